@@ -122,7 +122,7 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(verb)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        given = _taken_apart(verb, args, kwargs)
+        given = _unpack_source(verb, args, kwargs)
         _check(verb, *given)
         return verb(*given[0], **given[1])
 
@@ -167,10 +167,10 @@ def _nearest(given: str, known: Iterable[str]) -> str | None:
     return next(iter(get_close_matches(given, list(known), n=1)), None)
 
 
-def _taken_apart(
+def _unpack_source(
     verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[Sequence[Any], Mapping[str, Any]]:
-    """Give a verb what its Source holds; a second side to compare becomes a Source of its own."""
+    """Give a verb what its Source holds, and make a second side to compare a Source of its own."""
     known = _known(verb)[0].parameters
     if "source" not in known:
         return args, kwargs

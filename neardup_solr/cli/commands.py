@@ -1,7 +1,8 @@
-"""The commands that make one library call and print; the others have modules of their own."""
+"""Commands that make one library call and print its result."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 import neardup_solr as nd
-from neardup_solr.cli import options, progress, show
+from neardup_solr.arguments import most_failed
+from neardup_solr.cli import options, show
 from neardup_solr.cli.options import Given
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def demo(given: Given, *, address: str | None = None) -> int:
     found = nd.report(target, later_only=True, same="first_word", max_distance=3)
     evaluation = nd.evaluate(pairs(), found.pairs)
     show.say_summary(indexed)
-    texts = target.texts(show.ids_of(found, most=DEMO_PAIRS))
+    texts = target.texts(show.list_ids(found, most=DEMO_PAIRS))
     show.print_report(found, texts, most=DEMO_PAIRS)
     show.say_report(found)
     show.print_evaluation(evaluation, most=3)
@@ -50,13 +52,102 @@ def demo(given: Given, *, address: str | None = None) -> int:
     return 0
 
 
+def index(given: Given, *, max_failed: str = "0", restart: bool = False) -> int:
+    """Index a file, a folder or standard input into Solr."""
+    source = given["source"]
+    if given["resume"] and restart:
+        raise click.BadParameter("--resume and --restart exclude each other")
+    most_failed(max_failed, 0)
+    _check_source(given)
+    from neardup_solr.solr.responses import is_of_cluster
+    from neardup_solr.sources import shown_name
+    from neardup_solr.verbs.index import not_begun
+
+    try:
+        # A collection that is created here has one replica of each shard.
+        target = given.connect(create=given["min_replicas"] == 1)
+        usual = _choose_folder(source, target.server, target.name)  # opens it
+        folder = given["job"] = given["job"] or usual
+    except nd.SolrError as error:
+        is_node_away = isinstance(error, nd.SolrAnswerError) and is_of_cluster(error)
+        if error.may_pass or is_node_away:
+            error.add_note(not_begun(shown_name(source)))
+        raise
+    if not (given["resume"] or restart):
+        _say_if_unfinished(folder)
+    show.say_if_typed(source, "documents")
+    show.compile_kernel()
+    try:
+        with show.watch() as watching:
+            summary = nd.index(
+                collection=target,
+                on_error=watching.on_error,
+                on_progress=watching.on_progress,
+                **given,
+            )
+    except KeyboardInterrupt as interrupt:
+        if not hasattr(interrupt, "__notes__"):
+            interrupt.add_note(
+                "What was sent may not be durable; it is safe to run the same command again."
+            )
+        raise
+    show.say_summary(summary)
+    if summary.failed:
+        show.say(
+            f"The records that failed: neardup dead-letters show --job {shlex.quote(str(folder))}"
+        )
+    return 1 if summary.failed > most_failed(max_failed, summary.read) else 0
+
+
+def _choose_folder(source: Sequence[str], server: str, name: str) -> Path:
+    from neardup_solr import jobs, sources
+
+    can_resume = sources.size_hint(source) is not None
+    return jobs.folder_for(source, server, name, can_resume=can_resume)
+
+
+def _say_if_unfinished(folder: Path) -> None:
+    """Tell of an earlier run that did not end."""
+    from neardup_solr import jobs
+
+    try:
+        with jobs.Job(folder):  # or it is at work
+            kept = jobs.read_checkpoint(folder)
+    except nd.NeardupError:
+        return  # which is told when it is begun
+    if kept is not None and not kept.has_ended:
+        records = show.counted(kept.reached.read, "record")
+        show.say(
+            f"An earlier run of this stopped after {records}. This one begins anew; with --resume"
+            " it would go on after them."
+        )
+
+
+def _check_source(given: Given) -> None:
+    """Refuse a source that cannot be used, before a Solr is started for it.
+
+    The first record of a file is read; a pipe can be read only once.
+    """
+    from neardup_solr import sources
+    from neardup_solr.progress import ignore
+    from neardup_solr.sources.columns import check_keep
+
+    can_read_again = sources.size_hint(given["source"]) is not None
+    asked = sources.reading_of(given, "refuse" if can_read_again else "none")
+    check_keep(asked.keep)
+    # Notices about the source are printed when it is indexed.
+    documents = sources.documents(given["source"], reading=asked, on_error=ignore, on_notice=ignore)
+    if can_read_again:
+        next(documents, None)
+
+
 def search(given: Given, *, file: Path | None = None, format: RowFormat | None = None) -> int:
     """Find the near-duplicates of one document or text."""
     from neardup_solr.reports import rows as faces
 
     if sum(one is not None for one in (given["id"], given["text"], file)) != 1:
         raise click.BadParameter("give one of --id, --text and --file")
-    as_rows = options.rows_format(format)
+    as_rows = options.choose_format(format)
     if file is not None:
         show.say_if_typed([str(file)], "the text")
         from neardup_solr import sources
@@ -69,7 +160,7 @@ def search(given: Given, *, file: Path | None = None, format: RowFormat | None =
     else:
         show.print_rows(faces.format_matches(matches, as_rows))
     if not matches:
-        show.say(_nothing(target, given["id"]))
+        show.say(_describe_nothing(target, given["id"]))
         show.say_if_full_text(given["fq"], target.place)
     from neardup_solr.solr.settings_of import describe_unsigned
 
@@ -77,8 +168,8 @@ def search(given: Given, *, file: Path | None = None, format: RowFormat | None =
     return 0
 
 
-def _nothing(target: Collection, id: str | None) -> str:
-    """What to say if nothing was found: a document without words has no near-duplicates."""
+def _describe_nothing(target: Collection, id: str | None) -> str:
+    """Say that nothing was found, or that a document without words has no near-duplicates."""
     from neardup_solr.text.normalize import normalize
 
     if id is not None and not normalize(target.texts([id]).get(id, "")):
@@ -90,17 +181,17 @@ def report(given: Given, *, output: Path | None = None, format: RowFormat | None
     """Report the near-duplicate pairs of documents of a collection."""
     from neardup_solr.reports import rows as faces
 
-    as_rows = options.rows_format(format)
+    as_rows = options.choose_format(format)
     if output is not None:
         if format not in (None, output.suffix.lower()[1:]):
             raise click.BadParameter(f"--format {format} is not that of -o {output}: leave it out")
         faces.check_output(output)
-    target, found = _reported(given)
+    target, found = _make_report(given)
     if output is not None:
         found.write(output)
         show.say(f"Wrote {output}.")
     elif as_rows is None:
-        show.print_report(found, target.texts(show.ids_of(found)))
+        show.print_report(found, target.texts(show.list_ids(found)))
     else:
         show.print_rows(faces.format_pairs(found.pairs, as_rows))
     show.say_report(found)
@@ -109,9 +200,9 @@ def report(given: Given, *, output: Path | None = None, format: RowFormat | None
     return 0
 
 
-def _reported(given: Given) -> tuple[Collection, nd.Report]:
+def _make_report(given: Given) -> tuple[Collection, nd.Report]:
     target = given.connect()
-    with progress.watching() as watching:
+    with show.watch() as watching:
         return target, nd.report(target, on_progress=watching.on_progress, **given)
 
 
@@ -138,7 +229,7 @@ def evaluate(
     if found is not None:
         made = nd.evaluate(known, found, ordered=ordered)
     else:
-        _, pairs = _reported(given)
+        _, pairs = _make_report(given)
         show.say_report(pairs)
         made = nd.evaluate(known, pairs, ordered=ordered)
     show.print_evaluation(made, most=MOST_PAIRS)
@@ -188,7 +279,7 @@ def signatures(given: Given) -> int:
     settings = given["settings"] = nd.Settings(**given["settings"])
     show.say_if_typed(given["source"], "documents")
     show.compile_kernel()
-    with progress.watching() as watching:
+    with show.watch() as watching:
         written = nd.signatures(on_error=watching.on_error, **given)
     show.say(
         f"Read {written.read:,} records = {written.written:,} written + {written.failed:,} failed"
@@ -220,14 +311,14 @@ def _say_prepared(target: Collection, done: Preparation) -> None:
         texts = ", ".join(done.names.text)
         read = f"the text is that of {texts} from now on; neardup annotate {place} follows it"
         added = (
-            f"{_fields(done)} added; next: neardup annotate {place}"
+            f"{_count_fields(done)} added; next: neardup annotate {place}"
             f" (neardup init {place} --remove takes them out)"
         )
         show.say(f"{url}: {added if done.fields else read}.")
     else:
         print(done.xml)
         show.say(
-            f"{url}: {_fields(done)} would be added, as above."
+            f"{url}: {_count_fields(done)} would be added, as above."
             if done.is_mutable
             else f"{url}: this schema cannot be changed over HTTP: paste the lines above into it,"
             " before </schema>, and reload the collection."
@@ -245,24 +336,24 @@ def _say_removed(name: str, done: Preparation, *, is_dry: bool) -> None:
     if not done.fields:
         show.say(f"{name} has no fields that neardup init has added.")
     elif is_dry:
-        show.say(f"{_fields(done)} would be removed: {', '.join(done.fields)}.")
+        show.say(f"{_count_fields(done)} would be removed: {', '.join(done.fields)}.")
     else:
-        show.say(f"{_fields(done)} removed from the schema of {name}.")
+        show.say(f"{_count_fields(done)} removed from the schema of {name}.")
 
 
-def _fields(done: Preparation) -> str:
+def _count_fields(done: Preparation) -> str:
     return show.counted(len(done.fields), "field") if done.fields else "the names of fields"
 
 
 def lint(given: Given, *, format: RowFormat | None = None) -> int:
-    """Show what would go wrong with a collection; changes nothing.
+    """Show what would go wrong with a collection, and change nothing.
 
     The exit code is 3 if documents would lose something or cannot be written, else 5 if nobody has
     tried this package with a Solr of that version.
     """
     target = given.connect()
     found = nd.lint(target, **given)
-    _print_findings(found.findings, options.rows_format(format))
+    _print_findings(found.findings, options.choose_format(format))
     counts = [
         show.counted(sum(one.level == level for one in found.findings), level)
         for level in ("danger", "warning", "note")
@@ -282,7 +373,7 @@ def doctor(given: Given, *, format: RowFormat | None = None) -> int:
     The exit code is 3 if something has to be done.
     """
     found = nd.doctor(given.connect(), **given)
-    _print_findings(found.findings, options.rows_format(format))
+    _print_findings(found.findings, options.choose_format(format))
     for fingerprint, count in found.settings.items():
         show.say(f"{show.counted(count, 'document')} with [{fingerprint}].")
     documents = show.counted(found.documents, "document")
@@ -315,7 +406,7 @@ def annotate(given: Given) -> int:
         raise click.BadParameter(f"--which {given['which']} does not go with --into: leave one out")
     target = given.connect()
     show.compile_kernel()
-    with progress.watching() as watching, progress.resumable():
+    with show.watch() as watching, show.say_if_resumable():
         done = nd.annotate(
             target, on_error=watching.on_error, on_progress=watching.on_progress, **given
         )
@@ -324,7 +415,7 @@ def annotate(given: Given) -> int:
 
 
 def _say_annotated(done: AnnotateSummary) -> None:
-    """The counts of a run; they add up."""
+    """Say the counts of a run, which add up."""
     counts = {
         "annotated": done.annotated, "unchanged": done.unchanged,
         "without text": done.without_text, "gone": done.gone, "failed": done.failed,
@@ -346,7 +437,7 @@ def strip(given: Given) -> int:
     Marks are removed too; nothing else is changed.
     """
     target = given.connect()
-    with progress.watching() as watching, progress.resumable():
+    with show.watch() as watching, show.say_if_resumable():
         done = nd.strip(
             target, on_error=watching.on_error, on_progress=watching.on_progress, **given
         )
@@ -362,7 +453,7 @@ def reband(given: Given) -> int:
     """
     target = given.connect()
     show.compile_kernel()
-    with progress.resumable():
+    with show.say_if_resumable():
         changed = nd.reband(target, **given)
     documents = show.counted(changed, "document")
     show.say(

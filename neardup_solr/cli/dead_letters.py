@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 import neardup_solr as nd
-from neardup_solr.cli import options, progress, show
+from neardup_solr.cli import options, show
 from neardup_solr.cli.options import Function, Given
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def show_letters(
     """
     from neardup_solr.reports import rows
 
-    as_rows = options.rows_format(format)
+    as_rows = options.choose_format(format)
     if output is not None:
         rows.check_output(output)
     job: Path | None = given["job"]
@@ -44,15 +44,15 @@ def show_letters(
         folders, whose = [job], f"in {job}"
     else:
         target = given.connect()
-        folders, whose = _folders(target), f"of {target.name} at {target.server}"
+        folders, whose = _find_folders(target), f"of {target.name} at {target.server}"
     found = {folder: nd.dead_letters(job=folder) for folder in folders}
     letters = [letter for several in found.values() for letter in several]
     if output is not None:
         from neardup_solr.files import write_lines
 
-        write_lines(output, _lines(letters, output.suffix.lower().removeprefix(".")))
+        write_lines(output, _format_letters(letters, output.suffix.lower().removeprefix(".")))
     elif as_rows is not None:
-        show.print_rows(_lines(letters, as_rows))
+        show.print_rows(_format_letters(letters, as_rows))
     elif letters:
         _print_table(letters)
     _say_where(found, whose)
@@ -65,10 +65,10 @@ def retry(given: Given) -> int:
     Mend them in the file that `dead-letters show` names. Those that are indexed are removed from
     it, the others stay, with the new reason. The exit code is 1 if some stay.
     """
-    target = _target(given)
+    target = _find_target(given)
     show.compile_kernel()
     try:
-        with progress.watching() as watching:
+        with show.watch() as watching:
             done = nd.retry(
                 target, on_error=watching.on_error, on_progress=watching.on_progress, **given
             )
@@ -103,14 +103,14 @@ def retry(given: Given) -> int:
 COMMANDS: dict[str, Function] = {"show": show_letters, "retry": retry}
 
 
-def _folders(target: Collection) -> list[Path]:
+def _find_folders(target: Collection) -> list[Path]:
     from neardup_solr import jobs
 
     return jobs.folders_of(target.server, target.name)
 
 
-def _target(given: Given) -> Collection:
-    """The collection that the options name, or else that of the job.
+def _find_target(given: Given) -> Collection:
+    """Find the collection that the options name, or else that of the job.
 
     Raises JobError if the job is of another Solr than the one that is usual here.
     """
@@ -131,7 +131,7 @@ def _target(given: Given) -> Collection:
 
 
 def _is_embedded(work: JobSpec) -> bool:
-    """Whether a job is of the embedded Solr, which may have to be started for it."""
+    """Return True for a job of the embedded Solr, which may have to be started for it."""
     from neardup_solr import embedded
 
     return work.server in embedded.addresses()
@@ -147,8 +147,8 @@ def _say_where(found: Mapping[Path, Sequence[nd.Letter]], whose: str) -> None:
         show.say(f"There are no dead letters {whose}.")
 
 
-def _lines(letters: Iterable[nd.Letter], format: str) -> Iterator[str]:
-    """Dead letters as lines in a format; in JSONL as they are in their file."""
+def _format_letters(letters: Iterable[nd.Letter], format: str) -> Iterator[str]:
+    """Format dead letters as lines, in JSONL as they are in their file."""
     from neardup_solr.jobs import line_of
     from neardup_solr.reports.rows import format_rows
 
@@ -158,12 +158,12 @@ def _lines(letters: Iterable[nd.Letter], format: str) -> Iterator[str]:
 
 
 def _row(letter: nd.Letter) -> dict[str, str | int | float | None]:
-    cells = (letter.position, letter.id, letter.stage, letter.reason, _shown(letter))
-    return dict(zip(COLUMNS, map(_writable, cells), strict=True))
+    cells = (letter.position, letter.id, letter.stage, letter.reason, _format_record(letter))
+    return dict(zip(COLUMNS, map(_escape, cells), strict=True))
 
 
-def _shown(letter: nd.Letter) -> str | None:
-    """A record as text: an object as its JSON, a line as it is."""
+def _format_record(letter: nd.Letter) -> str | None:
+    """Format a record as text: an object as its JSON, a line as it is."""
     if not isinstance(letter.record, Mapping):
         return letter.record
     try:
@@ -172,13 +172,13 @@ def _shown(letter: nd.Letter) -> str | None:
         return None
 
 
-def _writable(text: str | None) -> str | None:
-    """A text without lone surrogates, which stand for bytes that are not UTF-8."""
+def _escape(text: str | None) -> str | None:
+    """Escape lone surrogates, which stand for bytes that are not UTF-8."""
     return text and text.encode("utf-8", "backslashreplace").decode()
 
 
 def _print_table(letters: Sequence[nd.Letter]) -> None:
-    """The first dead letters as a table, the records cut off where they do not fit."""
+    """Print the first dead letters as a table, the records cut off if they do not fit."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -190,7 +190,7 @@ def _print_table(letters: Sequence[nd.Letter]) -> None:
     table.add_column("reason", overflow="fold", ratio=3)
     table.add_column("record", overflow="ellipsis", no_wrap=True, ratio=3)
     for letter in letters[: show.MOST_ROWS]:
-        cells = (letter.position, letter.id, letter.stage, letter.reason, _shown(letter))
+        cells = (letter.position, letter.id, letter.stage, letter.reason, _format_record(letter))
         table.add_row(*(show.printable((cell or "")[:WIDEST]) for cell in cells))
     Console(markup=False, highlight=False).print(table)
     more = len(letters) - show.MOST_ROWS

@@ -12,7 +12,7 @@ import click
 
 import neardup_solr as nd
 from neardup_solr.arguments import most_failed
-from neardup_solr.cli import options, progress, show
+from neardup_solr.cli import options, show
 from neardup_solr.cli.options import Given
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def duplicates(
     if undo:
         _undo(given.connect(), given["fq"], dry_run=dry_run)
         return 0
-    as_rows = options.rows_format(format)
+    as_rows = options.choose_format(format)
     outputs: Sequence[Path] = given["output"] or ()
     files = {name: given[name] for name in ("unique", "removed", "rejected")}
     most_failed(max_failed, 0)
@@ -51,12 +51,12 @@ def duplicates(
     if first is not None and first.name and given["checkpoint"] is None:
         given["checkpoint"] = first.with_name(f"{first.name}.unfinished")
     if not given["texts"]:
-        given["texts"] = _texts_wanted(
+        given["texts"] = _choose_texts(
             outputs,
             are_shown=as_rows is None and not (mark and format is None),
             has_page_texts=bool(source) and against is None and given["measure"] != "estimate",
         )
-    with _kept(given["checkpoint"]), progress.watching(comparing="pairs") as watching:
+    with _say_if_unfinished(given["checkpoint"]), show.watch(comparing="pairs") as watching:
         place = given["source"] = source or options.open_later(lambda: _open(given, mark=mark))
         if against is not None:
             given["against"] = _find_side(against, given.address)
@@ -85,8 +85,8 @@ def duplicates(
 
 
 @contextmanager
-def _kept(unfinished: Path | None) -> Iterator[None]:
-    """Tell what a command keeps that is interrupted, or cannot write its files, if anything."""
+def _say_if_unfinished(unfinished: Path | None) -> Iterator[None]:
+    """If interrupted, or unable to write, say where the finished comparisons are kept."""
     try:
         yield
     except (KeyboardInterrupt, nd.SourceError, nd.SolrError):
@@ -97,10 +97,10 @@ def _kept(unfinished: Path | None) -> Iterator[None]:
         raise
 
 
-def _texts_wanted(
+def _choose_texts(
     outputs: Sequence[Path], *, are_shown: bool, has_page_texts: bool
 ) -> bool | int | None:
-    """Whether texts are wanted: those of the page, or of the largest clusters, which `are_shown`.
+    """Choose the texts to ask for: of a page, or of the largest clusters if they `are_shown`.
 
     `has_page_texts` says that a result has those of the pairs that a page lists by itself.
     """
@@ -112,7 +112,7 @@ def _texts_wanted(
 
 
 def _open(given: Given, *, mark: bool) -> Collection:
-    """Open the collection; refuse one that cannot be marked, if it has to be, before any work."""
+    """Open the collection, and refuse one that cannot be marked before any work if it has to be."""
     collection = given.connect()
     if mark:
         from neardup_solr.verbs.mark import require_markable
@@ -146,7 +146,7 @@ MOST_CLUSTERS = 20  # on a terminal; files and pipes get all
 
 
 def _print_clusters(found: Duplicates, *, most: int = MOST_CLUSTERS) -> None:
-    """The largest clusters as a table, text under text, the document to keep first."""
+    """Print the largest clusters as a table, text under text, the document to keep first."""
     from neardup_solr.records import largest
 
     shown = largest(found.clusters, most)
@@ -171,7 +171,7 @@ _IN_COMMON = {
 
 
 def _say_duplicates(found: Duplicates) -> None:
-    """How the pairs were found, and what may be missing."""
+    """Say how the pairs were found, and what may be missing."""
     from neardup_solr.verbs.duplicates.write import HOT_KEYS
 
     pairs = show.counted(len(found.pairs), "near-duplicate pair")
@@ -198,12 +198,12 @@ def _say_duplicates(found: Duplicates) -> None:
             " tells such apart better."
         )
     if found.since is not None:
-        show.say(_since(found.since))
+        show.say(_describe_changes(found.since))
     show.say_gaps(found.gaps)
 
 
-def _since(since: Changes) -> str:
-    """What has changed since the run that was remembered, and what of it was used."""
+def _describe_changes(since: Changes) -> str:
+    """Describe what changed since the run that was remembered, and what of it was used."""
     if since.reason:
         return f"Everything was compared: {since.reason.replace('`full`', '--full')}."
     changes = {"came": since.came, "changed": since.changed, "went": since.gone}
@@ -215,7 +215,7 @@ def _since(since: Changes) -> str:
 def _say_unique(
     found: Unique, unique: Path | None, removed: Path | None, rejected: Path | None
 ) -> None:
-    """Where the records of a file are, and how many are in none; the numbers add up."""
+    """Say where the records of a file are, and how many are in none, which add up."""
     repeated = f" ({found.repeated:,} for another record of the id)" if found.repeated else ""
     kept = f"{found.kept:,} {_are(found.kept)} {f'in {unique}' if unique else 'kept'}"
     gone = found.removed + found.repeated
@@ -258,7 +258,7 @@ def _check(given: Given, *, mark: bool, undo: bool, dry_run: bool) -> None:
 
 
 def _check_source(given: list[str] | None, solr: str | None) -> None:
-    """Refuse a source that is not there; it may be meant as the name of a collection."""
+    """Refuse a source that is not there, which may be meant as the name of a collection."""
     if given is None or len(given) != 1:
         return
     (source,) = given
@@ -284,7 +284,7 @@ def _has_no_solr(address: str | None) -> bool:
 
 
 def _confirm(found: Duplicates, *, yes: bool) -> None:
-    """Ask before clusters are marked whose documents may be unrelated; --yes answers."""
+    """Ask before clusters are marked whose documents may be unrelated, unless --yes answers."""
     chained = found.chained
     if not chained:
         return
@@ -307,9 +307,9 @@ def _confirm(found: Duplicates, *, yes: bool) -> None:
 
 def _mark(solr: Collection, found: Duplicates, *, dry_run: bool) -> None:
     """Mark the clusters that were found in their collection, and tell the queries for them."""
-    with progress.watching() as watching:
+    with show.watch() as watching:
         made = nd.mark(solr, found, dry_run=dry_run, on_progress=watching.on_progress)
-    show.say(_marked(made, dry_run=dry_run))
+    show.say(_describe_marks(made, dry_run=dry_run))
     _say_torn(solr, made, dry_run=dry_run)
     if made.clusters and not dry_run:
         show.say(f"Queries without near-duplicates: fq={made.fq}")
@@ -318,7 +318,7 @@ def _mark(solr: Collection, found: Duplicates, *, dry_run: bool) -> None:
 
 def _undo(solr: Collection, fq: Sequence[str], *, dry_run: bool) -> None:
     """Remove all marks from a collection, or those of documents that match."""
-    with progress.watching() as watching:
+    with show.watch() as watching:
         made = nd.unmark(solr, fq=fq, dry_run=dry_run, on_progress=watching.on_progress)
     documents = show.counted(made.cleared, "document")
     if not made.cleared:
@@ -341,7 +341,7 @@ def _say_torn(solr: Collection, made: Marks, *, dry_run: bool) -> None:
         )
 
 
-def _marked(made: Marks, *, dry_run: bool) -> str:
+def _describe_marks(made: Marks, *, dry_run: bool) -> str:
     clusters = show.counted(made.clusters, "cluster")
     if not (made.marked or made.cleared or made.vanished):
         return f"All {show.counted(made.unchanged, 'document')} of {clusters} are marked already."

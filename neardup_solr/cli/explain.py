@@ -59,14 +59,16 @@ def explain(given: Given, *, format: TableOrJson = "table") -> int:
     found = nd.explain(**given | {"source": place})
     lines = list(_advise(found, place))
     if format == "json":
-        show.print_rows(_json(found, [line.strip() for line in lines if line.startswith(" ")]))
+        show.print_rows(
+            _format_json(found, [line.strip() for line in lines if line.startswith(" ")])
+        )
     else:
         _print(found, sorted(lines, key=lambda line: line.startswith(" ")))
     return 0
 
 
-def _json(found: Explanation, commands: list[str]) -> Iterator[str]:
-    """The whole record for programs; settings as their fingerprints."""
+def _format_json(found: Explanation, commands: list[str]) -> Iterator[str]:
+    """Format the whole record for programs, with settings as their fingerprints."""
     import orjson
 
     facts, advice = found.facts, None
@@ -138,13 +140,13 @@ def _print(found: Explanation, following: Sequence[str]) -> None:
         _say(console, f"{verdict.describe_way(way.name)} finds them: {why}.", indent=2)
     for reason in found.reasons:
         _say(console, printable(reason), indent=2)
-    for text in _texts(facts, is_coloured):
+    for text in _show_texts(facts, is_coloured):
         console.print()
         _say(console, text)
-    documents = _table(_list_documents(facts), right=(1, 2))
-    measures = _table(verdict.list_measures(facts), right=(1, 2))
-    ways = _table(verdict.list_ways(facts), right=(2,))
-    for lines in (documents, measures, ways, _bands(facts)):
+    documents = _format_table(_list_documents(facts), right=(1, 2))
+    measures = _format_table(verdict.list_measures(facts), right=(1, 2))
+    ways = _format_table(verdict.list_ways(facts), right=(2,))
+    for lines in (documents, measures, ways, _draw_bands(facts)):
         for line in lines:
             _say(console, line)
     if following:
@@ -166,8 +168,8 @@ def _say(console: Console, sentence: str | Text, *, indent: int = 0) -> None:
         console.print(Text(" " * indent).append_text(line))
 
 
-def _table(rows: Sequence[Sequence[str]], right: Sequence[int]) -> Iterator[str | Text]:
-    """Rows under a heading, columns two spaces apart; those in `right` are aligned right."""
+def _format_table(rows: Sequence[Sequence[str]], right: Sequence[int]) -> Iterator[str | Text]:
+    """Format rows under a heading, the columns in `right` aligned right."""
     from rich.text import Text
 
     yield ""
@@ -198,8 +200,8 @@ def _shorten(text: str) -> str:
     return line if cell_len(line) <= WIDEST else f"{set_cell_size(line, WIDEST - 1)}…"
 
 
-def _bands(facts: Facts) -> Iterator[str]:
-    """Bands as a strip, and the numbers of those shared."""
+def _draw_bands(facts: Facts) -> Iterator[str]:
+    """Draw the bands as a strip, and list the numbers of those shared."""
     is_there = any(way.is_there for way in facts.ways if way.name in ("duplicates", "bands"))
     if facts.by != "bands" or not is_there:
         return
@@ -217,15 +219,15 @@ def _bands(facts: Facts) -> Iterator[str]:
     yield f"{'shared':<14}{numbers or 'none'}"
 
 
-def _texts(facts: Facts, is_coloured: bool) -> Iterator[Text]:
-    """One text with the changes that make it the other; the beginnings of both if they are unlike.
+def _show_texts(facts: Facts, is_coloured: bool) -> Iterator[Text]:
+    """Show the changes that make one text the other, or the beginnings of both if they are unlike.
 
     Changed words are in colour, or marked [-so-] and {+so+}, as in git's word diff.
     """
     from rich.text import Text
 
     if facts.is_exact or facts.measured("words").similarity >= UNLIKE:
-        yield _changes(facts, is_coloured)
+        yield _show_changes(facts, is_coloured)
         return
     for each in (facts.first, facts.second):
         left = max(each.entry.num_words - BEGINNING, 0)
@@ -235,7 +237,7 @@ def _texts(facts: Facts, is_coloured: bool) -> Iterator[Text]:
         yield text.append(words, style="not bold").append(end, style="dim")
 
 
-def _changes(facts: Facts, is_coloured: bool) -> Text:
+def _show_changes(facts: Facts, is_coloured: bool) -> Text:
     from rich.text import Text
 
     text, first, second = Text(), facts.first.words, facts.second.words
@@ -256,14 +258,14 @@ def _changes(facts: Facts, is_coloured: bool) -> Text:
         if len(runs) == 1:
             head, tail = LONGEST_RUN, 0
         for style, words, part in parts:
-            if cut := _cut(words, part, head, tail):
+            if cut := _shorten_run(words, part, head, tail):
                 text.append(" " if text else "")
                 text.append(cut if is_coloured else MARKS[style].format(cut), style=style)
     return text
 
 
-def _cut(words: Words, part: slice, head: int, tail: int) -> str:
-    """The words of a run; only the first and the last of a long one."""
+def _shorten_run(words: Words, part: slice, head: int, tail: int) -> str:
+    """Return the words of a run, only the first and the last of a long one."""
     left = part.stop - part.start - head - tail
     if left < WORTH_CUTTING:
         return one_line(words.text(part))
@@ -283,15 +285,15 @@ def _advise(found: Explanation, place: Collection | list[str]) -> Iterator[str]:
     if found.verdict == "found":
         return
     is_file = isinstance(place, list)
-    source = [*place, *options.typed_again(READ)] if isinstance(place, list) else []
+    source = [*place, *options.repeat_options(READ)] if isinstance(place, list) else []
     measured = [] if facts.measure == "words" else ["--measure", facts.measure]
     other = next((way.name for way in facts.ways if way.finds), None)
     if not is_file and other and not (advice and advice.by):
         yield f"As it is, search and report find the pair {describe_way(other)}."
     if is_file and (found.verdict == "missed" or (advice and (advice.settings or advice.by))):
         yield "Without a Solr, every pair of the file can be compared: the first command below."
-        limits = _limits(advice.limits if advice and advice.limits else facts.limits)
-        yield _command("duplicates", *source, "--by", "all", *measured, *limits)
+        limits = _type_limits(advice.limits if advice and advice.limits else facts.limits)
+        yield _type_command("duplicates", *source, "--by", "all", *measured, *limits)
     if advice is not None:
         yield from _follow(advice, found.way, measured, place, source)
     elif is_related(facts):
@@ -308,7 +310,7 @@ def _follow(
     where, new = [], ["-c", "NEW"]
     if solr is not None:
         where, new = shlex.split(solr.place), shlex.split(replace(solr, name="NEW").place)
-    limits, settings = _limits(advice.limits), advice.settings
+    limits, settings = _type_limits(advice.limits), advice.settings
     wider = " with wider limits" if limits else ""
     asked = [*measured, *where, *limits]
     again = ["duplicates", *source] if way == "duplicates" else ["report", "--by", way]
@@ -316,44 +318,46 @@ def _follow(
         is_part = advice.measure == "containment"
         why = "as a part of the other" if is_part else "although words differ in spelling"
         yield f"The measure {advice.measure} finds it, {why}:"
-        yield _command("duplicates", *source, "--measure", advice.measure, *where, *limits)
+        yield _type_command("duplicates", *source, "--measure", advice.measure, *where, *limits)
     elif advice.cap is not None:
         yield f"To catch it, raise the cap to {advice.cap:,}, so that a word of both is rare:"
-        yield _command("duplicates", *source, "--cap", str(advice.cap), *asked)
+        yield _type_command("duplicates", *source, "--cap", str(advice.cap), *asked)
     elif advice.by == "all":
         yield "To catch it, compare every pair:"
         if solr is not None:
-            yield _command("duplicates", "--by", "all", *asked)
+            yield _type_command("duplicates", "--by", "all", *asked)
     elif advice.by is not None:
         yield f"To catch it, search or report --by {advice.by}{wider}:"
         if solr is None:
-            yield _command("index", *source, *new)
-        yield _command("report", "--by", advice.by, *measured, *(where or new), *limits)
+            yield _type_command("index", *source, *new)
+        yield _type_command("report", "--by", advice.by, *measured, *(where or new), *limits)
     elif settings is not None and solr is None:
         yield from _describe_bands(advice, is_stored=False)
-        shaping = options.shaping_words(settings, options.SETTINGS["index"])
-        yield _command("duplicates", *source, "--by", "bands", *measured, *shaping, *limits)
+        shaping = options.spell_settings(settings, options.SETTINGS["index"])
+        yield _type_command("duplicates", *source, "--by", "bands", *measured, *shaping, *limits)
     elif settings is not None and advice.needs_texts:
         yield from _describe_bands(advice, is_stored=True)
-        shaping = options.shaping_words(settings, options.SETTINGS["index"])
-        yield _command("index", "FILE", *new, *shaping)
+        shaping = options.spell_settings(settings, options.SETTINGS["index"])
+        yield _type_command("index", "FILE", *new, *shaping)
         if limits:
-            yield _command("duplicates", *measured, *new, *limits)
+            yield _type_command("duplicates", *measured, *new, *limits)
     else:
         if settings is not None:
             yield from _describe_bands(advice, is_stored=True)
             bands = ["--bands", str(settings.bands), "--band-rows", str(settings.rows)]
-            yield _command("reband", *bands, *where)
+            yield _type_command("reband", *bands, *where)
         elif advice.again and solr is not None:
             yield "To catch it, renew its stored fields:"
-            yield _command(*(["index", "FILE"] if solr.names.is_plain else ["annotate"]), *where)
+            yield _type_command(
+                *(["index", "FILE"] if solr.names.is_plain else ["annotate"]), *where
+            )
         else:
             yield "To catch it, widen the limits:"
         if limits:
-            yield _command(*again, *asked)
+            yield _type_command(*again, *asked)
 
 
-def _command(*words: str) -> str:
+def _type_command(*words: str) -> str:
     return f"  {shlex.join(['neardup', *words])}"
 
 
@@ -378,7 +382,7 @@ def _describe_bands(advice: Advice, *, is_stored: bool) -> Iterator[str]:
     )
 
 
-def _limits(limits: Limits | None) -> list[str]:
+def _type_limits(limits: Limits | None) -> list[str]:
     given = []
     if limits is not None and limits.max_distance is not None:
         given += ["--max-distance", str(limits.max_distance)]

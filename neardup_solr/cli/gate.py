@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 import neardup_solr as nd
-from neardup_solr.cli import options, progress, show
+from neardup_solr.cli import options, show
 from neardup_solr.cli.options import Given
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def gate(
     from neardup_solr.verbs.gate import write as faces
     from neardup_solr.verbs.gate.policy import Policy
 
-    as_rows = options.rows_format(format)
+    as_rows = options.choose_format(format)
     limits = ("reject", "hold", "tag", "exact", "measure", "max_distance")
     policy = Policy(**{name: given[name] for name in limits})
     if given["index"] and held is None and policy.can("hold"):
@@ -58,7 +58,7 @@ def gate(
     target = given.connect(create=given["index"])
     show.say_if_typed(given["source"], "documents")
     show.compile_kernel()
-    with progress.watching() as watching:
+    with show.watch() as watching:
         watched = _Counted(tell=watching.on_error)
         decisions = nd.gate(
             collection=target,
@@ -69,9 +69,9 @@ def gate(
         show.say_gaps(decisions.gaps)
         decided: Iterator[Decision | nd.RecordError] = decisions.with_failed()
         if held is not None:
-            decided = faces.keeping_held(decided, held, *_columns(given, target))
+            decided = faces.keeping_held(decided, held, *_choose_columns(given, target))
         try:
-            _put_out(watched.counting(decided), output, as_rows)
+            _put_out(watched.count(decided), output, as_rows)
         except BrokenPipeError:
             made = show.counted(watched.counts.total(), "decision")
             show.say(f"neardup: the output was closed after {made}; no more were made.")
@@ -90,8 +90,8 @@ def gate(
     return KEPT_OUT if strict and watched.counts["hold"] + watched.counts["reject"] else 0
 
 
-def _columns(given: Given, target: Collection) -> tuple[str, tuple[str, ...]]:
-    """The columns of id and text in a file of held documents, from which the gate reads them.
+def _choose_columns(given: Given, target: Collection) -> tuple[str, tuple[str, ...]]:
+    """Choose the columns of id and text in a file of held documents, which the gate reads again.
 
     For a collection of somebody else's they are those of the source.
     """
@@ -111,15 +111,15 @@ def _put_out(
     if output is not None:
         faces.write_decisions(decided, output)
     elif as_rows is not None:
-        for line in faces.format_decisions(_begun(decided), as_rows):
+        for line in faces.format_decisions(_begin(decided), as_rows):
             show.print_rows(iter((line,)))
             sys.stdout.flush()  # whoever sent the document may wait for its decision
     else:
         _print_table(decided)
 
 
-def _begun(decided: Iterable[Decision | nd.RecordError]) -> Iterator[Decision | nd.RecordError]:
-    """The same decisions, the first of them made: no header is printed before an error."""
+def _begin(decided: Iterable[Decision | nd.RecordError]) -> Iterator[Decision | nd.RecordError]:
+    """Make the first of the decisions, so that no header is printed before an error."""
     coming = iter(decided)
     first = list(islice(coming, 1))
     return chain(first, coming)
@@ -128,7 +128,7 @@ def _begun(decided: Iterable[Decision | nd.RecordError]) -> Iterator[Decision | 
 def _print_table(
     decided: Iterable[Decision | nd.RecordError], *, most: int = show.MOST_ROWS
 ) -> None:
-    """The decisions other than allow; only the first if there are many."""
+    """Print the decisions other than allow, only the first if there are many."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -167,10 +167,10 @@ class _Counted:
         if self.tell is not None:
             self.tell(error)
 
-    def counting(
+    def count(
         self, decided: Iterable[Decision | nd.RecordError]
     ) -> Iterator[Decision | nd.RecordError]:
-        """The same decisions, counted."""
+        """Count decisions as they pass."""
         for decision in decided:
             if not isinstance(decision, nd.RecordError):
                 self.counts[decision.action] += 1

@@ -54,7 +54,7 @@ GROUPS = {
 }
 COMMANDS = [name for names in GROUPS.values() for name in names]
 # Each is a function of its name in a module of its name; others are in `commands`.
-MODULES = ("dead_letters", "duplicates", "explain", "gate", "index", "solr", "tune")
+MODULES = ("dead_letters", "duplicates", "explain", "gate", "solr", "tune")
 # The function of the library, if it has another name than the command.
 VERBS = {
     "demo": None, "evaluate": "report", "dead-letters show": "dead_letters",
@@ -66,29 +66,29 @@ class Group(click.Group):
     """Commands in the order in which they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of the commands."""
+        """List the names of the commands."""
         return list(self.commands)
 
 
 class Neardup(click.Group):
-    """The command itself: alone it shows how to begin; its help lists commands in groups."""
+    """The command itself: alone it shows how to begin, and its help lists commands in groups."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of all commands."""
+        """List the names of all commands."""
         return COMMANDS
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a name; only its module is loaded."""
+        """Return the command of a name, and load only its module."""
         return command(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands under their headings."""
         for heading, names in GROUPS.items():
             with formatter.section(heading):
-                formatter.write_dl([(name, summary(name)) for name in names])
+                formatter.write_dl([(name, summarize(name)) for name in names])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; click would say "Aborted!" of an interrupt."""
+        """Run the command, and tell of an interrupt, of which click would say "Aborted!"."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
@@ -101,8 +101,8 @@ def _module(name: str) -> ModuleType:
     return import_module(f"neardup_solr.cli.{word if word in MODULES else 'commands'}")
 
 
-def summary(name: str) -> str:
-    """What a command does, in a line."""
+def summarize(name: str) -> str:
+    """Summarize a command in a line."""
     module = _module(name)
     help = getattr(module, "HELP", "") or inspect.getdoc(getattr(module, name)) or ""
     return help.partition("\n")[0]
@@ -110,7 +110,7 @@ def summary(name: str) -> str:
 
 @cache
 def command(name: str) -> click.Command:
-    """The command of a name, or the group of commands."""
+    """Make the command of a name, or the group of commands."""
     module = _module(name)
     if not hasattr(module, "COMMANDS"):
         return options.command(name, getattr(module, name), VERBS.get(name, name))
@@ -122,7 +122,7 @@ def command(name: str) -> click.Command:
 
 
 def parser() -> click.Group:
-    """The parser of all commands."""
+    """Make the parser of all commands."""
     flags = [
         click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False,
                      callback=_version, help="Print the version and exit."),
@@ -164,7 +164,7 @@ def _version(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None
 
 def _show_completion(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None:
     if is_asked:
-        print(_completion()[1])
+        print(_find_completion()[1])
         ctx.exit()
 
 
@@ -174,7 +174,7 @@ def _install_completion(ctx: click.Context, param: click.Parameter, is_asked: bo
         return
     from pathlib import Path
 
-    place, line = _completion()
+    place, line = _find_completion()
     path = Path.home() / place
     path.parent.mkdir(parents=True, exist_ok=True)
     known = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -184,8 +184,8 @@ def _install_completion(ctx: click.Context, param: click.Parameter, is_asked: bo
     ctx.exit()
 
 
-def _completion() -> tuple[str, str]:
-    """The file that the user's shell reads when it starts, and the line for it."""
+def _find_completion() -> tuple[str, str]:
+    """Choose the file that the user's shell reads when it starts, and the line for it."""
     shell = os.path.basename(os.environ.get("SHELL", ""))
     evaluated = f'eval "$(_NEARDUP_COMPLETE={shell}_source neardup)"'
     known = {
@@ -202,7 +202,7 @@ def _completion() -> tuple[str, str]:
 
 
 def main() -> None:
-    """Run the command; an error of ours is one line on standard error, and an exit code."""
+    """Run the command, and tell an error of ours by one line and an exit code."""
     _open_streams()
     errors = sys.stderr
     code = _run(sys.argv[1:])
@@ -214,7 +214,7 @@ def main() -> None:
 
 
 def _open_streams() -> None:
-    """Open the null device for a closed standard stream; escape what output cannot encode.
+    """Open the null device for a closed standard stream, and escape what output cannot encode.
 
     In the order of their numbers, so that no file or connection opened later gets one of them.
     """
@@ -230,7 +230,7 @@ def _nothing(mode: str) -> TextIO:
 
 
 def _flush() -> None:
-    """Write what is buffered; what cannot be written is dropped, as the error is told by now."""
+    """Write what is buffered, and drop what cannot be written, as the error is told by now."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -239,14 +239,14 @@ def _flush() -> None:
 
 
 def _run(words: Sequence[str]) -> int:
-    """The exit code of a command whose errors are told."""
+    """Run a command, tell of its error, and return the exit code."""
     from neardup_solr.errors import ArgumentError, NeardupError
 
     try:
-        return _usage(words) or _call(words)
+        return _check_words(words) or _call(words)
     except NeardupError as error:
         name = next((word for word in words if word in COMMANDS), "")  # after --ca FILE
-        show.say(f"neardup: {show.printable(_told(error, name))}")
+        show.say(f"neardup: {show.printable(_describe_error(error, name))}")
         if isinstance(error, ArgumentError):
             return WRONG_USAGE
         return STOPPED if _say_notes(error, name) else 1
@@ -259,15 +259,15 @@ def _run(words: Sequence[str]) -> int:
 
 
 def _say_notes(error: BaseException, name: str) -> bool:
-    """Say how to go on after an error, if it tells; whether it does."""
+    """Say how to go on after an error, and return True if it tells."""
     notes = getattr(error, "__notes__", ())
     for note in notes:
         show.say(show.printable(in_options(note, name)))
     return bool(notes)
 
 
-def _told(error: NeardupError, name: str) -> str:
-    """An error in the command's words, but for the name of the file or address it is about."""
+def _describe_error(error: NeardupError, name: str) -> str:
+    """Put an error in the command's words, but for the file or address it is about."""
     message = str(error)
     about = getattr(error, "source", None) or getattr(error, "url", None)
     if about is None or not message.startswith(about):
@@ -280,18 +280,18 @@ _ARGUMENT = re.compile(r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)|
 
 
 def in_options(message: str, name: str) -> str:
-    """A message of the library in a command's words: `min_similarity` is --min-similarity."""
+    """Put a message of the library in a command's words: `min_similarity` is --min-similarity."""
     spelled: dict[str, str] = {}
     if name in COMMANDS:
         made = command(name)
         for one in made.commands.values() if isinstance(made, click.Group) else [made]:
-            spelled |= one.spelled() if isinstance(one, options.Command) else {}
+            spelled |= one.spell() if isinstance(one, options.Command) else {}
         spelled |= {"ca": "--ca", "plain_http": "--plain-http"}
     return _ARGUMENT.sub(lambda found: spelled.get(found[1], found[0]), message)
 
 
-def _usage(words: Sequence[str]) -> int:
-    """2 if an argument is not text: Solr and its client take nothing else."""
+def _check_words(words: Sequence[str]) -> int:
+    """Refuse an argument that is not text, as Solr and its client take nothing else."""
     odd = next((word for word in words if not _is_text(word)), None)
     if odd is None:
         return 0

@@ -54,7 +54,7 @@ BY_NAME = {
 
 
 class Argument(NamedTuple):
-    """An argument of a function; its `kind` is the annotation as it is written."""
+    """An argument of a function, with its annotation as it is written as `kind`."""
 
     name: str
     kind: str
@@ -98,7 +98,7 @@ def _value(default: ast.expr | None, source: str) -> Any:
 
 
 def own_arguments(function: Function) -> list[Argument]:
-    """The keywords of a command's function: options that its verb does not have."""
+    """List the keywords of a command's function, options that its verb does not have."""
     return [
         Argument(one.name, one.annotation, None, True)
         if one.default is one.empty
@@ -115,7 +115,7 @@ class Given(dict[str, Any]):
     collection: str | None = None
 
     def connect(self, *, create: bool = False) -> Collection:
-        """Return the collection; a Solr that is away is waited for as long as `patience` says."""
+        """Return the collection, which waits for a Solr that is away as long as `patience` says."""
         patience = self.get("patience", 0)
         return connect(self.address, self.collection, create=create, patience=patience)
 
@@ -136,7 +136,7 @@ class Command(click.Command):
     verb: str | None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read what was typed; an error shows no password of an address among it."""
+        """Parse what was typed, and show no password of an address among it in an error."""
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
@@ -162,8 +162,8 @@ class Command(click.Command):
                 with formatter.section(heading):
                     formatter.write_dl(list(filter(None, records)))
 
-    def spelled(self) -> dict[str, str]:
-        """What is typed for each argument of the library; its name if nothing is."""
+    def spell(self) -> dict[str, str]:
+        """Spell each argument of the library as it is typed, or by its name if none is."""
         verbs = ["connect", self.verb] if self.verb else ["connect"]
         known = {one.name: one.name for verb in verbs for one in arguments_of(verb)}
         return known | {
@@ -172,7 +172,7 @@ class Command(click.Command):
         }
 
     def heading(self, param: click.Parameter) -> str:
-        """What a parameter stands under in the help."""
+        """Return the heading of a parameter in the help."""
         return self.headings.get(param.name or "", OTHER)
 
 
@@ -189,9 +189,9 @@ def command(name: str, function: Function, verb: str | None) -> Command:
     of_verb = [one for one in arguments_of(verb) if one.name not in taken] if verb else []
     is_shaping = any(one.name == "settings" for one in of_verb)
     shaping = SETTINGS.get(name, SIGNING) if is_shaping else ()
-    wanted = {_key(name, one.name): one for one in (*own, *_with_place(of_verb))}
+    wanted = {_find_key(name, one.name): one for one in (*own, *_name_places(of_verb))}
     wanted |= {
-        _key("settings", one): Argument(one, Settings.__annotations__[one]) for one in shaping
+        _find_key("settings", one): Argument(one, Settings.__annotations__[one]) for one in shaping
     }
     params = {
         one.name: (heading, _parameter(heading, text, one))
@@ -207,7 +207,7 @@ def command(name: str, function: Function, verb: str | None) -> Command:
         )
         given.address, given.collection = typed.get("address"), typed.get("collection")
         if shaping:
-            given["settings"] = settings_given(**{one: typed[one] for one in shaping})
+            given["settings"] = choose_settings(**{one: typed[one] for one in shaping})
         try:
             code = function(given, **{one: typed[one] for one in taken})
         except CoreMissing as error:
@@ -245,14 +245,14 @@ def _suggest_names(error: CoreMissing, given: Given, *, may_create: bool) -> Non
         error.next_step = f"those there are: {', '.join(names[:MOST_NAMES])}"
 
 
-def _key(command: str, name: str) -> str:
-    """The key of an option in the table."""
+def _find_key(command: str, name: str) -> str:
+    """Return the key of an option in the table."""
     own = f"{command}.{name}"
     return own if own in BY_NAME else name
 
 
-def _with_place(arguments: Iterable[Argument]) -> Iterator[Argument]:
-    """The arguments; for a collection its address and name, which may be left out."""
+def _name_places(arguments: Iterable[Argument]) -> Iterator[Argument]:
+    """Give the arguments, those of a collection as its address and name, which may be left out."""
     for one in arguments:
         if one.name == "source" and one.kind != "SourceLike":  # or a collection
             yield one._replace(is_required=False)
@@ -309,8 +309,8 @@ def _type(words: Sequence[str], text: Text) -> click.ParamType[Any] | type:
     return float if text.least is None else click.FloatRange(text.least, text.most)
 
 
-def typed_again(heading: str) -> list[str]:
-    """The options under a heading that the command was given, as they can be typed again."""
+def repeat_options(heading: str) -> list[str]:
+    """Spell the options under a heading that the command was given, to be typed again."""
     context = click.get_current_context()
     words: list[str] = []
     for one in context.command.params:
@@ -318,18 +318,18 @@ def typed_again(heading: str) -> list[str]:
         source = context.get_parameter_source(name)
         if name in TEXTS[heading] and source is ParameterSource.COMMANDLINE:
             value = context.params[name]
-            words += [flag] if value is True else [flag, _typed(value)]
+            words += [flag] if value is True else [flag, _spell_value(value)]
     return words
 
 
-def _typed(value: Any) -> str:
+def _spell_value(value: Any) -> str:
     if isinstance(value, tuple):
         return join_names(value)
     return "tab" if value == "\t" else str(value)
 
 
-def shaping_words(settings: Settings, names: Sequence[str]) -> list[str]:
-    """The options that ask for these settings, as far as they are not the usual ones."""
+def spell_settings(settings: Settings, names: Sequence[str]) -> list[str]:
+    """Spell the options that ask for these settings, if they are not the usual ones."""
     usual = Settings()
     changed = [name for name in names if getattr(settings, name) != getattr(usual, name)]
     words: list[str] = []
@@ -337,7 +337,7 @@ def shaping_words(settings: Settings, names: Sequence[str]) -> list[str]:
         value = getattr(settings, name)
         if name == "fields":
             value = ",".join(one for one in OPTIONAL_FIELDS if one in value)
-        words += [BY_NAME[_key("settings", name)][1].spell(name)[0], str(value)]
+        words += [BY_NAME[_find_key("settings", name)][1].spell(name)[0], str(value)]
     return words
 
 
@@ -400,8 +400,8 @@ def open_later(opening: Callable[[], Collection]) -> Collection:
     return object.__new__(Unopened)
 
 
-def settings_given(**given: str | int | None) -> dict[str, Any]:
-    """The settings that options ask for, by name; the others are those of the collection.
+def choose_settings(**given: str | int | None) -> dict[str, Any]:
+    """Choose the settings that options ask for, by name, as the others are the collection's.
 
     Raises ArgumentError if a field is unknown, or a language has no stemmer.
     """
@@ -414,15 +414,15 @@ def settings_given(**given: str | int | None) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def rows_format(format: str | None) -> str | None:
-    """The format of rows to print; None for a table."""
+def choose_format(format: str | None) -> str | None:
+    """Choose the format of rows to print, None for a table."""
     if format is None:
         return None if sys.stdout.isatty() else "tsv"
     return None if format == "table" else format
 
 
 def confirm(question: str, *, unasked: str, declined: str) -> None:
-    """Ask at a terminal, and exit with what was `declined`; elsewhere refuse, as `unasked`."""
+    """Ask at a terminal, and exit if `declined`, or refuse, as `unasked`, without one."""
     if not sys.stdin.isatty():
         raise click.BadParameter(unasked)
     if not click.confirm(question, err=True):

@@ -1,11 +1,12 @@
-"""What the commands print: tables and progress for people, plain rows for programs."""
+"""Print tables and progress for people, and plain rows for programs."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+import time
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from neardup_solr.errors import counted as counted  # the commands take it from here
@@ -14,11 +15,14 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from neardup_solr.progress import Callbacks, Progress
     from neardup_solr.records import AnyId, Cluster, Match, Member, Pair
     from neardup_solr.verbs.evaluate import Evaluation
     from neardup_solr.verbs.index import IndexSummary
     from neardup_solr.verbs.report import Report
 
+MOST_ERRORS = 20  # of a run, each a line
+UNITS = {"joining": "bands"}  # what a stage counts, if not documents
 MOST_ROWS = 40  # of a report on a terminal; files and pipes get all
 _BREAKS = re.compile(r"[\t\n\r]+")
 WIDEST_ID = 0.3  # of the terminal, longer ones are folded
@@ -62,7 +66,7 @@ def compile_kernel() -> None:
 
 
 def printable(text: str) -> str:
-    """A text; characters that move the cursor or change the reading direction are escaped."""
+    """Escape the characters of a text that move the cursor or change the reading direction."""
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode()
         for character in text
@@ -70,19 +74,19 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text, `printable`; line breaks, such as those between joined columns, are blanks."""
+    """Put a text on a line, `printable`, with blanks for line breaks."""
     return printable(_BREAKS.sub(" ", text))
 
 
 def print_rows(lines: Iterator[str]) -> None:
-    """Lines that have their own line breaks; on a terminal `printable`, elsewhere as they are."""
+    """Print lines with line breaks, on a terminal `printable` and elsewhere as they are."""
     if sys.stdout.isatty():
         lines = (_NOT_SHOWN.sub(lambda found: printable(found[0]), line) for line in lines)
     sys.stdout.writelines(lines)
 
 
 def align(rows: Sequence[Sequence[str]], right: Container[int], gap: str = "  ") -> Iterator[str]:
-    """Align the cells of rows, those of some columns `right`; the lines end without blanks."""
+    """Align the cells of rows, those of some columns `right`, in lines without trailing blanks."""
     from rich.cells import cell_len
 
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
@@ -96,7 +100,7 @@ def align(rows: Sequence[Sequence[str]], right: Container[int], gap: str = "  ")
 
 
 def print_matches(matches: Sequence[Match]) -> None:
-    """The near-duplicates of one document as a table."""
+    """Print the near-duplicates of one document as a table."""
     console = _console()
     if console.width < NARROW:
         for match in matches:
@@ -116,7 +120,7 @@ def print_matches(matches: Sequence[Match]) -> None:
 
 
 def print_report(report: Report, texts: Mapping[str, str], *, most: int = MOST_ROWS) -> None:
-    """The pairs of a report, text under text; only the first if there are many."""
+    """Print the pairs of a report, text under text, only the first if there are many."""
     shown = report.pairs[:most]
     console = _console()
     if console.width < NARROW:
@@ -137,7 +141,7 @@ def _nearness(found: Match | Pair) -> str:
 
 
 def _cell(number: int | None) -> str:
-    """A number, or "" if there is none."""
+    """Format a number, or "" for none."""
     return "" if number is None else str(number)
 
 
@@ -159,7 +163,7 @@ MOST_MEMBERS = 5  # of a cluster in a table
 
 
 def print_clusters(clusters: Sequence[Cluster], texts: Mapping[AnyId, str]) -> None:
-    """Clusters with their first members, text under text, the document to keep first."""
+    """Print clusters with their first members, text under text, the document to keep first."""
     console = _console()
     if console.width < NARROW:
         for one in clusters:
@@ -193,19 +197,19 @@ def _first(cluster: Cluster) -> Sequence[Member]:
 
 
 def _rest(cluster: Cluster) -> list[str]:
-    """How many members are not shown, if any."""
+    """Count the members that are not shown, if any."""
     more = len(cluster.members) - MOST_MEMBERS
     return [f"… and {more:,} more"] if more > 0 else []
 
 
-def ids_of(report: Report, *, most: int = MOST_ROWS) -> list[str]:
-    """The ids of the pairs that a table shows."""
+def list_ids(report: Report, *, most: int = MOST_ROWS) -> list[str]:
+    """List the ids of the pairs that a table shows."""
     pairs = report.pairs[:most]
     return list({id: None for pair in pairs for id in (pair.id, pair.other_id)})
 
 
 def say_report(report: Report) -> None:
-    """What a report covers, and what it may have left out."""
+    """Say what a report covers, and what it may have left out."""
     pairs = counted(len(report.pairs), "near-duplicate pair")
     say(f"{pairs} among {counted(report.documents, 'document')}.")
     if report.cut:
@@ -217,13 +221,13 @@ def say_report(report: Report) -> None:
 
 
 def say_gaps(gaps: Iterable[str]) -> None:
-    """What may be missing."""
+    """Say what may be missing."""
     for gap in gaps:
         say(f"Not complete: {gap}.")
 
 
 def print_evaluation(evaluation: Evaluation, *, most: int) -> None:
-    """Precision, recall and F1, then which pairs were missed and which are false, `most` each."""
+    """Print precision, recall and F1, then `most` of the missed and of the false pairs."""
     print(evaluation.summary)
     for title, pairs in (("missed", evaluation.missed), ("false", evaluation.false)):
         if pairs:
@@ -234,7 +238,7 @@ def print_evaluation(evaluation: Evaluation, *, most: int) -> None:
 
 
 def say_summary(summary: IndexSummary) -> None:
-    """The counts of an indexing run; they add up."""
+    """Say the counts of an indexing run, which add up."""
     rate = (summary.read - summary.resumed) / summary.seconds if summary.seconds else 0.0
     if summary.resumed:
         say(f"{counted(summary.resumed, 'record')} were done by an earlier run.")
@@ -255,7 +259,7 @@ def say_summary(summary: IndexSummary) -> None:
 
 
 def _table(columns: Sequence[str], width: int) -> Table:
-    """A table in which texts have the width that other columns leave, on one line each."""
+    """Make a table in which texts have the width that other columns leave, on one line each."""
     from rich import box
     from rich.table import Table
 
@@ -271,7 +275,7 @@ def _table(columns: Sequence[str], width: int) -> Table:
 
 
 def _print_block(console: Console, head: str, texts: Sequence[str]) -> None:
-    """Texts under a heading, each on one line, for a narrow terminal."""
+    """Print texts under a heading, each on one line, for a narrow terminal."""
     console.print(head)
     for text in texts:
         console.print(f"  {one_line(text)}", no_wrap=True, overflow="ellipsis")
@@ -281,3 +285,73 @@ def _console() -> Console:
     from rich.console import Console
 
     return Console(markup=False, highlight=False)
+
+
+@contextmanager
+def watch(**units: str) -> Iterator[Callbacks]:
+    """Show a bar for each stage with rate and time left, and a line for each of the first errors.
+
+    `units` say what a stage counts, by its name. Bars are shown only on a terminal.
+    """
+    from neardup_solr.progress import Callbacks
+
+    if not sys.stderr.isatty():
+        yield Callbacks(on_error=first_errors(say))
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    console = Console(stderr=True, highlight=False)
+    bars = Bars(
+        TextColumn("{task.description:<9}"),
+        BarColumn(),
+        TextColumn("{task.fields[done]:,} {task.fields[unit]}, {task.fields[rate]}/s"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    tasks: dict[str, TaskID] = {}
+    begun: dict[str, tuple[float, int]] = {}  # first report of a stage: its time, and what was done
+
+    def on_progress(told: Progress) -> None:
+        now = time.monotonic()
+        if told.stage not in tasks:
+            unit = (UNITS | units).get(told.stage, "documents")
+            begun[told.stage] = now, told.done
+            tasks[told.stage] = bars.add_task(told.stage, total=None, done=0, unit=unit, rate="–")
+        since, before = begun[told.stage]
+        rate = f"{(told.done - before) / (now - since):,.0f}" if told.done > before else "–"
+        share = told.done / told.total if told.total else told.share
+        total = None if share is None else 1.0
+        bars.update(tasks[told.stage], completed=share, total=total, done=told.done, rate=rate)
+
+    with bars:
+        errors = first_errors(lambda line: console.print(line, markup=False, soft_wrap=True))
+        yield Callbacks(on_error=errors, on_progress=on_progress)
+
+
+def first_errors(say: Callable[[str], None]) -> Callable[[Exception], None]:
+    """Make a function that shows the first errors it is told, a line for each."""
+    errors = 0
+
+    def on_error(error: Exception) -> None:
+        nonlocal errors
+        errors += 1
+        if errors <= MOST_ERRORS:
+            say(printable(str(error)))
+        elif errors == MOST_ERRORS + 1:
+            say("... further errors are counted, not shown.")
+
+    return on_error
+
+
+@contextmanager
+def say_if_resumable() -> Iterator[None]:
+    """If interrupted, say that the command can be continued."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say("What is written stays; run this again to continue where it stopped.")
+        raise

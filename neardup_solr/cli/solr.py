@@ -1,4 +1,4 @@
-"""`neardup solr`: control the embedded Solr; other commands start it by themselves."""
+"""The commands on the embedded Solr, which other commands start by themselves."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _megabytes(folder: Path) -> str:
 
 
 def stop(given: Given) -> int:
-    """Stop Solr; what is indexed stays."""
+    """Stop Solr, and keep what is indexed."""
     from neardup_solr import embedded
 
     click.echo("Solr is stopped" if embedded.stop() else "Solr was not running")

@@ -1,4 +1,4 @@
-"""What help tells about each option and argument of the commands, in the order of the help."""
+"""The help of each option and argument of the commands, in the order in which it is shown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Text(NamedTuple):
-    """How an option is typed, and what help tells about it."""
+    """The help of an option, and the way it is typed."""
 
     help: str
     metavar: str | None = None
@@ -18,7 +18,7 @@ class Text(NamedTuple):
     read: Callable[[str], object] | None = None  # makes the argument of what was typed
 
     def spell(self, name: str) -> list[str]:
-        """The flags of an argument of this name."""
+        """Return the flags of an argument of this name."""
         return self.flags.split() or [f"--{name.replace('_', '-')}"]
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import neardup_solr as nd
-from neardup_solr.cli import options, progress, show
+from neardup_solr.cli import options, show
 from neardup_solr.cli.options import Given
 from neardup_solr.cli.texts import READ
 from neardup_solr.files import page
@@ -37,36 +37,36 @@ def tune(given: Given, *, format: TableOrJson = "table") -> int:
     found = nd.tune(**given | {"source": target or source}, on_error=failures.append)
     _say_failures(failures)
     place = target.place if target else nd.errors.place(given.collection or "NEW", given.address)
-    follow = _commands(found, source, place, options.typed_again(READ))
-    show.print_rows(_json(found) if format == "json" else _table(found, follow))
+    follow = _spell_commands(found, source, place, options.repeat_options(READ))
+    show.print_rows(_format_json(found) if format == "json" else _table(found, follow))
     return 1 if failures else 0
 
 
 def _say_failures(failures: Sequence[Exception]) -> None:
-    for failure in failures[: progress.MOST_ERRORS]:
+    for failure in failures[: show.MOST_ERRORS]:
         show.say(show.printable(str(failure)))
     if failures:
         show.say(f"{show.counted(len(failures), 'record')} could not be used.")
 
 
-def _json(found: Tuning) -> Iterator[str]:
-    """The whole record; settings as their fingerprint."""
+def _format_json(found: Tuning) -> Iterator[str]:
+    """Format the whole record, with settings as their fingerprint."""
     import orjson
 
     fields = asdict(found) | {"settings": found.settings.fingerprint}
     yield orjson.dumps(fields, option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
-def _commands(
+def _spell_commands(
     found: Tuning, source: list[str] | None, place: str, reading: Sequence[str] = ()
 ) -> list[str]:
-    """What to type to use the chosen bands: for a file, or in the collection of that place."""
+    """Spell the commands that use the chosen bands, for a file or in a collection."""
     plan = found.choice.plan
     bands = ["--bands", str(plan.bands), "--band-rows", str(plan.rows)]
     if not source:
         return [f"{shlex.join(['neardup', 'reband', *bands])} {place}"]
     names = ("kind", "shingle_size", "language", "family", "hashes")
-    asked = [*source, *reading, *bands, *options.shaping_words(found.settings, names)]
+    asked = [*source, *reading, *bands, *options.spell_settings(found.settings, names)]
     return [
         shlex.join(["neardup", "duplicates", *asked, "--by", "bands"]),
         f"{shlex.join(['neardup', 'index', *asked])} {place}",

@@ -71,8 +71,8 @@ def explain(
             "a collection has its own settings, and `settings` are given",
             "leave them out, or explain the pair in its file",
         )
-        used = _searchable(source)
-        first, second = _stored(source, ids, used)
+        used = _require_texts(source)
+        first, second = _read_stored(source, ids, used)
         sample: Iterable[str] = search.sample_texts(source)
         documents, by = 0, chosen.way
         if by_words:
@@ -81,12 +81,12 @@ def explain(
             by = choose_way(chosen, documents, lambda most: characters <= most)
     else:
         reading = reading_of(locals(), "number")
-        first, second, sample, lengths = _read(source, ids, used, reading, is_whole=by_words)
+        first, second, sample, lengths = _read_source(source, ids, used, reading, is_whole=by_words)
         documents = len(lengths)
         by = choose_way(chosen, documents, lambda most: sum(lengths) <= most)
     is_short = max(first.entry.num_words, second.entry.num_words) <= ALIGNED_WORDS
     forms = search.normal_forms(sample) if is_short or by_words else []
-    shared = _shared_words(first, second, forms, documents) if by_words else {}
+    shared = _count_shared_words(first, second, forms, documents) if by_words else {}
     found = gather_facts(
         first,
         second,
@@ -100,10 +100,10 @@ def explain(
     return explain_facts(found)
 
 
-def _shared_words(
+def _count_shared_words(
     first: Subject, second: Subject, forms: Sequence[str], documents: int
 ) -> dict[str, int]:
-    """The words by which `duplicates` would pair the two, with the number of documents of each.
+    """Count the documents that have each word by which `duplicates` would pair the two.
 
     If there are more documents than `forms`, that number is an estimate.
     """
@@ -117,15 +117,15 @@ def _shared_words(
     return {word: 2 + round(max(seen.get(word, 0) - 2, 0) * share) for word in {**counts, **seen}}
 
 
-def _searchable(collection: Collection) -> Settings:
+def _require_texts(collection: Collection) -> Settings:
     settings = collection.needed_settings()
     by_source = "explain them in the `source` that they come from"
     require_indexed(["content"], settings.fields, by_source)
     return settings
 
 
-def _stored(collection: Collection, ids: tuple[str, str], settings: Settings) -> Subjects:
-    """The documents as they are in a collection."""
+def _read_stored(collection: Collection, ids: tuple[str, str], settings: Settings) -> Subjects:
+    """Read the documents as they are in a collection."""
     kept = [name for name in STORED if name in settings.fields]
     rows = {row["id"]: row for row in collection.stored(ids, ["content", *kept])}
     for id in ids:
@@ -143,7 +143,7 @@ def _stored(collection: Collection, ids: tuple[str, str], settings: Settings) ->
     return one(ids[0]), one(ids[1])
 
 
-def _read(
+def _read_source(
     source: SourceLike,
     ids: tuple[str, str],
     settings: Settings,

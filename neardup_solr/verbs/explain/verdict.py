@@ -1,4 +1,4 @@
-"""What becomes of a pair of documents: found or not, why, and the cheapest way to catch it."""
+"""The verdict on a pair of documents: found or not, why, and the cheapest way to catch it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Advice:
 
 
 def advise(found: Facts, *, is_candidate: bool) -> Advice | None:
-    """Choose the cheapest change that catches a pair; None if it is unrelated, or no change does.
+    """Choose the cheapest change that catches a pair, None if it is unrelated or no change does.
 
     If it is beyond the limits, wider ones; if it is not a candidate, the first that helps of these:
     index again what has changed, other bands of the stored signatures, other shingles, a search.

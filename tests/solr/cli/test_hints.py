@@ -117,7 +117,7 @@ def test_what_others_index_is_annotated_again(home: object) -> None:
         assert f"match its text; neardup annotate {solr.place} writes them." in said
         assert "'late': it has no signature, content_bands, md5_hash; neardup annotate" in said
         advised = proposed(said.partition("renew its stored fields:")[2], "annotate")
-        assert advised == ["annotate", "--collection", solr.name, "--solr", solr.base]
+        assert advised == ["annotate", "-c", solr.name, "--solr", solr.base]
         assert "neardup index" not in said
 
 

@@ -28,7 +28,7 @@ from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles
-from neardup_solr.verbs.explain import _shared_words, facts, verdict
+from neardup_solr.verbs.explain import _count_shared_words, facts, verdict
 from neardup_solr.verbs.explain.facts import Facts, make_subject
 from neardup_solr.verbs.explain.verdict import Explanation, explain_facts
 
@@ -492,7 +492,7 @@ def test_words_of_a_sample_are_estimated() -> None:
         make_subject(Document(id=id, text="corner ritz 7s"), SETTINGS) for id in ("one", "other")
     )
     forms = [normalize(each.text) for each in MANY[:1_000]]
-    counts = _shared_words(first, second, forms, 10_000)
+    counts = _count_shared_words(first, second, forms, 10_000)
     assert counts["ritz"] == 2
     assert abs(counts["corner"] - 10_000) < 100
     assert 150 < counts["7s"] < 250 + 10

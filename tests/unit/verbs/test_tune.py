@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from neardup_solr import demo
 from neardup_solr.cli.main import command
-from neardup_solr.cli.tune import _commands, _table
+from neardup_solr.cli.tune import _spell_commands, _table
 from neardup_solr.errors import ArgumentError, RecordError, SettingsError
 from neardup_solr.minhash import plans
 from neardup_solr.minhash.plans import Demand, Plan
@@ -291,7 +291,7 @@ def test_the_table_fits_a_terminal() -> None:
         current=replace(found.choice, candidates=123_456.7, index_bytes=12_345.0),
     )
     for shown in (found, large):
-        follow = _commands(shown, None, "-c listings")
+        follow = _spell_commands(shown, None, "-c listings")
         lines = [line.rstrip("\n") for line in _table(shown, follow)]
         assert max(map(len, lines)) <= 80
         assert ("  neardup reband --bands 35 --band-rows 3 -c listings" in lines) == (
@@ -306,7 +306,7 @@ def test_the_example_of_the_documentation() -> None:
     """docs/tuning.md shows what the command prints."""
     page = (ROOT / "docs" / "tuning.md").read_text()
     found = tune(LISTINGS, known=PAIRS)
-    shown = "".join(_table(found, _commands(found, ["listings.tsv"], "-c NEW")))
+    shown = "".join(_table(found, _spell_commands(found, ["listings.tsv"], "-c NEW")))
     assert shown.rstrip("\n") in page
 
 
