@@ -97,7 +97,7 @@ def test_words_are_counted_once_in_a_report(
         yield from original(solr)
 
     original = search.sample_texts
-    monkeypatch.setattr(search, "sampled", counting)
+    monkeypatch.setattr(search, "sample_texts", counting)
     nd.report(listings, to_id="lantern-010")
     assert asked == []
     assert nd.report(listings, to_id="lantern-010", measure="aligned").documents > 5

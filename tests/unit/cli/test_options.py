@@ -222,7 +222,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     monkeypatch.setattr(sources, "documents", read)
     monkeypatch.setattr(admin, "exists", lambda solr: True)
     monkeypatch.setattr(embedded, "is_known", lambda: True)
-    monkeypatch.setattr(schema, "described", lambda solr: Schema(key="id", types={}, fields={}))
+    monkeypatch.setattr(schema, "read_schema", lambda solr: Schema(key="id", types={}, fields={}))
     monkeypatch.setattr(nd.Collection, "kept_names", lambda solr: solr.names)
     monkeypatch.setattr(show, "compile_kernel", lambda: None)
     monkeypatch.chdir(tmp_path)
