@@ -277,7 +277,7 @@ class Rule:
         return min(best, key=lambda row: natural(ids[row]))
 
     def _best(self, members: Sequence[int], column: Sequence[Any]) -> Sequence[int]:
-        """The members with the best value; all of them if none has a value."""
+        """Select the members with the best value, or all of them if none has a value."""
         found = [(value, row) for row in members for value in _values(column[row])]
         if self.trusted:
             places = {name: self.trusted.index(name) for name in self.trusted}

@@ -1,4 +1,4 @@
-"""How far a verb is and what it could not use, for whoever asks to be told."""
+"""Reports of a verb to its caller: its progress, and the records that it could not use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What work takes of the machine: threads that an interrupt leaves soon, and garbage collection.
+"""Threads that an interrupt leaves soon, and garbage collection.
 
 Python handles a signal in its main thread, between two steps of its own. So the main thread does
 not work on what takes long in machine code: it waits for threads, and stops waiting at once.
@@ -55,7 +55,7 @@ def thread_pool(count: int) -> Iterator[ThreadPoolExecutor]:
 def prefetch(
     pool: Executor, work: Callable[[T], R], parts: Iterable[T], *, at_once: int = 1
 ) -> Iterator[R]:
-    """The result for each part, in order; the next `at_once` are worked on while one is used."""
+    """Yield the result for each part, in order, and work on the next `at_once` meanwhile."""
     coming: deque[Future[R]] = deque()
     for part in parts:
         coming.append(pool.submit(work, part))

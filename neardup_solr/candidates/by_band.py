@@ -172,7 +172,7 @@ def _hot_runs(ends: NDArray[np.uint32], cap: int) -> list[tuple[int, int]]:
 def band_keys(
     signatures: NDArray[np.uint32], first: int, last: int, settings: Settings, joining: Joining
 ) -> NDArray[np.uint64]:
-    """The hashes of bands first..last - 1; as `hash_bands`, some documents at a time."""
+    """Hash bands first..last - 1 as `hash_bands` does, some documents at a time."""
     keys = np.empty((len(signatures), last - first), dtype=np.uint64)
 
     def fill(documents: slice) -> None:

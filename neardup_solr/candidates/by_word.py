@@ -61,8 +61,10 @@ def word_candidates(forms: Sequence[str], joining: Joining = DEFAULT) -> Candida
     return Candidates(pairs=found.pairs, hot_keys=hot, beyond=beyond, sample=sample)
 
 
-def shared_words(first: str, second: str, forms: Iterable[str], *, cap: int) -> dict[str, int]:
-    """What can make two normal forms candidates, and how many of the forms have it.
+def count_shared_words(
+    first: str, second: str, forms: Iterable[str], *, cap: int
+) -> dict[str, int]:
+    """Count the forms that have what can make two normal forms candidates.
 
     That is each word of both; of two that are in more than `cap` forms, and come one after the
     other in both, the two together.
@@ -81,7 +83,7 @@ def shared_words(first: str, second: str, forms: Iterable[str], *, cap: int) -> 
 def _sample_beyond(
     posted: Joined, count: int, candidates: Pairs, joining: Joining
 ) -> tuple[Pairs, Numbers]:
-    """Pair a sample of records that share common words only; return the sample, too.
+    """Pair a sample of records that share common words only, and return the sample, too.
 
     Each is paired with those records that are likest by the common words (Dice of their weights, as
     `aligned` weighs them). If none of these is near it, a higher cap would hardly find one.
@@ -114,7 +116,7 @@ def _sample_beyond(
 
 
 def _number_words(forms: Sequence[str]) -> tuple[Numbers, Numbers]:
-    """Number the words of all forms in the order of their first use; return their rows, too."""
+    """Number the words of all forms in the order of their first use, with their rows."""
     known: dict[str, int] = {}
     sizes = np.zeros(len(forms), dtype=np.int64)
     numbers: list[int] = []

@@ -154,7 +154,7 @@ class Options:
         require_choice("linkage", self.linkage, LINKAGES)
 
     def _read_by(self) -> tuple[Reading, Reading]:
-        """Choose how either side is read; the second one becomes what its Source holds."""
+        """Choose how either side is read, and replace a second Source by what it holds."""
         of_rule = [name for name in self.rule.needs if name not in (LENGTH, ARRIVAL)]
         columns = {"keep": tuple(dict.fromkeys((*self.keep, *of_rule, *self.same)))}
         names = ("id", "text", "source_format", "delimiter", "encoding", "lossy", "max_doc_bytes")

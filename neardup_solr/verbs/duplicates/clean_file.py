@@ -159,7 +159,7 @@ class Outputs:
             gone, failed = iter(outcomes.removed), zip(*outcomes.failed, strict=True)
             for number, (fate, record) in enumerate(zip_longest(outcomes.of, source.records), 1):
                 if fate is None or (record is None and fate != FAILED):
-                    raise self._changed()
+                    raise self._make_error()
                 if number % AT_ONCE == 1:
                     self._on_progress(Progress(WRITING, number - 1, len(outcomes.of)))
                 if fate == KEPT:
@@ -175,10 +175,10 @@ class Outputs:
                     added = {REASON: reason, POSITION: position, RECORD: text}
                     reject(record if is_apart else None, added)
             if self._read_state() != self._state:
-                raise self._changed()
+                raise self._make_error()
         return outcomes.count()
 
-    def _changed(self) -> SourceError:
+    def _make_error(self) -> SourceError:
         name = sources.shown_name(self._paths)
         return SourceError(name, "changed while it was read", "run it again")
 
@@ -189,7 +189,7 @@ def _discard(_: Any, __: Any) -> None:
 
 @dataclass(slots=True, kw_only=True)
 class Outcomes:
-    """What becomes of each record of a source, in its order: failed, kept or removed.
+    """The outcome of each record of a source, in its order: failed, kept or removed.
 
     `removed` says for what, for each that is removed in turn; `repeated` counts those of them that
     others of their id are kept for. `failed` are the reasons and positions of the failed ones.

@@ -134,11 +134,14 @@ class Comparison:
 
     @property
     def order(self) -> str:
-        """What has to be the same for the parts of a checkpoint to be those that come first."""
+        """The order of pairs, which the parts of a checkpoint have to have."""
         return f"{ORDER}.{BLOCK}" + (f".{self.previous.digest}" if self.previous else "")
 
     def verify(self, pairs: Pairs, *, checkpoint: Checkpoint | None = None) -> Verified:
-        """Find the pairs that are within the limits; the array `pairs` may be sorted."""
+        """Find the pairs that are within the limits.
+
+        The array `pairs` may be sorted in place.
+        """
         if self.previous is None:
             found = self._compare(pairs, checkpoint)
         else:
@@ -183,7 +186,7 @@ class Comparison:
         return found
 
     def _prepare(self, pairs: Pairs, found: Verified) -> tuple[Flat, NDArray[np.uint32] | None]:
-        """Prepare the texts of pairs, each once; return where each row is, if not at its number.
+        """Prepare the texts of pairs, each once, and tell where each row is, if not at its number.
 
         After an interruption, too, all of them: which are gone or have changed is not kept.
         """
@@ -225,7 +228,7 @@ class Comparison:
     def _forms(
         self, rows: NDArray[np.uint32], read: Sequence[str | None], found: Verified
     ) -> Sequence[str]:
-        """The normal forms of the texts of rows; "" if one is gone."""
+        """Normalise the texts of rows, "" for one that is gone."""
         gathered = self.gathered
         texts = read if isinstance(read, Packed) else pack([text or "" for text in read])
         if not gathered.may_change:

@@ -88,14 +88,14 @@ class _Listed(NamedTuple):
     same: Columns = ()
 
     def known(self, before: StoredRun) -> NDArray[np.int64]:
-        """The rows of documents that have the version of the earlier run; -1 for others."""
+        """Find the rows of documents that have the version of the earlier run, -1 for others."""
         rows, versions = self.rows, self.versions
         is_same = (rows >= 0) & (versions != 0) & (before.keys.versions[rows] == versions)
         return np.where(is_same, rows, -1)
 
 
 def read_collection(collection: Collection, gathered: Gathered) -> Input:
-    """Read the documents of a collection that have a signature; add these to those gathered."""
+    """Read the documents of a collection that have a signature, which is added to `gathered`."""
     options, remembering = gathered.options, gathered.remembering
     fq, same = listed(options.fq), options.same
     state = collection.state()
@@ -229,7 +229,7 @@ def _read_signed(
 
 
 def _list_all(export: _Export, before: StoredRun) -> _Listed:
-    """All documents that are read, each with its version."""
+    """List all documents that are read, each with its version."""
     ids: list[str] = []
     versions = [np.empty(0, dtype=np.int64)]
     same: list[list[Any]] = [[] for _ in export.same]
@@ -243,7 +243,7 @@ def _list_all(export: _Export, before: StoredRun) -> _Listed:
 
 
 def _list_since(collection: Collection, before: StoredRun) -> _Listed | None:
-    """Ask only for what was written after the earlier run; None if that is not sure to be all.
+    """List all by asking only for what was written after the earlier run, or None if not sure.
 
     A core gives what is written a version above all others in it, or close to them while others
     write. So if there are as many older documents as there should be, none has gone; and if some
@@ -300,7 +300,7 @@ def _only_new(
     listed: _Listed,
     same: NDArray[np.int64],
 ) -> Iterator[_Signed]:
-    """What is listed: documents of the `same` version by their rows before, the others read."""
+    """Take listed documents of the `same` version from the earlier run, and read the others."""
     others = listed.others
     for first in range(0, max(len(listed.ids), 1), AT_ONCE):
         part = slice(first, first + AT_ONCE)
@@ -379,7 +379,7 @@ def _by_id(
 
 
 def _read_pages(ids: Sequence[str], read: Callable[[Sequence[str]], dict[str, T]]) -> dict[str, T]:
-    """What is read by ids, some pages at the same time."""
+    """Read by ids, some pages at the same time."""
     pages = [ids[at : at + PAGE] for at in range(0, len(ids), PAGE)]
     with thread_pool(PAGES) as pool:
         return {id: value for found in pool.map(read, pages) for id, value in found.items()}

@@ -36,7 +36,7 @@ Usable: TypeAlias = Document | Run
 
 
 class Ids(Sequence[AnyId]):
-    """Ids by row; the number of its record comes to an id that others have, if all are kept.
+    """Ids by row, with the number of its record for one that others have, if all are kept.
 
     `are_numbers` has 1 for each row whose id is given back as a whole number, or is empty.
     """
@@ -84,7 +84,7 @@ class Ids(Sequence[AnyId]):
 
 
 def sign_source(source: sources.SourceLike, reading: Reading, gathered: Gathered) -> Input:
-    """Read the documents of a source that have words; add their signatures to those gathered."""
+    """Sign the documents of a source that have words, and add the signatures to `gathered`."""
     options, spill, settings = gathered.options, gathered.spill, gathered.settings
     ids, words, sets = Ids(spill.strings()), spill.rows(1, np.int64), gathered.sets
     columns: dict[str, list[Any]] = {name: [] for name in reading.keep}
@@ -193,7 +193,7 @@ def _fail_repeated(found: Iterator[Piece]) -> Iterator[Piece]:
 
 
 def _note_usable(found: Iterator[Piece], side: Input) -> Iterator[Usable]:
-    """Yield the documents that can be used; count the others, and note the order of all."""
+    """Yield the documents that can be used, count the others, and note the order of all."""
     assert side.order is not None
     for piece in found:
         if isinstance(piece, RecordError):
@@ -205,7 +205,7 @@ def _note_usable(found: Iterator[Piece], side: Input) -> Iterator[Usable]:
 
 
 def _limit(usable: Iterator[Usable], limit: int | None, side: Input) -> Iterator[Usable]:
-    """Yield the first documents; note in `side` if there are more."""
+    """Yield the first documents, and note in `side` if there are more."""
     if limit is None:
         yield from usable
         return
@@ -223,7 +223,7 @@ def _limit(usable: Iterator[Usable], limit: int | None, side: Input) -> Iterator
 
 @dataclass(slots=True, kw_only=True)
 class _Batch:
-    """Documents that are signed at once, column by column; texts and their places in parts.
+    """Documents that are signed at once, column by column, with texts and places in parts.
 
     A place is the byte where a line begins, and its size.
     """
@@ -235,7 +235,7 @@ class _Batch:
     places: list[NDArray[np.int64]] = field(default_factory=list)
 
     def add(self, found: Usable) -> int:
-        """Add what follows; gives the number of its characters."""
+        """Add what follows, and return the number of its characters."""
         if isinstance(found, Document):
             self.ids.append(found.id)
             self.are_numbers.append(type(found.id) is Number)

@@ -183,7 +183,7 @@ class _Numbered:
     def rows(self) -> tuple[Duplicate, ...]:
         """The pairs in the order of their clusters."""
         names, order = self._linked.order()
-        shared = self._shared_bands()
+        shared = self._count_shared()
         columns = (
             column[order].tolist()
             for column in (self._pairs, self._distances, self._similarities, shared)
@@ -218,7 +218,7 @@ class _Numbered:
         return dict(zip(self._places.tolist(), keys, strict=True))
 
     def values(self) -> dict[DocumentKey, object]:
-        """What the rule for the canonical document reads, of each document."""
+        """Map each document to the value that the rule for the canonical one compares."""
         return {
             node: value
             for column in self._values.values()
@@ -226,7 +226,7 @@ class _Numbered:
         }
 
     def _renumber(self, pairs: Pairs) -> tuple[Pairs, NDArray[np.intp]]:
-        """Number pairs by ids, the smaller number first; return them sorted, and their order."""
+        """Number pairs by ids, the smaller number first, and sort them, with their order."""
         numbers = np.argsort(self._places)
         own = numbers[np.searchsorted(self._places[numbers], pairs)]
         paired: Pairs = np.sort(own, axis=1).astype(np.uint32)
@@ -273,7 +273,7 @@ class _Numbered:
             similarities[rest[~is_there]] = 0.0  # deleted meanwhile
         return distances, similarities
 
-    def _shared_bands(self) -> NDArray[np.int64]:
+    def _count_shared(self) -> NDArray[np.int64]:
         """Count the LSH bands in which each pair agrees."""
         gathered, pairs = self._comparison.gathered, self._places[self._pairs]
         found = np.empty(len(pairs), dtype=np.int64)

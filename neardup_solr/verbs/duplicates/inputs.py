@@ -1,4 +1,4 @@
-"""What is compared: ids, signatures and texts of one source, or of two sides."""
+"""The documents that are compared: ids, signatures and texts of one source, or of two sides."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Groups:
 
 
 def _key(value: Any) -> _Key:
-    """A value, or several in any order, as what is equal for equal ones; "" or () for none.
+    """Make a key of a value, or of several in any order, that is "" or () for none.
 
     A field of Solr that takes several values may have one.
     """
@@ -245,7 +245,7 @@ class Gathered:
         return True
 
     def forms(self) -> list[str]:
-        """The normal forms of all documents, read once; "" if one is no longer there."""
+        """Normalise the texts of all documents once, "" for one that is no longer there."""
         for at in range(len(self._forms), len(self), AT_ONCE):
             texts = self.texts(range(at, min(at + AT_ONCE, len(self))))
             self._forms.extend(sign.normal_forms([text or "" for text in texts]))
@@ -279,13 +279,13 @@ class Gathered:
 
 
 def gather(options: Options, spill: Spill, previous: PreviousRun | None = None) -> Gathered:
-    """Read one source, or two sides; a side that is not a collection is signed.
+    """Read one source, or two sides, and sign those that are not collections.
 
     The stored settings of a collection apply to both sides.
 
     Raises SettingsError if two collections have different settings.
     """
-    stored = [_stored_settings(each) for each in options.given if is_collection(each)]
+    stored = [_read_settings(each) for each in options.given if is_collection(each)]
     if len(stored) == 2 and stored[0] != stored[1]:
         shown = " and ".join(f"[{each.fingerprint}]" for each in stored)
         reason = f"the two collections were indexed with different settings, {shown}"
@@ -334,7 +334,7 @@ def _describe(given: Compared, options: Options) -> str:
     return f"a source, on repeat {options.on_repeat}"
 
 
-def _stored_settings(collection: Collection) -> Settings:
+def _read_settings(collection: Collection) -> Settings:
     collection.commit()
     settings = collection.needed_settings()
     settings.require("signature", "content")

@@ -42,7 +42,7 @@ NOTHING: Hashes = np.empty(0, dtype=np.uint64)
 
 
 class DocumentKeys(NamedTuple):
-    """Keys that identify documents across runs; one row per document.
+    """Keys that identify documents across runs, one row per document.
 
     `ids` and `contents` are hashes (uint64; UNKNOWN if a content was not read), `versions` those of
     Solr (int64; 0 if there are none).
@@ -76,8 +76,8 @@ NO_KEYS = DocumentKeys(NOTHING, NOTHING.astype(np.int64), NOTHING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Results:
-    """Results of pairs, each pair the number that `number_pairs` gives it, in ascending order.
+class PairResults:
+    """PairResults of pairs, each pair the number that `number_pairs` gives it, in ascending order.
 
     `near` pairs have a distance and a similarity, `far` ones are beyond the limits.
     """
@@ -87,25 +87,25 @@ class Results:
     similarities: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     far: Hashes = field(default_factory=lambda: NOTHING)
 
-    def renumbered(self, places: NDArray[np.int64]) -> Results:
+    def renumber(self, places: NDArray[np.int64]) -> PairResults:
         """The same for rows that are now at `places`, -1 if they are gone."""
-        near, order = _renumbered(self.near, places)
-        return Results(
+        near, order = _renumber(self.near, places)
+        return PairResults(
             near=near, distances=self.distances[order], similarities=self.similarities[order],
-            far=_renumbered(self.far, places)[0],
+            far=_renumber(self.far, places)[0],
         )  # fmt: skip
 
 
 @dataclass(slots=True, kw_only=True)
 class PairCache:
-    """Results of the earlier run for pairs of this one, and those that this run adds."""
+    """PairResults of the earlier run for pairs of this one, and those that this run adds."""
 
-    before: Results = field(default_factory=Results)
+    before: PairResults = field(default_factory=PairResults)
     reused: int = 0
     _asked: list[Hashes] = field(default_factory=list)
-    _near: list[Results] = field(default_factory=list)
+    _near: list[PairResults] = field(default_factory=list)
 
-    def split(self, pairs: Pairs) -> tuple[Results, Pairs]:
+    def split(self, pairs: Pairs) -> tuple[PairResults, Pairs]:
         """Look pairs up: the results of the near ones, and the pairs that are to be compared."""
         numbers = np.sort(number_pairs(pairs), kind="stable")  # quick as long stretches ascend
         places = _places(numbers, self.before.near)
@@ -115,7 +115,7 @@ class PairCache:
         if not self._asked:
             self.reused = int(np.count_nonzero(is_known))
         self._asked.append(numbers)
-        known = Results(
+        known = PairResults(
             near=near,
             distances=self.before.distances[found],
             similarities=self.before.similarities[found],
@@ -127,14 +127,14 @@ class PairCache:
     ) -> None:
         """Add all near ones of the pairs that were split last."""
         numbers = number_pairs(pairs)
-        self._near.append(Results(near=numbers, distances=distances, similarities=similarities))
+        self._near.append(PairResults(near=numbers, distances=distances, similarities=similarities))
 
-    def results(self) -> Results:
+    def results(self) -> PairResults:
         """All results of this run's pairs."""
-        parts = self._near or [Results()]
+        parts = self._near or [PairResults()]
         near, at = np.unique(np.concatenate([part.near for part in parts]), return_index=True)
         asked = np.unique(np.concatenate([NOTHING, *self._asked]))
-        return Results(
+        return PairResults(
             near=near,
             distances=np.concatenate([part.distances for part in parts])[at],
             similarities=np.concatenate([part.similarities for part in parts])[at],
@@ -142,7 +142,7 @@ class PairCache:
         )
 
 
-def _renumbered(numbers: Hashes, places: NDArray[np.int64]) -> tuple[Hashes, NDArray[np.int64]]:
+def _renumber(numbers: Hashes, places: NDArray[np.int64]) -> tuple[Hashes, NDArray[np.int64]]:
     """Pairs whose rows are now at `places`, in ascending order, and where each was before."""
     moved, kept = np.empty_like(numbers), np.empty(len(numbers), dtype=np.int64)
     count, do_ascend = joins.renumber_pairs(numbers, places, moved, kept)
@@ -154,7 +154,7 @@ def _renumbered(numbers: Hashes, places: NDArray[np.int64]) -> tuple[Hashes, NDA
 
 
 def _places(numbers: Hashes, known: Hashes) -> NDArray[np.int64]:
-    """Where each of the numbers is among the known ones, -1 if it is not; both ascend."""
+    """Find where each of the numbers is among the known ones, -1 if it is not."""
     found = np.empty(len(numbers), dtype=np.int64)
     joins.lookup_sorted(numbers, known, found)
     return found
@@ -189,18 +189,18 @@ class StoredRun:
     names: Packed
     signatures: NDArray[np.uint32]
     newest: NDArray[np.int64]
-    within: Results = field(default_factory=Results)
-    beyond: Results = field(default_factory=Results)
+    within: PairResults = field(default_factory=PairResults)
+    beyond: PairResults = field(default_factory=PairResults)
 
     def rows_of(self, ids: Hashes) -> NDArray[np.int64]:
-        """The rows of ids of these hashes, the last ones if they repeat; -1 if there are none."""
+        """Find the rows of ids of these hashes, the last ones if they repeat, else -1."""
         known = self.keys.ids
         if not len(known):
             return np.full(len(ids), -1)
         order = np.argsort(known, kind="stable")
         ordered = known[order]
         at = (np.searchsorted(ordered, ids, side="right") - 1).clip(min=0)  # the last of equal ones
-        return np.where((ordered[at] == ids) & ~repeated_mask(ids), order[at], -1)
+        return np.where((ordered[at] == ids) & ~mark_repeated(ids), order[at], -1)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -256,7 +256,10 @@ class PreviousRun:
             self.before = found[1]
 
     def give_up(self, reason: str, *, is_kept: bool = True) -> None:
-        """Compare everything, and say why; if it is not `is_kept`, this run is not stored."""
+        """Compare everything, and say why.
+
+        If it is not `is_kept`, this run is not stored.
+        """
         self.before, self.reason, self.is_kept = None, reason, is_kept
 
     def add(self, keys: DocumentKeys, rows: NDArray[np.int64] | None = None) -> None:
@@ -300,16 +303,16 @@ class PreviousRun:
         is_same |= has_same_signature & (contents != UNKNOWN) & (contents == keys.contents)
         places = np.full(len(old.keys.ids), -1)
         places[rows[is_same]] = np.flatnonzero(is_same)
-        self.within.before = old.within.renumbered(places)
-        self.beyond.before = old.beyond.renumbered(places)
+        self.within.before = old.within.renumber(places)
+        self.beyond.before = old.beyond.renumber(places)
         self._changes = Changes(
-            came=int(np.count_nonzero(~is_known & ~repeated_mask(keys.ids))),
+            came=int(np.count_nonzero(~is_known & ~mark_repeated(keys.ids))),
             changed=int(np.count_nonzero(is_known & ~is_same & ~is_unread)),
-            gone=int(np.count_nonzero(~repeated_mask(old.keys.ids))) - int(is_known.sum()),
+            gone=int(np.count_nonzero(~mark_repeated(old.keys.ids))) - int(is_known.sum()),
         )
 
     def note_contents(self, rows: NDArray[np.uint32], texts: Sequence[str]) -> None:
-        """Note the texts of these rows as they are compared; drop those that were others."""
+        """Note the texts of these rows as they are compared, and drop those that were others."""
         contents, now = self._keys.contents, hash_texts(texts)
         self.forget(rows[(contents[rows] != UNKNOWN) & (contents[rows] != now)].tolist())
         contents[rows] = now
@@ -369,7 +372,7 @@ def hash_signatures(signatures: NDArray[np.uint32]) -> Hashes:
     return found
 
 
-def repeated_mask(ids: Hashes) -> NDArray[np.bool_]:
+def mark_repeated(ids: Hashes) -> NDArray[np.bool_]:
     """Mark the ids that come again later: then that record counts."""
     order = np.argsort(ids, kind="stable")
     ordered = ids[order]
@@ -398,7 +401,7 @@ def write(path: Path, work: str, run: StoredRun) -> None:
 
 
 def read(path: Path) -> tuple[str, StoredRun] | str:
-    """Read the work and the run of a file; a reason if there is none.
+    """Read the work and the run of a file, or a reason if there is none.
 
     Raises SourceError if it is another file, or cannot be read.
     """
@@ -463,9 +466,9 @@ def _arrays(run: StoredRun) -> Mapping[str, NDArray[Any]]:
 
 
 def _run(arrays: Mapping[str, NDArray[Any]]) -> StoredRun:
-    def results(kind: str) -> Results:
-        return Results(
-            **{column.name: arrays[f"{kind} {column.name}"] for column in fields(Results)}
+    def results(kind: str) -> PairResults:
+        return PairResults(
+            **{column.name: arrays[f"{kind} {column.name}"] for column in fields(PairResults)}
         )
 
     return StoredRun(

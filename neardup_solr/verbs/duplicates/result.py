@@ -1,4 +1,4 @@
-"""What `duplicates` finds: pairs, clusters, and what was compared."""
+"""The result of `duplicates`: pairs, clusters, and what was compared."""
 
 from __future__ import annotations
 
@@ -284,7 +284,7 @@ class Duplicates:
 def make_result(
     comparison: Comparison, way: Way, found: Candidates, verified: Verified, clustered: Grouped
 ) -> Duplicates:
-    """Make the result of what was gathered, compared and grouped; read the texts that it has."""
+    """Make the result of what was gathered, compared and grouped, with the texts that it has."""
     gathered = comparison.gathered
     options, sides, previous = gathered.options, gathered.sides, gathered.previous
     texts = _read_texts(gathered, clustered, options.texts or False)

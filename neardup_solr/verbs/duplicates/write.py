@@ -153,7 +153,7 @@ def _describe_hot(found: Duplicates) -> list[str]:
 
 
 def _command() -> str:
-    """The command line of this process, without passwords; "" if it is not neardup."""
+    """Tell the command line of this process, without passwords, or "" if it is not neardup."""
     program, *arguments = sys.argv or [""]
     is_ours = Path(program).name in ("neardup", "neardup.exe") or (
         Path(program).parts[-2:] == ("neardup_solr", "__main__.py")

@@ -8,7 +8,7 @@ from typing import Any
 
 from neardup_solr import sources
 from neardup_solr.arguments import Id, MeasureName, OneOrMore, checked, require
-from neardup_solr.candidates.by_word import shared_words
+from neardup_solr.candidates.by_word import count_shared_words
 from neardup_solr.errors import DocumentNotFound, RecordError, SourceError
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.measures.aligned import frequencies
@@ -110,10 +110,10 @@ def _count_shared_words(
     one, other = (" ".join(each.words.forms) for each in (first, second))
     share = documents / max(len(forms), 1)
     cap = max(2, round(WORD_CAP / share))
-    counts = shared_words(one, other, [one, other] if share > 1 else forms, cap=cap)
+    counts = count_shared_words(one, other, [one, other] if share > 1 else forms, cap=cap)
     if share <= 1:
         return counts
-    seen = shared_words(one, other, forms, cap=cap)
+    seen = count_shared_words(one, other, forms, cap=cap)
     return {word: 2 + round(max(seen.get(word, 0) - 2, 0) * share) for word in {**counts, **seen}}
 
 
