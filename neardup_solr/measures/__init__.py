@@ -26,7 +26,7 @@ from neardup_solr.settings import Settings
 
 if TYPE_CHECKING:
     from neardup_solr.measures.aligned import Frequencies
-    from neardup_solr.measures.arrays import Compared, Pairs, Results
+    from neardup_solr.measures.arrays import Compared, Measurements, Pairs
 
 Prepared = Any  # texts as their measure compares them: hashes of words, rows of signatures, …
 Prepare = Callable[[Sequence[str]], Prepared]
@@ -88,7 +88,7 @@ class Measure:
 
     name: str
     prepare: Callable[[Comparer], Prepare]
-    compare: Callable[[Prepared, Pairs, Comparer], Results]
+    compare: Callable[[Prepared, Pairs, Comparer], Measurements]
     compare_one: Callable[[str, Sequence[str], Comparer], list[tuple[int, float]]] | None = None
     kernel_is_faster: bool = True
     default: float = DEFAULT_SIMILARITY

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
 from neardup_solr.measures import NO_DISTANCE, Comparer, Measure
-from neardup_solr.measures.arrays import Flat, Pairs, Results, Similarities, in_parts
+from neardup_solr.measures.arrays import Flat, Measurements, Pairs, Similarities, in_parts
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.packed import Packed, pack
 
@@ -316,10 +316,10 @@ def _pack(forms: Sequence[str]) -> Flat:
     return Flat(texts.data[: texts.bounds[-1]], texts.bounds.astype(np.int64))
 
 
-def _compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Results:
+def _compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Measurements:
     forms = Packed(texts.values, texts.bounds.view(np.uint64))
     known = comparer.frequencies or frequencies(forms)
-    return Results(compare_records(forms, pairs, known, threads=comparer.threads))
+    return Measurements(compare_records(forms, pairs, known, threads=comparer.threads))
 
 
 def _compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> list[tuple[int, float]]:

@@ -52,8 +52,8 @@ class Flat(NamedTuple):
         return found
 
 
-class Results(NamedTuple):
-    """Results of a measure for pairs, of shape (pairs,) each.
+class Measurements(NamedTuple):
+    """Measurements of a measure for pairs, of shape (pairs,) each.
 
     `distances` count words and are NO_DISTANCE beyond the limits; None if the measure has none.
     """
@@ -92,7 +92,7 @@ def in_parts(work: Callable[[slice], None], steps: NDArray[Any], threads: int) -
         list(pool.map(work, parts))
 
 
-def within(found: Results, least: float) -> Compared:
+def within(found: Measurements, least: float) -> Compared:
     """Make the results of pairs, of which those from this similarity on are within the limits."""
     similarities, distances = found
     is_near = similarities >= least

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from neardup_solr.arguments import Way
 from neardup_solr.kernel import joins, shingle_hashes
 from neardup_solr.measures import DEFAULT_SIMILARITY, NO_DISTANCE, Comparer, Measure
-from neardup_solr.measures.arrays import Flat, Pairs, Results, Similarities, in_parts
+from neardup_solr.measures.arrays import Flat, Measurements, Pairs, Similarities, in_parts
 from neardup_solr.minhash import signature
 from neardup_solr.minhash.sign import IN_PLACE
 from neardup_solr.settings import Settings
@@ -53,10 +53,10 @@ def _measure_of_sets(
 ) -> Measure:
     """Make a measure that is computed from the overlap of two sets of shingles."""
 
-    def compare(sets: Flat, pairs: Pairs, comparer: Comparer) -> Results:
+    def compare(sets: Flat, pairs: Pairs, comparer: Comparer) -> Measurements:
         sizes = sets.lengths_of(pairs)
         common = _count_common(sets, pairs, sizes, comparer.threads)
-        return Results(share(common, sizes[:, 0], sizes[:, 1]))
+        return Measurements(share(common, sizes[:, 0], sizes[:, 1]))
 
     def compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> list[tuple[int, float]]:
         forms = (form, *map(normalize, texts))
@@ -131,7 +131,7 @@ ESTIMATE = Measure(
     name="estimate",
     compared_field="signature",
     prepare=lambda comparer: partial(signature.decode_all, settings=comparer.settings),
-    compare=lambda signatures, pairs, comparer: Results(
+    compare=lambda signatures, pairs, comparer: Measurements(
         estimate_pairs(signatures, pairs, threads=comparer.threads)
     ),
 )

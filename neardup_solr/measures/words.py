@@ -14,7 +14,7 @@ from neardup_solr.measures import NO_DISTANCE, Comparer, Measure
 from neardup_solr.text.normalize import words_of
 
 if TYPE_CHECKING:
-    from neardup_solr.measures.arrays import Distances, Flat, Pairs, Results
+    from neardup_solr.measures.arrays import Distances, Flat, Measurements, Pairs
 
 
 def word_distance(first: Sequence[str], second: Sequence[str], *, at_most: int) -> int | None:
@@ -48,11 +48,11 @@ def hash_words(forms: Sequence[str]) -> Flat:
     return Flat(words[: found[-1]], found)
 
 
-def _compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Results:
+def _compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Measurements:
     import numpy as np
 
     from neardup_solr.kernel import edits
-    from neardup_solr.measures.arrays import Results, in_parts
+    from neardup_solr.measures.arrays import Measurements, in_parts
 
     lengths = texts.lengths_of(pairs)
     longest: Distances = lengths.max(axis=1, initial=0)
@@ -68,7 +68,7 @@ def _compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Results:
 
     in_parts(compare_some, lengths.prod(axis=1) / edits.BLOCK, comparer.threads)
     similarities = 1.0 - distances / np.maximum(longest, 1)
-    return Results(similarities, np.where(distances > allowed, NO_DISTANCE, distances))
+    return Measurements(similarities, np.where(distances > allowed, NO_DISTANCE, distances))
 
 
 def _compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> list[tuple[int, float]]:
