@@ -87,3 +87,14 @@ def test_no_two_rooms_have_a_module_of_one_name() -> None:
     inner = [p for p in modules() if room(p) not in ("verbs", "cli") and p.stem != "__init__"]
     names = [path.stem for path in inner]
     assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
+def test_no_two_modules_have_a_class_of_one_name() -> None:
+    """A class of ours is found by its name."""
+    names = [
+        node.name
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    ]
+    assert sorted({name for name in names if names.count(name) > 1}) == []

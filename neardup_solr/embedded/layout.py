@@ -90,7 +90,7 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class ServerState:
     """State between commands: the port always, the rest while a server runs.
 
     `pid` is 0 if the server was stopped; `started` (UTC, ISO 8601) is empty until it is ready;
@@ -104,7 +104,7 @@ class State:
     cloud: int = 0
 
 
-NO_STATE = State(port=0)
+NO_STATE = ServerState(port=0)
 
 
 def layout() -> Layout:
@@ -119,15 +119,15 @@ def layout() -> Layout:
     return Layout(home=home)
 
 
-def recall(place: Layout) -> State | None:
+def recall(place: Layout) -> ServerState | None:
     """The remembered state, or None if there is none that can be read."""
     try:
-        return State(**json.loads(place.state.read_bytes()))
+        return ServerState(**json.loads(place.state.read_bytes()))
     except (OSError, ValueError, TypeError):
         return None
 
 
-def remember(place: Layout, state: State) -> None:
+def remember(place: Layout, state: ServerState) -> None:
     """Write the state so that a crash leaves either the old one or the new one."""
     with writing(place.server), replaced(place.state) as unfinished:
         unfinished.write_text(json.dumps(asdict(state), indent=1) + "\n", encoding="utf-8")

@@ -14,7 +14,7 @@ from neardup_solr.embedded import jars, process
 from neardup_solr.embedded.layout import (
     NO_STATE,
     Layout,
-    State,
+    ServerState,
     read_credentials,
     recall,
     remember,
@@ -73,13 +73,13 @@ def find_starting(place: Layout) -> Server | None:
     return _describe(place, state, started_now=False) if state and not state.started else None
 
 
-def _recall_alive(place: Layout) -> State | None:
+def _recall_alive(place: Layout) -> ServerState | None:
     """Recall the state of a server whose process runs."""
     state = recall(place)
     return state if state is not None and process.is_alive(place, state.pid) else None
 
 
-def _describe(place: Layout, state: State, *, started_now: bool) -> Server:
+def _describe(place: Layout, state: ServerState, *, started_now: bool) -> Server:
     """Describe the server of a state."""
     return Server(
         url=f"http://{process.HOST}:{state.port}/solr",
@@ -121,7 +121,7 @@ def adopt(place: Layout, tell: Tell) -> Server | None:
     return _describe(place, _wait_until_ready(place, state, tell), started_now=False)
 
 
-def _wait_until_ready(place: Layout, state: State, tell: Tell) -> State:
+def _wait_until_ready(place: Layout, state: ServerState, tell: Tell) -> ServerState:
     """Wait for the server and remember that it is ready."""
     process.wait_until_ready(place, state.pid, state.port, timeout=READY_WITHIN, tell=tell)
     ready = replace(state, started=datetime.now(UTC).isoformat(timespec="seconds"))

@@ -321,12 +321,12 @@ def system(collection: Collection) -> Told:
     return _told(collection, f"{collection.base}/admin/info/system") or {}
 
 
-def cluster(collection: Collection) -> cloud.Cluster:
+def cluster(collection: Collection) -> cloud.SolrCluster:
     """Ask for the whole SolrCloud, to see which other collections have the same schema."""
     url = f"{collection.base}/admin/collections"
     told = _told(collection, url, {"action": "CLUSTERSTATUS"}) or {}
     scheme = urlsplit(url).scheme
-    return cloud.parse_cluster(told.get("cluster"), collection.name, scheme) or cloud.Cluster()
+    return cloud.parse_cluster(told.get("cluster"), collection.name, scheme) or cloud.SolrCluster()
 
 
 def is_local(collection: Collection) -> bool:

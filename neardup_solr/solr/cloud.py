@@ -53,7 +53,7 @@ class Shard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster:
+class SolrCluster:
     """The addresses of the live nodes of a SolrCloud, and the active shards of a collection.
 
     `alias_of` are the collections that its name stands for if that is an alias. `misplacing` is
@@ -123,7 +123,7 @@ def require_single(**numbers: int) -> None:
         require(number == 1, reason, step)
 
 
-def cluster_of(session: CheckedSession, base: str, collection: str) -> Cluster | None:
+def cluster_of(session: CheckedSession, base: str, collection: str) -> SolrCluster | None:
     """Ask the Solr at `base` for its cluster. None if it is not in cloud mode or does not tell."""
     params = {"action": "CLUSTERSTATUS", "collection": collection}
     try:
@@ -134,7 +134,7 @@ def cluster_of(session: CheckedSession, base: str, collection: str) -> Cluster |
     return parse_cluster(told.get("cluster"), collection, urlsplit(base).scheme)
 
 
-def parse_cluster(told: Any, name: str, scheme: str) -> Cluster | None:
+def parse_cluster(told: Any, name: str, scheme: str) -> SolrCluster | None:
     """Parse a CLUSTERSTATUS response; None if Solr is not in cloud mode."""
     try:
         return _parse(told, name, scheme)
@@ -142,7 +142,7 @@ def parse_cluster(told: Any, name: str, scheme: str) -> Cluster | None:
         return None
 
 
-def _parse(told: Any, name: str, scheme: str) -> Cluster:
+def _parse(told: Any, name: str, scheme: str) -> SolrCluster:
     live = frozenset(one for one in told.get("live_nodes", ()) if isinstance(one, str))
     meant = _alias_of(told.get("aliases") or {}, name)
     listed = told.get("collections") or {}
@@ -152,7 +152,7 @@ def _parse(told: Any, name: str, scheme: str) -> Cluster:
     shards = one.get("shards", {})
     own = one.get("configName")
     same = (each for each, other in listed.items() if own and other.get("configName") == own)
-    return Cluster(
+    return SolrCluster(
         nodes=tuple(f"{scheme}://{address_of(node)}" for node in sorted(live)),
         shards=() if len(meant) > 1 else tuple(_shards(shards, live)),
         alias_of=meant,

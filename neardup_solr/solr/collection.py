@@ -34,7 +34,7 @@ from neardup_solr.settings import (
     settings_of,
 )
 from neardup_solr.solr import export, query
-from neardup_solr.solr.cloud import Cluster, Nodes, cluster_of, require_single
+from neardup_solr.solr.cloud import Nodes, SolrCluster, cluster_of, require_single
 from neardup_solr.solr.names import (
     ID,
     NOTE,
@@ -80,7 +80,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class CollectionState:
     """State of a collection at a moment: its number of documents and the newest version."""
 
     documents: int
@@ -283,13 +283,13 @@ class Collection:
                                 " `min_replicas` out")  # fmt: skip
         cluster.require_placed(self.name, min_replicas)
 
-    def cluster(self) -> Cluster:
+    def cluster(self) -> SolrCluster:
         """Ask a SolrCloud for its nodes and our shards. Without an answer there are none."""
         nodes = self.session.nodes
         found = None if nodes.is_cloud is False else cluster_of(self.session, self.base, self.name)
         if found is not None:
             nodes.learn(found.nodes)
-        return found or Cluster()
+        return found or SolrCluster()
 
     def versions(self, ids: Sequence[str]) -> dict[str, int]:
         """Read the versions of documents as a search finds them. Those not there are left out."""
@@ -408,13 +408,13 @@ class Collection:
         documents = [found for block in self.exported(fields) for found in block]
         return sorted(documents, key=lambda found: str(found["id"]))
 
-    def state(self) -> State:
+    def state(self) -> CollectionState:
         """The number of documents and the newest version: one changes whenever a document does."""
         request = {"query": "*:*", "limit": 1, "sort": "_version_ desc", "fields": ["_version_"]}
         found = self.ask(request, DOCS)["response"]
         require_rows(found["docs"], {VERSION: int}, self.url)
         newest = found["docs"][0][VERSION] if found["docs"] else 0
-        return State(documents=found["numFound"], version=newest)
+        return CollectionState(documents=found["numFound"], version=newest)
 
     def shards(self) -> list[str]:
         """List the addresses of the shards. A standalone core is its own."""

@@ -106,7 +106,7 @@ IN_MEMORY: Final = "give each record an id and a text, and name its columns by `
 # of Documents.
 if TYPE_CHECKING:
     from neardup_solr.sources.json import TextsAgain
-    from neardup_solr.sources.raw import Written
+    from neardup_solr.sources.raw import RawRecords
 
     class _Table(Protocol):
         def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
@@ -308,7 +308,7 @@ def again(source: SourceLike, reading: Reading) -> TextsAgain | None:
     return texts_again(opened, opened.reading)
 
 
-def as_written(source: SourceLike, *, reading: Reading) -> Written:
+def as_written(source: SourceLike, *, reading: Reading) -> RawRecords:
     """The records of files or folders as they are written, each with all its columns.
 
     Raises SourceError if it cannot be read as a whole, or is a folder of a table and other files.

@@ -23,7 +23,7 @@ from neardup_solr.sources.record import Opened, Reading, Unusable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class RawRecords:
     """The records of a source, how each is written, and what its columns are.
 
     `raw` gives the bytes of a record without its line break, and is None if the format is not
@@ -52,13 +52,13 @@ class Written:
     def text_of(self, record: Any) -> str | None:
         """A record that cannot be taken apart as text, in which bytes that are none are escaped."""
         if isinstance(record, tuple):  # of one of several parts
-            part: Written = record[0]
+            part: RawRecords = record[0]
             return part.text_of(record[1])
         raw: bytes = record or b""
         return raw.removesuffix(b"\r").decode("utf-8", "backslashreplace") or None
 
 
-def _lines(source: Opened, reading: Reading) -> Written:
+def _lines(source: Opened, reading: Reading) -> RawRecords:
     from neardup_solr.sources.csv import id_and_text, written_lines
 
     def row(line: bytes) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def _lines(source: Opened, reading: Reading) -> Written:
         id, *rest = id_and_text(text, reading)
         return {ID: id, TEXT: rest[0] if rest else ""}
 
-    return Written(
+    return RawRecords(
         format="lines",
         records=_until_damage(written_lines(source, reading)),
         raw=bytes,
@@ -77,7 +77,7 @@ def _lines(source: Opened, reading: Reading) -> Written:
     )
 
 
-def _table(source: Opened, reading: Reading, format: str, usual: str) -> Written:
+def _table(source: Opened, reading: Reading, format: str, usual: str) -> RawRecords:
     from neardup_solr.sources.csv import fields_of, written_rows
 
     delimiter, rows = written_rows(source, reading, usual)
@@ -87,7 +87,7 @@ def _table(source: Opened, reading: Reading, format: str, usual: str) -> Written
     def row(found: bytes) -> dict[str, Any]:
         return dict(zip(names, fields_of(found, reading, delimiter), strict=True))
 
-    return Written(
+    return RawRecords(
         format=format,
         records=_until_damage(rows),
         raw=bytes,
@@ -98,15 +98,15 @@ def _table(source: Opened, reading: Reading, format: str, usual: str) -> Written
     )
 
 
-def _csv(source: Opened, reading: Reading) -> Written:
+def _csv(source: Opened, reading: Reading) -> RawRecords:
     return _table(source, reading, "csv", ",")
 
 
-def _tsv(source: Opened, reading: Reading) -> Written:
+def _tsv(source: Opened, reading: Reading) -> RawRecords:
     return _table(source, reading, "tsv", "\t")
 
 
-def _json(source: Opened, reading: Reading) -> Written:
+def _json(source: Opened, reading: Reading) -> RawRecords:
     from neardup_solr.sources.json import written_objects
 
     def row(found: bytes) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def _json(source: Opened, reading: Reading) -> Written:
             raise ValueError("not a JSON object")
         return made
 
-    return Written(
+    return RawRecords(
         format="jsonl",
         records=_until_damage(written_objects(source, reading)),
         raw=_on_one_line,
@@ -136,11 +136,11 @@ def _on_one_line(found: bytes) -> bytes:
     return found.strip().replace(b"\n", b" ") if b"\n" in found else found
 
 
-def _parquet(source: Opened, reading: Reading) -> Written:
+def _parquet(source: Opened, reading: Reading) -> RawRecords:
     from neardup_solr.sources import arrow
 
     schema, batches = arrow.written_batches(source)
-    return Written(
+    return RawRecords(
         format="parquet",
         records=_rows_of(batches),
         row=lambda found: arrow.row_of(*found),
@@ -157,12 +157,12 @@ def _rows_of(batches: Iterator[Any]) -> Iterator[tuple[Any, int] | None]:
             yield from ((batch, at) for at in range(batch.num_rows))
 
 
-def _xlsx(source: Opened, reading: Reading) -> Written:
+def _xlsx(source: Opened, reading: Reading) -> RawRecords:
     from neardup_solr.sources.excel import written_rows
 
     rows = written_rows(source)
     names = [str(name) for name in next(rows) or ()]
-    return Written(
+    return RawRecords(
         format="xlsx",
         records=rows,
         row=lambda found: dict(zip(names, found, strict=False)),
@@ -170,14 +170,15 @@ def _xlsx(source: Opened, reading: Reading) -> Written:
     )
 
 
-def _folder(source: Opened, reading: Reading) -> Written:
+def _folder(source: Opened, reading: Reading) -> RawRecords:
     def row(found: Document | RecordError) -> dict[str, Any]:
         return {ID: found.id, TEXT: found.text if isinstance(found, Document) else None}
 
-    return Written(format="folder", records=read_folder(source, reading), row=row, names=(ID, TEXT))
+    records = read_folder(source, reading)
+    return RawRecords(format="folder", records=records, row=row, names=(ID, TEXT))
 
 
-def of_parts(parts: Sequence[tuple[Opened, str]], reading: Reading) -> Written:
+def of_parts(parts: Sequence[tuple[Opened, str]], reading: Reading) -> RawRecords:
     """The records of several sources, one source after the other.
 
     If the parts have other columns than each other, a record has those of its own part.
@@ -193,7 +194,7 @@ def of_parts(parts: Sequence[tuple[Opened, str]], reading: Reading) -> Written:
         return replace(first, records=chain.from_iterable(one.records for one in again))
     listed = (list(one.names or ()) for one in seen)
     twice = (names for names in listed if len(set(names)) < len(names))
-    return Written(
+    return RawRecords(
         format=PARTS,
         records=(
             None if record is None else (one, record) for one in again for record in one.records
@@ -216,7 +217,7 @@ def names_of(source: Opened, format: str) -> list[Any] | None:
     return None if names is None else list(names)
 
 
-def _layout(one: Written) -> tuple[object, ...]:
+def _layout(one: RawRecords) -> tuple[object, ...]:
     return one.format, one.delimiter, one.names and list(one.names), one.schema
 
 
@@ -228,7 +229,7 @@ def _until_damage(records: Iterator[Any]) -> Iterator[Any]:
         yield None
 
 
-WRITTEN: Final[dict[str, Callable[[Opened, Reading], Written]]] = {
+WRITTEN: Final[dict[str, Callable[[Opened, Reading], RawRecords]]] = {
     "lines": _lines,
     "csv": _csv,
     "tsv": _tsv,

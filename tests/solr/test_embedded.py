@@ -28,7 +28,7 @@ from neardup_solr.embedded import jars as fetching
 from neardup_solr.embedded import process
 from neardup_solr.embedded.layout import (
     Layout,
-    State,
+    ServerState,
     choose_password,
     layout,
     recall,
@@ -274,7 +274,9 @@ def test_a_number_that_went_to_another_process_is_not_taken_for_solr(home: Layou
         subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other,
         socket.create_server((process.HOST, 0)) as listener,
     ):
-        stale = State(port=listener.getsockname()[1], pid=other.pid, heap="1g", started="then")
+        stale = ServerState(
+            port=listener.getsockname()[1], pid=other.pid, heap="1g", started="then"
+        )
         remember(home, stale)
         assert embedded.running() is None
         assert not embedded.stop()
@@ -302,7 +304,7 @@ def test_a_port_taken_meanwhile_is_left_and_the_new_one_remembered(
     home.server.mkdir(parents=True)
     with socket.create_server((process.HOST, 0)) as other:
         port = other.getsockname()[1]
-        remember(home, State(port=port))
+        remember(home, ServerState(port=port))
         with pytest.raises(ServerError, match=f"port {port} is taken by another program"):
             embedded.start(port=port)
         moved = embedded.start(tell=heard.append)
@@ -311,7 +313,7 @@ def test_a_port_taken_meanwhile_is_left_and_the_new_one_remembered(
             f"Port {port} is taken by another program; Solr uses {moved.port} from now on"
         ]
         assert embedded.stop()
-    assert recall(home) == State(port=moved.port)
+    assert recall(home) == ServerState(port=moved.port)
 
 
 def test_a_port_taken_while_java_starts_is_tried_elsewhere(

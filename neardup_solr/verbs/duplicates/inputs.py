@@ -27,7 +27,7 @@ from neardup_solr.spill import Lists, Rows, Spill, Strings
 from neardup_solr.text.packed import size_of
 
 if TYPE_CHECKING:
-    from neardup_solr.solr.collection import Collection, State
+    from neardup_solr.solr.collection import Collection, CollectionState
     from neardup_solr.verbs.duplicates import Options
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
@@ -90,7 +90,7 @@ class Input:
     repeated: int = 0
     dead: list[int] = field(default_factory=list)
     collection: Collection | None = None
-    state: State | None = None
+    state: CollectionState | None = None
     order: RecordOrder | None = None
     has_changed: Callable[[], bool] = lambda: False
     are_whole: Callable[[], bool] = lambda: False

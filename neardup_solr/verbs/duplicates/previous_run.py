@@ -77,7 +77,7 @@ NO_KEYS = DocumentKeys(NOTHING, NOTHING.astype(np.int64), NOTHING)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairResults:
-    """PairResults of pairs, each pair the number that `number_pairs` gives it, in ascending order.
+    """Results of pairs, each pair the number that `number_pairs` gives it, in ascending order.
 
     `near` pairs have a distance and a similarity, `far` ones are beyond the limits.
     """
@@ -98,7 +98,7 @@ class PairResults:
 
 @dataclass(slots=True, kw_only=True)
 class PairCache:
-    """PairResults of the earlier run for pairs of this one, and those that this run adds."""
+    """Results of the earlier run for pairs of this one, and those that this run adds."""
 
     before: PairResults = field(default_factory=PairResults)
     reused: int = 0

@@ -12,7 +12,7 @@ from typing import Any
 
 from neardup_solr.errors import counted
 from neardup_solr.solr.admin import REBUILDS
-from neardup_solr.solr.cloud import NAME_ONE, SEVERAL, Cluster
+from neardup_solr.solr.cloud import NAME_ONE, SEVERAL, SolrCluster
 from neardup_solr.solr.names import OWN, PLAIN, TEXT, Names, is_name
 from neardup_solr.solr.query import CLAUSES
 from neardup_solr.solr.schema import Field, Schema
@@ -77,7 +77,7 @@ class CollectionFacts:
     chain: Sequence[str] | None = None
     select: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     version: str = ""
-    cluster: Cluster = field(default_factory=Cluster)
+    cluster: SolrCluster = field(default_factory=SolrCluster)
     is_local: bool = True
     is_encrypted: bool = True
     is_open: bool = False

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.embedded.layout import Layout, State, layout, recall, remember
+from neardup_solr.embedded.layout import Layout, ServerState, layout, recall, remember
 from neardup_solr.embedded.process import is_alive
 from neardup_solr.embedded.server import server_lock
 from neardup_solr.errors import ServerError
@@ -60,7 +60,7 @@ def test_a_missing_extra_is_named(place: Layout, monkeypatch: pytest.MonkeyPatch
 
 def test_the_state_is_remembered(place: Layout) -> None:
     """What was written is read again."""
-    state = State(port=18983, pid=7, heap="1g", started="2026-01-01T00:00:00+00:00")
+    state = ServerState(port=18983, pid=7, heap="1g", started="2026-01-01T00:00:00+00:00")
     remember(place, state)
     assert recall(place) == state
 
@@ -76,7 +76,7 @@ def test_a_state_that_cannot_be_written_is_one_line(place: Layout) -> None:
     """Where a folder stands in the way, the message says where and what to do."""
     place.state.mkdir()
     with pytest.raises(ServerError, match=r"cannot write .*state.*NEARDUP_HOME"):
-        remember(place, State(port=1))
+        remember(place, ServerState(port=1))
 
 
 def test_the_server_files_are_found() -> None:

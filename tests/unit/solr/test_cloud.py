@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from neardup_solr.errors import SolrUnreachable
-from neardup_solr.solr.cloud import Cluster, Nodes, Shard, cluster_of, parse_cluster
+from neardup_solr.solr.cloud import Nodes, Shard, SolrCluster, cluster_of, parse_cluster
 from neardup_solr.solr.collection import open_collection
 from neardup_solr.solr.session import open_session
 from tests.faults.scripted import Answer, answering
@@ -147,7 +147,7 @@ def test_replicas_count_if_they_have_all_of_it(
 ) -> None:
     """In the version that is required, and none that cannot be asked."""
     shard = Shard(name="s", leader="a", replicas=("a", "b"), size=2)
-    found = Cluster(nodes=(), shards=(shard,))
+    found = SolrCluster(nodes=(), shards=(shard,))
     assert found.copies({"1": 9, "2": 9}, {"a": leader, "b": other}.get) == expected
 
 

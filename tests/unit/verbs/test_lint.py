@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from neardup_solr.solr.admin import handler_parameters, update_chain
-from neardup_solr.solr.cloud import Cluster
+from neardup_solr.solr.cloud import SolrCluster
 from neardup_solr.solr.names import Names
 from neardup_solr.solr.schema import Field, Schema
 from neardup_solr.verbs.lint.rules import (
@@ -76,10 +76,10 @@ def test_nothing_is_found_where_nothing_is_wrong() -> None:
         ({"select": {"appends": {"fq": "a:b"}}}, DANGER, "select"),
         ({"takes_clauses": False}, WARNING, "clauses"),
         ({"is_mutable": False}, NOTE, "schema"),
-        ({"cluster": Cluster(alias_of=("a", "b"))}, DANGER, "alias"),
-        ({"cluster": Cluster(misplacing="the router 'implicit'")}, DANGER, "router"),
-        ({"cluster": Cluster(is_read_only=True)}, DANGER, "read-only"),
-        ({"cluster": Cluster(beside=("b",))}, NOTE, "shared"),
+        ({"cluster": SolrCluster(alias_of=("a", "b"))}, DANGER, "alias"),
+        ({"cluster": SolrCluster(misplacing="the router 'implicit'")}, DANGER, "router"),
+        ({"cluster": SolrCluster(is_read_only=True)}, DANGER, "read-only"),
+        ({"cluster": SolrCluster(beside=("b",))}, NOTE, "shared"),
         ({"version": "9.10.0"}, WARNING, "version"),
         ({"version": "8.11.4"}, WARNING, "version"),
         ({"version": "10.0.0"}, NOTE, "version"),
@@ -99,7 +99,7 @@ def test_each_rule(changed: dict[str, Any], level: str, rule: str) -> None:
 @pytest.mark.parametrize(
     "changed",
     [
-        {"cluster": Cluster(alias_of=("a",))},
+        {"cluster": SolrCluster(alias_of=("a",))},
         {"is_open": True},
         {"is_encrypted": False},
         {"version": ""},
@@ -127,7 +127,9 @@ def test_versions_that_nobody_has_tried(version: str, untried: bool) -> None:
 
 def test_the_gravest_come_first() -> None:
     """A danger before a warning before a note."""
-    found = findings(replace(FINE, cluster=Cluster(beside=("b",)), version="9.0.0", has_log=False))
+    found = findings(
+        replace(FINE, cluster=SolrCluster(beside=("b",)), version="9.0.0", has_log=False)
+    )
     assert [one.level for one in found] == [DANGER, WARNING, NOTE]
 
 
