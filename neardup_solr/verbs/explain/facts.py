@@ -13,7 +13,7 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits, floor, measure_named
 from neardup_solr.measures.aligned import Aligned, Frequencies, alignment, record_similarity
 from neardup_solr.measures.words import WORDS, similarity, word_distance
-from neardup_solr.minhash import make_entry, plans, signature
+from neardup_solr.minhash import make_entry, signature
 from neardup_solr.minhash.signature import Signature
 from neardup_solr.records import NOTHING, Document, Entry
 from neardup_solr.settings import WORD_CAP, Settings
@@ -221,7 +221,7 @@ class Facts:
     @property
     def chance(self) -> float:
         """The probability that a pair of this Jaccard similarity shares a band."""
-        return float(plans.curve(self.jaccard, self.settings.bands, self.settings.rows))
+        return _chance_to_share(self.jaccard, self.settings.bands, self.settings.rows)
 
     @property
     def fresh_bands(self) -> tuple[int, ...]:
@@ -331,7 +331,7 @@ def _find_route(name: str, found: Facts) -> Route:
         is_there=is_there,
         shared=shared,
         of=of,
-        chance=None if rows is None else float(plans.curve(found.jaccard, of, rows)),
+        chance=None if rows is None else _chance_to_share(found.jaccard, of, rows),
         finds=is_there and shared > 0 and found.is_near,
     )
 
@@ -345,3 +345,8 @@ def _count_shared_terms(found: Facts, field: str) -> int:
         len(terms_of(getattr(asking.entry, STORED[field])) & stored.terms[field])
         for asking, stored in ((one, other), (other, one))
     )
+
+
+def _chance_to_share(similarity: float, bands: int, rows: int) -> float:
+    """Compute P(s) as earlier versions did: the last digits of `plans.curve` are others."""
+    return float(1.0 - (1.0 - similarity**rows) ** bands)
