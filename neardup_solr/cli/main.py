@@ -1,7 +1,8 @@
 """The command `neardup`: it parses, makes one library call, and prints.
 
 Exit codes: 0 all done; 1 something failed, and a line says what; 2 wrong usage; 3 the answer is
-no (lint, gate --strict); 4 stopped before the end, and --resume goes on; 130 interrupted.
+no (lint, doctor, gate --strict); 4 stopped before the end, and --resume goes on; 5 lint does not
+know this version of Solr; 130 interrupted.
 """
 
 from __future__ import annotations

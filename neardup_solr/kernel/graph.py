@@ -1,7 +1,7 @@
 """A graph of documents, in compiled code: its components, its guards, complete linkage over it.
 
 Everything is a loop over arrays, without recursion: a chain of a million documents is no
-problem. `clusters.guards` and `clusters.linkage` document what is computed.
+problem. `clusters` documents what is computed.
 """
 
 from __future__ import annotations

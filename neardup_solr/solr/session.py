@@ -2,7 +2,7 @@
 
 Every request to Solr, pysolr's included, goes through one `CheckedSession`. After faults that pass
 it is repeated; redirects are refused; the answer has to be JSON with a `responseHeader` whose
-status is 0. Anything else becomes an error of `neardup_solr.errors`, here and in `answers` and
+status is 0. Anything else becomes an error of `neardup_solr.errors`, here and in `responses` and
 nowhere else. Credentials are taken out of the address, so no message and no log can show them.
 """
 
@@ -156,7 +156,7 @@ class CheckedSession(requests.Session):
     ) -> dict[str, Any]:
         """Send a request; gives the JSON of the answer, which has the parts that are `needed`.
 
-        `require` refuses it by SolrAnswerError if more is wrong with it; see also `answers.answer`.
+        `require` refuses it by SolrAnswerError if more is wrong with it; see also `responses`.
         """
 
         def send(deadline: float) -> dict[str, Any]:

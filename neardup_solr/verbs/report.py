@@ -19,7 +19,7 @@ from neardup_solr.resources import thread_pool
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import TEXT
 from neardup_solr.solr.query import Hits
-from neardup_solr.solr.settings_of import CHANGED, describe_unsigned
+from neardup_solr.solr.unsigned import CHANGED, describe_unsigned
 from neardup_solr.verbs.batch import (
     Finder,
     collect_candidates,

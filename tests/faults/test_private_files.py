@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.checkpoint import Checkpoint
 from neardup_solr.files import private, write_lines
+from neardup_solr.verbs.duplicates.checkpoint import Checkpoint
 from tests.faults.conftest import RecordRow
 
 SAID = "what is somebody else's\n"

@@ -20,7 +20,7 @@ from neardup_solr.solr import admin, schema, update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.schema import INTERNAL, Schema
-from neardup_solr.solr.settings_of import PATH
+from neardup_solr.solr.unsigned import PATH
 from neardup_solr.solr.update import Order
 
 ROOT = "_root_"

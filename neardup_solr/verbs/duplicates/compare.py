@@ -26,7 +26,7 @@ from neardup_solr.text.packed import Packed, pack, size_of
 from neardup_solr.verbs.duplicates.inputs import THREADS, Gathered, fitting_parts
 
 if TYPE_CHECKING:
-    from neardup_solr.checkpoint import Checkpoint
+    from neardup_solr.verbs.duplicates.checkpoint import Checkpoint
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
 TEXTS, COMPARING = "texts", "comparing"

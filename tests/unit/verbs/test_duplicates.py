@@ -21,7 +21,6 @@ import pytest
 import neardup_solr as nd
 from neardup_solr import demo
 from neardup_solr.arguments import Way
-from neardup_solr.checkpoint import Checkpoint
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures.words import similarity, word_distance
 from neardup_solr.minhash import make_entry
@@ -30,6 +29,7 @@ from neardup_solr.reports.workbook import write_sheets
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.session import CheckedSession
 from neardup_solr.text import normalize
+from neardup_solr.verbs.duplicates.checkpoint import Checkpoint
 from neardup_solr.verbs.duplicates.inputs import FIRST, Gathered
 
 LOOSE: dict[str, Any] = {"min_similarity": 0.7}

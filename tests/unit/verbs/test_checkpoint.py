@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.checkpoint import Checkpoint, Part
 from neardup_solr.errors import SourceError
+from neardup_solr.verbs.duplicates.checkpoint import Checkpoint, Part
 
 WORK = "some work"
 PARTS: list[Part] = [
@@ -76,7 +76,7 @@ def test_a_part_is_on_the_disk_before_it_counts(
     def sync(file: int) -> None:
         synced.append(path.read_bytes())
 
-    monkeypatch.setattr("neardup_solr.checkpoint.os.fsync", sync)
+    monkeypatch.setattr("neardup_solr.verbs.duplicates.checkpoint.os.fsync", sync)
     whole = written(path, PARTS[:1])
     assert synced == [f"{WORK}\n".encode(), whole]
     frame, body = whole[len(WORK) + 1 :][:12], whole[len(WORK) + 13 :]
