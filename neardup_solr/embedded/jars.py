@@ -104,17 +104,27 @@ def install(
     """
     if is_installed(folder, jars):
         return
+    with server_extra():
+        from filelock import FileLock
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        absent = [jar for jar in jars if not jar.is_intact(folder / jar.name)]
-        if absent:
-            with server_extra():
-                import_module("jgo.maven")  # before anything is announced
-            _check_room(folder, absent)
-            what = f"{counted(len(absent), 'jar')}, {sum(jar.size for jar in absent) / 1e6:.1f} MB"
-            tell(f"Fetching Solr {SOLR_VERSION}, once: {what}, into {folder}")
-            _fetch(folder, absent, remote)
-        (folder / MARK).write_text(_digest(jars))
+        # Homes of their own share these jars, as workers of pytest do: one of them downloads.
+        with FileLock(folder.parent / "fetching"):
+            _install_absent(folder, jars, tell, remote)
+
+
+def _install_absent(
+    folder: Path, jars: Sequence[Jar], tell: Callable[[str], None], remote: str | None
+) -> None:
+    absent = [jar for jar in jars if not jar.is_intact(folder / jar.name)]
+    if absent:
+        with server_extra():
+            import_module("jgo.maven")  # before anything is announced
+        _check_room(folder, absent)
+        what = f"{counted(len(absent), 'jar')}, {sum(jar.size for jar in absent) / 1e6:.1f} MB"
+        tell(f"Fetching Solr {SOLR_VERSION}, once: {what}, into {folder}")
+        _fetch(folder, absent, remote)
+    (folder / MARK).write_text(_digest(jars))
 
 
 def _digest(jars: Sequence[Jar]) -> str:

@@ -218,10 +218,10 @@ def _split(
 @cache
 def _row_pattern(delimiter: str) -> re.Pattern[str]:
     """A line that is a whole row, in which each quote is where it belongs."""
-    field = (
-        rf'(?:"[^"]*+(?:""[^"]*+)*+"|[^"\r{re.escape(delimiter)}][^\r{re.escape(delimiter)}]*+)?+'
-    )
-    return re.compile(rf"{field}(?:{re.escape(delimiter)}{field})*+\r?")
+    # No possessive quantifiers: Python before 3.11.5 gets some of them wrong.
+    other = rf"[^\r{re.escape(delimiter)}]"
+    field = rf'(?:"[^"]*(?:""[^"]*)*"|(?!"){other}+)?'
+    return re.compile(rf"{field}(?:{re.escape(delimiter)}{field})*\r?")
 
 
 def _of_row(position: str, row: Row, asked: Columns, reading: Reading, delimiter: str) -> Record:

@@ -445,8 +445,8 @@ def _of_array(source: Opened, reading: Reading) -> Iterator[Found]:
 
 _NEWLINE, _QUOTE, _BACKSLASH, _COMMA = b'\n"\\,'
 # A string is one token, which may go on in the next block; then its closing quote is missing.
-_STRING_END: Final = re.compile(rb'(?:[^"\\]++|\\.)*+("?)', re.DOTALL)
-_TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+("?)|[\[\]{},]', re.DOTALL)
+_STRING_END: Final = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
+_TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*("?)|[\[\]{},]', re.DOTALL)
 
 
 def _elements(source: Opened, limit: int) -> Iterator[bytes | None]:

@@ -103,7 +103,7 @@ def fetch(folder: Path, repository: Repository) -> list[str]:
 
 def left_in(folder: Path) -> list[str]:
     """The jars in the folder, after a look that nothing else lies beside it."""
-    assert [path.name for path in folder.parent.iterdir()] == ["jars"]
+    assert sorted(path.name for path in folder.parent.iterdir()) == ["fetching", "jars"]
     return sorted(path.name for path in folder.glob("*.jar"))
 
 

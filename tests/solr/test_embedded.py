@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from random import randrange
@@ -357,6 +358,20 @@ def test_a_damaged_jar_is_found_out_after_the_start_it_spoils(home: Layout) -> N
     assert not fetching.is_installed(home.jars, fetching.read_lock())
     path.write_bytes(content)
     assert embedded.start().started_now
+
+
+def test_jars_are_fetched_by_one_of_several_at_the_same_time(tmp_path: Path) -> None:
+    """The others wait for it: homes may share the folder of jars."""
+    smallest = min(fetching.read_lock(), key=lambda jar: jar.size)
+    heard: list[str] = []
+    with ThreadPoolExecutor(3) as pool:
+        jobs = [
+            pool.submit(fetching.install, tmp_path / "jars", [smallest], tell=heard.append)
+            for _ in range(3)
+        ]
+    assert [job.result() for job in jobs] == [None, None, None]
+    assert len(heard) == 1
+    assert fetching.is_installed(tmp_path / "jars", [smallest])
 
 
 def test_a_stop_that_is_not_heard_ends_in_a_kill(home: Layout) -> None:

@@ -66,13 +66,12 @@ __all__ = ["Duplicates", "check_output", "duplicates", "write_duplicates"]
 class Options:
     """The arguments of `duplicates`, checked together before any work begins.
 
-    `source` is None for a collection that is not open yet. `readings` read both, of either side;
-    `room` is the `memory` in bytes.
-    Raises ArgumentError if a value is not possible, or if two of them do not go together;
-    SourceError if a file could not be written.
+    `readings` read the source and `against`; `room` is the `memory` in bytes. Raises ArgumentError
+    if a value is not possible, or if two of them do not go together; SourceError if a file could
+    not be written.
     """
 
-    source: Compared | None
+    source: Compared
     against: Compared | Source | None = None
     within: bool = False
     mutual_best: bool = False
@@ -198,7 +197,7 @@ class Options:
     @property
     def given(self) -> list[Compared]:
         """The sides that are compared: one, or two."""
-        return [side for side in (self.source, self.against) if side is not None]
+        return [self.source] if self.against is None else [self.source, self.against]
 
     @property
     def needs_texts(self) -> bool:
