@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
+from itertools import pairwise, repeat
 from math import comb
 
 import numpy as np
@@ -99,13 +100,10 @@ class _ShingleSearch:
         bits = min((_SLOTS * len(sets.values)).bit_length(), room.bit_length() - 1)
         self._shift, self._counts = 64 - bits, np.zeros(1 << bits, dtype=np.uint16)
         ends = np.linspace(0, len(self._counts), joining.threads + 1).astype(np.int64).tolist()
-
-        def count(part: tuple[int, int]) -> None:
-            for values, *_ in self._blocks():
-                lookups.count(values, self._shift, *part, self._counts)
-
         with thread_pool(joining.threads) as pool:
-            list(pool.map(count, pairwise(ends)))
+            for values, *_ in self._blocks():
+                count = partial(lookups.count, values, self._shift)
+                list(pool.map(count, ends[:-1], ends[1:], repeat(self._counts)))
 
     def choose_parts(self) -> Iterator[tuple[Hashes, Rows]]:
         """Yield what some sets look for, each shingle with its row: as much as fits the memory."""
