@@ -27,7 +27,13 @@ LOOKS, PAUSE = 100, 0.1  # ten seconds for another command to finish creating th
 
 def exists(collection: Collection) -> bool:
     """Return True if the server has a core, collection or alias of that name, once it answers."""
-    if known := collection.name in names(collection):
+    if is_cloud(collection):
+        known = collection.name in names(collection)
+    else:  # by its name, as one server may have thousands of cores
+        params = {"action": "STATUS", "core": collection.name, "indexInfo": "false"}
+        found = _get(collection, "cores", params, {"status": dict})["status"]
+        known = bool(found.get(collection.name))
+    if known:
         _appears(collection)
     return known
 
