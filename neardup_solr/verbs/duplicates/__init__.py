@@ -12,6 +12,7 @@ import numpy as np
 
 from neardup_solr.arguments import (
     MAX_DOC_BYTES,
+    READING,
     Linkage,
     MeasureName,
     OneOrMore,
@@ -156,8 +157,7 @@ class Options:
         """Choose how either side is read, and replace a second Source by what it holds."""
         of_rule = [name for name in self.rule.needs if name not in (LENGTH, ARRIVAL)]
         columns = {"keep": tuple(dict.fromkeys((*self.keep, *of_rule, *self.same)))}
-        names = ("id", "text", "source_format", "delimiter", "encoding", "lossy", "max_doc_bytes")
-        own = reading_of({name: getattr(self, name) for name in names} | columns, "number")
+        own = reading_of({name: getattr(self, name) for name in READING} | columns, "number")
         if not isinstance(self.against, Source):
             return own, own
         other, self.against = self.against, self.against.source
