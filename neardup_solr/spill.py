@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from neardup_solr.errors import SourceError
 from neardup_solr.measures.arrays import Flat
 
+T = TypeVar("T")
+_AT_ONCE = 10_000  # rows
 _SHARE = 4  # each column may hold this part of the memory
 _UNKNOWN = 4 << 30  # bytes, if the machine does not tell
 
@@ -151,7 +154,22 @@ class Lists:
         return Flat(flat, self._ends.table()[:, 0])
 
 
-class Strings(Sequence[str]):
+class Column(Sequence[T]):
+    """Values by row. Many are taken at once, as one by one takes ten times as long."""
+
+    @abstractmethod
+    def take(self, rows: Sequence[int]) -> list[T]:
+        """Take the values of rows."""
+
+    def __getitem__(self, row: Any) -> Any:
+        return self.take([row])[0]
+
+    def __iter__(self) -> Iterator[T]:
+        for first in range(0, len(self), _AT_ONCE):
+            yield from self.take(range(first, min(first + _AT_ONCE, len(self))))
+
+
+class Strings(Column[str]):
     """A list of strings that grows, with lone surrogates as they are."""
 
     def __init__(self, spill: Spill) -> None:
@@ -161,17 +179,23 @@ class Strings(Sequence[str]):
     def __len__(self) -> int:
         return len(self._ends) - 1
 
-    def __getitem__(self, row: Any) -> Any:
-        ends = self._ends.table()
-        found = self._bytes.table()[int(ends[row, 0]) : int(ends[row + 1, 0])]
-        return found.tobytes().decode("utf-8", "surrogatepass")
+    def take(self, rows: Sequence[int]) -> list[str]:
+        """Take the strings of rows."""
+        at, ends = np.asarray(rows, dtype=np.intp), self._ends.table()[:, 0]
+        places = zip(ends[at].tolist(), ends[at + 1].tolist(), strict=True)
+        content = self._bytes.table().data.cast("B") if len(self._bytes) else memoryview(b"")
+        return [str(content[first:last], "utf-8", "surrogatepass") for first, last in places]
 
     def extend(self, strings: Sequence[str]) -> None:
         """Add strings."""
-        encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
-        sizes = np.fromiter(map(len, encoded), np.int64, len(encoded))
+        joined = "".join(strings)
+        parts: Sequence[str | bytes] = strings
+        if not joined.isascii():  # a character may be several bytes
+            parts = [string.encode("utf-8", "surrogatepass") for string in strings]
+        sizes = np.fromiter(map(len, parts), np.int64, len(parts))
         self._ends.append(len(self._bytes) + np.cumsum(sizes)[:, None])
-        self._bytes.append(np.frombuffer(b"".join(encoded), np.uint8)[:, None])
+        content = joined.encode("utf-8", "surrogatepass")
+        self._bytes.append(np.frombuffer(content, np.uint8)[:, None])
 
 
 def _machine() -> int:

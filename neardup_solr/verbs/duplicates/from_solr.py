@@ -103,8 +103,8 @@ def read_collection(collection: Collection, gathered: Gathered) -> Input:
     ids = gathered.spill.strings()
     side = Input(
         ids=ids,
-        texts=lambda rows: _read_texts(collection, [ids[row] for row in rows]),
-        values=lambda rows, fields: _read_values(collection, [ids[row] for row in rows], fields),
+        texts=lambda rows: _read_texts(collection, ids.take(rows)),
+        values=lambda rows, fields: _read_values(collection, ids.take(rows), fields),
         collection=collection,
         state=state,
         digest=repr(fq).encode() if fq else b"",

@@ -24,7 +24,7 @@ from neardup_solr.records import AnyId, Document, Number, Run
 from neardup_solr.resources import prefetch, thread_pool
 from neardup_solr.sources import Reading
 from neardup_solr.sources.record import Piece, came_before
-from neardup_solr.spill import Rows, Strings
+from neardup_solr.spill import Column, Rows, Strings
 from neardup_solr.text.packed import Packed, size_of
 from neardup_solr.verbs.duplicates.inputs import READING, THREADS, Gathered, Input, RecordOrder
 
@@ -35,7 +35,7 @@ SIGNERS = 2  # batches that are signed at the same time, so that no core waits f
 Usable: TypeAlias = Document | Run
 
 
-class Ids(Sequence[AnyId]):
+class Ids(Column[AnyId]):
     """Ids by row, with the number of its record for one that others have, if all are kept.
 
     `are_numbers` has 1 for each row whose id is given back as a whole number, or is empty.
@@ -55,11 +55,18 @@ class Ids(Sequence[AnyId]):
         """Add ids."""
         self.given.extend(list(ids))
 
-    def __getitem__(self, row: Any) -> Any:
-        if self._are_shared is None or not self._are_shared[row]:
-            given = self.given[row]
-            return int(given) if self.are_numbers and self.are_numbers[row] else given
-        return self._taken.get(row) or f"{self.given[row]}@row{self._numbers[row]}"
+    def take(self, rows: Sequence[int]) -> list[AnyId]:
+        """Take the ids of rows."""
+        given = self.given.take(rows)
+        found: list[AnyId] = [*given]
+        if self.are_numbers:
+            own = zip(rows, given, strict=True)
+            found = [int(id) if self.are_numbers[row] else id for row, id in own]
+        if self._are_shared is not None:
+            for at in np.flatnonzero(self._are_shared[rows]).tolist():
+                row = rows[at]
+                found[at] = self._taken.get(row) or f"{given[at]}@row{self._numbers[row]}"
+        return found
 
     @property
     def are_whole(self) -> bool:
@@ -76,7 +83,7 @@ class Ids(Sequence[AnyId]):
         self._are_shared, self._numbers = are_shared, numbers
         rows = np.flatnonzero(are_shared)
         while len(rows):
-            names = [self[row] for row in rows.tolist()]
+            names = self.take(rows.tolist())
             taken = np.isin(np.fromiter(map(hash, names), np.int64, len(names)), hashes)
             rows = rows[taken]
             for row, name in zip(rows.tolist(), compress(names, taken.tolist()), strict=True):
@@ -299,8 +306,8 @@ class _Texts:
         Raises SourceError if a file that is read again has them no more.
         """
         if self._again is None:
-            return [self._held[row] for row in rows]
-        return self._again.texts([ids.given[row] for row in rows], self._places.table()[rows])
+            return self._held.take(rows)
+        return self._again.texts(ids.given.take(rows), self._places.table()[rows])
 
 
 def _read_values(
@@ -345,7 +352,7 @@ def _note_repeats(
     ids.tell_apart(are_shared, side.order.numbers(), ordered)
     if gathered.remembering is not None:
         rows = np.flatnonzero(are_shared)
-        names = sign.hash_texts([ids[row] for row in rows.tolist()])
+        names = sign.hash_texts(list(map(str, ids.take(rows.tolist()))))
         gathered.remembering.rename(rows, names)
 
 

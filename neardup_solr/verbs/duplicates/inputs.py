@@ -23,7 +23,7 @@ from neardup_solr.resources import prefetch, thread_pool
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.solr import is_collection
 from neardup_solr.sources.record import plain
-from neardup_solr.spill import Lists, Rows, Spill, Strings
+from neardup_solr.spill import Column, Lists, Rows, Spill, Strings
 from neardup_solr.text.packed import size_of
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Input:
     given back as whole numbers; `digest` tells the texts of a source, if there is a checkpoint.
     """
 
-    ids: Sequence[AnyId]
+    ids: Column[Any]
     texts: Callable[[Sequence[int]], Sequence[str | None]]
     values: Callable[[Sequence[int], Sequence[str]], Mapping[str, list[Any]]]
     documents: int = 0
@@ -219,10 +219,8 @@ class Gathered:
             yield side, [row - first for row in rows if first <= row < last]
 
     def ids(self, rows: Sequence[int]) -> list[AnyId]:
-        """The ids of rows."""
-        end = self.bounds[1]  # of the first side
-        own, others = self.sides[0].ids, self.sides[-1].ids
-        return [own[row] if row < end else others[row - end] for row in rows]
+        """The ids of rows, in ascending order."""
+        return [id for side, own in self.by_side(rows) for id in side.ids.take(own)]
 
     def texts(self, rows: Sequence[int]) -> Sequence[str | None]:
         """The texts of rows, in ascending order, or None if a document is no longer there."""
