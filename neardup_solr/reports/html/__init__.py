@@ -15,7 +15,7 @@ from neardup_solr.arguments import Way
 from neardup_solr.measures.aligned import Frequencies
 from neardup_solr.records import AnyId, Cluster, Duplicate
 from neardup_solr.reports.html import embed
-from neardup_solr.reports.html.embed import Listing, listing
+from neardup_solr.reports.html.embed import Listed, list_clusters
 from neardup_solr.reports.html.figures import similarities_figure, sizes_figure
 
 __all__ = ["Page", "listing", "page_lines", "show_invisibles"]
@@ -72,16 +72,16 @@ def page_lines(page: Page) -> Iterator[str]:
     all. The file loads nothing and runs only its own code; texts are data in it, never markup.
     """
     style, script = _asset("report.css"), _asset("report.js")
-    found = listing(page.clusters, page.pairs)
-    texts = dict(embed.within(found.documents, page.texts))
+    listed = list(list_clusters(page.clusters, page.pairs))
+    texts = dict(embed.within(embed.documents(listed), page.texts))
     fill: dict[str, Callable[[], Iterator[str]]] = {
         "policy": lambda: iter((_policy(style, script),)),
         "style": lambda: iter((f"<style>{style}</style>\n",)),
         "script": lambda: iter((f"<script>{script}</script>\n",)),
         "similarities": lambda: iter((_similarities(page),)),
         "sizes": lambda: iter((sizes_figure([len(c.members) for c in page.clusters]),)),
-        "facts": lambda: embed.facts(_about(page, found, len(texts))),
-        "rows": lambda: embed.rows(found, texts, page.kept, page.frequencies),
+        "facts": lambda: embed.facts(_about(page, listed, len(texts))),
+        "rows": lambda: embed.rows(listed, texts, page.kept, page.frequencies),
     }
     for place, piece in enumerate(_SLOT.split(_asset("report.html"))):
         if place % 2:
@@ -90,7 +90,7 @@ def page_lines(page: Page) -> Iterator[str]:
             yield piece
 
 
-def _about(page: Page, found: Listing, texts: int) -> dict[str, object]:
+def _about(page: Page, listed: Sequence[Listed], texts: int) -> dict[str, object]:
     return {
         "title": page.title,
         "complete": page.complete,
@@ -101,26 +101,27 @@ def _about(page: Page, found: Listing, texts: int) -> dict[str, object]:
         "by": page.by,
         "curve": page.curve,
         "kept": list(next(iter(page.kept.values()), {})),
-        "clusters": found.clusters,
-        "left": _left_out(page, found, texts),
+        "clusters": len(page.clusters),
+        "left": _left_out(page, listed, texts),
         "made": page.made,
         "command": page.command,
     }
 
 
-def _left_out(page: Page, found: Listing, texts: int) -> str:
+def _left_out(page: Page, listed: Sequence[Listed], texts: int) -> str:
     """A sentence on what is not in a page with so many texts, "" if everything is."""
-    pairs = sum(len(each.pairs) for each in found.listed)
+    clusters, all_pairs = len(page.clusters), sum(each.pairs for each in page.clusters)
+    pairs = sum(len(each.pairs) for each in listed)
     documents = sum(len(cluster.members) for cluster in page.clusters)
     if not page.texts:  # nobody asked for any
         texts = documents
     parts = []
-    if len(found.listed) < found.clusters:
-        parts.append(f"the {len(found.listed):,} largest of {found.clusters:,} clusters")
-    elif pairs < found.pairs or texts < documents:
+    if len(listed) < clusters:
+        parts.append(f"the {len(listed):,} largest of {clusters:,} clusters")
+    elif pairs < all_pairs or texts < documents:
         parts.append("all clusters")
-    if pairs < found.pairs:
-        parts.append(f"{pairs:,} of the {found.pairs:,} pairs in clusters")
+    if pairs < all_pairs:
+        parts.append(f"{pairs:,} of the {all_pairs:,} pairs in clusters")
     if texts < documents:
         parts.append(f"the texts of {texts:,} of {documents:,} documents")
     if not parts:

@@ -42,38 +42,16 @@ _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 class Listed:
     """A cluster as a page lists it: `members` and `pairs` are some of its own, if it has many.
 
+    `key` is that of the document that the cluster is named by.
     `low` and `high` are the similarities of the least and of the most similar of all its pairs.
     """
 
     cluster: Cluster
+    key: AnyId
     members: Sequence[Member]
     pairs: Sequence[Duplicate]
     low: float
     high: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
-    """Rows that a page lists, and the numbers of clusters and pairs that they are taken from."""
-
-    listed: Sequence[Listed]
-    clusters: int
-    pairs: int
-
-    @property
-    def documents(self) -> list[AnyId]:
-        """The keys of the listed documents, those first whose texts are needed first.
-
-        Ten documents of each cluster, the largest cluster first, then ten more of each; in a
-        cluster first the canonical document and those of the listed pairs.
-        """
-        keys = [list(_keys_of(each)) for each in self.listed]
-        order = sorted(
-            (place // TURN, number, place)
-            for number, each in enumerate(keys)
-            for place in range(len(each))
-        )
-        return list(dict.fromkeys(keys[number][place] for _, number, place in order))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +62,8 @@ class _Packed:
     forms: str
 
 
-def listing(clusters: Sequence[Cluster], pairs: Sequence[Duplicate]) -> Listing:
-    """All clusters, the largest first, with some of their members and pairs if there are many.
+def list_clusters(clusters: Sequence[Cluster], pairs: Sequence[Duplicate]) -> Iterator[Listed]:
+    """List all clusters, the largest first, with some of their members and pairs if there are many.
 
     Clusters are left out only beyond MOST_ROWS bytes; their ids and figures are read when the page
     opens. Pairs of no cluster are not listed.
@@ -96,26 +74,35 @@ def listing(clusters: Sequence[Cluster], pairs: Sequence[Duplicate]) -> Listing:
     each = _OF_MEMBER + _OF_CLUSTER // 2 + sum(len(str(id)) for id in ids) // max(len(ids), 1)
     members = shares(sizes, MOST_ROWS // each, least=FIRST_MEMBERS)
     listed = in_order[: int(np.count_nonzero(members))]
-    of_cluster: dict[AnyId, list[Duplicate]] = {_key(cluster): [] for cluster in listed}
+    keys = [_key(cluster) for cluster in listed]
+    of_cluster: dict[AnyId, list[Duplicate]] = {key: [] for key in keys}
     # Clusters of the second side alone may have the names of others.
-    apart = {key_of(one.id, 1): _key(each) for each in listed if _key(each) != each.id
-             for one in each.members}  # fmt: skip
+    apart = {key_of(one.id, 1): key for each, key in zip(listed, keys, strict=True)
+             if key != each.id for one in each.members}  # fmt: skip
     for pair in pairs:
         cluster = apart.get(key_of(pair.id, pair.sides[0]), pair.cluster)
         if pair.cluster != "" and cluster in of_cluster:
             of_cluster[cluster].append(pair)
     counts = np.array([len(own) for own in of_cluster.values()], dtype=np.int64)
     most = shares(counts, MOST_PAIRS, least=FIRST_PAIRS)
-    return Listing(
-        listed=[
-            _list_cluster(cluster, of_cluster[_key(cluster)], most_members, most_pairs)
-            for cluster, most_members, most_pairs in zip(
-                listed, members.tolist(), most.tolist(), strict=False
-            )
-        ],
-        clusters=len(clusters),
-        pairs=sum(cluster.pairs for cluster in clusters),
-    )
+    for one, key, *at_most in zip(listed, keys, members.tolist(), most.tolist(), strict=False):
+        yield _list_cluster(one, key, of_cluster[key], *at_most)
+
+
+def documents(listed: Iterable[Listed]) -> Iterator[AnyId]:
+    """The keys of the listed documents, those first whose texts are needed first.
+
+    Ten documents of each cluster, the largest cluster first, then ten more of each; in a
+    cluster first the canonical document and those of the listed pairs.
+    """
+    left: Iterable[list[AnyId]] = (list(_keys_of(each)) for each in listed)
+    while left:
+        longer = []
+        for keys in left:
+            yield from keys[:TURN]
+            if keys[TURN:]:
+                longer.append(keys[TURN:])
+        left = longer
 
 
 def shares(sizes: NDArray[np.int64], room: int, *, least: int) -> NDArray[np.int64]:
@@ -146,9 +133,10 @@ def choose_pairs(pairs: Sequence[Duplicate], bridges: Iterable[str], most: int) 
     least, rest = rising[:third], rising[third:]
     at_bridges = [place for place, pair in enumerate(rest)
                   if pair.id in is_bridge or pair.other_id in is_bridge][:most // 3]  # fmt: skip
-    others = np.delete(np.arange(len(rest)), at_bridges)
+    others = sorted(set(range(len(rest))).difference(at_bridges))
     wanted = most - third - len(at_bridges)
-    examples = others[np.linspace(0, len(others) - 1, wanted).astype(np.int64)].tolist()
+    last, steps = len(others) - 1, max(wanted - 1, 1)
+    examples = [others[step * last // steps] for step in range(wanted)]
     return least + [rest[place] for place in sorted([*at_bridges, *examples])]
 
 
@@ -158,7 +146,7 @@ def facts(about: Mapping[str, object]) -> Iterator[str]:
 
 
 def rows(
-    found: Listing,
+    listed: Sequence[Listed],
     texts: Mapping[AnyId, str],
     kept: Mapping[AnyId, Mapping[str, Any]],
     frequencies: Frequencies | None,
@@ -168,7 +156,7 @@ def rows(
     Pairs come with their diffs, and with `frequencies` also with the words that stand for each
     other, without those that the diff has beside each other.
     """
-    keys = sorted(set(chain.from_iterable(map(_keys_of, found.listed))), key=_place)
+    keys = sorted(set(chain.from_iterable(map(_keys_of, listed))), key=_place)
     row_of = {key: row for row, key in enumerate(keys)}
     words = {key: _pack_words(diff.split(text)) for key, text in texts.items()}
 
@@ -183,11 +171,11 @@ def rows(
         return [row_of[one], row_of[other], *figures, steps(*forms), *stand]
 
     yield from _block("ids", (_name_of(key, row_of) for key in keys))
-    yield from _block("clusters", (_cluster(each, row_of) for each in found.listed))
+    yield from _block("clusters", (_cluster(each, row_of) for each in listed))
     yield from _parts("texts", (words[key].shown if key in words else None for key in keys))
     if kept:
         yield from _parts("kept", (_values(kept.get(key, {})) for key in keys))
-    yield from _parts("pairs", (list(map(pair, each.pairs)) for each in found.listed))
+    yield from _parts("pairs", (list(map(pair, each.pairs)) for each in listed))
 
 
 def within(keys: Iterable[AnyId], texts: Mapping[AnyId, str]) -> Iterator[tuple[AnyId, str]]:
@@ -241,7 +229,7 @@ def _keys_of(each: Listed) -> dict[AnyId, None]:
     """The keys of a listed cluster, once each, those first that are shown first."""
     members = [key_of(member.id, member.side) for member in each.members]
     own = (members[0], *chain.from_iterable(map(_ends, each.pairs)), *members)
-    return dict.fromkeys((*own, _key(each.cluster)))
+    return dict.fromkeys((*own, each.key))
 
 
 def _ends(pair: Duplicate) -> tuple[AnyId, AnyId]:
@@ -267,11 +255,12 @@ def _name_of(key: AnyId, row_of: Mapping[AnyId, int]) -> str:
 
 
 def _list_cluster(
-    cluster: Cluster, pairs: Sequence[Duplicate], most_members: int, most_pairs: int
+    cluster: Cluster, key: AnyId, pairs: Sequence[Duplicate], most_members: int, most_pairs: int
 ) -> Listed:
     similarities = [pair.similarity for pair in pairs]
     return Listed(
         cluster=cluster,
+        key=key,
         members=cluster.members[:most_members],
         pairs=choose_pairs(pairs, cluster.bridges, most_pairs),
         low=min(similarities, default=0.0),
@@ -297,7 +286,7 @@ def _cluster(each: Listed, row_of: Mapping[AnyId, int]) -> list[object]:
     rows = [row_of[key_of(member.id, member.side)] for member in members]
     bridges = set(cluster.bridges)
     return [
-        row_of[_key(cluster)],
+        row_of[each.key],
         rows[0],
         len(cluster.members),
         cluster.pairs,

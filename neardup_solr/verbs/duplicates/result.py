@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
@@ -396,27 +398,27 @@ def _read_texts(
     None is for those that a page shows, if they need not be asked of a Solr.
     """
     row_of = {key: row for row, key in clustered.keys.items()}
-    most = None
+    most: float = math.inf
+    rows: Iterator[int]
     if wanted is None:
         if any(side.collection is not None for side in gathered.sides):
             return {}
-        from neardup_solr.reports.html.embed import MOST_TEXTS, listing
+        from neardup_solr.reports.html.embed import MOST_TEXTS, documents, list_clusters
 
         most = MOST_TEXTS
-        rows = [row_of[key] for key in listing(clustered.clusters, clustered.pairs).documents]
+        listed = list_clusters(clustered.clusters, clustered.pairs)
+        rows = (row_of[key] for key in documents(listed))
     elif wanted is True:
-        rows = sorted(clustered.keys)
+        rows = iter(sorted(clustered.keys))
     else:
         shown = largest(clustered.clusters, wanted) if wanted else []
         members = [member for one in shown for member in one.members[:FIRST]]
-        rows = sorted({row_of[key_of(member.id, member.side)] for member in members})
+        rows = iter(sorted({row_of[key_of(member.id, member.side)] for member in members}))
     found: dict[AnyId, str] = {}
-    for at in range(0, len(rows), AT_ONCE):
-        some = sorted(rows[at : at + AT_ONCE])
-        texts = zip(some, gathered.texts(some), strict=True)
-        found |= {clustered.keys[row]: text for row, text in texts if text is not None}
-        if most is not None and sum(map(len, found.values())) > most:
-            break
+    while most > 0 and (some := sorted(set(islice(rows, AT_ONCE)))):
+        texts = dict(zip(some, gathered.texts(some), strict=True))
+        found |= {clustered.keys[row]: text for row, text in texts.items() if text is not None}
+        most -= sum(map(len, filter(None, texts.values())))
     return _add_ids(clustered, found)
 
 

@@ -25,7 +25,7 @@ from rapidfuzz.distance import Levenshtein
 from neardup_solr.measures import aligned
 from neardup_solr.records import Cluster, Duplicate, Member
 from neardup_solr.reports.html import embed, figures, page_lines
-from neardup_solr.reports.html.embed import listing
+from neardup_solr.reports.html.embed import list_clusters
 from neardup_solr.text.normalize import normalize
 from tests import ROOT
 from tests.browser.pages import page_of, small_page
@@ -324,12 +324,11 @@ def test_all_clusters_are_listed_and_some_pairs_of_the_large_ones(
     """However many pairs a cluster has, no other one is left out for them."""
     monkeypatch.setattr(embed, "MOST_PAIRS", 100)
     clusters, pairs = clusters_of((2, 40, 3, 30))
-    found = listing(clusters, pairs)
-    assert [len(each.members) for each in found.listed] == [40, 30, 3, 2]
-    assert [len(each.pairs) for each in found.listed] == [48, 48, 3, 1]
-    assert (found.clusters, found.pairs) == (4, len(pairs))
-    assert found.listed[0].low == 0.5
-    assert found.listed[0].high == max(pair.similarity for pair in pairs)  # of all, not of those
+    listed = list(list_clusters(clusters, pairs))
+    assert [len(each.members) for each in listed] == [40, 30, 3, 2]
+    assert [len(each.pairs) for each in listed] == [48, 48, 3, 1]
+    assert listed[0].low == 0.5
+    assert listed[0].high == max(pair.similarity for pair in pairs)  # of all, not of those
 
 
 def test_clusters_are_left_out_by_bytes_only(monkeypatch: pytest.MonkeyPatch) -> None:
