@@ -35,7 +35,7 @@ from neardup_solr.sources.record import (
     too_large,
     unusable,
 )
-from neardup_solr.text.packed import Packed, join_packed, pack
+from neardup_solr.text.packed import SPARE, Packed, join_packed, pack
 
 _BETWEEN: Final = os.urandom(16).hex()
 # Its position, the object or what is wrong with it, and how it is written if that is known.
@@ -44,6 +44,7 @@ Found: TypeAlias = tuple[str, object, bytes | str]
 
 _HEAD: Final = 2**16
 FIRST_OBJECTS: Final = 100  # that are looked at for their names
+LARGE: Final = 2**22  # bytes of a source, from which compiled code is worth loading
 BYTES_AT_ONCE: Final = 2**18  # that are read again
 
 
@@ -206,7 +207,7 @@ def _runs(source: Opened, reading: Reading) -> Iterator[Piece]:
     number, first = 1, lines.start(source)
     for begin, content in lines.blocks_of_lines(source, limit):
         block = _Block(where, number, None if first is None else first + begin, content or b"")
-        if found := _run_of(block, limit, reading):
+        if found := _run_of(block, limit, reading, is_large=begin >= LARGE):
             yield found
             number += len(found)
         else:
@@ -236,23 +237,64 @@ def _line_by_line(
                 yield made
 
 
-def _run_of(block: _Block, limit: int, reading: Reading) -> Run | None:
+def _run_of(block: _Block, limit: int, reading: Reading, *, is_large: bool) -> Run | None:
     """Make documents of all lines, or None if there is anything more to be said of one."""
     begins, sizes = block.places()
-    objects = _load_objects(block.content) if sizes.max() <= limit else None
-    if objects is None or len(objects) != len(begins):
+    found = _read_objects(block.content, reading, is_large) if sizes.max() <= limit else None
+    if found is None or len(found[1]) != len(begins):
         return None
+    numbers = range(block.number, block.number + len(begins))
+    if block.place is None:
+        return run(block.where, numbers, *found, reading=reading)
+    return run(block.where, numbers, *found, reading=reading, begins=begins, sizes=sizes)
+
+
+def _read_objects(
+    content: bytes, reading: Reading, is_large: bool
+) -> tuple[Sequence[Any], Packed] | None:
+    """Read ids and texts of objects in lines, or None if there is anything more to say of one.
+
+    Compiled code does so if the objects are plain. It takes some time to load, so only what is
+    large is given to it.
+    """
+    if is_large and (scanned := _scan(content, reading)):
+        return scanned
+    objects = _load_objects(content) or []
     try:
         ids = [each[reading.id] for each in objects] if reading.has_ids else []
         texts = [each[reading.text[0]] for each in objects]
     except LookupError:
         return None
-    if set(map(type, texts)) != {str} or _any_repeats(objects, block.content):
+    if set(map(type, texts)) != {str} or _any_repeats(objects, content):
         return None
-    numbers = range(block.number, block.number + len(texts))
-    if block.place is None:
-        return run(block.where, numbers, ids, pack(texts), reading=reading)
-    return run(block.where, numbers, ids, pack(texts), reading=reading, begins=begins, sizes=sizes)
+    return ids, pack(texts)
+
+
+def _scan(content: bytes, reading: Reading) -> tuple[list[str], Packed] | None:
+    """Read ids and texts of plain objects, or None if one is not plain."""
+    from neardup_solr.kernel.json_lines import scan_objects
+
+    if not reading.has_ids or not _is_utf8(content):
+        return None
+    block = np.frombuffer(content if content.endswith(b"\n") else content + b"\n", np.uint8)
+    texts, names = np.empty(len(block) + SPARE, np.uint8), np.empty(len(block), np.uint8)
+    bounds = np.empty(1 + np.count_nonzero(block == _NEWLINE), np.uint64)
+    keys = (np.frombuffer(name.encode(), np.uint8) for name in (reading.id, reading.text[0]))
+    size = scan_objects(block, *keys, texts, bounds, names)
+    if size < 0:
+        return None
+    ids = names[:size].tobytes().decode().split("\n")[:-1]
+    end = int(bounds[-1]) + SPARE
+    if 2 * end < len(texts):  # what else the objects have need not be held
+        texts = texts[:end].copy()
+    return ids, Packed(texts, bounds)
+
+
+def _is_utf8(content: bytes) -> bool:
+    try:
+        return content.isascii() or bool(content.decode())
+    except UnicodeDecodeError:
+        return False
 
 
 def _load_objects(content: bytes) -> list[dict[str, Any]] | None:
@@ -317,12 +359,9 @@ class TextsAgain:
         except OSError as error:
             reason = f"cannot be read any more ({error.strerror or error})"
             raise self._opened.error(reason, "run it again") from error
-        with suppress(LookupError):
-            objects = _load_objects(content) or []
-            texts = [each[self._reading.text[0]] for each in objects]
-            found = [each[self._reading.id] for each in objects]
-            if list(map(str, found)) == list(ids) and set(map(type, texts)) == {str}:
-                return pack(texts)
+        found = _read_objects(content, self._reading, is_large=self._state[1] >= LARGE)
+        if found is not None and list(map(str, found[0])) == list(ids):
+            return found[1]
         raws = content.split(b"\n")
         if len(raws) != len(ids):
             raise self._changed()

@@ -114,6 +114,8 @@ def check(path: Path, block: int, **asked: Any) -> None:
         told = read(path, reading)
     with patch.object(lines, "BLOCK", block):
         assert read(path, reading) == told
+        with patch.object(json_lines, "LARGE", 0):  # in compiled code
+            assert read(path, reading) == told
 
 
 @settings(max_examples=400)
@@ -179,6 +181,18 @@ def test_most_documents_come_in_runs(tmp_path: Path) -> None:
     assert sum(len(each) for each in found if isinstance(each, Run)) == 20
 
 
+def test_plain_objects_are_read_in_compiled_code(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": 1, "text": "plain", "of": null}\n{"text": "\\u00e9\\n", "id": "é"}\n')
+    with (
+        patch.object(json_lines, "LARGE", 0),
+        patch.object(json_lines, "_load_objects", side_effect=AssertionError),
+    ):
+        (run,) = sources.pieces(path)
+    assert isinstance(run, Run)
+    assert (run.ids, list(run.texts)) == (["1", "é"], ["plain", "é\n"])
+
+
 def test_lines_are_no_objects_together(tmp_path: Path) -> None:
     """Half an object in a line is an error, though the next line has the other half."""
     path = tmp_path / "a.jsonl"
@@ -204,7 +218,7 @@ def test_texts_are_read_again_where_they_stand(
     path.write_bytes(codecs.BOM_UTF8 + b'{"id": 0, "text": "good"}\n' * 99 + b"\n".join(found))
     texts = sources.again(path, Reading())
     assert texts is not None
-    with texts.file, patch.object(lines, "BLOCK", block):
+    with texts.file, patch.object(lines, "BLOCK", block), patch.object(json_lines, "LARGE", 99):
         for run in sources.pieces(path):
             assert isinstance(run, Run | RecordError)
             if isinstance(run, Run):
