@@ -289,7 +289,7 @@ def make_result(
     """Make the result of what was gathered, compared and grouped, with the texts that it has."""
     gathered = comparison.gathered
     options, sides, previous = gathered.options, gathered.sides, gathered.previous
-    texts = _read_texts(gathered, clustered, options.texts or False)
+    texts = _read_texts(gathered, clustered, options.texts) if options.texts else {}
     has_shown = options.texts is None and options.needs_texts
     shown = _read_texts(gathered, clustered, None) if has_shown else {}
     are_whole = [side.are_whole() for side in sides]
@@ -411,7 +411,7 @@ def _read_texts(
     elif wanted is True:
         rows = iter(sorted(clustered.keys))
     else:
-        shown = largest(clustered.clusters, wanted) if wanted else []
+        shown = largest(clustered.clusters, wanted)
         members = [member for one in shown for member in one.members[:FIRST]]
         rows = iter(sorted({row_of[key_of(member.id, member.side)] for member in members}))
     found: dict[AnyId, str] = {}
@@ -424,9 +424,11 @@ def _read_texts(
 
 def _add_ids(clustered: Grouped, by_key: Mapping[AnyId, V]) -> Mapping[AnyId, V]:
     """Add what is of the second side by its id alone, if no document of the first has that."""
+    others = {key[1]: value for key, value in by_key.items() if isinstance(key, tuple)}
+    if not others:
+        return by_key
     firsts = {key for key in clustered.keys.values() if not isinstance(key, tuple)}
-    others = ((key[1], value) for key, value in by_key.items() if isinstance(key, tuple))
-    return {**by_key, **{id: value for id, value in others if id not in firsts}}
+    return {**by_key, **{id: value for id, value in others.items() if id not in firsts}}
 
 
 def _select_frequencies(comparison: Comparison, texts: Mapping[AnyId, str]) -> Frequencies | None:
