@@ -3,7 +3,7 @@
 import os
 import sys
 
-from neardup_solr.cli import interrupts
+from neardup_solr.cli import exit_codes, interrupts
 
 
 def main() -> None:
@@ -17,7 +17,7 @@ def main() -> None:
         interrupts.ignore()
     except KeyboardInterrupt:
         interrupts.say_interrupted(errors)
-        os._exit(interrupts.INTERRUPTED)
+        os._exit(exit_codes.INTERRUPTED)
 
 
 if __name__ == "__main__":

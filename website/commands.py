@@ -5,13 +5,13 @@ What is written by hand about a command, with its examples, is docs/commands/WOR
 
 from __future__ import annotations
 
-import re
+import inspect
 from collections.abc import Iterator
 from itertools import groupby
 
 import click
 
-from neardup_solr.cli import main
+from neardup_solr.cli import exit_codes, main
 from neardup_solr.cli.main import COMMANDS, GROUPS
 from neardup_solr.cli.options import Command, Placed
 
@@ -114,10 +114,8 @@ def _default(parameter: click.Option) -> str:
 
 
 def _codes() -> str:
-    """The exit codes, as the module of the command line tells them."""
-    told = re.search(r"Exit codes: (.*?)\.\n", main.__doc__ or "", flags=re.DOTALL)
-    if told is None:
-        raise ValueError("neardup_solr/cli/main.py does not tell the exit codes")
-    codes = [code.split(maxsplit=1) for code in " ".join(told[1].split()).split("; ")]
+    """The exit codes, as their module tells them."""
+    _, _, told = inspect.cleandoc(exit_codes.__doc__ or "").partition("\n\n")
+    codes = [code.split(maxsplit=1) for code in " ".join(told.split()).rstrip(".").split("; ")]
     rows = "\n".join(f"| {code} | {meaning} |" for code, meaning in codes)
     return f"## Exit codes\n\n| code | meaning |\n|---|---|\n{rows}"

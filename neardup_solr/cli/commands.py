@@ -13,6 +13,7 @@ import click
 import neardup_solr as nd
 from neardup_solr.arguments import most_failed
 from neardup_solr.cli import options, show
+from neardup_solr.cli.exit_codes import REFUSED, UNTRIED
 from neardup_solr.cli.options import Given
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.init import Preparation
     from neardup_solr.verbs.lint.rules import Finding
 
-DANGEROUS, UNTRIED = 3, 5  # exit codes
 DEMO_PAIRS = 8
 MOST_PAIRS = 10  # missed and false ones each that evaluate prints
 
@@ -361,7 +361,7 @@ def lint(given: Given, *, format: RowFormat | None = None) -> int:
     documents = show.counted(found.documents, "document")
     show.say(f"{target.url} ({documents}): {', '.join(counts)}.")
     if found.dangers:
-        return DANGEROUS
+        return REFUSED
     return UNTRIED if found.is_untried else 0
 
 
@@ -379,7 +379,7 @@ def doctor(given: Given, *, format: RowFormat | None = None) -> int:
     documents = show.counted(found.documents, "document")
     problems = show.counted(len(found.problems), "problem")
     show.say(f"{documents}, {found.missing:,} missing, {found.sampled:,} sampled: {problems}.")
-    return DANGEROUS if found.problems else 0
+    return REFUSED if found.problems else 0
 
 
 def _print_findings(findings: Sequence[Finding], as_rows: str | None) -> None:

@@ -14,6 +14,7 @@ import click
 
 import neardup_solr as nd
 from neardup_solr.cli import options, show
+from neardup_solr.cli.exit_codes import REFUSED
 from neardup_solr.cli.options import Given
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from neardup_solr.progress import OnError
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.gate.policy import Decision
-
-KEPT_OUT = 3  # the exit code of --strict
 
 
 def gate(
@@ -87,7 +86,7 @@ def gate(
     _say_counts(watched, held)
     if watched.failed:
         return 1
-    return KEPT_OUT if strict and watched.counts["hold"] + watched.counts["reject"] else 0
+    return REFUSED if strict and watched.counts["hold"] + watched.counts["reject"] else 0
 
 
 def _choose_columns(given: Given, target: Collection) -> tuple[str, tuple[str, ...]]:

@@ -1,9 +1,4 @@
-"""The command `neardup`: it parses, makes one library call, and prints.
-
-Exit codes: 0 all done; 1 something failed, and a line says what; 2 wrong usage; 3 the answer is
-no (lint, doctor, gate --strict); 4 stopped before the end, and --resume goes on; 5 lint does not
-know this version of Solr; 130 interrupted.
-"""
+"""The command `neardup`: it parses, makes one library call, and prints."""
 
 from __future__ import annotations
 
@@ -21,13 +16,12 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import click
 
 from neardup_solr.cli import options, show
-from neardup_solr.cli.interrupts import INTERRUPTED, say_interrupted
+from neardup_solr.cli.exit_codes import INTERRUPTED, STOPPED, WRONG_USAGE
+from neardup_solr.cli.interrupts import say_interrupted
 
 if TYPE_CHECKING:
     from neardup_solr.errors import NeardupError
 
-WRONG_USAGE = 2
-STOPPED = 4  # before the end, and --resume goes on
 CA = "REQUESTS_CA_BUNDLE"  # the variable that `solr.session` looks at first
 PLAIN_HTTP = "NEARDUP_SOLR_PLAIN_HTTP"  # the variable that `solr.credentials` looks at
 
