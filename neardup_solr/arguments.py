@@ -100,10 +100,7 @@ class Source:
     max_doc_bytes: int | str | None = None
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(Source)
-        for name in READING:
-            if not _fits(value := getattr(self, name), hints[name]):
-                raise _refusal(name, value, hints[name], None)
+        check_fields(self, READING)
 
     def given(self) -> dict[str, Any]:
         """Return the arguments that say how it is read, without those that are None."""
@@ -127,6 +124,14 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
         return verb(*given[0], **given[1])
 
     return call
+
+
+def check_fields(record: object, names: Iterable[str]) -> None:
+    """Raise ArgumentError if one of these fields of a dataclass does not fit its annotation."""
+    hints = _known(type(record))[1]
+    for name in names:
+        if not _fits(value := getattr(record, name), hints[name]):
+            raise _refusal(name, value, hints[name], None)
 
 
 def listed(given: T | Sequence[T]) -> tuple[T, ...]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace
-from numbers import Real
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
-from neardup_solr.arguments import Family, Kind, require, require_choice, require_positive, shown
+from neardup_solr.arguments import Family, Kind, check_fields, require, require_choice
 from neardup_solr.errors import ArgumentError, SettingsError
 
 # What indexing writes, unless told otherwise; `id` and `signature_settings` are always written.
@@ -34,14 +33,26 @@ _FINGERPRINT = re.compile(
     r"n(?P<normalization>\d+) (?P<kind>[a-z]+)(?P<shingle_size>\d+)(?:-(?P<language>[a-z_]+))?"
     r" (?P<family>[a-z]+)(?P<hashes>\d+)"
     r" seed(?P<seed>\d+) bands(?P<bands>\d+)x(?P<rows>\d+) sg(?P<signatures>\d+)"
-    r"(?: profile(?P<min_token_len>\d+)q(?P<quant_rate>[0-9.e-]+))?"
+    r"(?: profile(?P<profile_min_token_len>\d+)q(?P<profile_quant_rate>[0-9.e-]+))?"
     r"(?: without (?P<without>[a-z0-9_,]+))?"
 )
-_NUMBERS = (
-    "shingle_size", "hashes", "seed", "bands", "rows", "signatures", "profile_min_token_len",
-    "normalization",
-)  # fmt: skip
-_CHANGE = "choose other values (defaults: 128 hashes, 42 bands of 3 rows, 20 signatures)"
+# The least that each number can be, and the most of those that have an end of their own.
+_LEAST = {
+    "shingle_size": 1, "hashes": 1, "seed": 0, "bands": 1, "rows": 1, "signatures": 0,
+    "profile_min_token_len": 0, "profile_quant_rate": 0, "normalization": 0,
+}  # fmt: skip
+_MOST = {"hashes": 65_536, "seed": 2**32 - 1, "profile_quant_rate": 1}
+# The types in a fingerprint of what is no whole number.
+_READ: dict[str, Callable[[Any], str | float]] = {
+    "kind": str, "language": str, "family": str, "profile_quant_rate": float,
+}  # fmt: skip
+_CHOICE = f"choose from {', '.join(OPTIONAL_FIELDS)}"
+_OTHER_VERSION = "use the version of neardup-solr that wrote the collection, or index it anew"
+
+
+def _require_known(names: Iterable[str], known: Iterable[str]) -> None:
+    unknown = sorted(set(names).difference(known))
+    require(not unknown, f"there is no field {', '.join(unknown)}", _CHOICE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,72 +83,36 @@ class Settings:
     normalization: int = NORMALIZATION
 
     def __post_init__(self) -> None:
-        for name in _NUMBERS:
-            given = getattr(self, name)
-            require(
-                isinstance(given, int) and not isinstance(given, bool),
-                f"`{name}` has to be a whole number, not {shown(given)}",
-                _CHANGE,
-            )
-        rate = self.profile_quant_rate
+        check_fields(self, {*_LEAST, *_READ})
+        for name, least in _LEAST.items():
+            given, most = getattr(self, name), _MOST.get(name)
+            step = f"give {least} or more" if most is None else f"give {least} to {most:,}"
+            is_in_range = least <= given and (most is None or given <= most)
+            require(is_in_range, f"`{name}` cannot be {given}", step)
+            # One of numpy's would be another type for compiled code.
+            object.__setattr__(self, name, _READ.get(name, int)(given))
+        needed = self.bands * self.rows
         require(
-            isinstance(rate, Real) and not isinstance(rate, bool),
-            f"`profile_quant_rate` has to be a number, not {shown(rate)}",
-            "give one from 0 to 1 (default: 0.01)",
-        )
-        require(
-            isinstance(self.language, str),
-            f"`language` has to be a text, not {shown(self.language)}",
-            'give one such as "english"',
-        )
-        require(
-            isinstance(self.fields, Set) and all(isinstance(name, str) for name in self.fields),
-            "`fields` has to be a set of names",
-            f"choose from {', '.join(OPTIONAL_FIELDS)}",
-        )
-        for name in ("shingle_size", "hashes", "bands", "rows"):
-            require_positive(**{name: getattr(self, name)})
-        require(self.hashes <= 65_536, f"`hashes` cannot be {self.hashes}", "give 65,536 or fewer")
-        require(
-            self.bands * self.rows <= self.hashes,
-            f"{self.bands} bands of {self.rows} rows need {self.bands * self.rows} hashes,"
+            needed <= self.hashes,
+            f"{self.bands} bands of {self.rows} rows need {needed} hashes,"
             f" and there are {self.hashes}",
             "use fewer `bands` or `rows`, or more `hashes`",
         )
         require(
-            self.profile_min_token_len >= 0,
-            f"`profile_min_token_len` cannot be {self.profile_min_token_len}",
-            "give 0 or more (default: 2)",
-        )
-        require(
-            0 <= rate <= 1,
-            f"`profile_quant_rate` cannot be {rate}",
-            "give one from 0 to 1 (default: 0.01)",
-        )
-        require(
-            0 <= self.signatures <= self.hashes,
+            self.signatures <= self.hashes,
             f"`signatures` cannot be {self.signatures}",
             f"give 0 to {self.hashes}, the number of hashes",
         )
-        require(0 <= self.seed < 2**32, f"`seed` cannot be {self.seed}", "give 0 to 4294967295")
-        require_choice("family", self.family, FAMILIES)
-        require_choice("kind", self.kind, KINDS)
         require(
             self.kind == "stems" or self.language == "english",
             f"shingles of {self.kind} have no language",
             "leave `language` out, or choose the `kind` stems",
         )
-        require(
-            self.normalization == NORMALIZATION,
-            f"normalization {self.normalization} is not known to this version",
-            "use the version of neardup-solr that wrote the collection, or index it anew",
-        )
-        unknown = sorted(self.fields - frozenset(OPTIONAL_FIELDS))
-        require(
-            not unknown,
-            f"there is no field {', '.join(unknown)}",
-            f"choose from {', '.join(OPTIONAL_FIELDS)}",
-        )
+        reason = f"normalization {self.normalization} is not known to this version"
+        require(self.normalization == NORMALIZATION, reason, _OTHER_VERSION)
+        is_set = isinstance(self.fields, Set) and all(isinstance(one, str) for one in self.fields)
+        require(is_set, "`fields` has to be a set of names", _CHOICE)
+        _require_known(self.fields, OPTIONAL_FIELDS)
 
     def require(self, *fields: str) -> None:
         """Refuse a collection whose settings leave out some of these fields, by SettingsError."""
@@ -164,35 +139,16 @@ class Settings:
         Raises SettingsError if the line is not a fingerprint of this version.
         """
         match = _FINGERPRINT.fullmatch(fingerprint)
-        _require(
-            match is not None,
-            f"{fingerprint!r} is not a settings fingerprint",
-            "use the version of neardup-solr that wrote the collection, or index it anew",
-        )
-        assert match is not None
-        numbers = {
-            name: int(match[name])
-            for name in (
-                "normalization", "shingle_size", "hashes", "seed", "bands", "rows", "signatures",
-            )
-        }  # fmt: skip
-        without = frozenset((match["without"] or "").split(",")) - {""}
-        profile: dict[str, Any] = {}
-        if match["quant_rate"]:
-            profile = {
-                "profile_min_token_len": int(match["min_token_len"]),
-                "profile_quant_rate": float(match["quant_rate"]),
-            }
-        fields = frozenset(DEFAULT_FIELDS) - without | ({"profile_hash"} if profile else set())
+        if match is None:
+            raise SettingsError(f"{fingerprint!r} is not a settings fingerprint", _OTHER_VERSION)
+        found = {name: value for name, value in match.groupdict().items() if value is not None}
+        left_out = found.pop("without", "").split(",")
+        added = {"profile_hash"} if "profile_quant_rate" in found else set()
+        values: dict[str, Any] = {
+            name: _READ.get(name, int)(value) for name, value in found.items()
+        }
         try:
-            return cls(
-                kind=cast(Kind, match["kind"]),
-                language=match["language"] or "english",
-                family=cast(Family, match["family"]),
-                fields=fields,
-                **numbers,
-                **profile,
-            )
+            return cls(fields=frozenset(DEFAULT_FIELDS).difference(left_out) | added, **values)
         except ArgumentError as error:  # stored settings are data, and nobody's arguments
             raise SettingsError(f"{fingerprint!r}: {error.reason}", error.next_step) from None
 
@@ -229,12 +185,11 @@ def settings_of(
     for name in given:
         require_choice("settings", name, [field.name for field in fields(Settings)])
     values = dict(given)
-    if "fields" in values:
-        chosen = values["fields"]
-        if isinstance(chosen, str):
-            values["fields"] = choose_fields(chosen, base.fields)
-        if isinstance(chosen, Sequence | Set) and not isinstance(chosen, str):
-            values["fields"] = frozenset(map(str, chosen))
+    named = values.get("fields")
+    if isinstance(named, str):
+        values["fields"] = choose_fields(named, base.fields)
+    elif isinstance(named, Sequence | Set):
+        values["fields"] = frozenset(map(str, named))
     return replace(base, **values)
 
 
@@ -245,7 +200,8 @@ def require_indexed(
 ) -> None:
     """Refuse a collection of these `fields` that lacks one of those needed, by SettingsError."""
     lacking = sorted(set(needed) - fields)
-    _require(not lacking, f"the collection was indexed without {', '.join(lacking)}", next_step)
+    if lacking:
+        raise SettingsError(f"the collection was indexed without {', '.join(lacking)}", next_step)
 
 
 def choose_fields(choice: str, usual: Iterable[str] = DEFAULT_FIELDS) -> frozenset[str]:
@@ -256,22 +212,12 @@ def choose_fields(choice: str, usual: Iterable[str] = DEFAULT_FIELDS) -> frozens
 
     Raises ArgumentError if a name is not one of the fields.
     """
-    names = frozenset(name.strip() for name in choice.split(",")) - {""}
-    left_out = frozenset(name[1:] for name in names if name.startswith("-"))
-    added = frozenset(name[1:] for name in names if name.startswith("+"))
-    chosen = frozenset(name for name in names if name[0] not in "+-")
-    unknown = sorted((left_out | added | chosen) - frozenset((*ALL_FIELDS, "all")))
-    require(
-        not unknown,
-        f"there is no field {', '.join(unknown)}",
-        f"choose from {', '.join(OPTIONAL_FIELDS)}",
-    )
-    require(bool(names), "`fields` names no field", f"choose from {', '.join(OPTIONAL_FIELDS)}")
-    named = chosen or frozenset(usual)
-    wanted = frozenset(OPTIONAL_FIELDS) if "all" in named else named & frozenset(OPTIONAL_FIELDS)
-    return (wanted | added & frozenset(OPTIONAL_FIELDS)) - left_out
-
-
-def _require(condition: bool, reason: str, next_step: str) -> None:
-    if not condition:
-        raise SettingsError(reason, next_step)
+    names = {name.strip() for name in choice.split(",")} - {""}
+    require(bool(names), "`fields` names no field", _CHOICE)
+    _require_known((name.lstrip("+-") for name in names), (*ALL_FIELDS, "all"))
+    chosen = {name for name in names if name[0] not in "+-"} or set(usual)
+    if "all" in chosen:
+        chosen.update(OPTIONAL_FIELDS)
+    chosen.update(name[1:] for name in names if name[0] == "+")
+    chosen.difference_update(name[1:] for name in names if name[0] == "-")
+    return frozenset(chosen).intersection(OPTIONAL_FIELDS)
