@@ -71,7 +71,7 @@ _PLACES = {
     "Evaluation": "verbs.evaluate",
     "Explanation": "verbs.explain.verdict",
     "IndexSummary": "verbs.index",
-    "Letter": "jobs",
+    "Letter": "checkpoint",
     "Lint": "verbs.lint",
     "Marks": "verbs.mark",
     "Match": "records",
@@ -106,6 +106,7 @@ _RENAMED = {"containment": "estimate_containment", "jaccard": "estimate_jaccard"
 if TYPE_CHECKING:  # the same, for type checkers; tests/test_docs.py compares the two
     from neardup_solr import types as types
     from neardup_solr.arguments import Source as Source
+    from neardup_solr.checkpoint import Letter as Letter
     from neardup_solr.errors import ArgumentError as ArgumentError
     from neardup_solr.errors import CoreMissing as CoreMissing
     from neardup_solr.errors import DocumentNotFound as DocumentNotFound
@@ -121,7 +122,6 @@ if TYPE_CHECKING:  # the same, for type checkers; tests/test_docs.py compares th
     from neardup_solr.errors import SolrUnauthorized as SolrUnauthorized
     from neardup_solr.errors import SolrUnreachable as SolrUnreachable
     from neardup_solr.errors import SourceError as SourceError
-    from neardup_solr.jobs import Letter as Letter
     from neardup_solr.minhash.plans import Tuning as Tuning
     from neardup_solr.minhash.signature import decode as decode
     from neardup_solr.minhash.signature import estimate_containment as estimate_containment

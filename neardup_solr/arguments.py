@@ -126,9 +126,10 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def check_fields(record: object, names: Iterable[str]) -> None:
+def check_fields(record: Any, names: Iterable[str]) -> None:
     """Raise ArgumentError if one of these fields of a dataclass does not fit its annotation."""
-    hints = _known(type(record))[1]
+    kind: Callable[..., Any] = type(record)
+    hints = _known(kind)[1]
     for name in names:
         if not _fits(value := getattr(record, name), hints[name]):
             raise _refusal(name, value, hints[name], None)

@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "neardup_solr"
 ROOMS = (
     "errors", "arguments", "records", "settings", "progress", "resources",
     "text", "kernel", "minhash", "measures", "candidates", "clusters",
-    "files", "spill", "jobs", "demo",
+    "files", "spill", "checkpoint", "demo",
     "solr", "embedded", "sources", "reports",
     "verbs", "spark", "cli",
 )  # fmt: skip

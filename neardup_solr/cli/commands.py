@@ -100,19 +100,19 @@ def index(given: Given, *, max_failed: str = "0", restart: bool = False) -> int:
 
 
 def _choose_folder(source: Sequence[str], server: str, name: str) -> Path:
-    from neardup_solr import jobs, sources
+    from neardup_solr import checkpoint, sources
 
     can_resume = sources.size_hint(source) is not None
-    return jobs.folder_for(source, server, name, can_resume=can_resume)
+    return checkpoint.folder_for(source, server, name, can_resume=can_resume)
 
 
 def _say_if_unfinished(folder: Path) -> None:
     """Tell of an earlier run that did not end."""
-    from neardup_solr import jobs
+    from neardup_solr import checkpoint
 
     try:
-        with jobs.Job(folder):  # or it is at work
-            kept = jobs.read_checkpoint(folder)
+        with checkpoint.Job(folder):  # or it is at work
+            kept = checkpoint.read_checkpoint(folder)
     except nd.NeardupError:
         return  # which is told when it is begun
     if kept is not None and not kept.has_ended:

@@ -16,7 +16,7 @@ from neardup_solr.cli.options import Function, Given
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import RowFormat
-    from neardup_solr.jobs import JobSpec
+    from neardup_solr.checkpoint import JobSpec
     from neardup_solr.solr.collection import Collection
 
 COLUMNS = ("position", "id", "stage", "reason", "record")
@@ -104,9 +104,9 @@ COMMANDS: dict[str, Function] = {"show": show_letters, "retry": retry}
 
 
 def _find_folders(target: Collection) -> list[Path]:
-    from neardup_solr import jobs
+    from neardup_solr import checkpoint
 
-    return jobs.folders_of(target.server, target.name)
+    return checkpoint.folders_of(target.server, target.name)
 
 
 def _find_target(given: Given) -> Collection:
@@ -138,7 +138,7 @@ def _is_embedded(work: JobSpec) -> bool:
 
 
 def _say_where(found: Mapping[Path, Sequence[nd.Letter]], whose: str) -> None:
-    from neardup_solr.jobs import LETTERS
+    from neardup_solr.checkpoint import LETTERS
 
     for folder, letters in found.items():
         if letters:
@@ -149,7 +149,7 @@ def _say_where(found: Mapping[Path, Sequence[nd.Letter]], whose: str) -> None:
 
 def _format_letters(letters: Iterable[nd.Letter], format: str) -> Iterator[str]:
     """Format dead letters as lines, in JSONL as they are in their file."""
-    from neardup_solr.jobs import line_of
+    from neardup_solr.checkpoint import line_of
     from neardup_solr.reports.rows import format_rows
 
     if format == "jsonl":

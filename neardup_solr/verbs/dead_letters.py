@@ -14,8 +14,7 @@ import orjson
 
 from neardup_solr import sources
 from neardup_solr.arguments import checked, in_seconds, require
-from neardup_solr.errors import JobError, NeardupError, RecordError, SourceError
-from neardup_solr.jobs import (
+from neardup_solr.checkpoint import (
     Job,
     JobSpec,
     Letter,
@@ -24,6 +23,7 @@ from neardup_solr.jobs import (
     read_checkpoint,
     read_letters,
 )
+from neardup_solr.errors import JobError, NeardupError, RecordError, SourceError
 from neardup_solr.progress import Callbacks, Failures, OnError, OnProgress, ignore
 from neardup_solr.records import Document
 from neardup_solr.solr.collection import Collection

@@ -17,6 +17,7 @@ from concurrent.futures import TimeoutError as NotInTime
 from dataclasses import dataclass, field
 
 from neardup_solr.arguments import require_positive
+from neardup_solr.checkpoint import reach
 from neardup_solr.errors import (
     NeardupError,
     RecordError,
@@ -24,7 +25,6 @@ from neardup_solr.errors import (
     SolrUnreachable,
     SourceError,
 )
-from neardup_solr.jobs import reach
 from neardup_solr.minhash import encode
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings

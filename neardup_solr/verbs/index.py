@@ -21,6 +21,7 @@ from neardup_solr.arguments import (
     in_seconds,
     require,
 )
+from neardup_solr.checkpoint import ANEW, Job, JobSpec, Position, SavedJob, read_checkpoint
 from neardup_solr.errors import (
     CoreMissing,
     JobError,
@@ -31,7 +32,6 @@ from neardup_solr.errors import (
     SolrError,
     counted,
 )
-from neardup_solr.jobs import ANEW, Job, JobSpec, Position, SavedJob, read_checkpoint
 from neardup_solr.minhash import check_documents
 from neardup_solr.progress import Callbacks, Failures, OnError, OnProgress, SourceProgress
 from neardup_solr.records import Document

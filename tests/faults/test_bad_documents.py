@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import neardup_solr as nd
-from neardup_solr.jobs import read_letters
+from neardup_solr.checkpoint import read_letters
 from neardup_solr.solr.collection import Collection
 from tests.faults.tiers import sized
 

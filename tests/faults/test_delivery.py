@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.jobs import read_checkpoint, read_letters
+from neardup_solr.checkpoint import read_checkpoint, read_letters
 from neardup_solr.settings import Settings
 from neardup_solr.solr import waiting
 from neardup_solr.solr.waiting import Retry

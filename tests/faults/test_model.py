@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 import neardup_solr as nd
-from neardup_solr.jobs import read_checkpoint, read_letters
+from neardup_solr.checkpoint import read_checkpoint, read_letters
 from neardup_solr.solr import waiting
 from neardup_solr.sources.record import AGAIN
 from tests.faults.model import (

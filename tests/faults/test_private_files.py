@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.checkpoint import ArrayCheckpoint
 from neardup_solr.files import private, write_lines
-from neardup_solr.verbs.duplicates.checkpoint import Checkpoint
 from tests.faults.conftest import RecordRow
 
 SAID = "what is somebody else's\n"
@@ -75,7 +75,7 @@ def test_a_checkpoint_that_is_a_link(tmp_path: Path, other: Path, row: RecordRow
     link.symlink_to(other)
     with (
         pytest.raises(nd.SourceError, match=r"finished parts cannot be kept .*symbolic links"),
-        Checkpoint(link, "work", arrays=1),
+        ArrayCheckpoint(link, "work", arrays=1),
     ):
         pass
     assert other.read_text() == SAID

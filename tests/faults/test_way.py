@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.jobs import read_checkpoint
+from neardup_solr.checkpoint import read_checkpoint
 from neardup_solr.solr import session
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.waiting import Retry

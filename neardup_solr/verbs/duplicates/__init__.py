@@ -382,9 +382,9 @@ def _verify(comparison: Comparison, found: Candidates) -> Verified:
     path = comparison.gathered.options.files.get("checkpoint")
     if path is None:
         return comparison.verify(found.pairs)
-    from neardup_solr.verbs.duplicates.checkpoint import Checkpoint
+    from neardup_solr.checkpoint import ArrayCheckpoint
 
-    with Checkpoint(path, _describe_work(comparison, found), arrays=3) as parts:
+    with ArrayCheckpoint(path, _describe_work(comparison, found), arrays=3) as parts:
         return comparison.verify(found.pairs, checkpoint=parts)
 
 

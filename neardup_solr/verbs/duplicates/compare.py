@@ -26,7 +26,7 @@ from neardup_solr.text.packed import Packed, pack, size_of
 from neardup_solr.verbs.duplicates.inputs import THREADS, Gathered, fitting_parts
 
 if TYPE_CHECKING:
-    from neardup_solr.verbs.duplicates.checkpoint import Checkpoint
+    from neardup_solr.checkpoint import ArrayCheckpoint
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
 TEXTS, COMPARING = "texts", "comparing"
@@ -137,7 +137,7 @@ class Comparison:
         """The order of pairs, which the parts of a checkpoint have to have."""
         return f"{ORDER}.{BLOCK}" + (f".{self.previous.digest}" if self.previous else "")
 
-    def verify(self, pairs: Pairs, *, checkpoint: Checkpoint | None = None) -> Verified:
+    def verify(self, pairs: Pairs, *, checkpoint: ArrayCheckpoint | None = None) -> Verified:
         """Find the pairs that are within the limits.
 
         The array `pairs` may be sorted in place.
@@ -150,7 +150,7 @@ class Comparison:
         return found
 
     def _compare_unknown(
-        self, pairs: Pairs, previous: PreviousRun, checkpoint: Checkpoint | None
+        self, pairs: Pairs, previous: PreviousRun, checkpoint: ArrayCheckpoint | None
     ) -> Verified:
         known = previous.within if self.is_limited else previous.beyond
         near, unknown = known.split(pairs)
@@ -162,7 +162,7 @@ class Comparison:
         known.add(found.pairs, found.distances, found.similarities)
         return found
 
-    def _compare(self, pairs: Pairs, checkpoint: Checkpoint | None) -> Verified:
+    def _compare(self, pairs: Pairs, checkpoint: ArrayCheckpoint | None) -> Verified:
         pairs = _sort_for_reading(pairs)
         found = Verified(pairs[:0], NO_DISTANCES, NO_SIMILARITIES)
         texts: Any = self.gathered.signatures

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.jobs import (
+from neardup_solr.checkpoint import (
     CHECKPOINT,
     FAILPOINTS,
     KILLED,

@@ -11,8 +11,8 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr import sources
+from neardup_solr.checkpoint import Job, JobSpec, Position, read_letters
 from neardup_solr.errors import ArgumentError, JobError, RecordError
-from neardup_solr.jobs import Job, JobSpec, Position, read_letters
 from neardup_solr.records import Document
 from neardup_solr.sources import Reading
 from neardup_solr.sources.fingerprint import identity

@@ -21,6 +21,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr import demo
 from neardup_solr.arguments import Way
+from neardup_solr.checkpoint import ArrayCheckpoint
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures.words import similarity, word_distance
 from neardup_solr.minhash import make_entry
@@ -29,7 +30,6 @@ from neardup_solr.reports.workbook import write_sheets
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.session import CheckedSession
 from neardup_solr.text import normalize
-from neardup_solr.verbs.duplicates.checkpoint import Checkpoint
 from neardup_solr.verbs.duplicates.inputs import FIRST, Gathered
 
 LOOSE: dict[str, Any] = {"min_similarity": 0.7}
@@ -414,18 +414,18 @@ def test_checkpoints_survive_a_cut(tmp_path: Path) -> None:
 
     path = tmp_path / "work"
     parts = [(np.arange(n), np.ones(n)) for n in (3, 5, 2)]
-    with Checkpoint(path, "some work", arrays=2) as kept:
+    with ArrayCheckpoint(path, "some work", arrays=2) as kept:
         for part in parts:
             kept.keep(part)
     whole = path.read_bytes()
     for cut in range(len(whole) - 1, len(whole) - 100, -7):
         path.write_bytes(whole[:cut])
-        with Checkpoint(path, "some work", arrays=2) as kept:
+        with ArrayCheckpoint(path, "some work", arrays=2) as kept:
             found = list(kept.kept())
             assert len(found) == 2
             kept.keep(parts[2])
             assert [len(one) for one, _ in kept.kept()] == [3, 5, 2]
-    with Checkpoint(path, "other work", arrays=2) as kept:
+    with ArrayCheckpoint(path, "other work", arrays=2) as kept:
         assert list(kept.kept()) == []
 
 

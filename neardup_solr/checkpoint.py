@@ -1,9 +1,12 @@
-"""A job: one source on its way into one collection, and what is kept of it from run to run.
+"""Checkpoints: what an interrupted run keeps, so that the next one goes on after it.
 
-Its folder holds `checkpoint.json`, how far the job is, and `dead-letters.jsonl`, the records that
-could not be indexed. Both are readable by their owner alone. The checkpoint is written last, and
-with the length of the other file: what was added to that one after it is cut off. Once the job has
-ended, that length no longer counts: the user may edit the dead letters, and index them again.
+The folder of a job, one source on its way into one collection, holds `checkpoint.json`, how far
+`index` is, and `dead-letters.jsonl`, the records that could not be indexed. Both are readable by
+their owner alone. The checkpoint is written last, and with the length of the other file: what was
+added to that one after it is cut off. Once the job has ended, that length no longer counts: the
+user may edit the dead letters, and index them again.
+
+An `ArrayCheckpoint` is one file, which holds the finished parts of the work of `duplicates`.
 """
 
 from __future__ import annotations
@@ -13,16 +16,22 @@ import json
 import os
 import re
 import shutil
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
+from io import BytesIO
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from struct import Struct
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from neardup_solr.errors import JobError, RecordError, SourceError
 from neardup_solr.files import home, private, replaced
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FORMAT: Final = 1
 CHECKPOINT: Final = "checkpoint.json"
@@ -37,23 +46,16 @@ _FIELDS: Final = {"position": str, "id": str | None, "stage": str, "reason": str
 _BEGIN: Final = b'{"position": '  # of every dead letter
 # Where a process ends itself so that tests can see what is left: $NEARDUP_FAILPOINT is the name of
 # such a place, or NAME:N for the N-th time that it is reached.
-Failpoint = Literal[
-    "before-send",
-    "after-send",
-    "before-commit",
-    "after-commit",
-    "before-dead-letters",
-    "after-dead-letters",
-    "before-checkpoint",
-    "after-checkpoint",
-]
-FAILPOINTS: Final = get_args(Failpoint)
+FAILPOINTS: Final = (
+    "before-send", "after-send", "before-commit", "after-commit", "before-dead-letters",
+    "after-dead-letters", "before-checkpoint", "after-checkpoint",
+)  # fmt: skip
 VARIABLE: Final = "NEARDUP_FAILPOINT"
 KILLED: Final = 137  # what a shell says of a process that SIGKILL ended
 _reached: Counter[str] = Counter()
 
 
-def reach(place: Failpoint) -> None:
+def reach(place: str) -> None:
     """End the process at once, and clean up nothing, if the variable names this place."""
     asked = os.environ.get(VARIABLE)
     if asked is None:
@@ -155,18 +157,13 @@ class Job:
     def __exit__(self, *_: object) -> None:
         # Before the lock is released, or it could be the folder of another run.
         if not any((self.folder / name).exists() for name in (CHECKPOINT, LETTERS)):
-            self._remove()
+            if self.folder.parent == all_jobs():
+                shutil.rmtree(self.folder, ignore_errors=True)
+            else:  # a folder that the user named, which may hold other files
+                with suppress(OSError):
+                    (self.folder / LOCK).unlink()
+                    self.folder.rmdir()
         self._lock.release()
-
-    def _remove(self) -> None:
-        """Remove the folder, of which nothing is kept."""
-        if self.folder.parent == all_jobs():
-            shutil.rmtree(self.folder, ignore_errors=True)
-            return
-        # A folder that the user named may hold other files.
-        with suppress(OSError):
-            (self.folder / LOCK).unlink()
-            self.folder.rmdir()
 
     @property
     def letters(self) -> Path:
@@ -213,24 +210,21 @@ class Job:
         dead: Sequence[RecordError],
         *,
         has_ended: bool = False,
-    ) -> Position:
+    ) -> None:
         """Add dead letters, then write a checkpoint. Both are on the disk before this returns.
 
         After an interrupt it may be called again with the same: then they are not added twice.
         """
         reach("before-dead-letters")
         length = self._letters
-        if dead:
+        if dead or (has_ended and self.letters.exists()):
             length = self._append(dead)
-        elif has_ended:
-            self._cut()
         reach("after-dead-letters")
         reached = replace(reached, letters=length)
         reach("before-checkpoint")
         self._write(SavedJob(work=work, reached=reached, has_ended=has_ended))
         self._letters = length
         reach("after-checkpoint")
-        return reached
 
     def _write(self, kept: SavedJob) -> None:
         """Write a checkpoint, with the time of the dead letters as they are now."""
@@ -261,21 +255,17 @@ class Job:
                 (self.folder / name).unlink(missing_ok=True)
 
     def _append(self, dead: Sequence[RecordError]) -> int:
-        """Append dead letters, and return the length of the file."""
-        lines = "".join(map(line_of, map(_letter_of, dead)))
+        """Append dead letters to those of the last checkpoint, and return the file's length.
+
+        What a run added after that, before it was interrupted, is cut off.
+        """
+        lines = "".join(map(line_of, dead)).encode()
         with _writing(self.letters), open(self.letters, "ab", opener=private) as file:
             file.truncate(self._letters)
-            file.write(lines.encode())
+            file.write(lines)
             file.flush()
             os.fsync(file.fileno())
-            return self._letters + len(lines)
-
-    def _cut(self) -> None:
-        """Cut off what a run added after its last checkpoint, before it was interrupted."""
-        if self.letters.exists():
-            with _writing(self.letters), open(self.letters, "r+b") as file:
-                file.truncate(self._letters)
-                os.fsync(file.fileno())
+        return self._letters + len(lines)
 
 
 def read_checkpoint(folder: Path) -> SavedJob | None:
@@ -330,13 +320,17 @@ def read_letters(folder: Path) -> Iterator[Letter]:
         raise _change_error(path)
 
 
-def line_of(letter: Letter) -> str:
+def line_of(letter: Letter | RecordError) -> str:
     """A dead letter as it is written: a line of JSON."""
     content = {name: getattr(letter, name) for name in _FIELDS}
     try:
-        return json.dumps(content, default=str) + "\n"
+        return json.dumps(content, default=_as_json) + "\n"
     except (RecursionError, ValueError):  # lists in lists, or digits, by the thousand
         return json.dumps(content | {"record": None}) + "\n"
+
+
+def _as_json(value: object) -> object:
+    return dict(value) if isinstance(value, Mapping) else str(value)
 
 
 def folders_of(server: str, collection: str) -> list[Path]:
@@ -383,16 +377,6 @@ def _time_of(path: Path) -> int:
         return 0
 
 
-def _letter_of(error: RecordError) -> Letter:
-    return Letter(
-        position=error.position,
-        id=error.id,
-        stage=error.stage,
-        reason=error.reason,
-        record=dict(error.record) if isinstance(error.record, Mapping) else error.record,
-    )
-
-
 def _parse_letter(line: bytes) -> Letter:
     """Parse the line of a dead letter. Raises ValueError, as people may have edited it."""
     content = json.loads(line)
@@ -425,3 +409,90 @@ def _writing(path: Path) -> Iterator[None]:
         if error.errno in _NO_ROOM:
             step = "make room or name another folder by `job`, then go on with `resume`"
         raise SourceError(str(path), reason, step) from None
+
+
+Part = tuple["NDArray[Any]", ...]
+_FRAME = Struct("<QI")  # before each part: its length, and its checksum
+
+
+class ArrayCheckpoint:
+    """Finished parts of a piece of work, `arrays` numpy arrays each, in a file beside its result.
+
+    `work` describes the work in a line: if the file holds parts of other work, they are deleted.
+    """
+
+    def __init__(self, path: Path, work: str, *, arrays: int) -> None:
+        self._path, self._arrays = path, arrays
+        self._work = work.encode() + b"\n"
+
+    def __enter__(self) -> ArrayCheckpoint:
+        with self._writing():
+            # Without a buffer, which would try again and again to write what did not fit.
+            self._file: IO[bytes] = open(self._path, "a+b", buffering=0, opener=private)
+            try:
+                self._file.seek(0)
+                if self._file.read(len(self._work)) != self._work:
+                    self._file.truncate(0)
+                    self._write(self._work)
+            except OSError:
+                self._file.close()
+                raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def kept(self) -> Iterator[Part]:
+        """Read the finished parts. What is damaged, or half written, is cut off.
+
+        Nothing after such a part is given either.
+        """
+        import numpy as np
+
+        self._file.seek(len(self._work))
+        while True:
+            whole = self._file.tell()
+            length, check = _FRAME.unpack(self._file.read(_FRAME.size).ljust(_FRAME.size, b"\0"))
+            body = self._file.read(min(length, self._size()))
+            if not body or zlib.crc32(body) != check:
+                self._file.truncate(whole)
+                return
+            stream = BytesIO(body)
+            yield tuple(np.load(stream, allow_pickle=False) for _ in range(self._arrays))
+
+    def keep(self, part: Sequence[NDArray[Any]]) -> None:
+        """Add a part, on the disk before this returns.
+
+        Raises SourceError if the disk is full; the parts before it are kept.
+        """
+        import numpy as np
+
+        stream = BytesIO()
+        for array in part:
+            np.save(stream, array)
+        body = stream.getvalue()
+        with self._writing():
+            self._write(_FRAME.pack(len(body), zlib.crc32(body)) + body)
+
+    def _write(self, added: bytes) -> None:
+        """Add bytes at the end, all of them or none."""
+        whole = self._size()
+        try:
+            while added:
+                added = added[self._file.write(added) :]
+            os.fsync(self._file.fileno())
+        except OSError:
+            self._file.truncate(whole)
+            raise
+
+    def _size(self) -> int:
+        return os.fstat(self._file.fileno()).st_size
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            reason = f"finished parts cannot be kept ({error.strerror})"
+            step = "choose another place for the report"
+            raise SourceError(str(self._path), reason, step) from None

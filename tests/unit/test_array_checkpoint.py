@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup_solr.checkpoint import ArrayCheckpoint, Part
 from neardup_solr.errors import SourceError
-from neardup_solr.verbs.duplicates.checkpoint import Checkpoint, Part
 
 WORK = "some work"
 PARTS: list[Part] = [
@@ -26,7 +26,7 @@ PARTS: list[Part] = [
 
 def written(path: Path, parts: list[Part] = PARTS) -> bytes:
     """A checkpoint with these parts, and its bytes."""
-    with Checkpoint(path, WORK, arrays=2) as kept:
+    with ArrayCheckpoint(path, WORK, arrays=2) as kept:
         for part in parts:
             kept.keep(part)
     return path.read_bytes()
@@ -34,7 +34,7 @@ def written(path: Path, parts: list[Part] = PARTS) -> bytes:
 
 def read(path: Path, work: str = WORK) -> list[Part]:
     """The parts that a checkpoint gives back."""
-    with Checkpoint(path, work, arrays=2) as kept:
+    with ArrayCheckpoint(path, work, arrays=2) as kept:
         return list(kept.kept())
 
 
@@ -76,7 +76,7 @@ def test_a_part_is_on_the_disk_before_it_counts(
     def sync(file: int) -> None:
         synced.append(path.read_bytes())
 
-    monkeypatch.setattr("neardup_solr.verbs.duplicates.checkpoint.os.fsync", sync)
+    monkeypatch.setattr("neardup_solr.checkpoint.os.fsync", sync)
     whole = written(path, PARTS[:1])
     assert synced == [f"{WORK}\n".encode(), whole]
     frame, body = whole[len(WORK) + 1 :][:12], whole[len(WORK) + 13 :]
@@ -105,7 +105,7 @@ def test_cut_anywhere(tmp_path: Path) -> None:
         counts.append(len(found))
     assert counts == sorted(counts)
     assert set(counts) == set(range(len(PARTS)))
-    with Checkpoint(path, WORK, arrays=2) as kept:
+    with ArrayCheckpoint(path, WORK, arrays=2) as kept:
         assert len(list(kept.kept())) == len(PARTS) - 1
         kept.keep(PARTS[-1])
         assert len(list(kept.kept())) == len(PARTS)
@@ -136,13 +136,13 @@ def test_a_part_that_does_not_fit(tmp_path: Path) -> None:
     for room in (0, 1, 50, 200):
         with (
             largest_file(size + room),
-            Checkpoint(path, WORK, arrays=2) as kept,
+            ArrayCheckpoint(path, WORK, arrays=2) as kept,
             pytest.raises(SourceError, match="finished parts cannot be kept"),
         ):
             kept.keep(PARTS[2])
         assert path.stat().st_size == size
         assert are_first(read(path))
-    with Checkpoint(path, WORK, arrays=2) as kept:
+    with ArrayCheckpoint(path, WORK, arrays=2) as kept:
         kept.keep(PARTS[2])
     assert len(read(path)) == 3
 
@@ -152,11 +152,11 @@ def test_no_room_to_begin(tmp_path: Path) -> None:
     with (
         largest_file(3),
         pytest.raises(SourceError, match="finished parts cannot be kept"),
-        Checkpoint(tmp_path / "work", WORK, arrays=2),
+        ArrayCheckpoint(tmp_path / "work", WORK, arrays=2),
     ):
         raise AssertionError
     with (
         pytest.raises(SourceError, match="cannot be kept"),
-        Checkpoint(tmp_path / "missing" / "work", WORK, arrays=2),
+        ArrayCheckpoint(tmp_path / "missing" / "work", WORK, arrays=2),
     ):
         raise AssertionError

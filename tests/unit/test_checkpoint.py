@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from neardup_solr.errors import JobError, RecordError, SourceError
-from neardup_solr.jobs import (
+from neardup_solr.checkpoint import (
     CHECKPOINT,
     LETTERS,
     LOCK,
@@ -30,6 +29,7 @@ from neardup_solr.jobs import (
     read_checkpoint,
     read_letters,
 )
+from neardup_solr.errors import JobError, RecordError, SourceError
 
 SERVER = "http://127.0.0.1:8983/solr"
 WORK = JobSpec(
@@ -69,8 +69,7 @@ def mode(path: Path) -> int:
 def test_a_checkpoint_is_read_as_it_was_written(tmp_path: Path) -> None:
     """The work, how far it is, and whether it has ended."""
     with Job(tmp_path / "job") as job:
-        kept = job.keep(WORK, REACHED, ())
-        assert kept == REACHED
+        job.keep(WORK, REACHED, ())
         found = read_checkpoint(job.folder)
         assert found is not None
         assert (found.work, found.reached, found.has_ended) == (WORK, REACHED, False)
@@ -85,7 +84,7 @@ def test_what_is_kept_is_on_the_disk_before_the_checkpoint(
 ) -> None:
     """Dead letters first, each file with an fsync: a machine that goes down has both or neither."""
     happened: list[str] = []
-    monkeypatch.setattr("neardup_solr.jobs.reach", happened.append)
+    monkeypatch.setattr("neardup_solr.checkpoint.reach", happened.append)
     monkeypatch.setattr(os, "fsync", lambda _: happened.append("fsync"))
     with Job(tmp_path / "a" / "new" / "job") as job:
         assert mode(job.folder) == 0o700
@@ -103,7 +102,7 @@ def test_the_umask_does_not_decide_who_may_read(tmp_path: Path) -> None:
     """Records of a source are for their owner: files 0600, their folder 0700."""
     code = (
         "import os; os.umask(0)\n"
-        "from tests.unit.test_jobs import *\n"
+        "from tests.unit.test_checkpoint import *\n"
         f"folder = Path({str(tmp_path / 'job')!r})\n"
         "with Job(folder) as job:\n"
         "    job.keep(WORK, REACHED, refused(7))\n"
@@ -337,7 +336,7 @@ def test_letters_that_were_edited_are_not_written_over(tmp_path: Path) -> None:
 def test_a_second_run_of_a_job_is_refused(tmp_path: Path) -> None:
     """In the same process and in another one; afterwards it may run."""
     folder = tmp_path / "job"
-    code = f"from tests.unit.test_jobs import *\nwith Job(Path({str(folder)!r})): pass"
+    code = f"from tests.unit.test_checkpoint import *\nwith Job(Path({str(folder)!r})): pass"
     with Job(folder) as job:
         job.keep(WORK, REACHED, ())
         with pytest.raises(JobError, match="another run of this job is at work"), Job(folder):
@@ -367,7 +366,7 @@ def test_nothing_is_left_of_a_job_that_has_nothing_to_keep(
 # A child that fills its disk: at most so many bytes may be written to a file.
 FULL = """
 import resource, signal
-from tests.unit.test_jobs import *
+from tests.unit.test_checkpoint import *
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, ({bytes}, {bytes}))
 folder = Path({folder!r})
