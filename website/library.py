@@ -10,6 +10,7 @@ import sys
 import types
 import typing
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import neardup_solr as nd
@@ -97,7 +98,7 @@ def _members(of: str, what: type) -> Iterator[str]:
     for name, member in vars(what).items():
         if name.startswith("_") or not inspect.getdoc(member):
             continue
-        if isinstance(member, property):
+        if isinstance(member, property | cached_property):
             yield f"### {of}.{name}\n\n{_told(member)}"
         elif callable(inspect.unwrap(getattr(member, "__func__", member))) and not inspect.isclass(
             member

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -15,14 +15,12 @@ from neardup_solr.cli.show import counted, one_line, printable
 from neardup_solr.cli.texts import READ
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
-
     from neardup_solr.arguments import TableOrJson
     from neardup_solr.measures import Limits
+    from neardup_solr.settings import Settings
     from neardup_solr.solr.collection import Collection
     from neardup_solr.text.diff import Words
-    from neardup_solr.verbs.explain.facts import Facts
+    from neardup_solr.verbs.explain.facts import Facts, Subject
     from neardup_solr.verbs.explain.verdict import Advice, Explanation
 
 # Of the texts:
@@ -45,6 +43,9 @@ TITLES = {
 }
 LITTLE = 0.00001
 
+Part = str | tuple[str, str]  # of a paragraph: a text, or one with its style
+Commands = list[list[str]]
+
 
 def explain(given: Given, *, format: TableOrJson = "table") -> int:
     """Explain why two documents are found, or not.
@@ -57,13 +58,12 @@ def explain(given: Given, *, format: TableOrJson = "table") -> int:
         show.say_if_typed(source, "documents")
     place = source or given.connect()
     found = nd.explain(**given | {"source": place})
-    lines = list(_advise(found, place))
+    sentences, commands = _advise(found, place)
+    typed = [shlex.join(["neardup", *words]) for words in commands]
     if format == "json":
-        show.print_rows(
-            _format_json(found, [line.strip() for line in lines if line.startswith(" ")])
-        )
+        show.print_rows(_format_json(found, typed))
     else:
-        _print(found, sorted(lines, key=lambda line: line.startswith(" ")))
+        _print(found, sentences, typed)
     return 0
 
 
@@ -94,16 +94,16 @@ def _format_json(found: Explanation, commands: list[str]) -> Iterator[str]:
                 "md5_hash": each.entry.md5_hash,
                 "stale": each.stale,
             }
-            for each in (facts.first, facts.second)
+            for each in facts.both
         ],
-        "measures": [asdict(each) for each in facts.measures],
-        "alignment": [row._asdict() for row in facts.alignment],
-        "shared_words": dict(facts.shared_words),
+        "measures": facts.measures,
+        "alignment": [row._asdict() for row in facts.alignment or ()],
+        "shared_words": facts.shared_words,
         "shared_shingles": facts.shared_shingles,
         "shared_bands": facts.shared_bands,
         "differing_bands": facts.differing_bands,
         "chance": facts.chance,
-        "ways": [asdict(each) for each in facts.ways],
+        "ways": facts.ways,
         "advice": advice,
         "changes": [
             {
@@ -117,80 +117,73 @@ def _format_json(found: Explanation, commands: list[str]) -> Iterator[str]:
     yield orjson.dumps(fields, option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
-def _print(found: Explanation, following: Sequence[str]) -> None:
-    """Print an explanation for a person, with changed words in colour, or marked without colour.
-
-    Of what is `following`, each line that begins with a blank is a command, in one piece.
-    """
+def _print(found: Explanation, sentences: list[str], commands: list[str]) -> None:
+    """Print an explanation for a person, with changed words in colour, or marked without colour."""
     from rich.console import Console
     from rich.text import Text
 
     from neardup_solr.verbs.explain import verdict
 
     console, facts = Console(markup=False, highlight=False), found.facts
-    is_coloured = console.color_system is not None and not console.no_color
+
+    def say(*parts: Part, indent: int = 0) -> None:
+        """Print a paragraph, without spaces at the ends of its lines."""
+        text = Text.assemble(*parts)
+        for line in text.wrap(console, max(console.width - indent, 1)) or [Text()]:
+            line.rstrip()
+            console.print(Text(" " * indent).append_text(line))
+
     title, style = TITLES[found.verdict]
-    ids = f"{printable(facts.first.id)} – {printable(facts.second.id)}: "
-    console.print(Text(ids, style="bold").append(title, style=style))
+    ids = " – ".join(printable(each.id) for each in facts.both)
+    say((f"{ids}: ", "bold"), (title, style))
     if found.verdict == "found":
         way = next(each for each in facts.ways if each.name == found.way)
         why = f"they share {verdict.describe_shared(facts, way)}, within the limits"
         if facts.by == "all" and found.way == "duplicates":
             why = "of so few documents it compares every pair, and this one is within the limits"
-        _say(console, f"{verdict.describe_way(way.name)} finds them: {why}.", indent=2)
+        say(f"{verdict.describe_way(way.name)} finds them: {why}.", indent=2)
     for reason in found.reasons:
-        _say(console, printable(reason), indent=2)
-    for text in _show_texts(facts, is_coloured):
-        console.print()
-        _say(console, text)
-    documents = _format_table(_list_documents(facts), right=(1, 2))
-    measures = _format_table(verdict.list_measures(facts), right=(1, 2))
-    ways = _format_table(verdict.list_ways(facts), right=(2,))
-    for lines in (documents, measures, ways, _draw_bands(facts)):
+        say(printable(reason), indent=2)
+    is_coloured = console.color_system is not None and not console.no_color
+    if facts.is_exact or facts.measured("words").similarity >= UNLIKE:
+        texts = [_show_changes(facts, is_coloured)]
+    else:
+        texts = [_show_beginning(each) for each in facts.both]
+    for text in texts:
+        say()
+        say(*text)
+    for rows, right in (
+        (_list_documents(facts, verdict.describe_shingles(facts.settings)), (1, 2)),
+        (verdict.list_measures(facts), (1, 2)),
+        (verdict.list_ways(facts), (2,)),
+    ):
+        say()
+        head, *lines = show.align([[*map(printable, row)] for row in rows], right)
+        say((head, "bold"))
         for line in lines:
-            _say(console, line)
-    if following:
-        console.print()
-    for line in following:
-        if line.startswith(" "):
-            console.print(line, soft_wrap=True)
-        else:
-            _say(console, line)
+            say(line)
+    for line in _draw_bands(facts):
+        say(line)
+    if sentences:
+        say()
+    for sentence in sentences:
+        say(sentence)
+    for command in commands:
+        console.print(f"  {command}", soft_wrap=True)
 
 
-def _say(console: Console, sentence: str | Text, *, indent: int = 0) -> None:
-    """Print a paragraph, without spaces at the ends of its lines."""
-    from rich.text import Text
-
-    text = sentence if isinstance(sentence, Text) else Text(sentence)
-    for line in text.wrap(console, max(console.width - indent, 1)) or [Text()]:
-        line.rstrip()
-        console.print(Text(" " * indent).append_text(line))
-
-
-def _format_table(rows: Sequence[Sequence[str]], right: Sequence[int]) -> Iterator[str | Text]:
-    """Format rows under a heading, the columns in `right` aligned right."""
-    from rich.text import Text
-
-    yield ""
-    for at, line in enumerate(show.align([[*map(printable, row)] for row in rows], right)):
-        yield line if at else Text(line, style="bold")
-
-
-def _list_documents(facts: Facts) -> list[list[str]]:
-    from neardup_solr.verbs.explain.verdict import describe_shingles
-
+def _list_documents(facts: Facts, shingles: str) -> list[list[str]]:
     first, second = facts.first.entry, facts.second.entry
-    words = _shorten(first.first_word), _shorten(second.first_word)
     same = {True: "the same", False: "different"}
-    return [
-        ["", _shorten(first.id), _shorten(second.id), ""],
-        ["words", f"{first.num_words:,}", f"{second.num_words:,}", ""],
-        ["shingles", f"{len(facts.first.pieces):,}", f"{len(facts.second.pieces):,}",
-         f"(of {describe_shingles(facts.settings)})"],
-        ["first word", *words, same[first.first_word == second.first_word]],
-        ["MD5", f"{first.md5_hash[:8]}…", f"{second.md5_hash[:8]}…", same[facts.is_exact]],
-    ]  # fmt: skip
+    rows = {
+        "": [_shorten(each.id) for each in facts.both],
+        "words": [f"{each.entry.num_words:,}" for each in facts.both],
+        "shingles": [*(f"{len(each.pieces):,}" for each in facts.both), f"(of {shingles})"],
+        "first word": [_shorten(first.first_word), _shorten(second.first_word),
+                       same[first.first_word == second.first_word]],
+        "MD5": [f"{first.md5_hash[:8]}…", f"{second.md5_hash[:8]}…", same[facts.is_exact]],
+    }  # fmt: skip
+    return [[name, *cells, ""][:4] for name, cells in rows.items()]
 
 
 def _shorten(text: str) -> str:
@@ -219,49 +212,41 @@ def _draw_bands(facts: Facts) -> Iterator[str]:
     yield f"{'shared':<14}{numbers or 'none'}"
 
 
-def _show_texts(facts: Facts, is_coloured: bool) -> Iterator[Text]:
-    """Show the changes that make one text the other, or the beginnings of both if they are unlike.
+def _show_beginning(document: Subject) -> list[Part]:
+    left = document.entry.num_words - BEGINNING
+    words = one_line(document.words.text(slice(0, BEGINNING))) or "(no word)"
+    end = f" … {counted(left, 'more word')}" if left > 0 else ""
+    return [(f"{printable(document.id)}: ", "bold"), words, (end, "dim")]
+
+
+def _show_changes(facts: Facts, is_coloured: bool) -> list[Part]:
+    """Show the changes that make one text the other.
 
     Changed words are in colour, or marked [-so-] and {+so+}, as in git's word diff.
     """
-    from rich.text import Text
-
-    if facts.is_exact or facts.measured("words").similarity >= UNLIKE:
-        yield _show_changes(facts, is_coloured)
-        return
-    for each in (facts.first, facts.second):
-        left = max(each.entry.num_words - BEGINNING, 0)
-        words = one_line(each.words.text(slice(0, BEGINNING))) or "(no word)"
-        end = f" … {counted(left, 'more word')}" if left else ""
-        text = Text(f"{printable(each.id)}: ", style="bold")
-        yield text.append(words, style="not bold").append(end, style="dim")
-
-
-def _show_changes(facts: Facts, is_coloured: bool) -> Text:
-    from rich.text import Text
-
-    text, first, second = Text(), facts.first.words, facts.second.words
+    first, second = facts.first.words, facts.second.words
     runs = [(kind, [*run]) for kind, run in groupby(facts.changes, lambda c: c.kind == "equal")]
+    more = sum(not is_equal for is_equal, _ in runs) - MOST_CHANGES
+    shown, parts = 0, list[Part]()
     for at, (is_equal, run) in enumerate(runs):
-        left = sum(not is_equal for is_equal, _ in runs[at:])
-        if left and left == sum(not is_equal for is_equal, _ in runs) - MOST_CHANGES:
-            more = counted(left, "more change")
-            text.append(f"\n… {more}; --format json has all of them", style="dim")
-            break
+        if shown == MOST_CHANGES and more > 0:
+            rest = f"\n… {counted(more, 'more change')}; --format json has all of them"
+            return [*parts, (rest, "dim")]
+        shown += not is_equal
         removed = slice(run[0].first.start, run[-1].first.stop)
         added = slice(run[0].second.start, run[-1].second.stop)
         head = tail = LONGEST_RUN // 2
-        parts = [("red strike", first, removed), ("green", second, added)]
+        sides = [("red strike", first, removed), ("green", second, added)]
         if is_equal:
             head, tail = CONTEXT if at else 0, CONTEXT if at < len(runs) - 1 else 0
-            parts = [("", first, removed)]
+            sides = [("", first, removed)]
         if len(runs) == 1:
             head, tail = LONGEST_RUN, 0
-        for style, words, part in parts:
+        for style, words, part in sides:
             if cut := _shorten_run(words, part, head, tail):
-                text.append(" " if text else "")
-                text.append(cut if is_coloured else MARKS[style].format(cut), style=style)
-    return text
+                text = cut if is_coloured else MARKS[style].format(cut)
+                parts += [*[" "][: len(parts)], (text, style)]
+    return parts
 
 
 def _shorten_run(words: Words, part: slice, head: int, tail: int) -> str:
@@ -274,119 +259,109 @@ def _shorten_run(words: Words, part: slice, head: int, tail: int) -> str:
     return f"{before}\n… {left:,} words … {after}".strip()
 
 
-def _advise(found: Explanation, place: Collection | list[str]) -> Iterator[str]:
-    """Put advice in sentences, and in commands, which are indented.
+def _advise(found: Explanation, place: Collection | list[str]) -> tuple[list[str], Commands]:
+    """Put advice in sentences, and in the words of commands.
 
     A file is compared without a Solr first.
     """
     from neardup_solr.verbs.explain.verdict import describe_way, is_related
 
     facts, advice = found.facts, found.advice
+    says, steps = list[str](), Commands()
     if found.verdict == "found":
-        return
-    is_file = isinstance(place, list)
-    source = [*place, *options.repeat_options(READ)] if isinstance(place, list) else []
+        return says, steps
     measured = [] if facts.measure == "words" else ["--measure", facts.measure]
     other = next((way.name for way in facts.ways if way.finds), None)
-    if not is_file and other and not (advice and advice.by):
-        yield f"As it is, search and report find the pair {describe_way(other)}."
-    if is_file and (found.verdict == "missed" or (advice and (advice.settings or advice.by))):
-        yield "Without a Solr, every pair of the file can be compared: the first command below."
-        limits = _type_limits(advice.limits if advice and advice.limits else facts.limits)
-        yield _type_command("duplicates", *source, "--by", "all", *measured, *limits)
-    if advice is not None:
-        yield from _follow(advice, found.way, measured, place, source)
-    elif is_related(facts):
-        yield "No other bands or shingles catch such pairs without many unrelated ones."
+    if isinstance(place, list):
+        duplicates = ["duplicates", *place, *options.repeat_options(READ)]
+        if found.verdict == "missed" or (advice and (advice.settings or advice.by)):
+            says.append(
+                "Without a Solr, every pair of the file can be compared: the first command below."
+            )
+            limits = _type_limits((advice and advice.limits) or facts.limits)
+            steps.append([*duplicates, "--by", "all", *measured, *limits])
     else:
-        yield "The two are unrelated: no change is advised."
+        duplicates = ["duplicates"]
+        if other and not (advice and advice.by):
+            says.append(f"As it is, search and report find the pair {describe_way(other)}.")
+    if advice is None:
+        none = "No other bands or shingles catch such pairs without many unrelated ones."
+        says.append(none if is_related(facts) else "The two are unrelated: no change is advised.")
+        return says, steps
+    solr = None if isinstance(place, list) else place
+    following, commands = _follow(advice, found.way, duplicates, measured, solr)
+    return says + following, steps + commands
 
 
 def _follow(
-    advice: Advice, way: str, measured: list[str], place: Collection | list[str], source: list[str]
-) -> Iterator[str]:
+    advice: Advice, way: str, duplicates: list[str], measured: list[str], solr: Collection | None
+) -> tuple[list[str], Commands]:
     """Say what helps, and the commands that do it."""
-    solr = None if isinstance(place, list) else place
     where, new = [], ["-c", "NEW"]
     if solr is not None:
         where, new = shlex.split(solr.place), shlex.split(replace(solr, name="NEW").place)
     limits, settings = _type_limits(advice.limits), advice.settings
-    wider = " with wider limits" if limits else ""
     asked = [*measured, *where, *limits]
-    again = ["duplicates", *source] if way == "duplicates" else ["report", "--by", way]
+    shaping = options.spell_settings(settings, options.SETTINGS["index"]) if settings else []
+    again = [[*(duplicates if way == "duplicates" else ("report", "--by", way)), *asked]]
+    again = again if limits else []
     if advice.measure is not None:
         is_part = advice.measure == "containment"
         why = "as a part of the other" if is_part else "although words differ in spelling"
-        yield f"The measure {advice.measure} finds it, {why}:"
-        yield _type_command("duplicates", *source, "--measure", advice.measure, *where, *limits)
-    elif advice.cap is not None:
-        yield f"To catch it, raise the cap to {advice.cap:,}, so that a word of both is rare:"
-        yield _type_command("duplicates", *source, "--cap", str(advice.cap), *asked)
-    elif advice.by == "all":
-        yield "To catch it, compare every pair:"
-        if solr is not None:
-            yield _type_command("duplicates", "--by", "all", *asked)
-    elif advice.by is not None:
-        yield f"To catch it, search or report --by {advice.by}{wider}:"
+        return [f"The measure {advice.measure} finds it, {why}:"], [
+            [*duplicates, "--measure", advice.measure, *where, *limits]
+        ]
+    if advice.cap is not None:
+        says = [f"To catch it, raise the cap to {advice.cap:,}, so that a word of both is rare:"]
+        return says, [[*duplicates, "--cap", str(advice.cap), *asked]]
+    if advice.by == "all":  # a file is compared so by the command before
+        step = [*duplicates, "--by", "all", *asked]
+        return ["To catch it, compare every pair:"], [step] if solr else []
+    if advice.by is not None:
+        wider = " with wider limits" if limits else ""
+        index = [["index", *duplicates[1:], *new]] if solr is None else []
+        report = ["report", "--by", advice.by, *measured, *(where or new), *limits]
+        return [f"To catch it, search or report --by {advice.by}{wider}:"], [*index, report]
+    if settings is not None:
+        says = _describe_bands(advice, settings, is_stored=solr is not None)
         if solr is None:
-            yield _type_command("index", *source, *new)
-        yield _type_command("report", "--by", advice.by, *measured, *(where or new), *limits)
-    elif settings is not None and solr is None:
-        yield from _describe_bands(advice, is_stored=False)
-        shaping = options.spell_settings(settings, options.SETTINGS["index"])
-        yield _type_command("duplicates", *source, "--by", "bands", *measured, *shaping, *limits)
-    elif settings is not None and advice.needs_texts:
-        yield from _describe_bands(advice, is_stored=True)
-        shaping = options.spell_settings(settings, options.SETTINGS["index"])
-        yield _type_command("index", "FILE", *new, *shaping)
-        if limits:
-            yield _type_command("duplicates", *measured, *new, *limits)
-    else:
-        if settings is not None:
-            yield from _describe_bands(advice, is_stored=True)
-            bands = ["--bands", str(settings.bands), "--band-rows", str(settings.rows)]
-            yield _type_command("reband", *bands, *where)
-        elif advice.again and solr is not None:
-            yield "To catch it, renew its stored fields:"
-            yield _type_command(
-                *(["index", "FILE"] if solr.names.is_plain else ["annotate"]), *where
-            )
-        else:
-            yield "To catch it, widen the limits:"
-        if limits:
-            yield _type_command(*again, *asked)
+            return says, [[*duplicates, "--by", "bands", *measured, *shaping, *limits]]
+        if advice.needs_texts:
+            again = [["duplicates", *measured, *new, *limits]] if limits else []
+            return says, [["index", "FILE", *new, *shaping], *again]
+        bands = ["--bands", str(settings.bands), "--band-rows", str(settings.rows)]
+        return says, [["reband", *bands, *where], *again]
+    if advice.again and solr is not None:
+        renew = ["index", "FILE"] if solr.names.is_plain else ["annotate"]
+        return ["To catch it, renew its stored fields:"], [[*renew, *where], *again]
+    return ["To catch it, widen the limits:"], again
 
 
-def _type_command(*words: str) -> str:
-    return f"  {shlex.join(['neardup', *words])}"
-
-
-def _describe_bands(advice: Advice, *, is_stored: bool) -> Iterator[str]:
+def _describe_bands(advice: Advice, settings: Settings, *, is_stored: bool) -> list[str]:
     from neardup_solr.minhash.plans import percent
     from neardup_solr.verbs.explain.verdict import describe_bands, describe_shingles
 
-    assert advice.settings is not None
-
-    def describe(share: float) -> str:
-        return percent(share) if share >= LITTLE else f"less than {percent(LITTLE)}"
-
+    now, then = (
+        percent(share) if share >= LITTLE else f"less than {percent(LITTLE)}"
+        for share in (advice.load_now, advice.load)
+    )
     how = ", from stored signatures" if is_stored else ""
     if advice.needs_texts:
-        how = f", shingles of {describe_shingles(advice.settings)}, indexed anew"
+        how = f", shingles of {describe_shingles(settings)}, indexed anew"
     wider = ", and wider limits" if advice.limits else ""
-    yield f"To catch it: {describe_bands(advice.settings)}{how}{wider}."
-    yield (
+    return [
+        f"To catch it: {describe_bands(settings)}{how}{wider}.",
         f"They find {percent(advice.chance)} of pairs like it (Jaccard {advice.similarity:.3f}),"
-        f" and about {describe(advice.load)} of unrelated pairs at most (now:"
-        f" {describe(advice.load_now)})."
-    )
+        f" and about {then} of unrelated pairs at most (now: {now}).",
+    ]
 
 
 def _type_limits(limits: Limits | None) -> list[str]:
-    given = []
-    if limits is not None and limits.max_distance is not None:
+    if limits is None:
+        return []
+    given, least = list[str](), limits.min_similarity
+    if limits.max_distance is not None:
         given += ["--max-distance", str(limits.max_distance)]
-    least = None if limits is None else limits.min_similarity
     if least is not None and (least or not given):  # 0 alone is another limit than none
         given += ["--min-similarity", f"{least:g}"]
     return given

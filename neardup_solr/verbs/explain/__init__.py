@@ -11,7 +11,7 @@ from neardup_solr.arguments import Id, MeasureName, OneOrMore, checked, require
 from neardup_solr.candidates.by_word import count_shared_words
 from neardup_solr.errors import DocumentNotFound, RecordError, SourceError
 from neardup_solr.measures import Limits, measure_of
-from neardup_solr.measures.aligned import frequencies
+from neardup_solr.measures.aligned import alignment, frequencies
 from neardup_solr.minhash import check_documents
 from neardup_solr.records import Document
 from neardup_solr.settings import WORD_CAP, Settings, require_indexed, settings_of
@@ -20,12 +20,10 @@ from neardup_solr.solr.unsigned import remedy
 from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.verbs import search
 from neardup_solr.verbs.duplicates import choose_way
-from neardup_solr.verbs.explain.facts import STORED, Subject, gather_facts, make_subject
+from neardup_solr.verbs.explain.facts import STORED, Facts, Subject, make_subject
 from neardup_solr.verbs.explain.verdict import Explanation, explain_facts
 
 ALIGNED_WORDS = 100  # of the longest text that is aligned: the measure is for short records
-
-Subjects = tuple[Subject, Subject]
 
 
 @checked
@@ -64,108 +62,94 @@ def explain(
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
     chosen = measure_of(measure, limits)
     by_words = chosen.needs_frequencies
-    used = settings_of(settings)
+    sample: Iterable[str]
     if isinstance(source, Collection):
         require(
             not settings,
             "a collection has its own settings, and `settings` are given",
             "leave them out, or explain the pair in its file",
         )
-        used = _require_texts(source)
+        used = source.needed_settings()
+        by_source = "explain them in the `source` that they come from"
+        require_indexed(["content"], used.fields, by_source)
         first, second = _read_stored(source, ids, used)
-        sample: Iterable[str] = search.sample_texts(source)
-        documents, by = 0, chosen.way
+        sample, documents, by = search.sample_texts(source), 0, chosen.way
         if by_words:
             sample, documents = list(sample), source.count()
             characters = sum(map(len, sample)) * documents // max(len(sample), 1)
             by = choose_way(chosen, documents, lambda most: characters <= most)
     else:
+        used = settings_of(settings)
         reading = reading_of(locals(), "number")
-        first, second, sample, lengths = _read_source(source, ids, used, reading, is_whole=by_words)
+        found, sample, lengths = _read_source(source, ids, reading, is_whole=by_words)
+        first, second = (make_subject(found[id], used) for id in ids)
         documents = len(lengths)
         by = choose_way(chosen, documents, lambda most: sum(lengths) <= most)
-    is_short = max(first.entry.num_words, second.entry.num_words) <= ALIGNED_WORDS
-    forms = search.normal_forms(sample) if is_short or by_words else []
-    shared = _count_shared_words(first, second, forms, documents) if by_words else {}
-    found = gather_facts(
-        first,
-        second,
-        used,
-        limits=limits,
-        frequencies=frequencies(forms) if forms else None,
-        measure=measure,
-        shared_words=shared,
-        by=by,
+    forms = []
+    if by_words or max(first.entry.num_words, second.entry.num_words) <= ALIGNED_WORDS:
+        forms = search.normal_forms(sample)
+    normal = first.entry.normal, second.entry.normal
+    return explain_facts(
+        Facts(
+            first=first,
+            second=second,
+            settings=used,
+            limits=limits,
+            alignment=tuple(alignment(*normal, frequencies(forms))) if forms else None,
+            measure=measure,
+            shared_words=_count_shared_words(*normal, forms, documents) if by_words else {},
+            by=by,
+        )
     )
-    return explain_facts(found)
 
 
 def _count_shared_words(
-    first: Subject, second: Subject, forms: Sequence[str], documents: int
+    one: str, other: str, forms: Sequence[str], documents: int
 ) -> dict[str, int]:
-    """Count the documents that have each word by which `duplicates` would pair the two.
+    """Count the documents that have each word by which `duplicates` would pair two, rarest first.
 
     If there are more documents than `forms`, that number is an estimate.
     """
-    one, other = (" ".join(each.words.forms) for each in (first, second))
     share = documents / max(len(forms), 1)
     cap = max(2, round(WORD_CAP / share))
-    counts = count_shared_words(one, other, [one, other] if share > 1 else forms, cap=cap)
-    if share <= 1:
-        return counts
-    seen = count_shared_words(one, other, forms, cap=cap)
-    return {word: 2 + round(max(seen.get(word, 0) - 2, 0) * share) for word in {**counts, **seen}}
+    counts = count_shared_words(one, other, forms, cap=cap)
+    if share > 1:  # two documents have each word, and of the others as many as the sample says
+        counts = {
+            word: 2 + round(max(counts.get(word, 0) - 2, 0) * share)
+            for word in {*count_shared_words(one, other, [one, other], cap=cap), *counts}
+        }
+    return dict(sorted(counts.items(), key=lambda each: (each[1], each[0])))
 
 
-def _require_texts(collection: Collection) -> Settings:
-    settings = collection.needed_settings()
-    by_source = "explain them in the `source` that they come from"
-    require_indexed(["content"], settings.fields, by_source)
-    return settings
-
-
-def _read_stored(collection: Collection, ids: tuple[str, str], settings: Settings) -> Subjects:
+def _read_stored(collection: Collection, ids: Sequence[str], settings: Settings) -> list[Subject]:
     """Read the documents as they are in a collection."""
     kept = [name for name in STORED if name in settings.fields]
-    rows = {row["id"]: row for row in collection.stored(ids, ["content", *kept])}
+    rows: dict[str, dict[str, Any]] = {
+        row["id"]: row for row in collection.stored(ids, ["content", *kept])
+    }
+    again = remedy(collection, "index it again", "writes them")
+    subjects = []
     for id in ids:
         if id not in rows:
             raise DocumentNotFound(collection.url, id)
-
-    again = remedy(collection, "index it again", "writes them")
-
-    def one(id: str) -> Subject:
-        row: dict[str, Any] = rows[id]
-        stored = {name: row.get(name, "") for name in kept}
-        document = Document(id=id, text=row.get("content", ""))
-        return replace(make_subject(document, settings, stored=stored), remedy=again)
-
-    return one(ids[0]), one(ids[1])
+        stored = {name: rows[id].get(name, "") for name in kept}
+        document = Document(id=id, text=rows[id].get("content", ""))
+        subjects.append(replace(make_subject(document, settings, stored=stored), remedy=again))
+    return subjects
 
 
 def _read_source(
-    source: SourceLike,
-    ids: tuple[str, str],
-    settings: Settings,
-    reading: Reading,
-    *,
-    is_whole: bool,
-) -> tuple[Subject, Subject, list[str], list[int]]:
-    """Read both documents of a source, the texts of its first ones or of all, and all lengths."""
-    paths = sources.paths_of(source)
-    name = "the documents" if paths is None else sources.shown_name(paths)
+    source: SourceLike, ids: Sequence[str], reading: Reading, *, is_whole: bool
+) -> tuple[dict[str, Document], list[str], list[int]]:
+    """Read the documents of these ids, the texts of the first ones or of all, and all lengths."""
     refused: dict[str | None, RecordError] = {}
-
-    def on_error(error: RecordError) -> None:
-        refused[error.id] = error
-
-    records = sources.records(source, reading=reading)
     found: dict[str, Document] = {}
     sample: list[str] = []
     lengths: list[int] = []
+    records = sources.records(source, reading=reading)
     for number, document in enumerate(check_documents(records), 1):
         if isinstance(document, RecordError):
-            on_error(document)
+            refused[document.id] = document
             continue
         lengths.append(len(document.text))
         if is_whole or len(sample) < search.SAMPLE:
@@ -176,7 +160,8 @@ def _read_source(
             found[named] = replace(document, id=named)
     for id in ids:
         if id not in found:
+            paths = sources.paths_of(source)
+            name = "the documents" if paths is None else sources.shown_name(paths)
             missing = SourceError(name, f"there is no record with the id {id!r}", "check the id")
             raise refused.get(id, missing)
-    first, second = (make_subject(found[id], settings) for id in ids)
-    return first, second, sample, lengths
+    return found, sample, lengths

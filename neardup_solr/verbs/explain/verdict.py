@@ -19,7 +19,6 @@ from neardup_solr.minhash.signature import Signature, minhash
 from neardup_solr.reports.html import show_invisibles
 from neardup_solr.settings import WORD_CAP, Settings
 from neardup_solr.text.escape import Markup, make_html_table
-from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles
 from neardup_solr.verbs.explain.facts import Facts, Route
 
@@ -32,6 +31,7 @@ RELATED_ALIGNED = 0.5  # by aligned words is at least this
 # measured on news articles, titles of papers and texts of unrelated sentences.
 UNRELATED = {("words", 1): 0.15, ("words", 2): 0.05, ("words", 3): 0.03, ("chars", 5): 0.1}
 MORE_HASHES = (256, 512)
+BANDED = frozenset({"signature", "content_bands"})  # the fields that bands need
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +69,14 @@ def advise(found: Facts, *, is_candidate: bool) -> Advice | None:
     index again what has changed, other bands of the stored signatures, other shingles, a search.
     """
     if not found.is_near and found.measure != "aligned" and any(_describe_parts(found)):
-        return _by_containment(found)
+        is_usual = found.containment >= floor(CONTAINMENT.default)
+        limits = None if is_usual else Limits(min_similarity=_round_down(found.containment))
+        return Advice(measure="containment", limits=limits)
     if not is_related(found):
         return None
-    if _is_near_if_aligned(found):
-        return Advice(measure="aligned")
+    differs = found.measure == "words" and found.measured("words").similarity < WORDS.default
+    if differs and _measure_aligned(found) >= floor(ALIGNED.default):
+        return Advice(measure="aligned")  # only if words may differ in spelling
     limits = None if found.is_near else _widen(found)
     if is_candidate:
         return Advice(limits=limits)
@@ -81,36 +84,39 @@ def advise(found: Facts, *, is_candidate: bool) -> Advice | None:
         cap = min(found.shared_words.values(), default=None)
         return Advice(limits=limits, cap=cap, by="all" if cap is None else None)
     if found.fresh_bands:
-        again = tuple(each.id for each in (found.first, found.second) if each.stale)
-        return Advice(again=again, limits=limits)
-    advice = _by_bands(found) or _by_texts(found) or _by_search(found)
+        return Advice(again=tuple(each.id for each in found.both if each.stale), limits=limits)
+    stored = _choose_bands(
+        found,
+        found.settings,
+        (found.first.signature, found.second.signature),
+        found.jaccard,
+        needs_texts=not found.settings.fields >= BANDED,
+    )
+    by = next((way.name for way in found.ways if way.is_there and way.shared), None)
+    advice = stored or _advise_texts(found) or (Advice(by=by) if by else None)
     return replace(advice, limits=limits) if advice else None
 
 
 def is_related(found: Facts) -> bool:
     """Return True if a pair is similar enough to be worth catching."""
-    measured = {each.measure: each.similarity for each in found.measures}
-    is_alike = measured["words"] >= RELATED or measured.get("aligned", 0.0) >= RELATED_ALIGNED
     if found.measure in ("aligned", "containment"):
         is_alike = found.similarity >= RELATED_ALIGNED
+    else:
+        is_alike = found.measured("words").similarity >= RELATED
+        is_alike = is_alike or _measure_aligned(found) >= RELATED_ALIGNED
     return found.has_words and (found.is_near or is_alike)
 
 
-def _is_near_if_aligned(found: Facts) -> bool:
-    """Return True if they are near only if words may differ in spelling."""
-    measured = {each.measure: each.similarity for each in found.measures}
-    return (
-        found.measure == "words"
-        and measured["words"] < WORDS.least(Limits())
-        and measured.get("aligned", 0.0) >= floor(ALIGNED.default)
-    )
+def _measure_aligned(found: Facts) -> float:
+    """Return the similarity by aligned words, 0 if it was not measured."""
+    return 0.0 if found.alignment is None else found.measured("aligned").similarity
 
 
 def _widen(found: Facts) -> Limits:
     """Widen the limits so that they just include the pair."""
     if found.measure != "words":
         return Limits(min_similarity=_round_down(found.similarity))
-    most, least = found.limits.max_distance, WORDS.least(found.limits)
+    most, least = found.limits.max_distance, found.least
     if most is not None:
         most = max(most, found.distance)
     if found.distance > WORDS.largest_distance(found.longest, Limits(min_similarity=least)):
@@ -122,47 +128,28 @@ def _round_down(similarity: float) -> float:
     return math.floor(similarity * 100) / 100
 
 
-def _by_containment(found: Facts) -> Advice:
-    """Advise the measure that finds a part of a text, and a limit if the part differs too much."""
-    share = max(found.measured(name).similarity for name in ("containment", "contained"))
-    is_usual = share >= floor(CONTAINMENT.default)
-    limits = None if is_usual else Limits(min_similarity=_round_down(share))
-    return Advice(measure="containment", limits=limits)
-
-
-def _by_bands(found: Facts) -> Advice | None:
-    """Advise other bands of the present signatures."""
-    needed = frozenset({"signature", "content_bands"})
-    settings = replace(found.settings, fields=found.settings.fields | needed)
-    signatures = found.first.signature, found.second.signature
-    needs_texts = not needed <= found.settings.fields
-    return _choose_bands(found, settings, signatures, found.jaccard, needs_texts=needs_texts)
-
-
-def _by_texts(found: Facts) -> Advice | None:
+def _advise_texts(found: Facts) -> Advice | None:
     """Advise other shingles or more hashes, which need the texts again: those of the least load."""
-    settings = found.settings
-    tried = [{"hashes": more} for more in MORE_HASHES if more > settings.hashes] + [
+    known = found.settings
+    tried: list[dict[str, Any]] = [{"hashes": more} for more in MORE_HASHES if more > known.hashes]
+    tried += [
         {"kind": kind, "shingle_size": size, "language": "english"}
         for kind, size in UNRELATED
-        if (kind, size) != (settings.kind, settings.shingle_size)
+        if (kind, size) != (known.kind, known.shingle_size)
     ]
-    advised = [advice for shaping in tried if (advice := _sign_anew(found, shaping)) is not None]
-    return min(advised, key=lambda a: (max(a.load, a.load_now), -a.chance), default=None)
+    advised = []
+    for shaping in tried:
+        settings = replace(known, **shaping)
+        one, other = (shingles(each.entry.normal, settings) for each in found.both)
+        similarity = len({*one} & {*other}) / len({*one} | {*other})
+        signatures = minhash(one, settings), minhash(other, settings)
+        advised.append(_choose_bands(found, settings, signatures, similarity, needs_texts=True))
+    return min(filter(None, advised), key=_rank_bands, default=None)
 
 
-def _by_search(found: Facts) -> Advice | None:
-    by = next((way.name for way in found.ways if way.is_there and way.shared), None)
-    return None if by is None else Advice(by=by)
-
-
-def _sign_anew(found: Facts, shaping: dict[str, Any]) -> Advice | None:
-    settings = replace(found.settings, **shaping)
-    forms = [normalize(each.entry.content) for each in (found.first, found.second)]
-    one, other = (shingles(form, settings) for form in forms)
-    similarity = len({*one} & {*other}) / len({*one} | {*other})
-    signatures = minhash(one, settings), minhash(other, settings)
-    return _choose_bands(found, settings, signatures, similarity, needs_texts=True)
+def _rank_bands(advice: Advice) -> tuple[float, float]:
+    """Rank bands: those of the least load, up to the present one, then those that find most."""
+    return max(advice.load, advice.load_now), -advice.chance
 
 
 def _choose_bands(
@@ -178,32 +165,31 @@ def _choose_bands(
     Loads up to that of the present bands count as equal: then the bands that find most are chosen.
     None if even the least load is too high.
     """
+    settings = replace(settings, fields=settings.fields | BANDED)
     least, now = measure_unrelated(settings), measure_load(found.settings)
     if not (len(signatures[0]) and len(signatures[1])) or similarity <= least:
         return None
     equal = signatures[0] == signatures[1]
     choices = []
-    for plan in plans.catching(
-        Demand(catch=similarity, miss=1 - SURE, avoid=least), settings.hashes
-    ):
+    demand = Demand(catch=similarity, miss=1 - SURE, avoid=least)
+    for plan in plans.catching(demand, settings.hashes):
         most = settings.hashes // plan.rows
         whole = equal[: most * plan.rows].reshape(most, plan.rows).all(axis=1)
         if whole.any():
             affordable = int(math.log1p(-now) / math.log1p(-(least**plan.rows)))
             bands = max(plan.bands, int(whole.argmax()) + 1, min(affordable, most))
             chosen = replace(settings, bands=bands, rows=plan.rows)
-            chance = float(curve(similarity, bands, plan.rows))
             choices.append(
                 Advice(
                     settings=chosen,
                     similarity=similarity,
-                    chance=chance,
+                    chance=float(curve(similarity, bands, plan.rows)),
                     load=measure_load(chosen),
                     load_now=now,
                     needs_texts=needs_texts,
                 )
             )
-    best = min(choices, key=lambda each: (max(each.load, now), -each.chance), default=None)
+    best = min(choices, key=_rank_bands, default=None)
     return best if best is not None and best.load <= BEARABLE else None
 
 
@@ -264,9 +250,13 @@ def explain_facts(found: Facts) -> Explanation:
     way = next((each for each in found.ways if each.is_there), found.ways[0])
     is_candidate = way.is_there and way.shared > 0
     verdict = _VERDICTS[is_candidate, found.is_near]
-    reasons = (*_give_reasons(found, verdict, way.name), *_name_stale(found))
-    advice = None if verdict == FOUND else advise(found, is_candidate=is_candidate)
-    return Explanation(facts=found, way=way.name, verdict=verdict, reasons=reasons, advice=advice)
+    return Explanation(
+        facts=found,
+        way=way.name,
+        verdict=verdict,
+        reasons=tuple(_give_reasons(found, way.name, is_candidate=is_candidate)),
+        advice=None if verdict == FOUND else advise(found, is_candidate=is_candidate),
+    )
 
 
 _VERDICTS = {
@@ -277,30 +267,36 @@ _VERDICTS = {
 }
 
 
-def _give_reasons(found: Facts, verdict: str, way: str) -> Iterator[str]:
-    if not found.has_words:
-        for each in (found.first, found.second):
-            if not each.entry.num_words:
-                yield f"{each.id!r} has no words: it is similar to nothing."
-        return
-    if found.is_exact:
-        yield "They are the same word for word, after normalization."
-    if not found.is_near:
-        yield _describe_limits(found)
-        yield from _describe_parts(found)
-    if verdict in (MISSED, APART):
-        yield from _explain_no_candidate(found, way)
+def _give_reasons(found: Facts, way: str, *, is_candidate: bool) -> Iterator[str]:
+    for each in found.both:
+        if not each.entry.num_words:
+            yield f"{each.id!r} has no words: it is similar to nothing."
+    if found.has_words:
+        if found.is_exact:
+            yield "They are the same word for word, after normalization."
+        if not found.is_near:
+            yield _describe_limits(found)
+            yield from _describe_parts(found)
+        if not is_candidate:
+            yield from _explain_no_candidate(found, way)
+    for each in found.both:
+        if each.stale:
+            fields = ", ".join(each.stale)
+            is_stored = any(each.terms[name] for name in each.stale)
+            problem = f"the stored {fields} do not match its text"
+            yield f"{each.id!r}: {problem if is_stored else f'it has no {fields}'}; {each.remedy}."
 
 
 def _describe_limits(found: Facts) -> str:
     if found.measure != "words":
         ask = f"the limits ask for {found.least:g} or more"
         return f"Their similarity by {found.measure} is {found.similarity:.3f}; {ask}."
-    limits, least = found.limits, WORDS.least(found.limits)
-    given = [f"a distance of at most {limits.max_distance}"] * (limits.max_distance is not None)
-    if least > 0 or not given:
-        given.append(f"a similarity of at least {least:g}")
-    words = f"{found.distance:,} word{'' if found.distance == 1 else 's'}"
+    given = []
+    if found.limits.max_distance is not None:
+        given.append(f"a distance of at most {found.limits.max_distance}")
+    if found.least > 0 or not given:
+        given.append(f"a similarity of at least {found.least:g}")
+    words = counted(found.distance, "word")
     return f"They are {words} apart; the limits allow {found.allowed:,} ({' and '.join(given)})."
 
 
@@ -316,10 +312,11 @@ def _describe_parts(found: Facts) -> Iterator[str]:
 
 def _explain_no_candidate(found: Facts, way: str) -> Iterator[str]:
     """Say why the two share no band (or nothing else, if the collection has no bands)."""
-    bands = describe_bands(found.settings)
+    bands, jaccard = describe_bands(found.settings), f"{found.jaccard:.3f}"
+    cases = f"share one of {bands} in {percent(found.chance)} of cases"
     if found.by == "words":
         common = [f"{word} in {count:,}" for word, count in found.shared_words.items()]
-        words = ", ".join(common[:MOST_WORDS]) + (", …" if len(common) > MOST_WORDS else "")
+        words = ", ".join(common[:MOST_WORDS] + ["…"] * (len(common) > MOST_WORDS))
         none = "They share no word, even if words differ in spelling: only --by all compares them."
         few = f"They share no word that at most {WORD_CAP} documents have ({words})."
         yield few if common else none
@@ -328,18 +325,16 @@ def _explain_no_candidate(found: Facts, way: str) -> Iterator[str]:
         fresh = f"{len(found.fresh_bands)} of {bands}"
         yield f"With signatures of their present texts they would share {fresh}."
         return
-    cases = f"share one of {bands} in {percent(found.chance)} of cases"
     if not found.shared_shingles:
         yield f"They share no shingle of {describe_shingles(found.settings)}."
     elif way not in ("duplicates", "bands"):
         yield f"They share nothing that a search by {way} compares."
     elif found.chance >= 0.5:
-        similar = f"pairs as similar as this one ({found.jaccard:.3f} by Jaccard)"
+        similar = f"pairs as similar as this one ({jaccard} by Jaccard)"
         yield f"Bad luck: {similar} {cases}; this one does not."
     else:
-        yield f"Their Jaccard similarity of {found.jaccard:.3f} is low: such pairs {cases}."
-    both = (found.first, found.second)
-    if single := [repr(each.id) for each in both if each.pieces == {" ".join(each.words.forms)}]:
+        yield f"Their Jaccard similarity of {jaccard} is low: such pairs {cases}."
+    if single := [repr(each.id) for each in found.both if each.pieces == {each.entry.normal}]:
         names = " and ".join(single)
         yield f"{names}: so short that the text is a single shingle, which only equal texts share."
     elif found.is_near and found.chance < 0.5:
@@ -348,7 +343,7 @@ def _explain_no_candidate(found: Facts, way: str) -> Iterator[str]:
 
 def _explain_low_jaccard(found: Facts) -> str:
     """Say why texts that are similar by words are not similar by shingles."""
-    less, more = sorted(len(each.pieces) for each in (found.first, found.second))
+    less, more = sorted(len(each.pieces) for each in found.both)
     if less < more / 2:
         few = f"One has {less:,} shingles and the other {more:,}"
         return f"{few}, so it cannot exceed {less / more:.2f}."
@@ -356,16 +351,6 @@ def _explain_low_jaccard(found: Facts) -> str:
     if found.settings.kind != "words":
         return f"T{share}"
     return f"Each changed word changes up to {found.settings.shingle_size} shingles: t{share}"
-
-
-def _name_stale(found: Facts) -> Iterator[str]:
-    """Name the stored fields that do not match the text of their document."""
-    for each in (found.first, found.second):
-        if each.stale:
-            fields = ", ".join(each.stale)
-            is_stored = any(each.terms[name] for name in each.stale)
-            problem = f"the stored {fields} do not match its text"
-            yield f"{each.id!r}: {problem if is_stored else f'it has no {fields}'}; {each.remedy}."
 
 
 def describe_shingles(settings: Settings) -> str:
@@ -381,30 +366,29 @@ def describe_bands(settings: Settings) -> str:
 
 def list_measures(facts: Facts) -> list[list[str]]:
     """List the pair by every measure under a heading, with a note on each."""
-    shared, one, other = facts.shared_shingles, len(facts.first.pieces), len(facts.second.pieces)
+    shared, (one, other) = facts.shared_shingles, (len(each.pieces) for each in facts.both)
+    estimate = facts.measured("estimate")
     notes = {
         "jaccard": f"{shared:,} of {one + other - shared:,} shingles are in both",
         "containment": f"{shared:,} of {one:,} shingles of the first",
         "contained": f"{shared:,} of {other:,} shingles of the second",
+        "estimate": f"jaccard by signatures: {estimate.low:.2f}–{estimate.high:.2f} (95 %)",
         "aligned": _describe_alignment(facts),
     }
+    limits = f"the limits ask for {facts.least:g}; {notes.get(facts.measure, '')}"
     if facts.measure == "words":
-        notes["words"] = f"the limits allow a distance of {facts.allowed:,}"
+        limits = f"the limits allow a distance of {facts.allowed:,}"
+    notes[facts.measure] = limits
     rows = [["measure", "similarity", "distance", ""]]
     for each in facts.measures:
         distance = "" if each.distance is None else f"{each.distance:,}"
-        note = notes.get(each.measure, "")
-        if each.low is not None and each.high is not None:
-            note = f"jaccard by signatures: {each.low:.2f}–{each.high:.2f} (95 %)"
-        if each.measure == facts.measure != "words":
-            note = f"the limits ask for {facts.least:g}; {note}"
-        rows.append([each.measure, f"{each.similarity:.3f}", distance, note])
+        rows.append([each.measure, f"{each.similarity:.3f}", distance, notes.get(each.measure, "")])
     return rows
 
 
 def _describe_alignment(facts: Facts) -> str:
     """Name the first words that correspond to other ones, and count the others."""
-    both = [row for row in facts.alignment if row.first and row.second]
+    both = [row for row in facts.alignment or () if row.first and row.second]
     other = [f"{row.first} ≈ {row.second}" for row in both if row.first != row.second]
     more = f" and {len(other) - MOST_STAND_INS} more" if len(other) > MOST_STAND_INS else ""
     words = f"{', '.join(other[:MOST_STAND_INS])}{more}"
@@ -415,19 +399,15 @@ def list_ways(facts: Facts) -> list[list[str]]:
     """List the ways to find the pair under a heading, and what becomes of it by each."""
     rows = [["found by", "shared", "chance", ""]]
     for way in facts.ways:
-        shared, chance = (
-            describe_shared(facts, way),
-            "" if way.chance is None else percent(way.chance),
-        )
-        if not way.is_there:
-            shared, chance, outcome = "", "", "not indexed"
-        elif way.finds:
-            outcome = "found"
-        elif way.shared:
-            outcome = BEYOND
-        else:
-            outcome = MISSED if facts.is_near and way.name not in ("profile", "md5") else ""
-        rows.append([describe_way(way.name), shared, chance, outcome])
+        cells = ["", "", "not indexed"]
+        if way.is_there:
+            is_missed = facts.is_near and way.name not in ("profile", "md5")
+            outcome = MISSED if is_missed else ""
+            if way.shared:
+                outcome = FOUND if way.finds else BEYOND
+            chance = "" if way.chance is None else percent(way.chance)
+            cells = [describe_shared(facts, way), chance, outcome]
+        rows.append([describe_way(way.name), *cells])
     return rows
 
 

@@ -21,7 +21,7 @@ from neardup_solr.arguments import MeasureName
 from neardup_solr.cli.main import parser
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits
-from neardup_solr.measures.aligned import compare_records, frequencies
+from neardup_solr.measures.aligned import alignment, compare_records, frequencies
 from neardup_solr.minhash import make_entry
 from neardup_solr.minhash.plans import curve
 from neardup_solr.records import Document
@@ -45,7 +45,7 @@ def facts_of(
         make_subject(Document(id=id, text=text), settings)
         for id, text in (("one", one), ("other", other))
     )
-    return facts.gather_facts(first, second, settings, limits=limits)
+    return Facts(first=first, second=second, settings=settings, limits=limits)
 
 
 def explain(
@@ -262,7 +262,7 @@ def test_a_stored_signature_of_another_text() -> None:
     first = make_subject(Document(id="one", text=one), SETTINGS, stored=stored)
     second = make_subject(Document(id="other", text=other), SETTINGS)
     assert first.stale == ("signature", "content_bands", "md5_hash")
-    found = explain_facts(facts.gather_facts(first, second, SETTINGS, limits=Limits()))
+    found = explain_facts(Facts(first=first, second=second, settings=SETTINGS, limits=Limits()))
     assert found.verdict == "missed"
     assert "they would share" in found.reasons[0]
     assert found.advice is not None
@@ -291,16 +291,17 @@ def test_aligned_where_frequencies_are_known() -> None:
     texts = ["Blue Door Cafe 12 Harbour Street", "The Blue Door Cafe 12 Harbor St"]
     one, other = (make_subject(Document(id=text, text=text), SETTINGS) for text in texts)
     counted = frequencies(map(normalize, [*texts, "Old Mill 3 Mill Street"]))
-    plain = facts.gather_facts(one, other, SETTINGS, limits=DEFAULT)
-    found = facts.gather_facts(one, other, SETTINGS, limits=DEFAULT, frequencies=counted)
+    plain = Facts(first=one, second=other, settings=SETTINGS, limits=DEFAULT)
+    rows = alignment(one.entry.normal, other.entry.normal, counted)
+    found = replace(plain, alignment=tuple(rows))
     assert found.measures[:-1] == plain.measures
     assert found.measured("aligned").similarity == pytest.approx(
         float(compare_records([one.entry.content.lower(), other.entry.content.lower()],
                       np.array([[0, 1]], dtype=np.uint32), counted)[0])
     )  # fmt: skip
-    stand_ins = {(row.first, row.second) for row in found.alignment if row.first != row.second}
+    stand_ins = {(row.first, row.second) for row in rows if row.first != row.second}
     assert stand_ins == {("harbour", "harbor"), ("street", "st"), (None, "the")}
-    assert plain.alignment == ()
+    assert plain.alignment is None
 
 
 def demo_pairs() -> list[tuple[str, str]]:
@@ -488,11 +489,57 @@ def test_a_part_is_found_by_containment(
 
 def test_words_of_a_sample_are_estimated() -> None:
     """Of a collection the first documents tell, about, how many have a word."""
-    first, second = (
-        make_subject(Document(id=id, text="corner ritz 7s"), SETTINGS) for id in ("one", "other")
-    )
     forms = [normalize(each.text) for each in MANY[:1_000]]
-    counts = _count_shared_words(first, second, forms, 10_000)
+    counts = _count_shared_words("corner ritz 7s", "corner ritz 7s", forms, 10_000)
     assert counts["ritz"] == 2
     assert abs(counts["corner"] - 10_000) < 100
     assert 150 < counts["7s"] < 250 + 10
+
+
+def test_shared_words_are_in_one_order() -> None:
+    """The rarest word comes first, of equally rare ones by the alphabet, in every run."""
+    text = "old corner ritz mill shop quay 7s lane"
+    found = aligned_pair(text, " ".join(reversed(text.split())))
+    words = list(found.facts.shared_words)
+    assert words == ["lane", "quay", "ritz", "7s", "corner", "mill", "old", "shop"]
+    assert found.facts.rare_words == ("lane", "quay", "ritz")
+
+
+def printed(tmp_path: Path, one: str, other: str, *words: str) -> list[str]:
+    """The lines that the command prints of two texts in a file."""
+    path = tmp_path / "two.csv"
+    path.write_text(f"id,text\none,{one}\nother,{other}\n")
+    asked = ["explain", "one", "other", "--source", str(path), *words]
+    return CliRunner().invoke(parser(), asked).stdout.replace(str(path), "FILE").splitlines()
+
+
+def test_limits_that_are_none_are_typed(tmp_path: Path) -> None:
+    """A pair that no other limit would hold gets a similarity of 0, and is found with it."""
+    words = ("--measure", "jaccard")
+    *_, said, command = printed(tmp_path, "a b c d e", "a b x d e", *words)
+    assert said == "To catch it, widen the limits:"
+    assert command == "  neardup duplicates FILE --measure jaccard --min-similarity 0"
+    found, *_ = printed(tmp_path, "a b c d e", "a b x d e", *words, "--min-similarity", "0")
+    assert found == "one – other: found"
+
+
+def test_a_distance_needs_no_similarity_of_nothing(tmp_path: Path) -> None:
+    """Beside a distance, a similarity of 0 limits nothing, and is not advised."""
+    limits = ("--max-distance", "1", "--min-similarity", "0")
+    *_, command = printed(tmp_path, "a b c d e", "a x c y e", *limits)
+    assert command == "  neardup duplicates FILE --max-distance 2"
+
+
+@pytest.mark.parametrize(
+    ("changed", "more"), [(20, None), (21, "1 more change"), (23, "3 more changes")]
+)
+def test_changes_that_are_not_shown_are_counted(
+    changed: int, more: str | None, tmp_path: Path
+) -> None:
+    """Changes are counted, not the words between and after them."""
+    text = [f"w{at}" for at in range(4 * changed)]
+    other = ["x" if at % 4 == 1 else word for at, word in enumerate(text)]
+    lines = printed(tmp_path, " ".join(text), " ".join(other))
+    rest = [line for line in lines if "more change" in line]
+    assert rest == ([f"… {more}; --format json has all of them"] if more else [])
+    assert sum(line.count("{+x+}") for line in lines) == min(changed, 20)
