@@ -10,9 +10,9 @@ PACKAGE = Path(__file__).parents[1] / "neardup_solr"
 # From the inside outwards: a room imports from itself and from those before it, so there are no
 # circles. A name is that of a folder or of a module.
 ROOMS = (
-    "errors", "arguments", "records", "settings", "progress", "resources",
+    "errors", "arguments", "records", "settings", "progress", "threads",
     "text", "kernel", "minhash", "measures", "candidates", "clusters",
-    "files", "spill", "checkpoint", "demo",
+    "files", "memory", "checkpoint", "demo",
     "solr", "embedded", "sources", "reports",
     "verbs", "spark", "cli",
 )  # fmt: skip

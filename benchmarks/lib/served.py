@@ -23,8 +23,8 @@ from neardup_solr import Document
 from neardup_solr.arguments import MeasureName
 from neardup_solr.candidates import Candidates
 from neardup_solr.measures.arrays import Pairs
+from neardup_solr.memory import Spill
 from neardup_solr.solr.collection import Collection
-from neardup_solr.spill import Spill
 from neardup_solr.testing import fresh_core
 from neardup_solr.verbs.duplicates import Duplicates, Options
 from neardup_solr.verbs.duplicates.compare import Comparison, find_candidates

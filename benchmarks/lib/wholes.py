@@ -28,9 +28,9 @@ from neardup_solr.candidates.by_band import band_candidates
 from neardup_solr.clusters import components
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.measures.sets import estimate_pairs
+from neardup_solr.memory import Spill
 from neardup_solr.minhash.sign import sign
 from neardup_solr.settings import Settings
-from neardup_solr.spill import Spill
 
 LEAST = 0.5
 MEGABYTE = 2**20

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures.arrays import Pairs
-from neardup_solr.resources import run_aside
 from neardup_solr.settings import CAP
+from neardup_solr.threads import run_aside
 
 MOST_PAIRS = 1 << 28
 MOST_OF_ALL = 20_000_000  # pairs, if nothing selects them

@@ -18,8 +18,8 @@ from neardup_solr.candidates import (
 )
 from neardup_solr.kernel import joins
 from neardup_solr.measures.arrays import Pairs
-from neardup_solr.resources import thread_pool
 from neardup_solr.settings import Settings
+from neardup_solr.threads import thread_pool
 
 _PART = 1 << 12  # keys of a band among which equal ones are found at once
 _AT_ONCE = 1 << 16  # signatures whose keys are derived in one go

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from neardup_solr.embedded.layout import SOLR_VERSION, server_extra, writing
 from neardup_solr.errors import ServerError, counted
 from neardup_solr.files import solr_config
-from neardup_solr.resources import thread_pool
+from neardup_solr.threads import thread_pool
 
 if TYPE_CHECKING:
     from jgo.maven import Artifact, MavenContext

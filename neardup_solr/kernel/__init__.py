@@ -22,7 +22,7 @@ import numpy as np
 
 from neardup_solr.kernel.store import Code, Store, is_tried
 from neardup_solr.progress import LOG
-from neardup_solr.resources import run_aside
+from neardup_solr.threads import run_aside
 
 # What numba's arrays need of its runtime: memory with a header, counted once, data in field 3.
 _MEMORY = """
@@ -55,7 +55,7 @@ define void @NRT_MemInfo_call_dtor(ptr %header) {
 """
 _THERE = {"NRT_MemInfo_alloc_aligned", "NRT_MemInfo_call_dtor", "memset", "memcpy", "memmove"}
 _LOCK = RLock()
-LARGE = 1 << 22  # values in all arguments, from which a call may take long: see `resources`
+LARGE = 1 << 22  # values in all arguments, from which a call may take long: see `threads`
 _ARRAY = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_void_p)
 _NAMES = {char: np.dtype(char).name for char in "?bBhHiIlLqQfd"}  # quicker than `dtype.name`
 _SCALARS = {bool: "bool", int: "int64", float: "float64"}

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.measures import NO_DISTANCE
-from neardup_solr.resources import run_aside, thread_pool
+from neardup_solr.threads import run_aside, thread_pool
 
 AT_ONCE = 1 << 12  # pairs that a thread compares, at most
 STEPS = 1 << 26  # of the loops of the kernel at once, a fraction of a second

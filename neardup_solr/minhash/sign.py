@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from neardup_solr.kernel import Constant
 from neardup_solr.kernel import shingle_hashes as kernel
 from neardup_solr.minhash.signature import FAMILIES, draw_coefficients, hash_bands, minhash
-from neardup_solr.resources import thread_pool
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize
 from neardup_solr.text.normalize import KEPT, SPACE, UNASSIGNED, table
 from neardup_solr.text.packed import SPARE, Packed, join_packed, pack
 from neardup_solr.text.shingles import shingles, stem_words
+from neardup_solr.threads import thread_pool
 
 AT_ONCE = 1 << 20  # characters of text in one call: a chunk and what is made of it fit a cache
 IN_PLACE = ("words", "chars")  # kinds of shingles that are hashed in place

@@ -101,7 +101,7 @@ CHECK: Final = {
 }
 IN_MEMORY: Final = "give each record an id and a text, and name its columns by `id` and `text`"
 
-# A file or folder ("-" is standard input), a list of them, or what `memory` knows: a DataFrame of
+# A file or folder ("-" is standard input), a list of them, or what `frames` knows: a DataFrame of
 # pandas or polars, a table of Arrow, a mapping of columns, an iterable of dicts, of (id, text) or
 # of Documents.
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def pieces(
     """
     if (paths := paths_of(source)) is not None:
         return _pieces_of_files(paths, reading, on_progress, on_notice)
-    from neardup_solr.sources.memory import class_name, is_there, read_memory
+    from neardup_solr.sources.frames import class_name, is_there, read_memory
 
     name = class_name(source)
     once = _once(on_notice)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from neardup_solr.records import Document
 from neardup_solr.sources.folders import Named, is_folder, paths_of, walk
-from neardup_solr.sources.memory import class_name, is_there, origin, read_memory
+from neardup_solr.sources.frames import class_name, is_there, origin, read_memory
 from neardup_solr.sources.record import Opened, Reading, Record, one_by_one
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from neardup_solr.errors import (
 )
 from neardup_solr.progress import LOG, OnProgress, Progress, ignore
 from neardup_solr.records import Cluster
-from neardup_solr.resources import gc_disabled
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS, SETTINGS
+from neardup_solr.threads import gc_disabled
 from neardup_solr.verbs.duplicates import Duplicates
 from neardup_solr.verbs.duplicates.from_solr import refresh_versions
 

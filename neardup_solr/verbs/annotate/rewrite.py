@@ -18,12 +18,12 @@ import orjson
 from neardup_solr.arguments import require, require_positive
 from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError
 from neardup_solr.progress import Failures, OnProgress, Progress
-from neardup_solr.resources import prefetch, thread_pool
 from neardup_solr.solr import update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.responses import Refusal, Sent
 from neardup_solr.solr.update import Order
+from neardup_solr.threads import prefetch, thread_pool
 from neardup_solr.verbs.annotate.whole import Wholes, wholes
 from neardup_solr.verbs.lint import own_fields
 

@@ -20,9 +20,9 @@ from neardup_solr.measures import (
 from neardup_solr.measures.arrays import Flat, Pairs, pairs_of
 from neardup_solr.minhash import sign
 from neardup_solr.progress import OnProgress, Progress, ignore
-from neardup_solr.resources import prefetch, run_aside, thread_pool
 from neardup_solr.settings import CAP, WORD_CAP
 from neardup_solr.text.packed import Packed, pack, size_of
+from neardup_solr.threads import prefetch, run_aside, thread_pool
 from neardup_solr.verbs.duplicates.inputs import THREADS, Gathered, fitting_parts
 
 if TYPE_CHECKING:
@@ -273,7 +273,6 @@ def _sort_for_reading(pairs: Pairs) -> Pairs:
 
 
 JOINING = "joining"
-_PAIR = 16  # bytes, with what is needed for it meanwhile
 
 
 def find_candidates(gathered: Gathered, way: Way) -> Candidates:
@@ -285,7 +284,7 @@ def find_candidates(gathered: Gathered, way: Way) -> Candidates:
     joining = Joining(
         cap=options.cap or (WORD_CAP if way == "words" else CAP),
         memory=spill.share,
-        most=spill.memory // _PAIR,
+        most=spill.most_pairs,
         threads=THREADS,
         sides=sides,
         groups=groups,

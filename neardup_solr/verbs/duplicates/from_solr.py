@@ -16,7 +16,6 @@ from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.minhash import signature
 from neardup_solr.minhash.sign import hash_texts
 from neardup_solr.progress import Progress
-from neardup_solr.resources import gc_disabled, thread_pool
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
@@ -24,6 +23,7 @@ from neardup_solr.solr.export import Block
 from neardup_solr.solr.names import TEXT, VERSION
 from neardup_solr.solr.responses import LOG_AGAIN
 from neardup_solr.solr.unsigned import count_unsigned
+from neardup_solr.threads import gc_disabled, thread_pool
 from neardup_solr.verbs.duplicates import previous_run
 from neardup_solr.verbs.duplicates.inputs import PAGE, READING, Gathered, Input
 from neardup_solr.verbs.duplicates.previous_run import (

@@ -17,15 +17,15 @@ from neardup_solr.arguments import OnRepeatOrKeep
 from neardup_solr.clusters import ARRIVAL, LENGTH
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.measures.arrays import Flat
+from neardup_solr.memory import Column, Rows, Strings
 from neardup_solr.minhash import make_refusal, sign
 from neardup_solr.minhash.sign import Signed
 from neardup_solr.progress import Failures, Progress
 from neardup_solr.records import AnyId, Document, Number, Run
-from neardup_solr.resources import prefetch, thread_pool
 from neardup_solr.sources import Reading
 from neardup_solr.sources.record import Piece, came_before
-from neardup_solr.spill import Column, Rows, Strings
 from neardup_solr.text.packed import Packed, size_of
+from neardup_solr.threads import prefetch, thread_pool
 from neardup_solr.verbs.duplicates.inputs import READING, THREADS, Gathered, Input, RecordOrder
 
 AT_ONCE = 20_000  # documents that are signed at once,

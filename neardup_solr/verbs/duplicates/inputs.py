@@ -16,15 +16,15 @@ from neardup_solr import sources
 from neardup_solr.candidates import ONE_GROUP
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.measures.arrays import Flat
+from neardup_solr.memory import Column, Lists, Rows, Spill, Strings
 from neardup_solr.minhash import sign
 from neardup_solr.progress import Failures, ignore
 from neardup_solr.records import AnyId
-from neardup_solr.resources import prefetch, thread_pool
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.solr import is_collection
 from neardup_solr.sources.record import plain
-from neardup_solr.spill import Column, Lists, Rows, Spill, Strings
 from neardup_solr.text.packed import size_of
+from neardup_solr.threads import prefetch, thread_pool
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection, CollectionState

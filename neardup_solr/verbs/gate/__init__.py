@@ -22,6 +22,7 @@ from neardup_solr.arguments import (
 )
 from neardup_solr.errors import NeardupError, RecordError, SettingsError
 from neardup_solr.measures import measure_named, nearness
+from neardup_solr.memory import Spill
 from neardup_solr.minhash import encode, find_problem
 from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, ignore
 from neardup_solr.records import Document
@@ -32,7 +33,6 @@ from neardup_solr.solr.query import OtherSettings
 from neardup_solr.sources import SourceLike, reading_of, rows_hint, size_hint
 from neardup_solr.sources.columns import check_keep
 from neardup_solr.sources.record import Record
-from neardup_solr.spill import Spill
 from neardup_solr.verbs import search
 from neardup_solr.verbs.batch import BANDS, Candidate, Finder, NearMatch, SignedBatch, sign_batch
 from neardup_solr.verbs.delivery import Destination, Interval

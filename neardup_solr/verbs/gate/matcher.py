@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.measures import Comparer
+from neardup_solr.memory import Spill, Strings
 from neardup_solr.records import Hit
 from neardup_solr.solr.collection import Collection
-from neardup_solr.spill import Spill, Strings
 from neardup_solr.verbs.batch import (
     Candidate,
     Finder,

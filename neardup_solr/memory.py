@@ -1,4 +1,4 @@
-"""Columns that grow: in memory up to a share of it, then in files without a name."""
+"""The memory of `duplicates` (`--memory`): what each stage may take, and files for the rest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from neardup_solr.measures.arrays import Flat
 
 T = TypeVar("T")
 _AT_ONCE = 10_000  # rows
-_SHARE = 4  # each column may hold this part of the memory
+_SHARE = 4  # each column, or the keys of a search for candidates, may hold this part of the memory
+_PAIR = 16  # bytes of a candidate, with what is needed for it meanwhile
 _UNKNOWN = 4 << 30  # bytes, if the machine does not tell
 
 
@@ -42,8 +43,13 @@ class Spill:
 
     @property
     def share(self) -> int:
-        """Bytes that one column may hold in memory."""
+        """Bytes that one column, or the keys of a search, may hold in memory."""
         return self.memory // _SHARE
+
+    @property
+    def most_pairs(self) -> int:
+        """Candidates that may be held at a time."""
+        return self.memory // _PAIR
 
     def rows(self, width: int, dtype: type[np.generic]) -> Rows:
         """A table whose rows have `width` values."""

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup_solr.errors import SourceError
-from neardup_solr.spill import Spill
+from neardup_solr.memory import Spill
 
 TEXTS = st.lists(st.lists(st.text(alphabet="aü漢🙂\ud800", max_size=5), max_size=4), max_size=6)
 
