@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 import neardup_solr as nd
-from neardup_solr.arguments import most_failed
+from neardup_solr.arguments import most_failed, require_positive
 from neardup_solr.cli import options, show
 from neardup_solr.cli.exit_codes import REFUSED, UNTRIED
 from neardup_solr.cli.options import Given
@@ -58,7 +58,7 @@ def index(given: Given, *, max_failed: str = "0", restart: bool = False) -> int:
     if given["resume"] and restart:
         raise click.BadParameter("--resume and --restart exclude each other")
     most_failed(max_failed, 0)
-    _check_source(given)
+    _check(given)
     from neardup_solr.solr.responses import is_of_cluster
     from neardup_solr.sources import shown_name
     from neardup_solr.verbs.index import not_begun
@@ -123,14 +123,17 @@ def _say_if_unfinished(folder: Path) -> None:
         )
 
 
-def _check_source(given: Given) -> None:
-    """Refuse a source that cannot be used, before a Solr is started for it.
+def _check(given: Given) -> None:
+    """Refuse numbers and a source that cannot be used, before a Solr is started for them.
 
     The first record of a file is read; a pipe can be read only once.
     """
     from neardup_solr import sources
     from neardup_solr.progress import ignore
     from neardup_solr.sources.columns import check_keep
+
+    numbers = ("threads", "batch", "checkpoint_every", "min_replicas")
+    require_positive(**{name: given[name] for name in numbers})
 
     can_read_again = sources.size_hint(given["source"]) is not None
     asked = sources.reading_of(given, "refuse" if can_read_again else "none")

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.mark import Marks
 
 
+FILES = ("unique", "removed", "rejected")  # for the records of a source
+
+
 def duplicates(
     given: Given,
     *,
@@ -43,7 +46,7 @@ def duplicates(
         return 0
     as_rows = options.choose_format(format)
     outputs: Sequence[Path] = given["output"] or ()
-    files = {name: given[name] for name in ("unique", "removed", "rejected")}
+    files = {name: given[name] for name in FILES}
     most_failed(max_failed, 0)
     if not (source or given.collection) and _has_no_solr(given.address):
         raise click.BadParameter("name a file, or a collection with -c")
@@ -57,7 +60,7 @@ def duplicates(
             has_page_texts=bool(source) and against is None and given["measure"] != "estimate",
         )
     with _say_if_unfinished(given["checkpoint"]), show.watch(comparing="pairs") as watching:
-        place = given["source"] = source or options.open_later(lambda: _open(given, mark=mark))
+        place = given["source"] = source or given.connect(check=_require_markable if mark else None)
         if against is not None:
             given["against"] = _find_side(against, given.address)
         show.compile_kernel()
@@ -111,14 +114,11 @@ def _choose_texts(
     return None if has_page_texts else True
 
 
-def _open(given: Given, *, mark: bool) -> Collection:
-    """Open the collection, and refuse one that cannot be marked before any work if it has to be."""
-    collection = given.connect()
-    if mark:
-        from neardup_solr.verbs.mark import require_markable
+def _require_markable(collection: Collection) -> None:
+    """Refuse a collection that cannot be marked before any work."""
+    from neardup_solr.verbs.mark import require_markable
 
-        require_markable(collection)
-    return collection
+    require_markable(collection)
 
 
 def _find_side(against: str, solr: str | None) -> str | Collection:
@@ -130,16 +130,14 @@ def _find_side(against: str, solr: str | None) -> str | Collection:
     if _has_no_solr(solr):
         raise nd.SourceError(against, "there is no such file or folder", "check the path")
 
-    def find() -> Collection:
-        found = options.connect(solr, against)
+    def require_fields(found: Collection) -> None:
         try:
             found.require_fields(())
         except nd.CoreMissing:
             reason = "there is no such file or folder, and no collection of that name"
             raise nd.SourceError(against, reason, "check the path, or the name") from None
-        return found
 
-    return options.open_later(find)
+    return options.connect(solr, against, check=require_fields)
 
 
 MOST_CLUSTERS = 20  # on a terminal; files and pipes get all
@@ -234,23 +232,22 @@ def _are(count: int) -> str:
 def _check(given: Given, *, mark: bool, undo: bool, dry_run: bool) -> None:
     """Refuse options that do not go together, before any work."""
     source, against = given["source"], given["against"]
-    if mark and undo:
-        raise click.BadParameter("give one of --mark and --undo")
-    if dry_run and not (mark or undo):
-        raise click.BadParameter("--dry-run goes with --mark or --undo")
-    if (mark or undo) and (source or against is not None):
-        raise click.BadParameter("marks are for one collection: leave SOURCE and --against out")
-    if given["fq"] and source and against is None:
-        raise click.BadParameter("--fq is for a collection, and SOURCE is a file: leave it out")
-    if undo and given["output"]:
-        raise click.BadParameter("--undo writes no pairs: leave -o out")
-    if undo and (given["remember"] is not None or given["full"]):
-        raise click.BadParameter("--undo compares nothing: leave --remember and --full out")
-    if source:
-        return
+    marks, compares = mark or undo, given["remember"] is not None or given["full"]
+    for is_wrong, reason in (
+        (mark and undo, "give one of --mark and --undo"),
+        (dry_run and not marks, "--dry-run goes with --mark or --undo"),
+        (
+            marks and (source or against is not None),
+            "marks are for one collection: leave SOURCE and --against out",
+        ),
+        (undo and given["output"], "--undo writes no pairs: leave -o out"),
+        (undo and compares, "--undo compares nothing: leave --remember and --full out"),
+    ):
+        if is_wrong:
+            raise click.BadParameter(reason)
     given.require_source("SOURCE")
-    for name in ("unique", "removed", "rejected"):
-        if given[name] is not None:
+    for name in FILES:
+        if given[name] is not None and not source:
             raise click.BadParameter(
                 f"--{name} is for a file: --mark marks a collection, and tells the filter query"
                 " that leaves its near-duplicates out"

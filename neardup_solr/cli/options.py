@@ -6,17 +6,18 @@ is an option of that name, and so is each keyword of the command's own function.
 
 from __future__ import annotations
 
-import ast
 import inspect
 import io
 import os
 import re
 import sys
+from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
+from inspect import Parameter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import click
 from click.core import ParameterSource
@@ -25,9 +26,9 @@ import neardup_solr as nd
 from neardup_solr import arguments
 from neardup_solr.arguments import GONE
 from neardup_solr.cli import show
-from neardup_solr.cli.texts import ARGUMENTS, OTHER, RENAMED, TEXTS, Text
+from neardup_solr.cli.texts import ARGUMENTS, FLAGS, OTHER, RENAMED, TEXTS
 from neardup_solr.errors import CoreMissing, NeardupError, without_password
-from neardup_solr.settings import OPTIONAL_FIELDS, Settings, choose_fields
+from neardup_solr.settings import OPTIONAL_FIELDS, Settings, require_possible
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
@@ -44,7 +45,8 @@ SETTINGS = {
 }
 PARTED = ("COLUMN", "FIELD")  # metavars of names that may be separated by commas
 MOST_NAMES = 8  # of collections, in a message
-NUMBERS = {"int": "N", "float": "NUMBER"}  # metavars
+NUMBERS = {"int": (int, "N"), "float": (float, "NUMBER")}  # by annotation: type and metavar
+_METAVAR = re.compile(r"([A-Z_|]+): (.*)")
 BY_NAME = {
     name: (heading, text)
     for heading, texts in TEXTS.items()
@@ -53,17 +55,8 @@ BY_NAME = {
 }
 
 
-class Argument(NamedTuple):
-    """An argument of a function, with its annotation as it is written as `kind`."""
-
-    name: str
-    kind: str
-    default: Any = None
-    is_required: bool = False
-
-
 @cache
-def arguments_of(verb: str) -> tuple[Argument, ...]:
+def arguments_of(verb: str) -> tuple[Parameter, ...]:
     """Read the arguments of `nd.<verb>` from its source: importing it takes longer than the help.
 
     A default is a literal, or a constant of that module or of `arguments`.
@@ -73,39 +66,10 @@ def arguments_of(verb: str) -> tuple[Argument, ...]:
     header = re.search(rf"^def {verb}\(.*?\) -> ", source, re.DOTALL | re.MULTILINE)
     if header is None:
         raise LookupError(f"no function {verb} in the module that it is imported from")
-    (function,) = ast.parse(f"{header[0]} None: ...").body
-    assert isinstance(function, ast.FunctionDef)
-    given = function.args
-    placed = [*given.args, *given.kwonlyargs]
-    required = len(given.args) - len(given.defaults)
-    defaults = [*[None] * required, *given.defaults, *given.kw_defaults]
-    return tuple(
-        Argument(
-            one.arg,
-            ast.unparse(cast(ast.expr, one.annotation)),
-            _value(default, source),
-            default is None,
-        )
-        for one, default in zip(placed, defaults, strict=True)
-    )
-
-
-def _value(default: ast.expr | None, source: str) -> Any:
-    if isinstance(default, ast.Name):
-        found = re.search(rf"^{default.id} = ([^#\n]+)", source, re.MULTILINE)
-        return ast.literal_eval(found[1].strip()) if found else getattr(arguments, default.id)
-    return None if default is None else ast.literal_eval(default)
-
-
-def own_arguments(function: Function) -> list[Argument]:
-    """List the keywords of a command's function, options that its verb does not have."""
-    return [
-        Argument(one.name, one.annotation, None, True)
-        if one.default is one.empty
-        else Argument(one.name, one.annotation, one.default)
-        for one in inspect.signature(function).parameters.values()
-        if one.kind is one.KEYWORD_ONLY
-    ]
+    constants = re.findall(r'^([A-Z_]+) = (\d[\d_.]*|"[^"\n]*"|None)\b', source, re.MULTILINE)
+    names = vars(arguments) | {name: literal_eval(value) for name, value in constants}
+    exec(f"from __future__ import annotations\n{header[0]}None: ...", names)
+    return tuple(inspect.signature(names[verb]).parameters.values())
 
 
 class Given(dict[str, Any]):
@@ -114,10 +78,9 @@ class Given(dict[str, Any]):
     address: str | None = None
     collection: str | None = None
 
-    def connect(self, *, create: bool = False) -> Collection:
+    def connect(self, **asked: Any) -> Collection:
         """Return the collection, which waits for a Solr that is away as long as `patience` says."""
-        patience = self.get("patience", 0)
-        return connect(self.address, self.collection, create=create, patience=patience)
+        return connect(self.address, self.collection, patience=self.get("patience", 0), **asked)
 
     def require_source(self, name: str) -> None:
         """Refuse settings without a source: a collection has its own."""
@@ -184,19 +147,20 @@ class Placed(click.Argument):
 
 def command(name: str, function: Function, verb: str | None) -> Command:
     """Make the command of a function, by its own keywords and the arguments of a verb."""
-    own = own_arguments(function)
+    known = inspect.signature(function).parameters.values()
+    own = [one for one in known if one.kind is one.KEYWORD_ONLY]  # that the verb does not have
     taken = [one.name for one in own]
     of_verb = [one for one in arguments_of(verb) if one.name not in taken] if verb else []
     is_shaping = any(one.name == "settings" for one in of_verb)
     shaping = SETTINGS.get(name, SIGNING) if is_shaping else ()
     wanted = {_find_key(name, one.name): one for one in (*own, *_name_places(of_verb))}
     wanted |= {
-        _find_key("settings", one): Argument(one, Settings.__annotations__[one]) for one in shaping
+        _find_key("settings", one): _optional(one, Settings.__annotations__[one]) for one in shaping
     }
     params = {
-        one.name: (heading, _parameter(heading, text, one))
-        for key, (heading, text) in BY_NAME.items()
-        if (one := wanted.get(key))
+        wanted[key].name: (heading, _make_parameter(key, wanted[key]))
+        for key, (heading, _) in BY_NAME.items()
+        if key in wanted
     }
 
     def call(**typed: Any) -> None:
@@ -251,24 +215,33 @@ def _find_key(command: str, name: str) -> str:
     return own if own in BY_NAME else name
 
 
-def _name_places(arguments: Iterable[Argument]) -> Iterator[Argument]:
+def _optional(name: str, annotation: str = "str | None") -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _name_places(arguments: Iterable[Parameter]) -> Iterator[Parameter]:
     """Give the arguments, those of a collection as its address and name, which may be left out."""
     for one in arguments:
-        if one.name == "source" and one.kind != "SourceLike":  # or a collection
-            yield one._replace(is_required=False)
+        is_any = one.name == "source" and one.annotation != "SourceLike"  # or a collection
+        if is_any:
+            yield one.replace(default=None)
         elif one.name != "collection":
             yield one
-        if one.name == "collection" or (one.name == "source" and one.kind != "SourceLike"):
-            yield Argument("address", "str | None")
-            yield Argument("collection", "str | None")
+        if is_any or one.name == "collection":
+            yield from (_optional("address"), _optional("collection"))
 
 
-def _parameter(heading: str, text: Text, one: Argument) -> click.Parameter:
-    """Make the parameter of an argument, by its annotation."""
-    words = re.findall(r"\w+", one.kind)
+def _make_parameter(key: str, one: Parameter) -> click.Parameter:
+    """Make the parameter of an argument, by its annotation and its text."""
+    heading, text = BY_NAME[key]
+    words = re.findall(r"\w+", one.annotation)
+    kind, metavar = _choose_type(words)
+    if stated := _METAVAR.match(text):
+        metavar, text = stated.groups()
     has_several = bool({"Sequence", "OneOrMore"} & {*words}) and "tuple" not in words
     is_several = one.name == "source" or has_several  # pairs of ids come in one file
-    default = one.default
+    is_required = one.default is one.empty
+    default = None if is_required else one.default
     if is_several and default is not None:
         default = (default,) if isinstance(default, str) else tuple(default)
 
@@ -276,37 +249,39 @@ def _parameter(heading: str, text: Text, one: Argument) -> click.Parameter:
         if one.name == "source":
             return list(typed) or None
         if is_several:
-            return (split_names(typed) if text.metavar in PARTED else typed) or default
-        return text.read(typed) if text.read and isinstance(typed, str) else typed
+            return (split_names(typed) if metavar in PARTED else typed) or default
+        return typed
 
-    known: dict[str, Any] = {"callback": read, "type": _type(words, text), "metavar": text.metavar}
+    known: dict[str, Any] = {"callback": read, "type": kind, "required": is_required}
     if heading == ARGUMENTS:
         several = -1 if is_several else 1
-        placed = Placed([one.name], nargs=several, required=one.is_required, **known)
-        placed.text = text.help
+        placed = Placed([one.name], nargs=several, metavar=stated and metavar, **known)
+        placed.text = text
         return placed
-    known |= {"required": True} if one.is_required else {"default": default}
-    known |= {"help": text.help, "show_default": text.default or True}
-    flags = text.spell(one.name)
+    known |= {"help": text, "show_default": True}
+    if not is_required:
+        known["default"] = default
+    names = [one.name, *_spell_flags(key)]
     if words[0] == "bool":
-        return click.Option([one.name, *flags], **known | {"type": None, "is_flag": True})
-    known["metavar"] = text.metavar or NUMBERS.get(words[0])
-    return click.Option([one.name, *flags], multiple=is_several, **known)
+        return click.Option(names, **known | {"type": None, "is_flag": True})
+    return click.Option(names, multiple=is_several, metavar=metavar, **known)
 
 
-def _type(words: Sequence[str], text: Text) -> click.ParamType[Any] | type:
-    """Choose what the parser makes of a word that is typed."""
+def _spell_flags(key: str) -> list[str]:
+    """Return the flags of an option in the table."""
+    name = key.rpartition(".")[2]
+    return (FLAGS.get(key) or FLAGS.get(name) or f"--{name.replace('_', '-')}").split()
+
+
+def _choose_type(words: Sequence[str]) -> tuple[click.ParamType[Any] | type, str | None]:
+    """Choose what the parser makes of a word that is typed, and what the help calls it."""
     known = (getattr(arguments, one, None) for one in words)
     choice = next((one for one in known if get_origin(one) is Literal), None)
     if choice is not None:
-        return click.Choice(get_args(choice))
+        return click.Choice(get_args(choice)), None
     if "Path" in words:
-        return click.Path(path_type=Path)
-    if text.read or "str" in words or words[0] not in NUMBERS:
-        return str
-    if words[0] == "int":
-        return int if text.least is None else click.IntRange(text.least, text.most)
-    return float if text.least is None else click.FloatRange(text.least, text.most)
+        return click.Path(path_type=Path), "FILE"
+    return NUMBERS.get(words[0], (str, None)) if "str" not in words else (str, None)
 
 
 def repeat_options(heading: str) -> list[str]:
@@ -323,9 +298,7 @@ def repeat_options(heading: str) -> list[str]:
 
 
 def _spell_value(value: Any) -> str:
-    if isinstance(value, tuple):
-        return join_names(value)
-    return "tab" if value == "\t" else str(value)
+    return join_names(value) if isinstance(value, tuple) else str(value)
 
 
 def spell_settings(settings: Settings, names: Sequence[str]) -> list[str]:
@@ -337,7 +310,7 @@ def spell_settings(settings: Settings, names: Sequence[str]) -> list[str]:
         value = getattr(settings, name)
         if name == "fields":
             value = ",".join(one for one in OPTIONAL_FIELDS if one in value)
-        words += [BY_NAME[_find_key("settings", name)][1].spell(name)[0], str(value)]
+        words += [_spell_flags(name)[0], str(value)]
     return words
 
 
@@ -363,39 +336,39 @@ def join_names(names: Iterable[str]) -> str:
 
 
 def connect(
-    address: str | None, name: str | None, *, create: bool = False, patience: float | str = 0
+    address: str | None,
+    name: str | None,
+    *,
+    create: bool = False,
+    patience: float | str = 0,
+    check: Callable[[Collection], None] | None = None,
 ) -> Collection:
-    """Return the collection that the options name, which is opened when it is needed.
+    """Return the collection that the options name, opened as soon as it is asked for anything.
 
-    A line says so if the embedded Solr is started for it. With `create`, a missing collection of
-    the embedded Solr is created; `patience` is as for `nd.connect`.
+    So the library checks all other arguments before a Solr is asked, or started for nothing, of
+    which a line tells. With `create`, a missing collection of the embedded Solr is created;
+    `patience` is as for `nd.connect`; `check` may refuse the collection once it is open.
     """
+    from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.connect import ADDRESS
 
     create = create and not (address or os.environ.get(ADDRESS))
-    return open_later(
-        lambda: nd.connect(address, name, create=create, patience=patience, on_started=show.say)
-    )
-
-
-def open_later(opening: Callable[[], Collection]) -> Collection:
-    """Return a collection that is opened as soon as it is asked for anything.
-
-    So the library checks all other arguments before a Solr is asked, or started for nothing.
-    """
-    from neardup_solr.solr.collection import Collection
 
     class Unopened(Collection):
         __slots__ = ()
 
-        def __getattr__(self, name: str) -> Any:  # only of fields that are not set yet
-            if name not in Collection.__slots__:
-                raise AttributeError(name)
-            opened = opening()
-            for field in Collection.__slots__:
-                object.__setattr__(self, field, getattr(opened, field))
+        def __getattr__(self, field: str) -> Any:  # only of fields that are not set yet
+            if field not in Collection.__slots__:
+                raise AttributeError(field)
+            opened = nd.connect(
+                address, name, create=create, patience=patience, on_started=show.say
+            )
+            if check is not None:
+                check(opened)
+            for each in Collection.__slots__:
+                object.__setattr__(self, each, getattr(opened, each))
             object.__setattr__(self, "__class__", Collection)
-            return getattr(self, name)
+            return getattr(self, field)
 
     return object.__new__(Unopened)
 
@@ -403,15 +376,15 @@ def open_later(opening: Callable[[], Collection]) -> Collection:
 def choose_settings(**given: str | int | None) -> dict[str, Any]:
     """Choose the settings that options ask for, by name, as the others are the collection's.
 
-    Raises ArgumentError if a field is unknown, or a language has no stemmer.
+    Raises ArgumentError if one of them is impossible, or a language has no stemmer.
     """
-    if isinstance(language := given.get("language"), str):
+    asked = {name: value for name, value in given.items() if value is not None}
+    require_possible(asked)
+    if language := asked.get("language"):
         from neardup_solr.text.shingles import stem_words
 
-        stem_words("", language)
-    if isinstance(fields := given.get("fields"), str):
-        choose_fields(fields)  # which of them are usual, the collection knows
-    return {name: value for name, value in given.items() if value is not None}
+        stem_words("", str(language))
+    return asked
 
 
 def choose_format(format: str | None) -> str | None:

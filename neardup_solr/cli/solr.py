@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from neardup_solr.arguments import require_positive
 from neardup_solr.cli.options import Function, Given
 from neardup_solr.errors import ServerError
 
@@ -144,6 +145,7 @@ def logs(given: Given, *, lines: int = 50, follow: bool = False, node: int = 1) 
     """Print the last lines of Solr's log."""
     from neardup_solr import embedded
 
+    require_positive(lines=lines)
     last = embedded.logs(lines, node=node)
     if not last and not follow:
         click.echo("There is no log yet; start Solr with: neardup solr start", err=True)

@@ -131,7 +131,7 @@ def test_mistakes_are_told_before_any_work(run: Run, new: Path, tmp_path: Path) 
         assert len(failed.stderr.splitlines()) == 1
     for words, reason in (
         (["--exact", "no"], "'--exact': 'no' is not one of 'allow', 'tag', 'hold', 'reject'"),
-        (["--batch", "0"], "'--batch': 0 is not in the range 1<=x<=1000"),
+        (["--batch", "0"], "--batch cannot be 0; give 1 to 1,000"),
     ):
         failed = run("gate", str(new), *words, COLUMNS="200")
         assert (failed.returncode, failed.stdout) == (2, "")

@@ -52,7 +52,7 @@ def test_a_filter_limits_marking_and_undoing(run: Run, tmp_path: Path) -> None:
     assert undone.stderr == "Removed the marks of 2 documents; nothing else was changed.\n"
     refused = run("duplicates", str(source), "--fq", "tenant:a")
     assert refused.returncode == 2
-    assert refused.stderr.endswith("--fq is for a collection, and SOURCE is a file: leave it out\n")
+    assert refused.stderr.endswith("--fq is for a collection; leave it out\n")
 
 
 def test_a_filter_that_tears_clusters_is_told(run: Run, solr: Collection, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ VALUES = {
     "--solr": "http://127.0.0.1:2/solr", "--source-format": "lines",
     "--which": "missing",
 }  # fmt: skip
-BY_TYPE = {"integer": "2", "integer range": "5", "float": "0.7", "float range": "0.7"}
+BY_TYPE = {"integer": "5", "float": "0.7"}
 # These say what is read or printed around the library's call; other tests look at that.
 FACES: set[str | tuple[str, str]] = {
     "--format", "--output", "--held", "--strict", "--report", "--file", "--mark", "--yes",
@@ -150,12 +150,7 @@ def test_both_sides_have_the_same_words() -> None:
 def test_arguments_are_read_as_python_reads_them(verb: str) -> None:
     """Names, annotations and defaults that are read from the source are those of the function."""
     known = inspect.signature(getattr(nd, verb)).parameters.values()
-    empty = inspect.Parameter.empty
-    assert [(one.name, one.kind, one.default, one.is_required) for one in arguments_of(verb)] == [
-        (one.name, one.annotation, None if one.default is empty else one.default,
-         one.default is empty)
-        for one in known
-    ]  # fmt: skip
+    assert arguments_of(verb) == tuple(known)
 
 
 def test_help_says_which_options_can_be_repeated() -> None:
@@ -298,6 +293,16 @@ WRONG = [
     ["init", "--remove", "--prefix", "nd_"],
     ["init", "--prefix", "a b"],
     ["annotate", "--bands", "0"],
+    ["index", "known.tsv", "--bands", "0"],
+    ["index", "known.tsv", "--threads", "0"],
+    ["index", "known.tsv", "--min-replicas", "0"],
+    ["reband", "--bands", "0", "--band-rows", "3"],
+    ["init", "--shards", "0"],
+    ["report", "--candidates", "0"],
+    ["gate", "known.tsv", "--batch", "1001"],
+    ["doctor", "--sample", "-1"],
+    ["strip", "--rate", "-1"],
+    ["solr", "logs", "--lines", "0"],
 ]
 
 

@@ -140,8 +140,8 @@ def test_the_help_tells_every_default() -> None:
     own = [f"{one.name} {one.default:g}" for one in map(measure_named, NAMES) if one.default != 0.5]
     bounds = TEXTS["What counts as a near-duplicate"]
     usual = f"{measure_named('words').default:g}; {', '.join(own)}"
-    assert f"(default: {usual};" in bounds["min_similarity"].help
-    assert f": {usual})" in bounds["tag"].help
+    assert f"(default: {usual};" in bounds["min_similarity"]
+    assert f": {usual})" in bounds["tag"]
 
 
 @pytest.mark.parametrize("measure", ["words", "jaccard", "containment", "aligned"])
