@@ -66,8 +66,6 @@ GONE = {
 }
 RENAMED = {"rows": "candidates"}
 
-_OPENED = 'open it first: nd.connect("http://host:8983/solr", "NAME")'
-
 
 @runtime_checkable
 class Frame(Protocol):
@@ -178,25 +176,21 @@ def _unpack_source(
 ) -> tuple[Sequence[Any], Mapping[str, Any]]:
     """Give a verb what its Source holds, and make a second side to compare a Source of its own."""
     known = _known(verb)[0].parameters
-    if "source" not in known:
-        return args, kwargs
-    first = args[0] if args else kwargs.get("source")
-    against = kwargs.get("against")
-    if not isinstance(first, Source) and not isinstance(against, Source):
+    placed = dict(zip(known, args, strict=False))
+    given = {**placed, **kwargs}
+    first, against = given.get("source"), given.get("against")
+    is_given = "source" in known and (isinstance(first, Source) or isinstance(against, Source))
+    if not is_given or placed.keys() & kwargs:
         return args, kwargs
     if twice := [name for name in READING if name in kwargs]:
         reason = f"`{twice[0]}` does not go with nd.Source"
         raise ArgumentError(reason, f"give it to that: nd.Source(..., {twice[0]}=...)")
-    kwargs = dict(kwargs)
     if against is not None and not isinstance(against, Source):
-        kwargs["against"] = Source(against)
+        given["against"] = Source(against)
     if isinstance(first, Source):
-        kwargs |= {name: value for name, value in first.given().items() if name in known}
-        if args:
-            args = (first.source, *args[1:])
-        else:
-            kwargs["source"] = first.source
-    return args, kwargs
+        reading = {name: value for name, value in first.given().items() if name in known}
+        given |= reading | {"source": first.source}
+    return args[len(placed) :], given
 
 
 def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -223,14 +217,10 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
     for name, value in given.items():
         hint = hints.get(name, hints.get(further, Any))
         if not _fits(value, hint):
-            swapped = (
-                other
-                for other, its in given.items()
-                if "Collection" in _names(hint)
-                and "Collection" not in _names(hints.get(other, Any))
-                and type(its).__name__ == "Collection"
-            )
-            raise _refusal(name, value, hint, next(swapped, None))
+            is_place = "Collection" in _names(hint)
+            others = [other for other, its in given.items() if type(its).__name__ == "Collection"]
+            swapped = [one for one in others if "Collection" not in _names(hints.get(one, Any))]
+            raise _refusal(name, value, hint, swapped[0] if is_place and swapped else None)
 
 
 @cache
@@ -240,9 +230,7 @@ def _known(verb: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Any]]
 
 def _kinds(hint: Any) -> tuple[Any, ...]:
     """Return the alternatives of an annotation."""
-    if get_origin(hint) in (Union, UnionType):
-        return tuple(kind for each in get_args(hint) for kind in _kinds(each))
-    return (hint,)
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
 def _names(hint: Any) -> tuple[str, ...]:
@@ -253,14 +241,26 @@ def _names(hint: Any) -> tuple[str, ...]:
 def _fits(value: object, hint: Any) -> bool:
     if isinstance(value, str) and "Path" in _names(hint):
         return "\0" not in value  # names of files may hold bytes that are not text
-    for kind in _kinds(hint):
-        origin = get_origin(kind) or kind
-        rule = _RULES.get(origin)
-        if rule is None and (not isinstance(origin, type) or isinstance(value, origin)):
-            return True
-        if rule is not None and rule(value, get_args(kind)):
-            return True
-    return False
+    return any(_is_of(value, get_origin(kind) or kind, get_args(kind)) for kind in _kinds(hint))
+
+
+def _is_of(value: Any, kind: Any, args: Sequence[Any]) -> bool:
+    """Tell whether a value is of a kind with such arguments, as annotations have them."""
+    if kind is Any:
+        return True
+    if kind is Literal:
+        return isinstance(value, str) and value in args
+    if kind in (int, float):
+        return _is_number(value, Integral if kind is int else Real)
+    if kind is str:
+        return isinstance(value, str) and _is_text(value)
+    if kind is Sequence:
+        return _is_several(value) and all(_fits(one, args[0]) for one in value)
+    if not isinstance(value, kind):
+        return False
+    if kind is tuple:
+        return len(value) == len(args) and all(map(_fits, value, args))
+    return kind is not Mapping or all(all(map(_fits, item, args)) for item in value.items())
 
 
 def _is_number(value: Any, kind: type[Any]) -> bool:
@@ -282,38 +282,23 @@ def _is_several(value: object) -> TypeGuard[Collection[object]]:
     return isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
 
 
-def _are(values: Sequence[object], kinds: Sequence[Any]) -> bool:
-    return len(values) == len(kinds) and all(map(_fits, values, kinds))
-
-
-# Whether a value fits an annotation with such arguments; another type has to be its class.
-_RULES: dict[Any, Callable[[Any, tuple[Any, ...]], bool]] = {
-    Any: lambda value, args: True,
-    Literal: lambda value, args: isinstance(value, str) and value in args,
-    int: lambda value, args: _is_number(value, Integral),
-    float: lambda value, args: _is_number(value, Real),
-    str: lambda value, args: isinstance(value, str) and _is_text(value),
-    Sequence: lambda value, args: _is_several(value) and all(_fits(one, args[0]) for one in value),
-    tuple: lambda value, args: isinstance(value, tuple) and _are(value, args),
-    Mapping: lambda value, args: (
-        isinstance(value, Mapping) and all(_are(item, args) for item in value.items())
-    ),
-}
-# By the name of a type: how it is called, and how one is given.
+# By the name of a type: how it is called, and one of it.
 _WORDS = {
-    "str": ("a text", "give a text"),
-    "int": ("a whole number", "give a whole number, such as {name}={number}"),
-    "float": ("a number", "give a number, such as {name}={number}"),
-    "bool": ("True or False", "give {name}=True or {name}=False"),
-    "Mapping": ("a mapping", "give names and values, such as {name}={entries}"),
-    "Callable": ("a function", "give a function, such as {name}=print"),
-    "Duplicates": ("what nd.duplicates gives", "give what nd.duplicates gives"),
+    "str": ("a text", ""),
+    "int": ("a whole number", ""),
+    "float": ("a number", ""),
+    "bool": ("True or False", "True"),
+    "tuple": ("a pair of ids", '("1", "2")'),
+    "Callable": ("a function", "print"),
+    "Mapping": ("a mapping", '{"X-Api-Key": "..."}'),
+    "Settings": ("nd.Settings", "nd.Settings(hashes=256)"),
+    "Collection": ("a Collection", 'nd.connect("http://host:8983/solr", "NAME")'),
+    "Duplicates": ("what nd.duplicates gives", "nd.duplicates(...)"),
     "Connection": ("a pysolr.Solr", ""),
     "Path": ("a path", ""),
-    "Settings": ("nd.Settings", ""),
     "Frame": ("a DataFrame", ""),
 }
-_ENTRIES = {"settings": '{"hashes": 256}', "headers": '{"X-Api-Key": "..."}'}
+_SEVERAL = {"str": "texts", "Literal": "them", "tuple": "pairs of ids"}
 
 
 def _refusal(name: str, value: object, hint: Any, swapped: str | None) -> ArgumentError:
@@ -328,21 +313,18 @@ def _refusal(name: str, value: object, hint: Any, swapped: str | None) -> Argume
         return _no_choice(name, wrong, list(dict.fromkeys(chain.from_iterable(listed))))
     wanted = " or ".join(dict.fromkeys(map(_describe_kind, kinds)))
     given = shown(value) if wrong is value else f"{shown(value)} with {shown(wrong)}"
-    step = f"swap it and `{swapped}`" if swapped else _next_step(name, value, kinds)
+    step = f"swap it and `{swapped}`" if swapped else _next_step(name, wrong, kinds)
     return ArgumentError(f"`{name}` has to be {wanted}, not {given}", step)
 
 
 def _describe_kind(kind: Any) -> str:
-    origin, (name,) = get_origin(kind), _names(kind)
-    if origin is Literal:
+    (name,) = _names(kind)
+    if get_origin(kind) is Literal:
         return f"one of {', '.join(get_args(kind))}"
-    if origin is not Sequence:
+    if get_origin(kind) is not Sequence:
         return _WORDS.get(name, (f"a {name}", ""))[0]
-    inner = get_args(kind)[0]
-    if "str" in _names(inner):
-        return "a list of paths" if "Path" in _names(inner) else "a list of texts"
-    several = {Literal: "them", tuple: "pairs of ids"}.get(get_origin(inner) or inner)
-    return f"a list of {several or f'{inner.__name__}s'}"
+    names = _names(get_args(kind)[0])
+    return f"a list of {'paths' if 'Path' in names else _SEVERAL.get(names[0], f'{names[0]}s')}"
 
 
 def shown(value: object) -> str:
@@ -361,50 +343,40 @@ def shown(value: object) -> str:
 
 
 def _next_step(name: str, value: object, kinds: Sequence[Any]) -> str:
-    """Say how to give a value of one of these kinds, the one that was probably meant."""
-    inner = next((get_args(kind)[0] for kind in kinds if get_origin(kind) is Sequence), None)
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    names = [one for kind in kinds for one in _names(kind)]
-    if "Collection" in names and inner is None:
-        is_pysolr = type(value).__module__.partition(".")[0] == "pysolr"
-        return "wrap it: nd.connect(it)" if is_pysolr else _OPENED
+    """Say how to give a value of one of these kinds, if possible the one that was meant."""
+    if type(value).__module__.partition(".")[0] == "pysolr":
+        return "wrap it: nd.connect(it)"
+    if type(value).__name__ == "Column":
+        return "give the name of the column"
     if isinstance(value, str) and "\0" in value:
         return "take the NUL character out"
     if isinstance(value, str) and not _is_text(value):
         return "take the surrogates out"
-    if type(value).__name__ == "Column":
-        return "give the name of the column"
-    if int in kinds or float in kinds:
-        return _suggest_number(name, value, "int" if int in kinds else "float")
-    if inner in (str, Id):
-        if isinstance(value, str):
-            return f"give {name}=[{value[:40]!r}]"
-        is_whole = isinstance(value, Integral) and is_number
-        text = f'give a text, {name}=["{value}"]'[:80]
-        return text if is_whole else f'give texts, such as {name}=["one", "other"]'
-    for kind, one in zip(kinds, names, strict=True):
-        if get_origin(kind) is Literal:
-            return f'give one, such as {name}="{get_args(kind)[0]}"'
-        if one == "str" and is_number:
-            return f'give a text, {name}="{value}"'[:80]
-        if one == "Sequence" and get_origin(inner) is tuple:
-            return f'give pairs, such as {name}=[("1", "2")]'
-        if step := _WORDS.get(one, ("", ""))[1]:
-            return step.format(name=name, entries=_ENTRIES.get(name, "{}"))
+    for kind in kinds:
+        if example := _example(kind, value):
+            return f"give {_describe_kind(kind)}, such as {name}={example}"
     return f"leave `{name}` out"
 
 
-def _suggest_number(name: str, value: object, kind: str) -> str:
-    """Suggest the number that was probably meant, or say how one is given."""
+def _example(kind: Any, value: object) -> str:
+    """Spell a value of a kind, near the one that was given if that is a text or a number."""
+    is_plain = isinstance(value, str | Real) and not isinstance(value, bool)
+    if get_origin(kind) is Literal:
+        return repr(get_args(kind)[0])
+    if get_origin(kind) is Sequence:
+        inner = _example(_kinds(get_args(kind)[0])[0], value)
+        return inner and f"[{inner}]"
+    if kind is str:
+        return repr(str(value)[:40] if is_plain else "one")
+    if kind not in (int, float):
+        return _WORDS.get(_names(kind)[0], ("", ""))[1]
     try:
-        meant = float(value) if isinstance(value, str | Real) else math.nan
+        number = float(value) if is_plain else math.nan  # type: ignore[arg-type]  # plain: a number
     except (ValueError, OverflowError):
-        meant = math.nan
-    if isinstance(value, str) and math.isfinite(meant) and (kind == "float" or meant.is_integer()):
-        return f"give the number, {name}={value.strip()}"
-    is_near = math.isfinite(meant) and not isinstance(value, bool)
-    usual = 1 if kind == "int" else 0.5
-    return _WORDS[kind][1].format(name=name, number=round(meant) if is_near else usual)
+        number = math.nan
+    if not math.isfinite(number):
+        return "1" if kind is int else "0.5"
+    return str(round(number)) if kind is int else f"{number:g}"
 
 
 def in_bytes(size: int | str, name: str | None = None) -> int:

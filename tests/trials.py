@@ -91,7 +91,7 @@ TRIALS = (
         before='nd.duplicates("ads.jsonl", verifying=nd.Verifying('
         'limits=nd.Limits(min_similarity="0.5")))',
         code=1,
-        says="give the number, min_similarity=0.5",
+        says="such as min_similarity=0.5",
     ),
     Trial(
         title="A similarity in per cent",
@@ -123,7 +123,7 @@ TRIALS = (
         title="An address as the collection",
         now='nd.search("http://localhost:1/solr/a", text="x")',
         code=1,
-        says="open it first: nd.connect(",
+        says="such as collection=nd.connect(",
     ),
     Trial(
         title="A string where several are meant (same)",
@@ -137,7 +137,7 @@ TRIALS = (
         now=NEW + 'nd.delete(c, "12")',
         before=COLLECTION + 'nd.delete(c, ids="12")',
         code=1,
-        says="give ids=['12']",
+        says="such as ids=['12']",
     ),
     Trial(
         title="Both an id and a text",

@@ -205,14 +205,15 @@ def test_what_is_no_argument_at_all(name: str) -> None:
     ("call", "said"),
     [
         (lambda nd: nd.search("ads", text="x"),
-         '`collection` has to be a Collection, not the text \'ads\'; open it first:'
-         ' nd.connect("http://host:8983/solr", "NAME")'),
+         '`collection` has to be a Collection, not the text \'ads\'; give a'
+         ' Collection, such as collection=nd.connect("http://host:8983/solr", "NAME")'),
         (lambda nd: nd.index(NOWHERE, "ads.jsonl"),
          "`collection` has to be a Collection, not the text 'ads.jsonl'; swap it and `source`"),
         (lambda nd: nd.gate(NOWHERE, []),
          "`collection` has to be a Collection, not a list; swap it and `source`"),
         (lambda nd: nd.search(NOWHERE, text="x", candidates="5"),
-         "`candidates` has to be a whole number, not the text '5'; give the number, candidates=5"),
+         "`candidates` has to be a whole number, not the text '5';"
+         " give a whole number, such as candidates=5"),
         (lambda nd: nd.search(NOWHERE, text="x", candidates="all"),
          "`candidates` has to be a whole number, not the text 'all';"
          " give a whole number, such as candidates=1"),
@@ -225,7 +226,7 @@ def test_what_is_no_argument_at_all(name: str) -> None:
          "nd.reband() has no argument `row`; did you mean `rows`?"),
         (lambda nd: nd.search(NOWHERE, text="x", min_similarity="0.8"),
          "`min_similarity` has to be a number, not the text '0.8';"
-         " give the number, min_similarity=0.8"),
+         " give a number, such as min_similarity=0.8"),
         (lambda nd: nd.search(NOWHERE, text="x", min_similarity=80),
          "`min_similarity` cannot be 80; for 80 % give 0.8"),
         (lambda nd: nd.duplicates([], min_similarity=1.5),
@@ -235,7 +236,7 @@ def test_what_is_no_argument_at_all(name: str) -> None:
         (lambda nd: nd.duplicates([], by="all", cap=9),
          "`cap` is not for `by` all, which compares every pair; leave it out"),
         (lambda nd: nd.search(NOWHERE, id=5.5),
-         "`id` has to be a text or a whole number, not 5.5; give a whole number, such as id=6"),
+         "`id` has to be a text or a whole number, not 5.5; give a text, such as id='5.5'"),
         (lambda nd: nd.search(NOWHERE, text="\ud800"),
          "`text` has to be a text, not the text '\\ud800', which is not valid Unicode;"
          " take the surrogates out"),
@@ -252,20 +253,21 @@ def test_what_is_no_argument_at_all(name: str) -> None:
          " docs/native.md shows"),
         (lambda nd: nd.search(NOWHERE, text="x", fq=[5]),
          "`fq` has to be a text or a list of texts, not a list with 5;"
-         ' give texts, such as fq=["one", "other"]'),
+         " give a text, such as fq='5'"),
         (lambda nd: nd.duplicates([], output=5),
          "`output` has to be a text or a path or a list of paths, not 5;"
-         ' give a text, output="5"'),
+         " give a text, such as output='5'"),
         (lambda nd: nd.delete(NOWHERE, "abc"),
-         "`ids` has to be a list of texts, not the text 'abc'; give ids=['abc']"),
+         "`ids` has to be a list of texts, not the text 'abc';"
+         " give a list of texts, such as ids=['abc']"),
         (lambda nd: nd.delete(NOWHERE, 7),
-         '`ids` has to be a list of texts, not 7; give a text, ids=["7"]'),
+         "`ids` has to be a list of texts, not 7; give a list of texts, such as ids=['7']"),
         (lambda nd: nd.mark(NOWHERE, [1]),
          "`clusters` has to be what nd.duplicates gives or a list of Clusters, not a list with 1;"
-         " give what nd.duplicates gives"),
+         " give what nd.duplicates gives, such as clusters=nd.duplicates(...)"),
         (lambda nd: nd.duplicates([], settings=5),
          "`settings` has to be nd.Settings or a mapping, not 5;"
-         ' give names and values, such as settings={"hashes": 256}'),
+         " give nd.Settings, such as settings=nd.Settings(hashes=256)"),
         (lambda nd: nd.duplicates(NOWHERE, settings={"hashes": 256}),
          "a collection has its own settings, and `settings` are given; leave `settings` out"),
         (lambda nd: nd.index([], NOWHERE, patience="soon"),
@@ -276,12 +278,13 @@ def test_what_is_no_argument_at_all(name: str) -> None:
          " shingle_size, language, family, hashes, seed, bands, rows, signatures, fields,"
          " profile_min_token_len, profile_quant_rate, normalization"),
         (lambda nd: nd.duplicates([], lossy="yes"),
-         "`lossy` has to be True or False, not the text 'yes'; give lossy=True or lossy=False"),
+         "`lossy` has to be True or False, not the text 'yes'; give True or False, such as"
+         " lossy=True"),
         (lambda nd: nd.duplicates([], on_error=5),
          "`on_error` has to be a function, not 5; give a function, such as on_error=print"),
         (lambda nd: nd.tune([], known=[("1",)]),
          "`known` has to be a list of pairs of ids or a text or a path or a DataFrame, not a list"
-         ' with a tuple; give pairs, such as known=[("1", "2")]'),
+         ' with a tuple; give a list of pairs of ids, such as known=[("1", "2")]'),
     ],
 )  # fmt: skip
 def test_messages(call: Callable[[Any], object], said: str) -> None:
