@@ -8,8 +8,8 @@ against the number that each answer announced.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import islice
 from operator import itemgetter, lt
 from queue import Empty, Queue
@@ -54,11 +54,10 @@ def blocks(
     if len(shards) == 1 and parts > 1 and session.carrier is None:
         sources = [of(shards[0], _part(params, key, part, parts)) for part in range(parts)]
         with ExitStack() as ending:
-            readers = [ending.enter_context(closing(_Readers([source]))) for source in sources]
-            yield from _in_order([one.blocks() for one in readers], key, shards[0])
+            ahead = [ending.enter_context(_read_ahead(source)) for source in sources]
+            yield from _in_order(ahead, key, shards[0])
         return
-    with closing(_Readers([of(shard, params) for shard in shards])) as reader:
-        found = reader.blocks()
+    with _read_ahead(*(of(shard, params) for shard in shards)) as found:
         yield from found if len(shards) == 1 else _once(found, key, shards[0])
 
 
@@ -120,7 +119,8 @@ def _of_shard(session: CheckedSession, shard: str, params: Params, key: str) -> 
 def _read_answer(
     session: CheckedSession, shard: str, params: Params, key: str, deadline: float
 ) -> Iterator[Block]:
-    count, found = 0, 0
+    """The documents of one answer, which are as many as it announces."""
+    count = found = 0
     last: Block = []  # the document before, if there is one
     with closing(_parts(session.pieces(f"{shard}/export", params, deadline))) as parts:
         for number, part in enumerate(parts):
@@ -128,13 +128,18 @@ def _read_answer(
                 answer = orjson.loads(part)
             except orjson.JSONDecodeError:
                 raise _broke_off(shard, count, found) if number else _not_solr(shard) from None
-            if number == 0:
-                found = _count_announced(answer, shard)
-            documents = _documents(answer, shard)
+            response: Any = answer.get("response") if isinstance(answer, dict) else None
+            documents = response.get("docs") if isinstance(response, dict) else None
+            if number == 0 and documents is not None:
+                found = response.get("numFound")
+            if not isinstance(documents, list) or type(found) is not int:
+                raise _not_solr(shard)
+            if not all(isinstance(one, dict) for one in documents):
+                raise _not_solr(shard)
             if documents and "EXCEPTION" in documents[-1]:
                 raise _broke_off(shard, count + len(documents) - 1, found)
             if number == 0:
-                _require_success(answer, shard)
+                _require_success(answer.get("responseHeader"), shard)
             count += len(documents)
             _require_order(last + documents, key, shard)
             last = documents[-1:] or last
@@ -143,34 +148,11 @@ def _read_answer(
         raise _broke_off(shard, count, found)
 
 
-def _count_announced(answer: Any, shard: str) -> int:
-    """Read how many documents the first part of an answer announces."""
-    response = answer.get("response") if isinstance(answer, dict) else None
-    found = response.get("numFound") if isinstance(response, dict) else None
-    if type(found) is not int:
-        raise _not_solr(shard)
-    return found
-
-
-def _documents(answer: Any, shard: str) -> Block:
-    """The documents in a part of an answer: a list in the middle of it, else with what is around.
-
-    Raises SolrAnswerError if there are none.
-    """
-    if isinstance(answer, dict):
-        response = answer.get("response")
-        answer = response.get("docs") if isinstance(response, dict) else None
-    if not isinstance(answer, list) or not all(isinstance(one, dict) for one in answer):
-        raise _not_solr(shard)
-    return answer
-
-
-def _require_success(answer: dict[str, Any], shard: str) -> None:
+def _require_success(header: Any, shard: str) -> None:
     """Refuse an export whose header is not that of a whole success."""
-    header = answer.get("responseHeader")
     if not is_success(header):
         raise _not_solr(shard)
-    if is_partial(answer["responseHeader"]):
+    if is_partial(header):
         raise SolrAnswerError(shard, 200, "Solr gave only a part of the export", LOG_AGAIN)
 
 
@@ -199,10 +181,7 @@ def _once(blocks: Iterator[Block], key: str, shard: str) -> Iterator[Block]:
 
 
 def _parts(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
-    """The answer cut between documents, each part completed to JSON of its own.
-
-    The first and the last are objects like the whole answer, those between are lists.
-    """
+    """The answer cut between documents, each part completed to JSON like that of the whole."""
     opening, held, size = b"", [], 0
     for piece in pieces:
         held.append(piece)
@@ -215,11 +194,10 @@ def _parts(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
             yield b""  # which is no JSON, and so refused
             return
         if cut >= 0:
-            yield opening + joined[:cut] + (b"}]" if opening else b"}]}}")
-            opening, joined = b"[{", joined[cut + len(_BETWEEN) :]
+            yield opening + joined[:cut] + b"}]}}"
+            opening, joined = b'{"response":{"docs":[{', joined[cut + len(_BETWEEN) :]
         held, size = [joined], len(joined)
-    rest = b"".join(held)
-    yield b'{"response":{"docs":[{' + rest if opening else rest
+    yield opening + b"".join(held)
 
 
 def _broke_off(shard: str, count: int, found: int) -> SolrAnswerError:
@@ -231,33 +209,29 @@ def _not_solr(shard: str) -> SolrAnswerError:
     return SolrAnswerError(shard, 200, "the answer is not an export of Solr", NOT_SOLR)
 
 
-class _Readers:
-    """Threads that each read one shard, or a part of it, some blocks ahead."""
+@contextmanager
+def _read_ahead(*sources: Iterator[Block]) -> Iterator[Iterator[Block]]:
+    """Read sources by a thread each, some blocks ahead, and yield their blocks as they come.
 
-    def __init__(self, sources: Sequence[Iterator[Block]]) -> None:
-        self._queue: Queue[Block | BaseException | None] = Queue(_AHEAD * len(sources))
-        self._stopped = Event()
-        self._threads = [
-            Thread(target=self._read, args=[source], daemon=True) for source in sources
-        ]
-        for thread in self._threads:
-            thread.start()
+    The first error ends them. With the block the threads end, too: each at its next block.
+    """
+    came: Queue[Block | BaseException | None] = Queue(_AHEAD * len(sources))
+    stopped = Event()
 
-    def _read(self, source: Iterable[Block]) -> None:
+    def read(source: Iterator[Block]) -> None:
         try:
             for block in source:
-                if self._stopped.is_set():
+                if stopped.is_set():
                     return
-                self._queue.put(block)
-            self._queue.put(None)
+                came.put(block)
+            came.put(None)
         except BaseException as error:
-            self._queue.put(error)
+            came.put(error)
 
-    def blocks(self) -> Iterator[Block]:
-        """The blocks of all shards as they come. The first error ends them."""
-        open_ones = len(self._threads)
+    def blocks() -> Iterator[Block]:
+        open_ones = len(sources)
         while open_ones:
-            got = self._queue.get()
+            got = came.get()
             if isinstance(got, BaseException):
                 raise got
             if got is None:
@@ -265,10 +239,14 @@ class _Readers:
             else:
                 yield got
 
-    def close(self) -> None:
-        """Let the threads end: each stops at its next block."""
-        self._stopped.set()
-        for thread in self._threads:
+    threads = [Thread(target=read, args=[source], daemon=True) for source in sources]
+    for thread in threads:
+        thread.start()
+    try:
+        yield blocks()
+    finally:
+        stopped.set()
+        for thread in threads:
             while thread.is_alive():
                 with suppress(Empty):  # a full queue would hold the thread
-                    self._queue.get(timeout=_PAUSE)
+                    came.get(timeout=_PAUSE)

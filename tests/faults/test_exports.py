@@ -34,9 +34,8 @@ def test_an_answer_cut_anywhere_is_the_same(ids: list[str], size: int, block: in
     pieces = iter([body[at : at + size] for at in range(0, len(body), size)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(export, "_BLOCK", block)
-        parts = [orjson.loads(part) for part in export._parts(pieces)]
-    lists = [part if isinstance(part, list) else part["response"]["docs"] for part in parts]
-    assert [found["id"] for part in lists for found in part] == ids
+        parts = [orjson.loads(part)["response"]["docs"] for part in export._parts(pieces)]
+    assert [found["id"] for part in parts for found in part] == ids
 
 
 @pytest.mark.parametrize(
