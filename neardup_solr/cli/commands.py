@@ -165,7 +165,7 @@ def search(given: Given, *, file: Path | None = None, format: RowFormat | None =
     if not matches:
         show.say(_describe_nothing(target, given["id"]))
         show.say_if_full_text(given["fq"], target.place)
-    from neardup_solr.solr.unsigned import describe_unsigned
+    from neardup_solr.solr.schema import describe_unsigned
 
     show.say_gaps(describe_unsigned(target))
     return 0

@@ -1,14 +1,11 @@
-"""A SolrCloud: its nodes, a collection's shards and replicas, and its ZooKeeper.
-
-Each node takes any request: if one is away, the next is asked.
-"""
+"""A SolrCloud: a collection's shards and replicas, and its ZooKeeper."""
 
 from __future__ import annotations
 
 import json
 import logging
 import socket
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from neardup_solr.arguments import require
 from neardup_solr.errors import ArgumentError, SettingsError, SolrError, SolrUnreachable, counted
-from neardup_solr.solr.credentials import is_loopback
+from neardup_solr.solr.credentials import SCHEME
 from neardup_solr.solr.responses import answer, cause
 
 if TYPE_CHECKING:
@@ -27,7 +24,6 @@ ACTIVE = "active"
 STATUS_SECONDS = 10.0  # for what can be done without
 SEVERAL = "the name is an alias of several collections, and all updates would go to the first"
 NAME_ONE = "name one of the collections"
-SCHEME = "zk://"
 ZOOKEEPER_SECONDS = 10.0
 _EXAMPLE = "give one such as zk://host1:2181,host2:2181/solr"
 _ROOTS = ("", "/solr")  # where Solr usually is
@@ -214,74 +210,6 @@ def address_of(node: str) -> str:
     """The address of a node by its name in the cluster, such as host:8983_solr."""
     place, _, context = node.partition("_")
     return f"{place}/{unquote(context)}"
-
-
-class Nodes:
-    """The addresses by which one Solr can be reached: the one that was given, and further nodes.
-
-    Requests are written for the address that was given, and go to the node that answered last.
-    `has_secrets` tells whether a password goes with them, which must not get to other places in
-    other ways than the address that was given allows.
-    """
-
-    def __init__(self, given: str = "", *, has_secrets: bool = False) -> None:
-        self.given, self.has_secrets = given, has_secrets
-        self.known_as = ""  # if not by its address: by that of its ZooKeeper
-        self.is_cloud: bool | None = None  # None as long as nobody knows
-        self._all: tuple[str, ...] = (given,)
-        self._now = given
-
-    def learn(self, addresses: Iterable[str]) -> None:
-        """Learn further nodes, and forget those that are none any more."""
-        fit = [one for one in dict.fromkeys(addresses) if self.may_have(one)]
-        self._all = tuple(dict.fromkeys((self.given, *fit)))
-        if self._now not in self._all:
-            self._now = self.given
-
-    def may_have(self, address: str) -> bool:
-        """Return True if requests may go to an address that the cluster names."""
-        if not self.given or address == self.given or address.startswith(f"{self.given}/"):
-            return True
-        try:
-            own, other = urlsplit(self.given), urlsplit(address)
-            if own.scheme != other.scheme:
-                return False
-            is_near = is_loopback(own.hostname or "")
-            is_private = own.scheme == "https" or not is_near or is_loopback(other.hostname or "")
-        except ValueError:  # it is no address
-            return False
-        return is_private or not self.has_secrets
-
-    def is_elsewhere(self, address: str) -> bool:
-        """Return True if an address has another host, or another scheme, than that given."""
-        if not self.given or address.startswith(f"{self.given}/"):  # nearly always
-            return False
-        own, other = urlsplit(self.given), urlsplit(address)
-        return (own.scheme, own.hostname) != (other.scheme, other.hostname)
-
-    def in_turn(self, url: str) -> Iterator[str]:
-        """The request's address at each node: at the one that answered last, then at the others."""
-        nodes, now = self._all, self._now  # another thread may learn others
-        if not url.startswith(f"{self.given}/") or len(nodes) < 2:
-            yield url
-            return
-        at = nodes.index(now) if now in nodes else 0
-        for node in (*nodes[at:], *nodes[:at]):
-            yield node + url[len(self.given) :]
-            if self._now == node:  # it did not answer
-                self.next_node()
-
-    def next_node(self) -> None:
-        """Ask another node next time: what is wrong may be wrong with this one alone."""
-        if len(self._all) < 2:
-            return
-        nodes, now = self._all, self._now
-        self._now = nodes[(nodes.index(now) + 1) % len(nodes)] if now in nodes else nodes[0]
-
-
-def is_zookeeper(address: object) -> bool:
-    """Return True if an address is that of a ZooKeeper."""
-    return isinstance(address, str) and address.startswith(SCHEME)
 
 
 def nodes_at(address: str) -> list[str]:

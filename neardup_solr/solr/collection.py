@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import orjson
 
@@ -34,7 +34,8 @@ from neardup_solr.settings import (
     settings_of,
 )
 from neardup_solr.solr import export, query
-from neardup_solr.solr.cloud import Nodes, SolrCluster, cluster_of, require_single
+from neardup_solr.solr.cloud import SolrCluster, cluster_of, require_single
+from neardup_solr.solr.credentials import Access, Connection, split_address
 from neardup_solr.solr.names import (
     ID,
     NOTE,
@@ -60,10 +61,8 @@ from neardup_solr.solr.responses import (
     require_rows,
     versions_in,
 )
-
-if TYPE_CHECKING:
-    from neardup_solr.solr.credentials import Access, Connection
-    from neardup_solr.solr.session import CheckedSession
+from neardup_solr.solr.session import CheckedSession, open_session
+from neardup_solr.solr.waiting import Nodes
 
 IDS_PAGE = 10_000  # bare ids in one answer
 EXACT = {"expandMacros": "false"}  # or Solr would expand "${...}" inside values and ids
@@ -681,9 +680,6 @@ def open_collection(
     Raises ArgumentError if the address is not an http or https URL, no collection can have that
     name, or the CA file cannot be read.
     """
-    from neardup_solr.solr.credentials import split_address
-    from neardup_solr.solr.session import open_session  # loads the client of HTTP
-
     session, url = open_session(address, embedded=embedded, access=access)
     base, name = split_address(url, name, is_core=not isinstance(address, str))
     require_name(name)

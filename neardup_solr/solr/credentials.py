@@ -31,6 +31,7 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 AUTHORITIES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 HEADERS = "NEARDUP_SOLR_HEADERS"
 PROXIES = ("http", "https", "socks4", "socks4a", "socks5", "socks5h")
+SCHEME = "zk://"  # of an address of ZooKeeper
 _SET = f"set ${PASSWORD} or ${PASSWORD_FILE}"
 
 
@@ -76,16 +77,15 @@ def credentials(address: SplitResult) -> Credentials | None:
     return entry and Credentials(user=entry[0], password=entry[1], source="~/.netrc")
 
 
-def require_private(
-    address: SplitResult, found: Credentials | None, headers: Mapping[str, str], *, plain_http: bool
-) -> None:
+def require_private(address: SplitResult, source: str, access: Access) -> None:
     """Refuse to send a password over plain http to another machine, by ArgumentError.
 
-    It may be sent so with `plain_http`, or if $NEARDUP_SOLR_PLAIN_HTTP is 1.
+    `source` says where it was found, "" if nowhere. It may be sent so if `access` allows it, or if
+    $NEARDUP_SOLR_PLAIN_HTTP is 1.
     """
-    source = found.source if found else "a header" if _has_basic_auth(headers) else None
+    source = source or ("a header" if _has_basic_auth(access.headers) else "")
     is_private = address.scheme == "https" or is_loopback(address.hostname or "")
-    if source and not (is_private or plain_http or os.environ.get(PLAIN_HTTP) == "1"):
+    if source and not (is_private or access.plain_http or os.environ.get(PLAIN_HTTP) == "1"):
         raise ArgumentError(
             f"the password of {source} would be sent to {address.hostname} unencrypted",
             f"give an https:// address, or allow it with `plain_http` or ${PLAIN_HTTP}=1",
@@ -296,3 +296,8 @@ def is_url(address: str, schemes: Sequence[str] = ("http", "https")) -> bool:
         return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
+
+
+def is_zookeeper(address: object) -> bool:
+    """Return True if an address is that of a ZooKeeper."""
+    return isinstance(address, str) and address.startswith(SCHEME)

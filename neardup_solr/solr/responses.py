@@ -9,10 +9,11 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import orjson
+import requests
 
 from neardup_solr.arguments import in_bytes
 from neardup_solr.errors import (
@@ -24,9 +25,6 @@ from neardup_solr.errors import (
     SolrHalted,
     SolrUnauthorized,
 )
-
-if TYPE_CHECKING:
-    import requests
 
 NOT_SOLR = "check that this is the address of a Solr"
 LOG = "look into Solr's log for the cause"
@@ -418,6 +416,8 @@ def require_once(documents: Sequence[Any], key: str, url: str) -> None:
 
 def cause(error: Exception) -> str:
     """A short cause: the innermost message, which requests and urllib3 wrap several times."""
+    if isinstance(error, requests.exceptions.Timeout):
+        return "no answer in time"
     inner: object = error
     while isinstance(inner, Exception):
         wrapped = [getattr(inner, "reason", None), *inner.args]

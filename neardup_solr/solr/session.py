@@ -20,7 +20,7 @@ from urllib.parse import SplitResult, quote, unquote, urlsplit
 from urllib.request import getproxies
 
 import requests
-from requests import PreparedRequest, Request, Session
+from requests import PreparedRequest, Request
 from urllib3.exceptions import LocationParseError
 
 from neardup_solr.errors import (
@@ -34,7 +34,6 @@ from neardup_solr.errors import (
 )
 from neardup_solr.progress import ignore
 from neardup_solr.records import NOTHING
-from neardup_solr.solr.cloud import Nodes
 from neardup_solr.solr.credentials import (
     Access,
     Connection,
@@ -58,7 +57,7 @@ from neardup_solr.solr.responses import (
     read_body,
     redact,
 )
-from neardup_solr.solr.waiting import PATIENT_ATTEMPTS, Outages, Retry, passes, retrying
+from neardup_solr.solr.waiting import PATIENT_ATTEMPTS, Nodes, Outages, Retry, passes, retrying
 
 CONNECT_SECONDS = 5.0
 # Once something has answered: requests uses the same bound for the sending of a body, which a Solr
@@ -74,43 +73,9 @@ _AGAIN = "see that it runs, then run the same command again"
 _EMBEDDED = "run the same command again: it restarts Solr (neardup solr logs shows why it ended)"
 # The headers that every client sends.
 _NO_SECRETS = {JSON, *requests.utils.default_headers().values()}
-_LENGTHS = {"content-length", "transfer-encoding"}
+_LENGTHS = ("Content-Length", "Transfer-Encoding")
 
-Prepare = Callable[[Request], PreparedRequest]
 T = TypeVar("T")
-
-
-class Prepared:
-    """The requests that were prepared so far, by everything but their bodies."""
-
-    def __init__(self) -> None:
-        self._known: dict[Any, PreparedRequest] = {}
-
-    def prepared(self, request: Request, session: Session, prepare: Prepare) -> PreparedRequest:
-        """A request of this session with its own body.
-
-        `prepare` makes those that are new, and those that may differ in more than the body.
-        """
-        has_body = isinstance(request.data, bytes) and bool(request.data)
-        # Credentials of another kind may depend on the body.
-        if not has_body or not isinstance(request.auth, tuple | None):
-            return prepare(request)
-        params = tuple(request.params.items())
-        own = tuple(request.headers.items())
-        key = (
-            request.method,
-            request.url,
-            params,
-            own,
-            request.auth,
-            tuple(session.headers.items()),
-        )
-        if key not in self._known:
-            self._known[key] = prepare(request).copy()
-            self._known[key].body = None  # which may be large
-        again = self._known[key].copy()
-        again.prepare_body(request.data, None)
-        return again
 
 
 class CheckedSession(requests.Session):
@@ -135,7 +100,7 @@ class CheckedSession(requests.Session):
         self.reached = False  # whether a Solr has answered yet, if only by an error
         self.outages = Outages(self._probe)
         self.nodes = Nodes()
-        self._prepared = Prepared()
+        self._prepared: dict[Any, PreparedRequest] = {}  # those so far, without their bodies
         self._process = os.getpid()
 
     # The signature is requests' own: pysolr and our client call it alike.
@@ -182,10 +147,20 @@ class CheckedSession(requests.Session):
         deadline = min(self._deadline(), time.monotonic() + seconds)
         return self._ask_checked(deadline, method, url, **kwargs)
 
-    def prepare_request(self, request: requests.Request) -> requests.PreparedRequest:
+    def prepare_request(self, request: Request) -> PreparedRequest:
         """As requests does, but only once for requests that differ in nothing but the body."""
-        prepare = super().prepare_request
-        return prepare(request) if self.cookies else self._prepared.prepared(request, self, prepare)
+        has_body = isinstance(request.data, bytes) and bool(request.data)
+        # Credentials of another kind may depend on the body.
+        if self.cookies or not has_body or not isinstance(request.auth, tuple | None):
+            return super().prepare_request(request)
+        parts = (tuple(one.items()) for one in (request.params, request.headers, self.headers))
+        key = (request.method, request.url, request.auth, *parts)
+        if key not in self._prepared:
+            self._prepared[key] = super().prepare_request(request).copy()
+            self._prepared[key].body = None  # which may be large
+        again = self._prepared[key].copy()
+        again.prepare_body(request.data, None)
+        return again
 
     def pieces(
         self, url: str, params: Mapping[str, str | Sequence[str]], deadline: float = math.inf
@@ -202,7 +177,7 @@ class CheckedSession(requests.Session):
             try:
                 yield from response.iter_content(PIECE)
             except requests.exceptions.RequestException as error:
-                reason = f"the answer broke off: {_cause(error)}"
+                reason = f"the answer broke off: {cause(error)}"
                 raise SolrAnswerError(shown, 200, reason, LOG) from None
 
     def lasting(self, send: Callable[[float], T]) -> T:
@@ -262,16 +237,21 @@ class CheckedSession(requests.Session):
             self.nodes.next_node()  # the next one may be well
             raise
 
-    def _require_open(self, url: str) -> None:
-        """Send no update to a Solr that is halted: a commit could lose what it had accepted."""
-        if self.outages.halted is not None and url.endswith("/update"):
-            raise self.outages.halted
-
     def _options(self, url: str, deadline: float) -> dict[str, Any]:
         """Choose the options that every request is sent with.
 
         It gets most of the time that is left, so that one whose answer was lost can be sent again.
+        Raises SolrUnreachable for a node of the cluster that may not be asked, as a password goes
+        along, SolrHalted for an update of a Solr that is halted: a commit could lose what it had
+        accepted.
         """
+        if self.outages.halted is not None and redact(url).endswith("/update"):
+            raise self.outages.halted
+        is_elsewhere = self.nodes.is_elsewhere(url)
+        if is_elsewhere and not self.nodes.may_have(url):
+            reason = "the cluster names this node, to which no password may go from your address"
+            step = "give the address of a node as the others reach it, by https://"
+            raise SolrUnreachable(redact(url), reason, step)
         if self._process != os.getpid():
             # After a fork the parent's connections are open here too; both would use the same ones.
             self._process = os.getpid()
@@ -280,41 +260,24 @@ class CheckedSession(requests.Session):
         sending = SEND_SECONDS if self.reached else CONNECT_SECONDS
         ruled: dict[str, Any] = {
             "allow_redirects": False,
+            "stream": True,
             "timeout": (min(sending, seconds), min(READ_SECONDS, seconds)),
             "proxies": past_proxies(url),
         }
         if self.auth is not None:
             ruled["auth"] = self.auth
+        elif is_elsewhere and self.carrier is None:
+            ruled["auth"] = lambda bare: bare  # or requests would look for a password in ~/.netrc
         if self.verify is not True:
             # With each request, or requests would prefer $REQUESTS_CA_BUNDLE to the session's.
             ruled["verify"] = self.verify
         return ruled
 
-    def _options_elsewhere(self, url: str) -> dict[str, Any]:
-        """Choose further options of a request to another node of the cluster.
-
-        Raises SolrUnreachable for one that may not be asked, as a password goes along.
-        """
-        if not self.nodes.is_elsewhere(url):
-            return {}
-        if not self.nodes.may_have(url):
-            reason = "the cluster names this node, to which no password may go from your address"
-            step = "give the address of a node as the others reach it, by https://"
-            raise SolrUnreachable(redact(url), reason, step)
-        # Or requests would look for a password in ~/.netrc.
-        return {"auth": lambda bare: bare} if self.auth is None and self.carrier is None else {}
-
     def _ask_checked(
         self, deadline: float, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any
     ) -> requests.Response:
-        shown = redact(str(url))
-        return self._check(self._receive(shown, deadline, method, url, *args, **kwargs), shown)
-
-    def _receive(
-        self, shown: str, deadline: float, method: Any, url: Any, *args: Any, **kwargs: Any
-    ) -> requests.Response:
-        """The response of the first node that gives one."""
-        fault: SolrUnreachable | None = None
+        """The checked response of the first node that gives one."""
+        shown, fault = redact(str(url)), None
         for place in self.nodes.in_turn(str(url)):
             if fault is not None and time.monotonic() > deadline:
                 break
@@ -322,24 +285,24 @@ class CheckedSession(requests.Session):
                 response = self._from_node(shown, deadline, method, place, *args, **kwargs)
             except SolrUnreachable as error:
                 fault = fault or error
-            else:
-                if fault is not None:
-                    self.outages.count += 1  # what the one that is away had taken may be lost
-                return response
+                continue
+            if fault is not None:
+                self.outages.count += 1  # what the one that is away had taken may be lost
+            return self._check(response, shown)
         assert fault is not None
         raise fault
 
     def _from_node(
-        self, shown: str, deadline: float, method: Any, url: Any, *args: Any, **kwargs: Any
+        self, shown: str, deadline: float, method: Any, url: str, *args: Any, **kwargs: Any
     ) -> requests.Response:
-        self._require_open(shown)
-        ruled = self._options(str(url), deadline) | self._options_elsewhere(str(url))
         send = super().request if self.carrier is None else self.carrier.request
         try:
-            response = send(method, url, *args, **kwargs | ruled | {"stream": True})
+            response = send(method, url, *args, **kwargs | self._options(url, deadline))
             if not kwargs.get("stream") or response.status_code != 200:
                 read_body(response, shown)
-                self._require_ended(response, shown)
+                is_empty = response.status_code == 200 and not response.content
+                if is_empty and not any(name in response.headers for name in _LENGTHS):
+                    raise self._unreachable(shown, CUT_OFF)  # inside its headers
         except requests.exceptions.ContentDecodingError:
             reason = "the answer is damaged: it cannot be unpacked"
             raise SolrAnswerError(shown, 200, reason, NOT_SOLR) from None
@@ -348,15 +311,9 @@ class CheckedSession(requests.Session):
         except requests.exceptions.RequestException as error:
             # A hook of the carrier may raise an error that comes with an answer.
             if error.response is None:
-                raise self._unreachable(shown, _cause(error)) from None
+                raise self._unreachable(shown, cause(error)) from None
             response = error.response
         return response
-
-    def _require_ended(self, response: requests.Response, shown: str) -> None:
-        """Refuse an answer that was cut off inside its headers, which looks like an empty one."""
-        told = {name.lower() for name in response.headers}
-        if response.status_code == 200 and not response.content and not _LENGTHS & told:
-            raise self._unreachable(shown, CUT_OFF)
 
     def _check(self, response: requests.Response, shown: str) -> requests.Response:
         try:
@@ -373,9 +330,7 @@ class CheckedSession(requests.Session):
             error.reason = self._hidden(error.reason)
             error.args = tuple(self._hidden(a) if isinstance(a, str) else a for a in error.args)
             if isinstance(error, SolrAnswerError):
-                asked = response.headers.get(
-                    "Retry-After", ""
-                )  # a date, which no Solr sends, is none
+                asked = response.headers.get("Retry-After", "")  # Solr sends no date
                 error.retry_after = float(asked) if asked.isdecimal() else 0.0
             if isinstance(error, SolrHalted):
                 self.outages.halted = error
@@ -413,11 +368,9 @@ class CheckedSession(requests.Session):
                 yield from (sent, sent.rpartition(" ")[2])
 
     def _unreachable(self, shown: str, cause: str) -> SolrUnreachable:
-        if self.embedded:
-            return SolrUnreachable(shown, cause, _EMBEDDED)
-        if remedy := REMEDIES.get(cause) or (_AGAIN if self.reached else None):
-            return SolrUnreachable(shown, cause, remedy)
-        return SolrUnreachable(shown, cause)
+        again = _AGAIN if self.reached else ""
+        remedy = _EMBEDDED if self.embedded else REMEDIES.get(cause, again)
+        return SolrUnreachable(shown, cause, *filter(None, [remedy]))
 
 
 def _forms(*credentials: str | bytes) -> tuple[str, ...]:
@@ -440,32 +393,26 @@ def open_session(
     """
     url = address if isinstance(address, str) else address.url
     parts = _split(url)
-    if isinstance(address, str):
-        access = access or Access()
-        session = CheckedSession(embedded=embedded)
-        _furnish(session, access, is_tls=parts.scheme == "https")
-        if embedded:
-            session.auth = as_sent(*access.embedded) if access.embedded else None
-        else:
-            found = credentials(parts)
-            require_private(parts, found, access.headers, plain_http=access.plain_http)
-            session.auth = as_sent(found.user, found.password) if found else None
-            session.source = found.source if found else ""
-    else:
+    if not isinstance(address, str):
         carrier = address.get_session()
         session = CheckedSession(carrier=carrier)
         session.auth = address.auth or carrier.auth
         if session.auth is None and parts.username is not None:
             session.auth = (unquote(parts.username), unquote(parts.password or ""))
-    return session, redact(url).rstrip("/")
-
-
-def _furnish(session: CheckedSession, access: Access, *, is_tls: bool) -> None:
+        return session, redact(url).rstrip("/")
+    access = access or Access()
+    session = CheckedSession(embedded=embedded)
     session.headers.update({"Accept": JSON, **access.headers})
-    if is_tls and (authority := access.authority()):
+    if parts.scheme == "https" and (authority := access.authority()):
         session.verify = authority
     if access.proxy is not None:
         session.proxies = {"http": access.proxy, "https": access.proxy}
+    if embedded:
+        session.auth = as_sent(*access.embedded) if access.embedded else None
+    elif found := credentials(parts):
+        session.auth, session.source = as_sent(found.user, found.password), found.source
+    require_private(parts, session.source, access)
+    return session, redact(url).rstrip("/")
 
 
 def _split(address: str) -> SplitResult:
@@ -482,7 +429,3 @@ def _split(address: str) -> SplitResult:
             f"`address` cannot be {shown!r}", "give one such as http://host:8983/solr"
         )
     return urlsplit(address)
-
-
-def _cause(error: requests.exceptions.RequestException) -> str:
-    return "no answer in time" if isinstance(error, requests.exceptions.Timeout) else cause(error)

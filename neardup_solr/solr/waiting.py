@@ -1,4 +1,4 @@
-"""Waiting for a Solr that is away, restarts, or replays its log, and trying again.
+"""Waiting for a Solr that is away, restarts, or replays its log, trying again, other nodes.
 
 Documents that Solr has accepted, and not committed, are in its log. If it was killed, it replays
 that log after it has started; until then a commit is accepted and does nothing.
@@ -10,10 +10,11 @@ import math
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from neardup_solr.errors import (
     ServerError,
@@ -25,6 +26,7 @@ from neardup_solr.errors import (
     counted,
 )
 from neardup_solr.progress import LOG
+from neardup_solr.solr.credentials import is_loopback
 from neardup_solr.solr.responses import is_of_cluster
 
 LONGEST_WAIT = 30.0  # seconds between two attempts, if the server does not ask for more
@@ -221,6 +223,63 @@ class Outages:
             for core, state in cores.items()
             if core == own or core.startswith(f"{own}.")
         )
+
+
+class Nodes:
+    """The addresses by which one Solr can be reached: the one that was given, and further nodes.
+
+    Requests are written for the address that was given, and go to the node that answered last.
+    `has_secrets` tells whether a password goes with them, which must not get to other places in
+    other ways than the address that was given allows.
+    """
+
+    def __init__(self, given: str = "", *, has_secrets: bool = False) -> None:
+        self.given, self.has_secrets = given, has_secrets
+        self.known_as = ""  # if not by its address: by that of its ZooKeeper
+        self.is_cloud: bool | None = None  # None as long as nobody knows
+        self._nodes: tuple[str, ...] = (given,)  # the one that is asked next is the first
+
+    def learn(self, addresses: Iterable[str]) -> None:
+        """Learn further nodes, and forget those that are none any more."""
+        now = self._nodes[0]
+        nodes = list(dict.fromkeys((self.given, *filter(self.may_have, addresses))))
+        at = nodes.index(now) if now in nodes else 0
+        self._nodes = (*nodes[at:], *nodes[:at])
+
+    def may_have(self, address: str) -> bool:
+        """Return True if requests may go to an address that the cluster names."""
+        try:
+            if not self.is_elsewhere(address):
+                return True
+            own, other = urlsplit(self.given), urlsplit(address)
+            is_near = is_loopback(own.hostname or "")
+            is_private = own.scheme == "https" or not is_near or is_loopback(other.hostname or "")
+        except ValueError:  # it is no address
+            return False
+        return own.scheme == other.scheme and (is_private or not self.has_secrets)
+
+    def is_elsewhere(self, address: str) -> bool:
+        """Return True if an address has another host, or another scheme, than that given."""
+        if not self.given or address.startswith(f"{self.given}/"):  # nearly always
+            return False
+        own, other = urlsplit(self.given), urlsplit(address)
+        return (own.scheme, own.hostname) != (other.scheme, other.hostname)
+
+    def in_turn(self, url: str) -> Iterator[str]:
+        """The request's address at each node: at the one that answered last, then at the others."""
+        nodes = self._nodes  # another thread may learn others
+        if not url.startswith(f"{self.given}/") or len(nodes) < 2:
+            yield url
+            return
+        for node in nodes:
+            yield node + url[len(self.given) :]
+            if self._nodes[0] == node:  # it did not answer
+                self.next_node()
+
+    def next_node(self) -> None:
+        """Ask another node next time: what is wrong may be wrong with this one alone."""
+        now, *others = self._nodes
+        self._nodes = (*others, now)
 
 
 def format_time(seconds: float) -> str:

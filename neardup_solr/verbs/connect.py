@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 from neardup_solr.arguments import checked, in_seconds
 from neardup_solr.errors import ArgumentError, ServerError, SolrUnreachable
-from neardup_solr.solr.cloud import is_zookeeper, nodes_at
+from neardup_solr.solr.cloud import nodes_at
 from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.credentials import Access, Connection, from_environment
+from neardup_solr.solr.credentials import Access, Connection, from_environment, is_zookeeper
 from neardup_solr.solr.names import require_name
 from neardup_solr.solr.waiting import PROBE_PAUSE
 

@@ -16,7 +16,7 @@ from neardup_solr.errors import counted
 from neardup_solr.minhash.encode import encode_documents
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.solr import schema, unsigned
+from neardup_solr.solr import schema
 from neardup_solr.solr.admin import Health, health
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT
@@ -60,9 +60,9 @@ def doctor(collection: Collection, *, sample: int = SAMPLE) -> Diagnosis:
     require(sample >= 0, f"`sample` cannot be {sample}", "give 0 or more")
     collection.require_fields([SETTINGS])
     found = schema.read_schema(collection)
-    roots, settings = unsigned.roots_only(found), collection.values(SETTINGS)
-    documents, with_text = collection.count(roots), unsigned.with_text(collection, found)
-    missing = unsigned.count_unsigned(collection, found)
+    roots, settings = schema.roots_only(found), collection.values(SETTINGS)
+    documents, with_text = collection.count(roots), schema.with_text(collection, found)
+    missing = schema.count_unsigned(collection, found)
     without_text = documents - collection.count([*roots, *with_text]) if with_text else None
     sampled = _draw_sample(collection, sample)
     counts = Counted(

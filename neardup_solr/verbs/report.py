@@ -18,7 +18,7 @@ from neardup_solr.reports.rows import write_pairs
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import TEXT
 from neardup_solr.solr.query import Hits
-from neardup_solr.solr.unsigned import CHANGED, describe_unsigned
+from neardup_solr.solr.schema import CHANGED, describe_unsigned
 from neardup_solr.threads import thread_pool
 from neardup_solr.verbs.batch import (
     Finder,

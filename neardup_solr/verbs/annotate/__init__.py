@@ -16,7 +16,7 @@ from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, Settings, choose_
 from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, PLAIN, SETTINGS, TEXT, VERSION, require_name
-from neardup_solr.solr.unsigned import roots_only
+from neardup_solr.solr.schema import roots_only
 from neardup_solr.solr.update import Order, orders, removal
 from neardup_solr.sources import Reading
 from neardup_solr.text import normalize

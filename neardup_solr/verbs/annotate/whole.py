@@ -19,8 +19,7 @@ from neardup_solr.records import NOTHING
 from neardup_solr.solr import admin, schema, update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
-from neardup_solr.solr.schema import INTERNAL, Schema
-from neardup_solr.solr.unsigned import PATH
+from neardup_solr.solr.schema import INTERNAL, NEST_PATH, Schema
 from neardup_solr.solr.update import Order
 
 ROOT = "_root_"
@@ -135,7 +134,7 @@ def wholes(collection: Collection, own: frozenset[str]) -> Wholes | None:
     if config is None or used is None or admin.may_choose_chain(collection):
         return None
     chain = set(admin.update_chain(config))
-    if not chain <= _QUIET | _FORMING or (ROOT in found.fields and PATH not in found.fields):
+    if not chain <= _QUIET | _FORMING or (ROOT in found.fields and NEST_PATH not in found.fields):
         return None
     # Of those that are not exact some are in no answer, so they are looked for here.
     inexact = (name for name in used - INTERNAL - own if not _is_exact(name, found))
@@ -147,9 +146,9 @@ def wholes(collection: Collection, own: frozenset[str]) -> Wholes | None:
 
 def _alone(found: Schema) -> list[str]:
     """Filters for documents that are nobody's children, and have none."""
-    if PATH not in found.fields:
+    if NEST_PATH not in found.fields:
         return []
-    nested = f"{PATH}:[* TO *]"
+    nested = f"{NEST_PATH}:[* TO *]"
     return [f"-{nested}", f"-{{!parent which='*:* -{nested}' v='{nested}'}}"]
 
 

@@ -22,7 +22,7 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.export import Block
 from neardup_solr.solr.names import TEXT, VERSION
 from neardup_solr.solr.responses import LOG_AGAIN
-from neardup_solr.solr.unsigned import count_unsigned
+from neardup_solr.solr.schema import count_unsigned
 from neardup_solr.threads import gc_disabled, thread_pool
 from neardup_solr.verbs.duplicates import previous_run
 from neardup_solr.verbs.duplicates.inputs import PAGE, READING, Gathered, Input

@@ -351,9 +351,9 @@ def _find_gaps(gathered: Gathered, verified: Verified) -> Iterator[str]:
         if side.is_cut:
             yield f"only the first {side.documents:,} documents were read"
         if side.collection is not None:
-            from neardup_solr.solr import unsigned
+            from neardup_solr.solr import schema
 
-            yield from unsigned.describe_unsigned(side.collection, side.unsigned)
+            yield from schema.describe_unsigned(side.collection, side.unsigned)
             if fq and not (side.documents or side.unsigned):
                 name, filters = side.collection.name, " AND ".join(fq)
                 yield f"no document of {name!r} matches {filters}; check the filter"
@@ -362,8 +362,8 @@ def _find_gaps(gathered: Gathered, verified: Verified) -> Iterator[str]:
         if side.collection is not None:
             side.collection.commit()
             if side.collection.state() != side.state:
-                yield unsigned.CHANGED
-            step = unsigned.remedy(side.collection, "index them again", "renews their fields")
+                yield schema.CHANGED
+            step = schema.remedy(side.collection, "index them again", "renews their fields")
     if verified.vanished:
         yield f"documents deleted meanwhile: {len(verified.vanished):,}"
     if verified.stale:

@@ -16,7 +16,7 @@ from neardup_solr.minhash import check_documents
 from neardup_solr.records import Document
 from neardup_solr.settings import WORD_CAP, Settings, require_indexed, settings_of
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.unsigned import remedy
+from neardup_solr.solr.schema import remedy
 from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.verbs import search
 from neardup_solr.verbs.duplicates import choose_way

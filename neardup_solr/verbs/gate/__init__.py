@@ -27,7 +27,7 @@ from neardup_solr.minhash import encode, find_problem
 from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, ignore
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.solr import schema, unsigned
+from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.query import OtherSettings
 from neardup_solr.sources import SourceLike, reading_of, rows_hint, size_hint
@@ -215,8 +215,8 @@ class _GateRun:
         """Say how many documents of the collection have no signature."""
         collection = self.target.collection
         found = schema.read_schema(collection)
-        count = unsigned.count_unsigned(collection, found, self.filters)
-        return unsigned.describe_unsigned(collection, count)
+        count = schema.count_unsigned(collection, found, self.filters)
+        return schema.describe_unsigned(collection, count)
 
     def decisions(self, records: Iterable[Record]) -> Iterator[Decision | RecordError]:
         """Decide about documents, batch by batch. Other records stay in their places."""

@@ -6,7 +6,7 @@ import pytest
 from requests import PreparedRequest, Request, Session
 from requests.auth import AuthBase
 
-from neardup_solr.solr.session import Prepared
+from neardup_solr.solr.session import CheckedSession
 
 URL = "http://127.0.0.1:8983/solr/name/select"
 
@@ -21,9 +21,9 @@ class Signature(AuthBase):
 
 
 @pytest.fixture
-def session() -> Iterator[Session]:
-    """A plain session of requests, which sends nothing here."""
-    with Session() as session:
+def session() -> Iterator[CheckedSession]:
+    """A session, which sends nothing here."""
+    with CheckedSession() as session:
         session.headers["X-Own"] = "1"
         yield session
 
@@ -41,41 +41,37 @@ def as_sent(request: PreparedRequest) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("auth", [None, ("user", "pass word")])
 def test_every_request_is_as_requests_prepares_it(
-    session: Session, auth: tuple[str, str] | None
+    session: CheckedSession, auth: tuple[str, str] | None
 ) -> None:
     """Only the body and its length differ from the first one; nothing is left of that."""
-    prepared = Prepared()
     for body in (b'{"query": "*:*"}', b"{}", b'{"query": "\xc3\xa9"}', b""):
         request = asked(body, auth=auth)
-        made = prepared.prepared(request, session, session.prepare_request)
-        assert as_sent(made) == as_sent(session.prepare_request(request))
+        made = session.prepare_request(request)
+        assert as_sent(made) == as_sent(Session.prepare_request(session, request))
 
 
-def test_what_else_differs_is_prepared_anew(session: Session) -> None:
+def test_what_else_differs_is_prepared_anew(session: CheckedSession) -> None:
     """Another header of the session, another password or parameter is never an older one's."""
-    prepared = Prepared()
     requested = [asked(b"{}"), asked(b"{}", auth=("a", "b")), asked(b"{}", auth=("a", "c"))]
     requested += [Request("POST", URL, data=b"{}", params={"wt": "xml"})]
     for value in ("1", "2"):
         session.headers["X-Own"] = value
         for request in requested:
-            made = prepared.prepared(request, session, session.prepare_request)
-            assert as_sent(made) == as_sent(session.prepare_request(request))
+            made = session.prepare_request(request)
+            assert as_sent(made) == as_sent(Session.prepare_request(session, request))
 
 
-def test_credentials_made_of_the_body_are_made_each_time(session: Session) -> None:
+def test_credentials_made_of_the_body_are_made_each_time(session: CheckedSession) -> None:
     """A signature is that of its own body."""
-    prepared = Prepared()
     for body in (b"1", b"2"):
         request = asked(body, auth=Signature())
-        made = prepared.prepared(request, session, session.prepare_request)
+        made = session.prepare_request(request)
         assert made.headers["Signature"] == f"of {body!r}"
 
 
-def test_texts_and_forms_are_left_to_requests(session: Session) -> None:
+def test_texts_and_forms_are_left_to_requests(session: CheckedSession) -> None:
     """What is not bytes has to be encoded, and says so in its headers."""
-    prepared = Prepared()
     for body in ("text", "more text"):
-        made = prepared.prepared(asked(body), session, session.prepare_request)
+        made = session.prepare_request(asked(body))
         assert made.body is not None
         assert len(made.body) == int(made.headers["Content-Length"])
