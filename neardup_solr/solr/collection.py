@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, TypeVar
@@ -73,7 +74,7 @@ _JSON = {"Content-Type": "application/json"}
 _ONES_FAULT = (400, 413)  # one document may be why a request is refused: as wrong, or too large
 DOCS = {"response.docs": list, "response.numFound": int}
 
-Item = tuple[bytes | Mapping[str, Any], str | None]  # a document, and its id if that is known
+Item = tuple[bytes, str | None]  # the JSON of a document, and its id if that is known
 Ask = Callable[[query.Request], dict[str, Any]]
 T = TypeVar("T")
 
@@ -146,12 +147,13 @@ class Collection:
         documents (400, if no tolerant chain names that one), is sent again in halves; a single
         document is refused.
         """
-        known: Sequence[str | None] = ids or [None] * len(documents)
+        made = list(map(self._json_of, documents))
+        known: Sequence[str | None] = ids or [None] * len(made)
 
         def send(part: Sequence[Item]) -> Sent:
-            body = b"[" + b",".join(self._json_of(document) for document, _ in part) + b"]"
             own = [id for _, id in part if id is not None]
             before = self.versions(own) if self.session.nodes.is_cloud else None
+            body = b"[" + b",".join(json for json, _ in part) + b"]"
             decoded = self.post("update", body, params=_WITH_VERSIONS)
             if before is None:
                 versions = versions_in(decoded)
@@ -160,11 +162,9 @@ class Collection:
             return Sent(refused=parse_refusals(self.url, decoded), versions=versions)
 
         def id_of(item: Item) -> str:
-            document, _ = item
-            named = orjson.loads(document) if isinstance(document, bytes) else document
-            return str(named.get("id"))
+            return str(orjson.loads(item[0]).get(self.names.id))
 
-        return in_halves(list(zip(documents, known, strict=True)), send, id_of)
+        return in_halves(list(zip(made, known, strict=True)), send, id_of)
 
     def commit(self) -> None:
         """Make what was sent durable and visible to searches (a hard commit)."""
@@ -253,20 +253,18 @@ class Collection:
         """
         ids = list(required)
 
+        def ask_once(request: query.Request, replica: str) -> dict[str, Any]:
+            """Ask a replica once, by the node we talk to."""
+            body = orjson.dumps(self.names.request(query.of_replica(request, replica)))
+            sent: dict[str, Any] = {"data": body, "headers": _JSON, "params": _SELECT}
+            return answer(self.session.once("POST", f"{self.url}/select", **sent), DOCS)
+
         def has(replica: str) -> Mapping[str, int] | None:
-            try:
-                return self._versions(ids, lambda asked: self._ask_once(asked, replica))
-            except (SolrUnreachable, SolrAnswerError, CoreMissing):
-                return None
+            with suppress(SolrUnreachable, SolrAnswerError, CoreMissing):
+                return self._versions(ids, lambda asked: ask_once(asked, replica))
+            return None
 
         return self.cluster().copies(required, has)
-
-    def _ask_once(self, request: query.Request, replica: str) -> dict[str, Any]:
-        """Ask a replica once, by the node we talk to."""
-        body = orjson.dumps(self.names.request(query.of_replica(request, replica)))
-        url = f"{self.url}/select"
-        told = self.session.once("POST", url, data=body, headers=_JSON, params=_SELECT)
-        return answer(told, DOCS)
 
     def require_placed(self, min_replicas: int = 1) -> None:
         """Refuse a collection in which Solr cannot know where our documents belong.
@@ -295,7 +293,7 @@ class Collection:
         return self._versions(ids, lambda asked: self.ask(query.of_leaders(asked), DOCS))
 
     def _versions(self, ids: Sequence[str], ask: Ask) -> dict[str, int]:
-        return {one["id"]: one.get(VERSION, 0) for one in self._pages(ids, [VERSION], ask)}
+        return {one["id"]: one.get(VERSION, 0) for one in self._stored(ids, [VERSION], ask)}
 
     def document(self, id: str, fields: Sequence[str]) -> dict[str, Any]:
         """The stored fields of the document with exactly this id.
@@ -317,11 +315,11 @@ class Collection:
 
     def stored(self, ids: Sequence[str], fields: Sequence[str]) -> list[dict[str, Any]]:
         """Read the id and fields of documents by pages. Ids that are not there are left out."""
-        return self._pages(ids, fields, lambda asked: self.ask(asked, DOCS))
+        return self._stored(ids, fields, lambda asked: self.ask(asked, DOCS))
 
-    def _pages(self, ids: Sequence[str], fields: Sequence[str], ask: Ask) -> list[dict[str, Any]]:
+    def _stored(self, ids: Sequence[str], fields: Sequence[str], ask: Ask) -> list[dict[str, Any]]:
         docs: list[dict[str, Any]] = []
-        wanted = ["id", *fields]
+        wanted = [ID, *fields]
         for at in range(0, len(ids), query.PAGE):
             page = ids[at : at + query.PAGE]
             request = query.by_ids(page) | {"fields": wanted, "limit": len(page)}
@@ -332,7 +330,9 @@ class Collection:
     def ids(self, filters: Sequence[str] = ()) -> Iterator[str]:
         """The ids of all documents that match all filters, by code point, page by page.
 
-        Others may add documents meanwhile: nothing is given twice, but it is no snapshot.
+        Others may add documents meanwhile: nothing is given twice, but it is no snapshot. There may
+        be fewer than were announced if some were deleted.
+        Raises SolrAnswerError if one comes twice, or if fewer came than there still are.
         """
         import pysolr
 
@@ -353,13 +353,7 @@ class Collection:
             return pysolr.Results(decoded, following)
 
         solr = pysolr.Solr(self.url, session=self.session, results_cls=page)
-        return self._all_of(solr.search("*:*", **params), filters)
-
-    def _all_of(self, found: Any, filters: Sequence[str]) -> Iterator[str]:
-        """The ids that a cursor finds; there may be fewer than it announced if some were deleted.
-
-        Raises SolrAnswerError if one comes twice, or if fewer came than there still are.
-        """
+        found = solr.search("*:*", **params)
         given, last = 0, None
         for document in found:
             id = document[self.names.id]
@@ -470,8 +464,10 @@ class Collection:
 
         Raises SettingsError if documents differ in them, SchemaError if the field is missing.
         """
-        known = self.known_settings
-        if known is not None and self._has_only(known):
+        known, everything = self.known_settings, {"query": "*:*"}
+        if known is not None and query.select_if_settings(
+            self, everything, known.fingerprint, fields=[ID], limit=0
+        ):
             return known
         self.require_fields([SETTINGS])
         counts = self.values(SETTINGS)
@@ -486,15 +482,8 @@ class Collection:
                 " and index them again",
             )
         self._learnt.clear()
-        for fingerprint in counts:
-            self._learnt[SETTINGS] = Settings.parse(fingerprint)
+        self._learnt.update((SETTINGS, Settings.parse(one)) for one in counts)
         return self.known_settings
-
-    def _has_only(self, settings: Settings) -> bool:
-        """Return True if these are the settings of all documents that have any."""
-        request = query.with_settings({"query": "*:*", "params": {}}, settings.fingerprint)
-        found = self.select(request, fields=[ID], limit=0, counting=query.SETTINGS_COUNTED)
-        return query.are_all(found.counts)
 
     def needed_settings(self) -> Settings:
         """As `stored_settings`, of a collection that has to have some.
@@ -548,7 +537,7 @@ class Collection:
         Raises SettingsError if what the schema keeps is not understood.
         """
         try:
-            found = self._rows("schema/fields", "fields", "name", fl=NOTE)
+            found = self._rows("fields", fl=NOTE)
         except CoreMissing:
             return PLAIN
         notes = [one for one in found if one["name"] == NOTE]
@@ -559,10 +548,15 @@ class Collection:
 
         Raises SchemaError that names those missing, CoreMissing if there is no such collection.
         """
-        present = {found["name"] for found in self._rows("schema/fields", "fields", "name")}
+        present = {found["name"] for found in self._rows("fields")}
         missing = [name for name in self.names.fields(names) if name not in present]
-        if missing and not self.names.is_plain:
-            missing = self._not_dynamic(missing)
+        if missing and not self.names.is_plain:  # a dynamic field may hold a text
+            patterns = [one["name"] for one in self._rows("dynamicFields")]
+            missing = [
+                name
+                for name in missing
+                if name not in self.names.text or not any(fnmatchcase(name, p) for p in patterns)
+            ]
         if missing:
             raise SchemaError(self.url, missing, next_step=self.advise_init(present))
 
@@ -572,23 +566,13 @@ class Collection:
             return f"see what adds them: neardup lint {self.place}"
         return f"add them with: neardup init {self.place}"
 
-    def _not_dynamic(self, missing: Sequence[str]) -> list[str]:
-        """The fields among these that are ours, or that no dynamic field of the schema covers."""
-        rows = self._rows("schema/dynamicfields", "dynamicFields", "name")
-        patterns = [one["name"] for one in rows]
-        return [
-            name
-            for name in missing
-            if name not in self.names.text or not any(fnmatchcase(name, one) for one in patterns)
-        ]
-
-    def _rows(self, path: str, part: str, named: str, **params: str) -> list[dict[str, Any]]:
-        """The rows in a part of an answer of the schema, each with that text in it."""
+    def _rows(self, part: str, **params: str) -> list[dict[str, Any]]:
+        """The rows of a part of the schema, each with its name."""
 
         def require(decoded: Mapping[str, Any]) -> None:
-            require_rows(decoded[part], {named: str}, self.url)
+            require_rows(decoded[part], {"name": str}, self.url)
 
-        url = f"{self.url}/{path}"
+        url = f"{self.url}/schema/{part.lower()}"
         decoded = self.session.ask("GET", url, {part: list}, require=require, params=params)
         return list(decoded[part])
 
@@ -606,17 +590,12 @@ class Collection:
 
         body = orjson.dumps(self.names.request(request))
         decoded = self.post("select", body, needed, require=require, params=_SELECT)
-        if self.session.nodes.is_cloud is None:
-            self._look_around(decoded)
+        nodes = self.session.nodes
+        if nodes.is_cloud is None:  # a SolrCloud says in its answers that it is one
+            nodes.is_cloud = "zkConnected" in decoded["responseHeader"]
+            if nodes.is_cloud:
+                self.cluster()
         return decoded
-
-    def _look_around(self, decoded: Mapping[str, Any]) -> None:
-        """Learn the other nodes of a SolrCloud, which says in its answers that it is one."""
-        if "zkConnected" in decoded["responseHeader"]:
-            self.session.nodes.is_cloud = True
-            self.cluster()
-        else:
-            self.session.nodes.is_cloud = False
 
     def _edit(self, command: Mapping[str, Any], next_step: str) -> None:
         # The tolerant chain answers status 0 to a delete that it refuses.

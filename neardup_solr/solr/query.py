@@ -21,7 +21,7 @@ from neardup_solr.settings import CAP
 from neardup_solr.solr.names import FIELD_PARAM, SETTINGS
 
 if TYPE_CHECKING:
-    from neardup_solr.solr.collection import Collection
+    from neardup_solr.solr.collection import Collection, Selection
 
 PAGE = 1_000  # hits, or documents, in one answer
 CLAUSES = 1_000  # a little under the 1,024 that an untouched server allows
@@ -36,8 +36,8 @@ _SEPARATORS = (range(0x1F, 0, -1), range(0xE000, 0xF8FF), range(0x10000, 0x11000
 _ID, _TERMS = f"{FIELD_PARAM}id", f"{FIELD_PARAM}terms"
 _SETTINGS = f"{FIELD_PARAM}settings"
 
-# How many documents have these settings, and how many have any: Solr caches both filters.
-SETTINGS_COUNTED = {
+# How many documents have these settings, and how many have any.
+_SETTINGS_COUNTED = {
     "these": f"{{!term f=${_SETTINGS} v=$settings}}",
     "any": f"{{!lucene df=${_SETTINGS} v='[* TO *]'}}",
 }
@@ -95,17 +95,6 @@ def each_term(terms: Terms) -> tuple[Request, dict[str, str]]:
         value: f"{{!term f=${_TERMS} cache=false v=${name}}}" for name, value in named.items()
     }
     return {"query": "*:*", "params": {**named, _TERMS: terms.field}}, queries
-
-
-def with_settings(request: Request, fingerprint: str) -> Request:
-    """The same request, with what `SETTINGS_COUNTED` refers to."""
-    params = {"settings": fingerprint, _SETTINGS: SETTINGS}
-    return request | {"params": request["params"] | params}
-
-
-def are_all(counts: Mapping[str, int]) -> bool:
-    """Return True if the settings of `SETTINGS_COUNTED` are those of all that have any."""
-    return counts["these"] == counts["any"] > 0
 
 
 def by_id(id: str) -> Request:
@@ -190,6 +179,23 @@ class Question:
     def names(self) -> list[str]:
         """All fields that are asked for."""
         return ["id", self.field, *self.fields]
+
+
+def select_if_settings(
+    collection: Collection,
+    request: Request,
+    fingerprint: str,
+    *,
+    fields: Sequence[str],
+    limit: int,
+) -> Selection | None:
+    """Select documents; None if these are not the settings of all documents that have any.
+
+    One request asks for both: Solr caches the filters by which it counts the settings.
+    """
+    request = _with(request, settings=fingerprint, **{_SETTINGS: SETTINGS})
+    found = collection.select(request, fields=fields, limit=limit, counting=_SETTINGS_COUNTED)
+    return found if found.counts["these"] == found.counts["any"] > 0 else None
 
 
 class OtherSettings(Exception):
@@ -280,16 +286,12 @@ def hits_of_each(
     request = any_term(wanted, filters=question.filters)
     if question.settings is None:
         found = collection.select(request, fields=question.names, limit=MOST)
+    elif sure := select_if_settings(
+        collection, request, question.settings, fields=question.names, limit=MOST
+    ):
+        found, question = sure, replace(question, settings=None)
     else:
-        found = collection.select(
-            with_settings(request, question.settings),
-            fields=question.names,
-            limit=MOST,
-            counting=SETTINGS_COUNTED,
-        )
-        if not are_all(found.counts):
-            raise OtherSettings
-        question = replace(question, settings=None)
+        raise OtherSettings
     if found.total <= MOST:
         shared = assign_hits(terms, found.documents, question.field)
         return [replace(each, is_cut=one) for each, one in zip(shared, is_cut, strict=True)]

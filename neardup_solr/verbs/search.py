@@ -162,13 +162,11 @@ def _by_bands(
     asked = collection.terms("content_bands", entry.bands)
     request = query.any_term(asked, filters=criteria.fq)
     limit = 2 * criteria.candidates + 1
-    found = collection.select(
-        query.with_settings(request, settings.fingerprint),
-        fields=["id", "md5_hash", "num_words", *fields],
-        limit=limit,
-        counting=query.SETTINGS_COUNTED,
+    read = ["id", "md5_hash", "num_words", *fields]
+    found = query.select_if_settings(
+        collection, request, settings.fingerprint, fields=read, limit=limit
     )
-    if found.total > limit or not query.are_all(found.counts):
+    if found is None or found.total > limit:
         return None
     shared = count_shared(entry.bands, found.documents, "content_bands")
     there = {one.id: one.fields for one in shared}

@@ -402,7 +402,6 @@ def requests_for(field: str, value: str, many: list[str]) -> list[query.Request]
         query.by_ids(many),
         query.any_of(terms, filters=[filter], params=params),
         query.any_term(terms, filters=[filter]),
-        query.with_settings(query.any_term(terms, filters=[]), many[0]),
         query.each_term(terms)[0],
     ]
 

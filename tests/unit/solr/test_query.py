@@ -1,7 +1,10 @@
 """Requests as Solr gets them."""
 
+import pytest
+
 from neardup_solr.records import id_problem
 from neardup_solr.solr import query
+from neardup_solr.solr.collection import Selection
 from neardup_solr.solr.query import CLAUSES, SEPARATOR, Terms
 from tests.hostile import HOSTILE
 
@@ -70,15 +73,38 @@ def test_requests_word_for_word() -> None:
         "{!field f=$field_same0 v=$same0}",
         {"same0": "w", "field_same0": "first_word"},
     )
-    with_settings = query.with_settings({"query": "q", "params": {"p": "1"}}, "s")
-    assert with_settings == {
-        "query": "q",
-        "params": {"p": "1", "settings": "s", "field_settings": "signature_settings"},
-    }
-    assert query.SETTINGS_COUNTED == {
-        "these": "{!term f=$field_settings v=$settings}",
-        "any": "{!lucene df=$field_settings v='[* TO *]'}",
-    }
+
+
+@pytest.mark.parametrize(
+    ("these", "everyone", "found"), [(2, 2, True), (2, 3, False), (0, 0, False)]
+)
+def test_settings_are_counted_by_the_same_request(these: int, everyone: int, found: bool) -> None:
+    """Word for word; nothing is found unless all documents have them, and some do."""
+    asked = []
+
+    class Counting:
+        """A collection with so many documents."""
+
+        def select(self, request: query.Request, **more: object) -> Selection:
+            """Note what was asked for."""
+            asked.append(request | more)
+            return Selection(documents=[], total=0, counts={"these": these, "any": everyone})
+
+    request = {"query": "q", "params": {"p": "1"}}
+    said = query.select_if_settings(Counting(), request, "s", fields=["id"], limit=7)  # type: ignore[arg-type]
+    assert (said is not None) is found
+    assert asked == [
+        {
+            "query": "q",
+            "params": {"p": "1", "settings": "s", "field_settings": "signature_settings"},
+            "fields": ["id"],
+            "limit": 7,
+            "counting": {
+                "these": "{!term f=$field_settings v=$settings}",
+                "any": "{!lucene df=$field_settings v='[* TO *]'}",
+            },
+        }
+    ]
 
 
 def test_a_thousand_terms_are_one_query() -> None:
