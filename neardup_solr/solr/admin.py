@@ -30,9 +30,7 @@ def exists(collection: Collection) -> bool:
     if is_cloud(collection):
         known = collection.name in names(collection)
     else:  # by its name, as one server may have thousands of cores
-        params = {"action": "STATUS", "core": collection.name, "indexInfo": "false"}
-        found = _get(collection, "cores", params, {"status": dict})["status"]
-        known = bool(found.get(collection.name))
+        known = bool(_cores(collection, core=collection.name).get(collection.name))
     if known:
         _appears(collection)
     return known
@@ -40,12 +38,17 @@ def exists(collection: Collection) -> bool:
 
 def names(collection: Collection) -> set[str]:
     """List the cores of the server of a collection, or its collections and aliases."""
-    if is_cloud(collection):
-        listed = _get(collection, "collections", {"action": "LIST"}, {"collections": list})
-        aliases = _get(collection, "collections", {"action": "LISTALIASES"}).get("aliases", {})
-        return {*listed["collections"], *aliases}
-    params = {"action": "STATUS", "indexInfo": "false"}
-    return {*_get(collection, "cores", params, {"status": dict})["status"]}
+    if not is_cloud(collection):
+        return {*_cores(collection)}
+    listed = _get(collection, "collections", {"action": "LIST"}, {"collections": list})
+    aliases = _get(collection, "collections", {"action": "LISTALIASES"}).get("aliases", {})
+    return {*listed["collections"], *aliases}
+
+
+def _cores(collection: Collection, **wanted: str) -> dict[str, Any]:
+    """Ask for the cores of a standalone server, or for the one that is wanted."""
+    params = {"action": "STATUS", **wanted, "indexInfo": "false"}
+    return dict(_get(collection, "cores", params, {"status": dict})["status"])
 
 
 def create(
@@ -64,18 +67,28 @@ def create(
     """
     try:
         if is_cloud(collection):
+            # An existing configset may be in use: others' schema would change with it.
+            listed = _get(collection, "configs", {"action": "LIST"}, {"configSets": list})
+            if CONFIGSET not in listed["configSets"]:
+                _upload(collection, configset)
             sizes = {"numShards": str(shards), "replicationFactor": str(replicas)}
-            _create_collection(collection, configset, sizes)
+            params = {"collection.configName": CONFIGSET, **sizes}
+            path = "collections"
         else:
             cloud.require_single(shards=shards, replicas=replicas)
-            params = {"action": "CREATE", "name": collection.name, "configSet": CONFIGSET}
-            _get(collection, "cores", params)
+            path, params = "cores", {"configSet": CONFIGSET}
+        _get(collection, path, {"action": "CREATE", "name": collection.name, **params})
     except SolrAnswerError as error:
         reason = error.reason.lower()
         if "already" in reason and _appears(collection):
             return False
         if "configset" in reason:
-            raise _no_configset(collection, configset) from None
+            raise SolrError(
+                collection.base,
+                f"this Solr has no configset {CONFIGSET!r} on its disk",
+                f"copy {configset} to server/solr/configsets/{CONFIGSET}/conf there,"
+                " then run again",
+            ) from None
         raise
     return True
 
@@ -94,20 +107,6 @@ def drop(collection: Collection) -> None:
     _get(collection, "cores", params)
 
 
-def _create_collection(collection: Collection, configset: Path, more: Mapping[str, str]) -> None:
-    # An existing one may be in use: to overwrite it would change the schema of other collections.
-    listed = _get(collection, "configs", {"action": "LIST"}, {"configSets": list})
-    if CONFIGSET not in listed["configSets"]:
-        _upload(collection, configset)
-    params = {
-        "action": "CREATE",
-        "name": collection.name,
-        "collection.configName": CONFIGSET,
-        **more,
-    }
-    _get(collection, "collections", params)
-
-
 def _appears(collection: Collection) -> bool:
     """Wait some seconds for a core that someone else is creating. True if it answers then."""
     for _ in range(LOOKS):
@@ -118,14 +117,6 @@ def _appears(collection: Collection) -> bool:
         else:
             return True
     return False
-
-
-def _no_configset(collection: Collection, configset: Path) -> SolrError:
-    return SolrError(
-        collection.base,
-        f"this Solr has no configset {CONFIGSET!r} on its disk",
-        f"copy {configset} to server/solr/configsets/{CONFIGSET}/conf there, then run again",
-    )
 
 
 def _get(
@@ -254,12 +245,15 @@ def _met(collection: Collection, forgotten: Set[str]) -> frozenset[str]:
 
     Solr lists them as long as the index lives, and does not count their documents.
     """
-    if not forgotten:
-        return frozenset()
-    body = {"query": "*:*", "fields": ["*"], "limit": LOOKED_AT}
-    told = _told(collection, f"{collection.url}/select", body=body) or {}
-    documents = told.get("response", {}).get("docs", [])
+    documents = _first_documents(collection, ["*"]) if forgotten else []
     return frozenset(forgotten & {name for one in documents for name in one})
+
+
+def _first_documents(collection: Collection, fields: Sequence[str]) -> list[dict[str, Any]]:
+    """Some documents with these fields; none if Solr does not tell."""
+    body = {"query": "*:*", "fields": list(fields), "limit": LOOKED_AT}
+    told = _told(collection, f"{collection.url}/select", body=body)
+    return list(_part(told, "response").get("docs", []))
 
 
 def index_bytes(collection: Collection) -> int | None:
@@ -267,8 +261,8 @@ def index_bytes(collection: Collection) -> int | None:
     total = 0
     for shard in collection.shards():
         base, _, core = shard.rpartition("/")
-        told = _told(collection, f"{base}/admin/cores", {"action": "STATUS", "core": core}) or {}
-        size = _part(_part(_part(told, "status"), core), "index").get("sizeInBytes")
+        told = _told(collection, f"{base}/admin/cores", {"action": "STATUS", "core": core})
+        size = _part(told, f"status/{core}/index").get("sizeInBytes")
         if not isinstance(size, int):
             return None
         total += size
@@ -280,9 +274,7 @@ def longest_texts(collection: Collection, fields: Sequence[str]) -> tuple[str, i
 
     None if none of the fields has any.
     """
-    body = {"query": "*:*", "fields": list(fields), "limit": LOOKED_AT}
-    told = _told(collection, f"{collection.url}/select", body=body) or {}
-    documents = _part(told, "response").get("docs", [])
+    documents = _first_documents(collection, fields)
     lengths = {name: sum(len(str(one.get(name, ""))) for one in documents) for name in fields}
     longest = max(lengths, key=lambda name: lengths[name], default="")
     if not lengths.get(longest):
@@ -340,10 +332,11 @@ def is_local(collection: Collection) -> bool:
     return is_loopback(urlsplit(collection.base).hostname or "")
 
 
-def _part(told: Told, name: str) -> Told:
-    """Read the object of that name in what Solr tells, an empty one if there is none."""
-    found = told.get(name)
-    return dict(found) if isinstance(found, dict) else {}
+def _part(told: Any, path: str) -> Told:
+    """Read the object at a path such as "status/name/index", an empty one if there is none."""
+    for name in path.split("/"):
+        told = told.get(name) if isinstance(told, dict) else None
+    return dict(told) if isinstance(told, dict) else {}
 
 
 def _answers(collection: Collection, key: str, clauses: int) -> bool:
@@ -354,13 +347,14 @@ def _answers(collection: Collection, key: str, clauses: int) -> bool:
 
 
 def _told(
-    collection: Collection, url: str, params: Mapping[str, str] | None = None, *, body: Any = None
+    collection: Collection, url: str, params: Mapping[str, Any] | None = None, *, body: Any = None
 ) -> Told | None:
+    """What Solr tells; None if it refuses. Raises SolrUnreachable if it does not answer."""
+    sent: dict[str, Any] = {"params": params}
+    if body is not None:
+        sent = {"data": orjson.dumps(body), "headers": {"Content-Type": "application/json"}}
     try:
-        if body is None:
-            return collection.session.ask("GET", url, params=params)
-        json = {"Content-Type": "application/json"}
-        return collection.session.ask("POST", url, data=orjson.dumps(body), headers=json)
+        return collection.session.ask("GET" if body is None else "POST", url, **sent)
     except SolrUnreachable:
         raise
     except SolrError:
@@ -394,14 +388,8 @@ def health(collection: Collection) -> Health:
     """Ask for the health of a server and a collection. Raises SolrUnreachable if none answers."""
     core = f"solr.core.{collection.name}:"
     keys = [_HEAP, _DISK, *(core + name for name in (_DELETED, _LARGEST, _LOG))]
-    try:
-        url = f"{collection.base}/admin/metrics"
-        told = collection.session.ask("GET", url, {"metrics": dict}, params={"key": keys})
-        found = told["metrics"]
-    except SolrUnreachable:
-        raise
-    except SolrError:
-        found = {}  # this handler may be closed to us
+    told = _told(collection, f"{collection.base}/admin/metrics", {"key": keys})
+    found = _part(told, "metrics")  # this handler may be closed to us
     deleted, largest, state = (found.get(core + name) for name in (_DELETED, _LARGEST, _LOG))
     return Health(
         heap=found.get(_HEAP),

@@ -50,9 +50,16 @@ _KEEPER_LOST = (
     "org.apache.zookeeper.KeeperException$SessionExpiredException",
     "org.apache.zookeeper.KeeperException$ConnectionLossException",
 )
-_SHARD = re.compile(r"servers hosting shard: (?P<shard>[\w.-]+)")
-_LEADER = re.compile(r"(?P<said>No registered leader was found).*?slice: (?P<shard>[\w.-]+)", re.S)
-_FORWARDED = re.compile(r"(?P<said>Error trying to proxy request for url: \S+)")
+# What a node says of nodes that are away, and why Solr cannot do it then.
+_OUTAGES = {
+    r"(?s)(?P<said>.*servers hosting shard: (?P<shard>[\w.-]+).*)": (
+        "no replica of {shard}{of} answers"
+    ),
+    r"(?s)(?P<said>No registered leader was found).*?slice: (?P<shard>[\w.-]+)": (
+        "{shard}{of} has no leader"
+    ),
+    r"(?P<said>Error trying to proxy request for url: \S+)": "no replica{of} answers",
+}
 _AGAIN = ", then run it again"
 # What the nodes of a SolrCloud say while one of them is away, or another becomes the leader.
 _DISTURBED = (
@@ -110,8 +117,6 @@ _NO_SEARCHER = "Error opening new searcher"
 # What a header says if a limit of time, memory or hits ended a search early.
 _PARTIAL = ("partialResults", "segmentTerminatedEarly", "maxHitsTerminatedEarly")
 _ALL = "take limits such as timeAllowed and minExactCount out of the defaults of its /select"
-# What to do next, by the last part of the path and the HTTP status.
-_NEXT = {("select", 400): "check the query"}
 TOO_LARGE = "too large for this server (HTTP 413)"
 PROXY_REFUSES = "the proxy on the way refuses these credentials (HTTP 407)"
 PROXY_NEXT = "give them in the proxy's address as http://user:password@proxy:3128"
@@ -173,12 +178,9 @@ def check(response: requests.Response, url: str, *, embedded: bool) -> None:
     decoded = _json(response)
     if not isinstance(decoded, dict) or (status == 404 and "error" not in decoded):
         raise _nobody(response, url, embedded=embedded)
-    error = decoded.get("error")
-    header = decoded.get("responseHeader")
+    header, error = decoded.get("responseHeader"), decoded.get("error")
     if status != 200 or error is not None:
-        if is_halted(said := _message(error, status)):
-            raise SolrHalted(url, said)
-        raise _failed(url, status, said, header, error, embedded=embedded)
+        raise _failed(url, status, header, error, embedded=embedded)
     if not is_success(header):
         reason = "the answer has no responseHeader with status 0"
         raise SolrAnswerError(url, status, reason, NOT_SOLR)
@@ -186,10 +188,10 @@ def check(response: requests.Response, url: str, *, embedded: bool) -> None:
     vars(response)[_DECODED] = decoded
 
 
-def _failed(
-    url: str, status: int, said: str, header: Any, error: Any, *, embedded: bool
-) -> SolrAnswerError:
+def _failed(url: str, status: int, header: Any, error: Any, *, embedded: bool) -> SolrError:
     """The error for what Solr says, with what a cluster that is at fault needs."""
+    if is_halted(said := _message(error, status)):
+        return SolrHalted(url, said)
     without_keeper = is_without_keeper(said, status, header, error)
     if without_keeper:
         status = 503  # Solr says 400 or 500, too, depending on what it needed ZooKeeper for
@@ -198,8 +200,8 @@ def _failed(
             return SolrAnswerError(url, status, *told)
         if is_disturbed(said):
             return SolrAnswerError(url, status, SAYS + said, NODES)
-    next_step = _NEXT.get((url.rstrip("/").rpartition("/")[2], status), LOG)
-    return SolrAnswerError(url, status, SAYS + said, next_step)
+    is_query = status == 400 and url.rstrip("/").endswith("/select")
+    return SolrAnswerError(url, status, SAYS + said, "check the query" if is_query else LOG)
 
 
 def explain_outage(
@@ -214,15 +216,11 @@ def explain_outage(
         return f"{KEEPER_AWAY} (Solr says: {said.rstrip('.')})", (start or "start it") + _AGAIN
     name = url.partition("/solr/")[2].partition("/")[0]
     of = f" of {name!r}" if name and name != "admin" else ""
-    if found := _SHARD.search(said):
-        reason = f"no replica of {found['shard']}{of} answers (Solr says: {said})"
-    elif found := _LEADER.search(said):
-        reason = f"{found['shard']}{of} has no leader (Solr says: {found['said']})"
-    elif found := _FORWARDED.search(said):
-        reason = f"no replica{of} answers (Solr says: {found['said']})"
-    else:
-        return None
-    return reason, (start or "start its node") + _AGAIN
+    for pattern, reason in _OUTAGES.items():
+        if found := re.search(pattern, said):
+            why = f"{reason.format(of=of, **found.groupdict())} (Solr says: {found['said']})"
+            return why, (start or "start its node") + _AGAIN
+    return None
 
 
 def is_without_keeper(said: str, status: int = 0, header: Any = None, error: Any = None) -> bool:
@@ -343,23 +341,23 @@ def _nobody(response: requests.Response, url: str, *, embedded: bool) -> SolrErr
     base, slash, name = url.partition("/solr/")
     if status == 404 and name and not name.startswith("admin/"):
         return CoreMissing(f"{base}/solr", name.partition("/")[0], embedded)
-    reason = f"{_came_back(response)} (HTTP {status})"
-    return SolrAnswerError(url, status, reason, NOT_SOLR if slash else _UNFINISHED)
-
-
-def _came_back(response: requests.Response) -> str:
-    if not response.content:
-        return "the answer is empty"
     kind = response.headers.get("Content-Type", "something else").partition(";")[0]
-    if "json" not in kind:
-        return f"the answer is not JSON but {kind}"
-    return "the answer is damaged JSON, or not from a Solr"
+    reason = "the answer is damaged JSON, or not from a Solr"
+    if not response.content:
+        reason = "the answer is empty"
+    elif "json" not in kind:
+        reason = f"the answer is not JSON but {kind}"
+    reason = f"{reason} (HTTP {status})"
+    return SolrAnswerError(url, status, reason, NOT_SOLR if slash else _UNFINISHED)
 
 
 def _message(error: Any, status: int) -> str:
     message = error.get("msg") if isinstance(error, dict) else error
-    first_line = str(message or f"HTTP {status}").strip().partition("\n")[0]
-    return first_line[:500]
+    return _first_line(message or f"HTTP {status}")[:500]
+
+
+def _first_line(message: Any) -> str:
+    return str(message).strip().partition("\n")[0]
 
 
 def answer(response: requests.Response, needed: Mapping[str, type] | None = None) -> dict[str, Any]:
@@ -499,7 +497,3 @@ def versions_in(decoded: Mapping[str, Any]) -> dict[str, int]:
     adds = decoded.get("adds", [])
     pairs = zip(map(str, adds[::2]), adds[1::2], strict=False) if isinstance(adds, list) else ()
     return {id: version for id, version in pairs if isinstance(version, int) and version > 0}
-
-
-def _first_line(message: Any) -> str:
-    return str(message).strip().partition("\n")[0]

@@ -142,6 +142,8 @@ TYPES = {  # of the fields we add
     "IntPointField": "neardup_int",
     "LongPointField": "neardup_long",
 }
+# Commands of the Schema API that add something, and its element in a schema.
+_ELEMENTS = {"add-field-type": "fieldType", "add-field": "field", "replace-field": "field"}
 # Attributes of a field, and what we call them.
 _ATTRIBUTES = {"indexed": "indexed", "stored": "stored", "docValues": "doc_values",
                "multiValued": "multi_valued"}  # fmt: skip
@@ -174,13 +176,13 @@ def read_schema(collection: Collection) -> Schema:
 def require_exported(collection: Collection, names: Iterable[str]) -> None:
     """Refuse fields that /export cannot read, or that are not there, by SchemaError."""
     found, own = read_schema(collection), collection.names
-    places = {name: [found.field(place) for place in own.fields([name])] for name in names}
-    lost = [
-        name
-        for name, fields in places.items()
-        if not all(field is not None and field.is_exported for field in fields)
-    ]
-    if any(name in OWN and None in places[name] for name in lost):
+
+    def is_exported(name: str) -> bool:
+        fields = map(found.field, own.fields([name]))
+        return all(field is not None and field.is_exported for field in fields)
+
+    lost = [name for name in names if not is_exported(name)]
+    if any(name in OWN and found.field(own.of(name)) is None for name in lost):
         add = collection.advise_init(found.fields)
         raise SchemaError(collection.url, own.fields(lost), next_step=add)
     if lost:
@@ -218,17 +220,16 @@ def own_fields(names: Names) -> dict[str, Field]:
     root = ElementTree.parse(solr_config() / "conf" / "managed-schema.xml").getroot()
     types = {one.attrib["name"]: _class(one.attrib["class"]) for one in root.iter("fieldType")}
     ours = {one.attrib["name"]: one.attrib for one in root.iter("field")}
+    flags = {"true": True, "false": False}
     fields: dict[str, Field] = {}
     for own in OWN:
-        flags = {"true": True, "false": False}
         described: dict[str, Any] = {name: flags.get(v, v) for name, v in ours[own].items()}
-        name = names.of(own)
         kind = types[described["type"]]
         if own == BANDS and names.has_numeric_bands:
             kind = "LongPointField"
             described |= {"stored": False, "docValues": True}
-        described |= {"name": name, "type": TYPES[kind]}
-        fields[name] = _field(described, {TYPES[kind]: kind})
+        described |= {"name": names.of(own), "type": TYPES[kind]}
+        fields[names.of(own)] = _field(described, {TYPES[kind]: kind})
     return fields
 
 
@@ -242,32 +243,26 @@ def own_types() -> list[dict[str, Any]]:
     """The types of the fields that we add: exact terms, numbers, and that of the note."""
     exact = {"sortMissingLast": True, "omitNorms": True, "omitTermFreqAndPositions": True}
     shared = {"uninvertible": False, "useDocValuesAsStored": True}
-    return [
-        {"name": TYPES["StrField"], "class": "solr.StrField", **exact, **shared},
-        {"name": TYPES["IntPointField"], "class": "solr.IntPointField", **shared},
-        {"name": TYPES["LongPointField"], "class": "solr.LongPointField", **shared},
-        # It never has values.
-        {"name": NOTE_TYPE, "class": "solr.StrField", "docValues": False, "stored": False,
-         "indexed": False},
-    ]  # fmt: skip
+    made: list[dict[str, Any]] = [
+        {"name": name, "class": f"solr.{kind}"} | (exact if kind == "StrField" else {}) | shared
+        for kind, name in TYPES.items()
+    ]
+    # That of the note never has values.
+    none = {"docValues": False, "stored": False, "indexed": False}
+    return [*made, {"name": NOTE_TYPE, "class": "solr.StrField", **none}]
 
 
 def xml(commands: Mapping[str, Any]) -> str:
     """Spell what these commands add, as lines to paste into a schema."""
     lines = []
-    for command, tag in (("add-field-type", "fieldType"), ("add-field", "field"),
-                         ("replace-field", "field")):  # fmt: skip
+    for command, tag in _ELEMENTS.items():
         added = commands.get(command, ())
         for one in [added] if isinstance(added, dict) else added:
-            attributes = {name: _xml_value(value) for name, value in one.items()}
-            lines.append(
-                "  " + ElementTree.tostring(ElementTree.Element(tag, attributes), "unicode")
-            )
+            element = ElementTree.Element(tag)
+            for name, value in one.items():
+                element.set(name, str(value).lower() if isinstance(value, bool) else str(value))
+            lines.append("  " + ElementTree.tostring(element, "unicode"))
     return "\n".join(lines)
-
-
-def _xml_value(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _get(collection: Collection, part: str, needed: Mapping[str, type]) -> dict[str, Any]:
@@ -307,10 +302,10 @@ def roots_only(found: Schema) -> list[str]:
 
 def with_text(collection: Collection, found: Schema) -> list[str]:
     """A filter for documents with text, if all of its fields can be searched."""
-    fields = {name: found.field(name) for name in collection.names.text}
-    if not all(one is not None and (one.indexed or one.doc_values) for one in fields.values()):
+    fields = [found.field(name) for name in collection.names.text]
+    if not all(one is not None and (one.indexed or one.doc_values) for one in fields):
         return []
-    return [" OR ".join(f"{name}:[* TO *]" for name in fields)]
+    return [" OR ".join(f"{name}:[* TO *]" for name in collection.names.text)]
 
 
 def count_unsigned(collection: Collection, found: Schema, fq: Sequence[str] = ()) -> int:
