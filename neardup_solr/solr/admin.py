@@ -324,7 +324,7 @@ def cluster(collection: Collection) -> cloud.SolrCluster:
     url = f"{collection.base}/admin/collections"
     told = _told(collection, url, {"action": "CLUSTERSTATUS"}) or {}
     scheme = urlsplit(url).scheme
-    return cloud.parse_cluster(told.get("cluster"), collection.name, scheme) or cloud.SolrCluster()
+    return cloud.parse_cluster(told.get("cluster"), collection.name, scheme)
 
 
 def is_local(collection: Collection) -> bool:

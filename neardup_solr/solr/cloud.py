@@ -119,49 +119,45 @@ def require_single(**numbers: int) -> None:
         require(number == 1, reason, step)
 
 
-def cluster_of(session: CheckedSession, base: str, collection: str) -> SolrCluster | None:
-    """Ask the Solr at `base` for its cluster. None if it is not in cloud mode or does not tell."""
+def cluster_of(session: CheckedSession, base: str, collection: str) -> SolrCluster:
+    """Ask the Solr at `base` for its cluster, an empty one if it does not tell."""
     params = {"action": "CLUSTERSTATUS", "collection": collection}
     try:
         url = f"{base}/admin/collections"
         told = answer(session.once("GET", url, seconds=STATUS_SECONDS, params=params))
     except SolrError:
-        return None  # then everything goes to the address that was given
+        return SolrCluster()  # then everything goes to the address that was given
     return parse_cluster(told.get("cluster"), collection, urlsplit(base).scheme)
 
 
-def parse_cluster(told: Any, name: str, scheme: str) -> SolrCluster | None:
-    """Parse a CLUSTERSTATUS response; None if Solr is not in cloud mode."""
+def parse_cluster(told: Any, name: str, scheme: str) -> SolrCluster:
+    """Parse a CLUSTERSTATUS response, to an empty cluster if Solr is not in cloud mode."""
     try:
-        return _parse(told, name, scheme)
+        live = frozenset(one for one in told.get("live_nodes", ()) if isinstance(one, str))
+        meant = _alias_of(told.get("aliases") or {}, name)
+        listed = told.get("collections") or {}
+        one = listed.get(next(iter(meant), name)) or {}
+        if not one and len(listed) == 1:
+            [one] = listed.values()
+        shards = one.get("shards", {})
+        own = one.get("configName")
+        same = (each for each, other in listed.items() if own and other.get("configName") == own)
+        return SolrCluster(
+            nodes=tuple(f"{scheme}://{address_of(node)}" for node in sorted(live)),
+            shards=() if len(meant) > 1 else tuple(_shards(shards, live)),
+            alias_of=meant,
+            misplacing=placement_problem(one.get("router") or {}),
+            beside=tuple(sorted({*same} - {*meant, name})),
+            is_read_only=str(one.get("readOnly", "")).lower() == "true",
+            inactive=tuple(
+                f"{shard}/{each} ({replica.get('state')})"
+                for shard, described in sorted(shards.items())
+                for each, replica in sorted(described.get("replicas", {}).items())
+                if replica.get("state") != ACTIVE
+            ),
+        )
     except (AttributeError, KeyError, TypeError):
-        return None
-
-
-def _parse(told: Any, name: str, scheme: str) -> SolrCluster:
-    live = frozenset(one for one in told.get("live_nodes", ()) if isinstance(one, str))
-    meant = _alias_of(told.get("aliases") or {}, name)
-    listed = told.get("collections") or {}
-    one = listed.get(next(iter(meant), name)) or {}
-    if not one and len(listed) == 1:
-        [one] = listed.values()
-    shards = one.get("shards", {})
-    own = one.get("configName")
-    same = (each for each, other in listed.items() if own and other.get("configName") == own)
-    return SolrCluster(
-        nodes=tuple(f"{scheme}://{address_of(node)}" for node in sorted(live)),
-        shards=() if len(meant) > 1 else tuple(_shards(shards, live)),
-        alias_of=meant,
-        misplacing=placement_problem(one.get("router") or {}),
-        beside=tuple(sorted({*same} - {*meant, name})),
-        is_read_only=str(one.get("readOnly", "")).lower() == "true",
-        inactive=tuple(
-            f"{shard}/{each} ({replica.get('state')})"
-            for shard, described in sorted(shards.items())
-            for each, replica in sorted(described.get("replicas", {}).items())
-            if replica.get("state") != ACTIVE
-        ),
-    )
+        return SolrCluster()
 
 
 def _alias_of(aliases: Mapping[str, str], name: str) -> tuple[str, ...]:
@@ -191,19 +187,17 @@ def _shards(shards: Mapping[str, Any], live: frozenset[str]) -> Iterator[Shard]:
         if shard.get("state") != ACTIVE:
             continue
         replicas = shard.get("replicas", {}).values()
-        serving = [one for one in replicas
-                   if one.get("state") == ACTIVE and one.get("node_name") in live]  # fmt: skip
-        leaders = [_core(one) for one in serving if one.get("leader")]
+        serving = {
+            f"{one['base_url']}/{one['core']}": one.get("leader")
+            for one in replicas
+            if one.get("state") == ACTIVE and one.get("node_name") in live
+        }
         yield Shard(
             name=name,
-            leader=leaders[0] if leaders else None,
-            replicas=tuple(map(_core, serving)),
+            leader=next(filter(serving.get, serving), None),
+            replicas=tuple(serving),
             size=len(replicas),
         )
-
-
-def _core(replica: Mapping[str, Any]) -> str:
-    return f"{replica['base_url']}/{replica['core']}"
 
 
 def address_of(node: str) -> str:

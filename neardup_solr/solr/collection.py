@@ -283,10 +283,12 @@ class Collection:
     def cluster(self) -> SolrCluster:
         """Ask a SolrCloud for its nodes and our shards. Without an answer there are none."""
         nodes = self.session.nodes
-        found = None if nodes.is_cloud is False else cluster_of(self.session, self.base, self.name)
-        if found is not None:
+        if nodes.is_cloud is False:
+            return SolrCluster()
+        found = cluster_of(self.session, self.base, self.name)
+        if found.nodes:
             nodes.learn(found.nodes)
-        return found or SolrCluster()
+        return found
 
     def versions(self, ids: Sequence[str]) -> dict[str, int]:
         """Read the versions of documents as a search finds them. Those not there are left out."""

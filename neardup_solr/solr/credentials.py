@@ -63,7 +63,8 @@ def credentials(address: SplitResult) -> Credentials | None:
     user = unquote(address.username or "") or os.environ.get(USER)
     if address.password is not None:
         return Credentials(user=user or "", password=unquote(address.password), source="`address`")
-    named = next((name for name in _KEPT if _is_set(name)), None)
+    values = ((name, os.environ.get(name, "")) for name in _KEPT)
+    named = next((n for n, value in values if value and (n != KEYRING or value == "1")), None)
     if user and named:
         password = _KEPT[named](user, address.hostname or "")
         return Credentials(user=user, password=password, source=f"${named}")
@@ -83,7 +84,9 @@ def require_private(address: SplitResult, source: str, access: Access) -> None:
     `source` says where it was found, "" if nowhere. It may be sent so if `access` allows it, or if
     $NEARDUP_SOLR_PLAIN_HTTP is 1.
     """
-    source = source or ("a header" if _has_basic_auth(access.headers) else "")
+    sent = {name.lower(): value.lower() for name, value in access.headers.items()}
+    if not source and sent.get("authorization", "").startswith("basic "):
+        source = "a header"
     is_private = address.scheme == "https" or is_loopback(address.hostname or "")
     if source and not (is_private or access.plain_http or os.environ.get(PLAIN_HTTP) == "1"):
         raise ArgumentError(
@@ -101,28 +104,13 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _is_set(name: str) -> bool:
-    """Return True if a variable is set. That of the keyring only says yes or no."""
-    value = os.environ.get(name, "")
-    return value == "1" if name == KEYRING else value != ""
-
-
-def _has_basic_auth(headers: Mapping[str, str]) -> bool:
-    return any(
-        name.lower() == "authorization" and value.lower().startswith("basic ")
-        for name, value in headers.items()
-    )
-
-
-def _of_variable(_user: str, _host: str) -> str:
-    return os.environ[PASSWORD]
-
-
 def _of_file(_user: str, _host: str) -> str:
     """The password in the file that $NEARDUP_SOLR_PASSWORD_FILE names, its only line."""
     path = os.environ[PASSWORD_FILE]
     try:
-        with open(path, "rb", opener=_at_once) as file:
+        # Without waiting for somebody who writes to a pipe.
+        number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with open(number, "rb") as file:
             # Of the open file: another one could take its name after a look at that.
             mode = os.fstat(file.fileno()).st_mode
             if not stat.S_ISREG(mode):
@@ -140,11 +128,6 @@ def _of_file(_user: str, _host: str) -> str:
     if not password or "\n" in password or len(content) > LONGEST:
         raise _unusable(path, "has no password alone on a line", "write nothing else to it")
     return password
-
-
-def _at_once(path: str, flags: int) -> int:
-    """Open a file without waiting for somebody who writes to it."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _unusable(path: str, reason: str, next_step: str) -> SettingsError:
@@ -171,7 +154,7 @@ def _of_keyring(user: str, host: str) -> str:
 
 # The first that is set counts.
 _KEPT: dict[str, Callable[[str, str], str]] = {
-    PASSWORD: _of_variable,
+    PASSWORD: lambda _user, _host: os.environ[PASSWORD],
     PASSWORD_FILE: _of_file,
     KEYRING: _of_keyring,
 }
@@ -202,7 +185,9 @@ class Access:
         if odd is not None:  # the value may be a secret
             reason = f"`headers` cannot have {odd!r} with its value"
             raise ArgumentError(reason, "give names and values of one line, in Latin letters")
-        if self.proxy is not None and not is_url(_with_scheme(self.proxy), PROXIES):
+        # As in the environment, a proxy may leave http:// out.
+        proxy = self.proxy if self.proxy and "://" in self.proxy else f"http://{self.proxy}"
+        if self.proxy is not None and not is_url(proxy, PROXIES):
             shown = self.proxy.rpartition("@")[2]
             raise ArgumentError(
                 f"`proxy` cannot be {shown!r}", "give an address such as http://proxy:3128"
@@ -216,14 +201,11 @@ class Access:
         named = {"ca": self.ca} | {name: os.environ.get(name) for name in AUTHORITIES}
         name, path = next(((name, path) for name, path in named.items() if path), ("", None))
         if path is not None and not os.access(path, os.R_OK):
-            said = f"the CA file {path}" + (f" of {_said(name)}" if name != "ca" else "")
-            raise ArgumentError(f"{said} cannot be read", "name a PEM file of certificates")
+            # The option `--ca` sets the first of the variables.
+            of = {"ca": "", AUTHORITIES[0]: f" of `ca` or ${name}"}.get(name, f" of ${name}")
+            reason = f"the CA file {path}{of} cannot be read"
+            raise ArgumentError(reason, "name a PEM file of certificates")
         return None if path is None else str(path)
-
-
-def _with_scheme(proxy: str) -> str:
-    """The address of a proxy as requests takes it: it may leave http:// out."""
-    return proxy if "://" in proxy else f"http://{proxy}"
 
 
 def _is_header(name: str, value: str) -> bool:
@@ -234,11 +216,6 @@ def _is_header(name: str, value: str) -> bool:
         return name.isascii() and " " not in name
     except (requests.exceptions.InvalidHeader, UnicodeEncodeError):
         return False
-
-
-def _said(name: str) -> str:
-    """Say what names a CA file. The option `--ca` sets the first of the variables."""
-    return f"`ca` or ${name}" if name == AUTHORITIES[0] else f"${name}"
 
 
 def from_environment() -> Access:
