@@ -106,53 +106,44 @@ def install(
         return
     with server_extra():
         from filelock import FileLock
+    # Homes of their own share these jars, as workers of pytest do: one of them downloads.
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        # Homes of their own share these jars, as workers of pytest do: one of them downloads.
         with FileLock(folder.parent / "fetching"):
-            _install_absent(folder, jars, tell, remote)
-
-
-def _install_absent(
-    folder: Path, jars: Sequence[Jar], tell: Callable[[str], None], remote: str | None
-) -> None:
-    absent = [jar for jar in jars if not jar.is_intact(folder / jar.name)]
-    if absent:
-        with server_extra():
-            import_module("jgo.maven")  # before anything is announced
-        _check_room(folder, absent)
-        what = f"{counted(len(absent), 'jar')}, {sum(jar.size for jar in absent) / 1e6:.1f} MB"
-        tell(f"Fetching Solr {SOLR_VERSION}, once: {what}, into {folder}")
-        _fetch(folder, absent, remote)
-    (folder / MARK).write_text(_digest(jars))
+            absent = [jar for jar in jars if not jar.is_intact(folder / jar.name)]
+            if absent:
+                _fetch(folder, absent, tell, remote)
+            (folder / MARK).write_text(_digest(jars))
 
 
 def _digest(jars: Sequence[Jar]) -> str:
     return hashlib.sha256("\n".join(map(str, jars)).encode()).hexdigest()
 
 
-def _check_room(folder: Path, jars: Sequence[Jar]) -> None:
-    needed = sum(jar.size for jar in jars) + SPARE
-    free = shutil.disk_usage(folder).free
+def _fetch(
+    folder: Path, jars: Sequence[Jar], tell: Callable[[str], None], remote: str | None
+) -> None:
+    """Download into a staging folder on the same disk, verify there, then move."""
+    with server_extra():
+        import_module("jgo.maven")  # before anything is announced
+    size = sum(jar.size for jar in jars)
+    needed, free = size + SPARE, shutil.disk_usage(folder).free
     if free < needed:
         raise ServerError(
             f"Solr needs {needed / 1e6:.0f} MB on the disk, {free / 1e6:.0f} MB are free",
             f"free {(needed - free) / 1e6 + 1:.0f} MB in {folder}, "
             "or set NEARDUP_HOME to a folder on another disk",
         )
-
-
-def _fetch(folder: Path, jars: Sequence[Jar], remote: str | None) -> None:
-    """Download into a staging folder on the same disk, verify there, then move."""
+    what = f"{counted(len(jars), 'jar')}, {size / 1e6:.1f} MB"
+    tell(f"Fetching Solr {SOLR_VERSION}, once: {what}, into {folder}")
     staging = folder.parent / "staging"
     shutil.rmtree(staging, ignore_errors=True)
     try:
-        with _progress(sum(jar.size for jar in jars)) as advance:
+        with _progress(size) as advance, thread_pool(THREADS) as pool:
             context = _context(staging, remote, advance)
-            with thread_pool(THREADS) as pool:
-                jobs = [pool.submit(_fetch_one, jar, context, folder) for jar in jars]
-                for job in as_completed(jobs):
-                    job.result()
+            jobs = [pool.submit(_fetch_one, jar, context, folder) for jar in jars]
+            for job in as_completed(jobs):
+                job.result()
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 
@@ -165,17 +156,16 @@ def _context(staging: Path, remote: str | None, advance: Callable[[int], None]) 
 
     @contextmanager
     def progress(_name: str, _size: int) -> Iterator[Callable[[int], None]]:
-        done = 0
+        received: list[int] = []
 
         def count(size: int) -> None:
-            nonlocal done
-            done += size
+            received.append(size)
             advance(size)
 
         try:
             yield count
         except BaseException:
-            advance(-done)  # the bytes of a broken download are fetched again
+            advance(-sum(received))  # the bytes of a broken download are fetched again
             raise
 
     return MavenContext(

@@ -11,14 +11,13 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.arguments import in_bytes
 from neardup_solr.embedded.layout import INSTALL, Layout, auth_header, server_extra
 from neardup_solr.errors import ArgumentError, ServerError
-from neardup_solr.files import solr_config
 from neardup_solr.records import NOTHING
 
 if TYPE_CHECKING:
@@ -83,7 +82,9 @@ def heap_size(asked: str | None, nodes: int = 1) -> str:
     size = in_bytes(heap)
     if size < SMALLEST_HEAP:
         raise ArgumentError(f"{named} cannot be {heap}: Solr needs 256m or more", next_step)
-    memory = _memory()
+    with server_extra():
+        from psutil import virtual_memory
+    memory = int(virtual_memory().total)
     if size * nodes > memory:
         has = f"{memory / 2**30:.1f}g"
         of_nodes = f" for each of {nodes} nodes" if nodes > 1 else ""
@@ -97,32 +98,12 @@ def heap_size(asked: str | None, nodes: int = 1) -> str:
     return heap
 
 
-def _memory() -> int:
-    with server_extra():
-        from psutil import virtual_memory
-    return int(virtual_memory().total)
-
-
-def spawn(
-    place: Layout,
-    port: int,
-    *,
-    java: Path,
-    class_path: str,
-    heap: str,
-    properties: Mapping[str, str] = NOTHING,
-) -> int:
-    """Start Solr in a session of its own and return its process id; it is not ready yet.
-
-    `properties` are further ones for Java.
-    """
-    words = command(
-        place, port, java=java, heap=heap, settings=solr_config() / "server", properties=properties
-    )
+def spawn(place: Layout, command: Sequence[str], class_path: str) -> int:
+    """Start Solr in a session of its own and return its process id; it is not ready yet."""
     try:
         with (place.logs / CONSOLE).open("wb") as console:
             process = subprocess.Popen(
-                words,
+                command,
                 cwd=place.server,
                 env=environment(class_path),
                 stdin=subprocess.DEVNULL,
@@ -150,7 +131,10 @@ def command(
     settings: Path,
     properties: Mapping[str, str] = NOTHING,
 ) -> list[str]:
-    """The command line of the server. `settings` is the folder with jetty.xml and log4j2.xml."""
+    """The command line of the server, with further `properties` for Java.
+
+    `settings` is the folder with jetty.xml and log4j2.xml.
+    """
     all_properties = {
         "solr.solr.home": place.solr_home,
         "solr.install.dir": place.jars.parent,
@@ -358,7 +342,7 @@ def startup_error(place: Layout) -> str:
         text = (place.logs / CONSOLE).read_text(encoding="utf-8", errors="replace")
     except OSError:
         text = ""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line for line in map(str.strip, text.splitlines()) if line]
     lines = [line for line in lines if not line.startswith(NOISE)]
     causes = [line for line in lines if line.startswith("Caused by:")]
     errors = [line for line in lines if "Exception" in line or "rror" in line]

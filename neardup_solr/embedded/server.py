@@ -146,19 +146,14 @@ def launch(
     for pid in process.running_pids(place):
         process.end(pid, timeout=30)
     prepare(place, is_node=bool(properties))
-    class_path = jars.class_path(place.jars, wanted)
+    class_path, settings = jars.class_path(place.jars, wanted), solr_config() / "server"
     for attempt in range(1, ATTEMPTS + 1):
         state = replace(recall(place) or NO_STATE, port=port(), heap=heap, started="")
         try:
-            pid = process.spawn(
-                place,
-                state.port,
-                java=java,
-                class_path=class_path,
-                heap=heap,
-                properties=properties,
+            words = process.command(
+                place, state.port, java=java, heap=heap, settings=settings, properties=properties
             )
-            begun = replace(state, pid=pid)
+            begun = replace(state, pid=process.spawn(place, words, class_path))
             remember(place, begun)  # so that other commands can wait for it
             return _describe(place, _wait_until_ready(place, begun, tell), started_now=True)
         except ServerError:
