@@ -34,7 +34,7 @@ from neardup_solr.errors import ArgumentError, ServerError, counted
 
 
 def running() -> Server | None:
-    """The running embedded Solr, or None; one that is still starting does not count.
+    """Find the running embedded Solr, or None. One that is still starting does not count.
 
     Reads the remembered state, looks at that one process and opens one connection: cheap enough
     for every command. Of a cloud, the nodes that run. Raises ServerError if the extra `server` is
@@ -174,7 +174,7 @@ def _port(place: Layout, asked: int | None, tell: Tell) -> int:
 
 
 def stop(*, timeout: float = 30.0, tell: Tell = to_stderr) -> bool:
-    """Stop the embedded Solr; True if there was one.
+    """Stop the embedded Solr. True if there was one.
 
     It gets `timeout` seconds to close its indexes, then it is killed. Cores and port stay.
     """
@@ -235,7 +235,7 @@ def is_known() -> bool:
 
 
 def cores(of: Server) -> dict[str, int] | None:
-    """The names of its cores, each with its number of documents; None if it does not answer.
+    """Count the documents of each core, by its name. None if the server does not answer.
 
     Of a cloud its collections, of which one that cannot be searched now counts as -1.
     """
@@ -272,7 +272,7 @@ def size_on_disk(folder: Path) -> int:
 
 
 def logs(lines: int = 50, *, node: int = 1) -> str:
-    """The last lines of the log, of a cloud that of a `node`; empty if Solr has never run.
+    """Read the last lines of the log, of a cloud that of a `node`. Empty if Solr has never run.
 
     It is Solr's own log, or what Java printed if that is newer (after a failed start).
     """

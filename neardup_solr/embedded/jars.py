@@ -96,7 +96,7 @@ def install(
     tell: Callable[[str], None],
     remote: str | None = None,
 ) -> None:
-    """Put every jar into the folder; only those that are absent or damaged are downloaded.
+    """Put every jar into the folder. Only those that are absent or damaged are downloaded.
 
     `tell` gets one line if there is something to download; `remote` is the address of a Maven
     repository other than jgo's own. Raises ServerError without jgo, network or room on the disk,

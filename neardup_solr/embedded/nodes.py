@@ -63,7 +63,7 @@ def start(place: Layout, count: int, heap: str | None, port: int | None, tell: T
 
     first = up(0)
 
-    def tried(number: int) -> Server | None:
+    def start_if_possible(number: int) -> Server | None:
         try:
             return up(number)
         except ServerError as error:
@@ -71,7 +71,7 @@ def start(place: Layout, count: int, heap: str | None, port: int | None, tell: T
             return None
 
     with ThreadPoolExecutor(max_workers=max(1, count - 1)) as pool:
-        others = list(pool.map(tried, range(1, count)))
+        others = list(pool.map(start_if_possible, range(1, count)))
     running = [first, *filter(None, others)]
     _wait_until_joined(running)
     return _as_one(running)
@@ -154,7 +154,7 @@ def _wait_until_joined(nodes: Sequence[Server]) -> None:
 
 
 def collections(of: Server) -> dict[str, int] | None:
-    """The collections of a cloud, each with its number of documents; None if it does not answer.
+    """Count the documents of each collection, by its name. None if the cloud does not answer.
 
     One that cannot be searched now counts as -1.
     """

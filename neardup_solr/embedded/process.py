@@ -99,7 +99,7 @@ def heap_size(asked: str | None, nodes: int = 1) -> str:
 
 
 def spawn(place: Layout, command: Sequence[str], class_path: str) -> int:
-    """Start Solr in a session of its own and return its process id; it is not ready yet."""
+    """Start Solr in a session of its own and return its process id. It is not ready yet."""
     try:
         with (place.logs / CONSOLE).open("wb") as console:
             process = subprocess.Popen(
@@ -313,7 +313,7 @@ def has_loaded(place: Layout, port: int) -> bool:
 def wait_until_ready(
     place: Layout, pid: int, port: int, *, timeout: float, tell: Callable[[str], None]
 ) -> None:
-    """Return once Solr answers and has loaded its cores; `tell` gets a line if loading takes long.
+    """Return once Solr answers and has loaded its cores. `tell` gets a line if that takes long.
 
     Raises ServerError if the process ends first, or gives no answer within `timeout` seconds; it
     is ended then. Loading has no limit: if it were ended, the next start would load from scratch.

@@ -95,7 +95,7 @@ def _describe(place: Layout, state: ServerState, *, started_now: bool) -> Server
 
 @contextmanager
 def server_lock(place: Layout, tell: Tell) -> Iterator[None]:
-    """Hold the lock file for the block; `tell` gets a line if another process holds it.
+    """Hold the lock file for the block. `tell` gets a line if another process holds it.
 
     The system releases the lock when its holder ends, however it ends.
     """
@@ -137,7 +137,7 @@ def launch(
     *,
     properties: Mapping[str, str] = NOTHING,
 ) -> Server:
-    """A server that is started now; `properties` are further ones for Java, those of a node.
+    """Start a server. `properties` are further ones for Java, those of a node.
 
     `port` is asked before each attempt. Raises ServerError if the server cannot be started.
     """

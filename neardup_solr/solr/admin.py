@@ -156,7 +156,7 @@ Config = Mapping[str, Any]
 
 
 def update_chain(config: Config) -> list[str]:
-    """The classes of the update chain that /update uses, in order; none if it is Solr's own.
+    """List the classes of the update chain of /update, in order, none if it is Solr's own.
 
     The one that rebuilds a document is always among them: Solr puts it before the last.
     """
@@ -250,7 +250,7 @@ def _met(collection: Collection, forgotten: Set[str]) -> frozenset[str]:
 
 
 def _first_documents(collection: Collection, fields: Sequence[str]) -> list[dict[str, Any]]:
-    """Some documents with these fields; none if Solr does not tell."""
+    """Read some documents with these fields. None if Solr does not tell."""
     body = {"query": "*:*", "fields": list(fields), "limit": LOOKED_AT}
     told = _told(collection, f"{collection.url}/select", body=body)
     return list(_part(told, "response").get("docs", []))
@@ -349,7 +349,7 @@ def _answers(collection: Collection, key: str, clauses: int) -> bool:
 def _told(
     collection: Collection, url: str, params: Mapping[str, Any] | None = None, *, body: Any = None
 ) -> Told | None:
-    """What Solr tells; None if it refuses. Raises SolrUnreachable if it does not answer."""
+    """Ask Solr, and return None if it refuses. Raises SolrUnreachable if it does not answer."""
     sent: dict[str, Any] = {"params": params}
     if body is not None:
         sent = {"data": orjson.dumps(body), "headers": {"Content-Type": "application/json"}}

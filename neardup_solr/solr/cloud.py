@@ -168,7 +168,7 @@ def _alias_of(aliases: Mapping[str, str], name: str) -> tuple[str, ...]:
 
 
 def placement_problem(router: Mapping[str, Any]) -> str:
-    """Say what of a router lets documents of one id get into several shards; "" if nothing does."""
+    """Say what of a router lets documents of one id get into several shards, if anything does."""
     if field := router.get("field"):
         return (
             f"the router.field {field!r}: once its value changes, a document gets into another"

@@ -129,7 +129,7 @@ class Collection:
         return self.session.nodes.known_as or self.base
 
     def add(self, documents: Sequence[bytes | Mapping[str, Any]]) -> tuple[Refusal, ...]:
-        """Send documents as they are; those with an id already there are replaced.
+        """Send documents as they are. Those with an id already there are replaced.
 
         A document is a mapping, or bytes that are already its JSON.
         Returns the documents that Solr refused; the others are taken, and durable once committed.
@@ -295,7 +295,7 @@ class Collection:
         return self._versions(ids, lambda asked: self.ask(query.of_leaders(asked), DOCS))
 
     def _versions(self, ids: Sequence[str], ask: Ask) -> dict[str, int]:
-        return {one["id"]: one.get(VERSION, 0) for one in self._stored(ids, [VERSION], ask)}
+        return {one["id"]: one.get(VERSION, 0) for one in self._read_pages(ids, [VERSION], ask)}
 
     def document(self, id: str, fields: Sequence[str]) -> dict[str, Any]:
         """The stored fields of the document with exactly this id.
@@ -317,9 +317,11 @@ class Collection:
 
     def stored(self, ids: Sequence[str], fields: Sequence[str]) -> list[dict[str, Any]]:
         """Read the id and fields of documents by pages. Ids that are not there are left out."""
-        return self._stored(ids, fields, lambda asked: self.ask(asked, DOCS))
+        return self._read_pages(ids, fields, lambda asked: self.ask(asked, DOCS))
 
-    def _stored(self, ids: Sequence[str], fields: Sequence[str], ask: Ask) -> list[dict[str, Any]]:
+    def _read_pages(
+        self, ids: Sequence[str], fields: Sequence[str], ask: Ask
+    ) -> list[dict[str, Any]]:
         docs: list[dict[str, Any]] = []
         wanted = [ID, *fields]
         for at in range(0, len(ids), query.PAGE):
@@ -462,7 +464,7 @@ class Collection:
         return self._learnt.get(SETTINGS)
 
     def stored_settings(self) -> Settings | None:
-        """The settings that are stored with the documents; None if no document has any.
+        """Read the settings that are stored with the documents, None if no document has any.
 
         Raises SettingsError if documents differ in them, SchemaError if the field is missing.
         """
@@ -534,7 +536,7 @@ class Collection:
         object.__setattr__(self, "names", names)  # whoever holds the collection has them, too
 
     def kept_names(self) -> Names:
-        """The names that its schema keeps; the usual ones if it keeps none, or does not exist.
+        """Read the names that its schema keeps, the usual ones if it keeps none, or does not exist.
 
         Raises SettingsError if what the schema keeps is not understood.
         """
@@ -628,7 +630,7 @@ class Collection:
 def in_halves(
     items: Sequence[T], send: Callable[[Sequence[T]], Sent], id_of: Callable[[T], str]
 ) -> Sent:
-    """Send items; if Solr refuses them because of one of them, send them in halves.
+    """Send items, in halves if Solr refuses them because of one of them.
 
     One that Solr does not take even alone is refused; `id_of` names it.
     """

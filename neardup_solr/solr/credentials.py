@@ -51,7 +51,7 @@ def as_sent(user: str, password: str) -> tuple[Any, Any]:
 
 
 def credentials(address: SplitResult) -> Credentials | None:
-    """User and password for the Solr at an address; None if there are none.
+    """Find user and password for the Solr at an address. None if there are none.
 
     Both may stand in the address. Else the user is that of the address or of $NEARDUP_SOLR_USER,
     and the password that of the first of these that is set: $NEARDUP_SOLR_PASSWORD, the file that
@@ -194,7 +194,7 @@ class Access:
             )
 
     def authority(self) -> str | None:
-        """The file (or folder) of certificate authorities to trust; None for the usual ones.
+        """Name the file (or folder) of certificate authorities to trust, None for the usual ones.
 
         Raises ArgumentError if there is no such file, or it cannot be read.
         """

@@ -68,7 +68,7 @@ class Names:
 
     @classmethod
     def read(cls, noted: str, place: str = "-c NAME") -> Names:
-        """The names that a note in the schema holds; raises SettingsError if it holds none.
+        """Parse the names of a note in the schema. Raises SettingsError if it holds none.
 
         `place` are the options of a command that name the collection.
         """
@@ -122,7 +122,7 @@ class Names:
         return f"{{!collapse field={cluster} nullPolicy=expand min={rank}}}"
 
     def of(self, name: str) -> str:
-        """The collection's name for a logical one; a name of neither kind is its own.
+        """The collection's name for a logical one. A name of neither kind is its own.
 
         For the text it is the field that is written: the first one.
         """
@@ -138,7 +138,7 @@ class Names:
         return list(dict.fromkeys(field for fields in read for field in fields))
 
     def logical(self, document: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-        """These fields of a document from Solr, by logical names; absent ones are left out.
+        """These fields of a document from Solr, by logical names. Absent ones are left out.
 
         If one of them is a pattern ("*"), what it matches keeps the collection's names.
         """

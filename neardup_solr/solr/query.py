@@ -56,7 +56,7 @@ class Terms:
 
 
 def any_of(terms: Terms, *, filters: Sequence[str], params: Mapping[str, str]) -> Request:
-    """A request whose hits share at least one term; their score is the number shared.
+    """A request whose hits share at least one term. Their score is the number shared.
 
     `filters` are filter queries in Solr's syntax; `params` are what those refer to by `$name`.
     Sorted by score, then id, so that equal requests give equal answers.
@@ -189,7 +189,7 @@ def select_if_settings(
     fields: Sequence[str],
     limit: int,
 ) -> Selection | None:
-    """Select documents; None if these are not the settings of all documents that have any.
+    """Select documents if these are the settings of all documents that have any, else None.
 
     One request asks for both: Solr caches the filters by which it counts the settings.
     """

@@ -168,7 +168,7 @@ def check(response: requests.Response, url: str, *, embedded: bool) -> None:
     """
     status = response.status_code
     if status in (401, 403):
-        raise _refused(response, url)
+        raise _access_error(response, url)
     if status == 407:
         raise SolrAnswerError(url, status, PROXY_REFUSES, PROXY_NEXT)
     if 300 <= status < 400:
@@ -180,7 +180,7 @@ def check(response: requests.Response, url: str, *, embedded: bool) -> None:
         raise _nobody(response, url, embedded=embedded)
     header, error = decoded.get("responseHeader"), decoded.get("error")
     if status != 200 or error is not None:
-        raise _failed(url, status, header, error, embedded=embedded)
+        raise _answer_error(url, status, header, error, embedded=embedded)
     if not is_success(header):
         reason = "the answer has no responseHeader with status 0"
         raise SolrAnswerError(url, status, reason, NOT_SOLR)
@@ -188,7 +188,7 @@ def check(response: requests.Response, url: str, *, embedded: bool) -> None:
     vars(response)[_DECODED] = decoded
 
 
-def _failed(url: str, status: int, header: Any, error: Any, *, embedded: bool) -> SolrError:
+def _answer_error(url: str, status: int, header: Any, error: Any, *, embedded: bool) -> SolrError:
     """The error for what Solr says, with what a cluster that is at fault needs."""
     if is_halted(said := _message(error, status)):
         return SolrHalted(url, said)
@@ -207,7 +207,7 @@ def _failed(url: str, status: int, header: Any, error: Any, *, embedded: bool) -
 def explain_outage(
     said: str, url: str, *, without_keeper: bool = False, embedded: bool = False
 ) -> tuple[str, str] | None:
-    """Why Solr cannot do it, before what it said itself, and the next step; None if it is unknown.
+    """Say why Solr cannot do it, and what it said, and the next step. None if it is unknown.
 
     `without_keeper` tells that the node does not reach its ZooKeeper.
     """
@@ -291,7 +291,7 @@ def is_halted(message: str) -> bool:
     return message == _NO_SEARCHER or any(sign in message for sign in _HALTED)
 
 
-def _refused(response: requests.Response, url: str) -> SolrError:
+def _access_error(response: requests.Response, url: str) -> SolrError:
     """The error for what is not allowed, with these credentials or at all."""
     decoded = _json(response)
     said = _message(decoded.get("error"), 403) if isinstance(decoded, dict) else ""
@@ -317,7 +317,7 @@ def read_body(response: requests.Response, url: str) -> None:
 
 
 def largest() -> int:
-    """The bytes that one answer may have; an export, which is not held as a whole, may have more.
+    """The bytes that one answer may have. An export, which is not held as a whole, may have more.
 
     $NEARDUP_MAX_ANSWER says how many; raises SettingsError if that is no size.
     """

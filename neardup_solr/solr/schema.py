@@ -58,7 +58,7 @@ class Field:
         return self.doc_values and EXPORTED.fullmatch(self.kind) is not None
 
     def problem(self, wanted: Field) -> str:
-        """Why this field cannot be used in place of `wanted`; "" if it can."""
+        """Say why this field cannot be used in place of `wanted`. "" if it can."""
         same_kind = self.kind == wanted.kind or {self.kind, wanted.kind} <= NUMBERS
         problems = {
             f"it is a {self.kind}, not a {wanted.kind}": not same_kind,
@@ -73,7 +73,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schema:
-    """The fields of a collection; `key` is its unique key, "" if it has none.
+    """The fields of a collection. `key` is its unique key, "" if it has none.
 
     `types` are the classes of the field types; `copies` are the pairs of source and destination
     of its copyFields, patterns included.
@@ -309,7 +309,7 @@ def with_text(collection: Collection, found: Schema) -> list[str]:
 
 
 def count_unsigned(collection: Collection, found: Schema, fq: Sequence[str] = ()) -> int:
-    """Count the documents with a text but none of our fields; nested ones need none.
+    """Count the documents with a text but none of our fields. Nested ones need none.
 
     Only those that match `fq` are counted.
     """
@@ -318,7 +318,7 @@ def count_unsigned(collection: Collection, found: Schema, fq: Sequence[str] = ()
 
 
 def describe_unsigned(collection: Collection, count: int | None = None) -> list[str]:
-    """Say how many documents have a text but no signature; nothing if there are none.
+    """Say how many documents have a text but no signature, if there are any.
 
     `count` is their number, if it is known already.
     """

@@ -119,7 +119,7 @@ class CheckedSession(requests.Session):
         require: Callable[[dict[str, Any]], None] = ignore,
         **kwargs: Any,
     ) -> dict[str, Any]:
-        """Send a request; gives the JSON of the answer, which has the parts that are `needed`.
+        """Send a request and return the JSON of the answer, which has the parts that are `needed`.
 
         `require` refuses it by SolrAnswerError if more is wrong with it; see also `responses`.
         """
@@ -165,7 +165,7 @@ class CheckedSession(requests.Session):
     def pieces(
         self, url: str, params: Mapping[str, str | Sequence[str]], deadline: float = math.inf
     ) -> Iterator[bytes]:
-        """The body of a large answer, piece by piece as it comes; only its status is checked.
+        """Yield the body of a large answer as it comes. Only its status is checked.
 
         It is asked for once; see `lasting` for the deadline.
         Raises SolrAnswerError if it breaks off: what was given by then is not all of it.

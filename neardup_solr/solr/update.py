@@ -86,7 +86,7 @@ _OPTIMISTIC = {**EXACT, "failOnVersionConflicts": "false", "versions": "true", "
 def send(
     collection: Collection, orders: Sequence[Order], params: Mapping[str, str] = NOTHING
 ) -> Sent:
-    """Send updates, each for the version of its document that was read; `params` go with them.
+    """Send updates, each for the version of its document that was read. `params` go with them.
 
     If Solr refuses the whole request because of one document, or as too large, it is sent again in
     halves. Updates that were taken before that count as dropped: the version has changed.

@@ -149,7 +149,7 @@ class Outages:
         return self.patience > 0
 
     def wait(self, error: SolrError, end: float, *, is_second: bool = False) -> None:
-        """Wait until Solr is back; raises the error, or why it cannot be started, at the end.
+        """Wait until Solr is back. Raises the error, or why it cannot be started, at the end.
 
         If Solr is there, the `is_second` of the errors of a request is told, as more may come.
 
