@@ -5,15 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, Final
 
-from neardup_solr.errors import RecordError
-from neardup_solr.progress import ignore
+from neardup_solr.errors import RecordError, counted
 from neardup_solr.records import NOTHING
 from neardup_solr.sources.columns import Columns, are_there, columns
 from neardup_solr.sources.lines import lines, lists_of_lines
@@ -40,7 +37,9 @@ MAX_QUOTED_BYTES: Final = 2**25
 
 DELIMITERS: Final = (",", ";", "\t", "|")  # that are known without being named
 
-Numbered = tuple[int, bytes | None]
+BLANK: Final = (b"", b"\r")
+
+Row = list[str] | Unusable
 
 
 def read_lines(source: Opened, reading: Reading) -> Iterator[Piece]:
@@ -97,7 +96,9 @@ def lines_have_ids(lines: Iterable[str]) -> bool:
     return has_tabs or all(any(map(str.isdigit, word)) for word in words)
 
 
-def _line_by_line(where: str, numbered: Iterable[Numbered], reading: Reading) -> Iterator[Record]:
+def _line_by_line(
+    where: str, numbered: Iterable[tuple[int, bytes | None]], reading: Reading
+) -> Iterator[Record]:
     for number, raw in numbered:
         try:
             parts = id_and_text(decode(raw, reading), reading)
@@ -134,15 +135,16 @@ def read_tsv(source: Opened, reading: Reading) -> Iterator[Piece]:
 
 
 def _table(source: Opened, reading: Reading, usual: str) -> Iterator[Piece]:
-    feed = _Feed(lists_of_lines(source, _room(reading)))
-    delimiter = reading.delimiter or _delimiter(source, feed.peek(), reading, usual)
-    header = next(_rows(feed, reading, delimiter), (0, []))[1]
-    if not isinstance(header, list):
+    feed, delimiter = _open_table(source, reading, usual)
+    header, size = _row(feed, 0, delimiter, reading) if feed.has(0) else ([], 0)
+    if isinstance(header, Unusable):
         step = step_for([str(header)], "check `encoding` and `source_format`")
         raise source.error(f"its header cannot be read: {header}", step)
+    feed.drop(size)
     asked = columns(source, header, reading)
     where = f"{source.name}, line "
-    for numbers, rows in _batches(feed, reading, delimiter):
+    for begins, rows, _ in _batches(feed, reading, delimiter):
+        numbers = [feed.number + at for at in begins]
         if len(rows) > 1 and reading.is_in_runs and set(map(len, rows)) == {len(header)}:
             ids = [] if asked.id is None else [row[asked.id] for row in rows]
             texts = [row[asked.text[0]] for row in rows]
@@ -153,42 +155,67 @@ def _table(source: Opened, reading: Reading, usual: str) -> Iterator[Piece]:
             yield _of_row(f"{where}{number}", row, asked, reading, delimiter)
 
 
-def _room(reading: Reading) -> int:
-    """The bytes that a line may take: a text within the limit, and other columns."""
+def _open_table(source: Opened, reading: Reading, usual: str) -> tuple[_Feed, str]:
+    """The lines of a table from its header on, and what separates its columns."""
     # The limit of a field is one for the whole process: only ever raised, so that no other reader
     # fails.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
-    return reading.max_doc_bytes + 64 * 1024
+    feed = _Feed(lists_of_lines(source, reading.max_doc_bytes + 64 * 1024))
+    while feed.has(0) and feed.held[0] in BLANK:
+        feed.drop(1)
+    first = feed.held[0] if feed.has(0) else None
+    return feed, choose_delimiter(source, first, reading, usual)
+
+
+class _Feed:
+    """Lines that are read as far as rows need them: `number` is that of the first that is held."""
+
+    def __init__(self, lists: Iterable[Sequence[bytes | None]]) -> None:
+        self._lists = iter(lists)
+        self.held: list[bytes | None] = []
+        self.number = 1
+
+    def has(self, at: int) -> bool:
+        """Tell whether there is a line `at`, counted from the first that is held."""
+        while at >= len(self.held) and (more := next(self._lists, None)):
+            self.held += more
+        return at < len(self.held)
+
+    def drop(self, count: int) -> None:
+        """Let the first lines go."""
+        del self.held[:count]
+        self.number += count
 
 
 def _batches(
     feed: _Feed, reading: Reading, delimiter: str, *, splits: bool = True
-) -> Iterator[tuple[Sequence[int], Sequence[Any]]]:
-    """Read rows with the lines where they start, as many as are at hand, or one if any is odd.
+) -> Iterator[tuple[Sequence[int], Sequence[Any], int]]:
+    """Read rows, as many as are at hand, or one if any of these is odd.
 
-    Unless it `splits`, rows are not taken apart where each is a line.
+    They come with the held lines where they begin, and where the last one ends. Unless it `splits`,
+    rows are not taken apart where each is a line.
     """
-    while numbered := feed.some():
-        last = numbered[-1][0]
-        whole = numbered[: _in_whole_rows(numbered)]
-        rows, begins = _split(_texts([raw for _, raw in whole]), delimiter, splits=splits)
-        feed.give_back(numbered[len(whole) if rows else 0 :])
+    while feed.has(0):
+        end, count = len(feed.held), _in_whole_rows(feed.held)
+        rows, begins = _split(_texts(feed.held[:count]), delimiter, splits=splits)
+        at = 0
         if rows:
-            yield [whole[at][0] for at in begins], rows
-            continue
-        for number, row in _rows(feed, reading, delimiter):
-            yield [number], [row]
-            if feed.number > last:
-                break
+            yield begins, rows, count
+            at = end = count
+        # What a stray quote would swallow is looked at again, line by line.
+        while at < end:
+            begin, size = at, 1
+            if feed.held[at] not in BLANK:
+                row, size = _row(feed, at, delimiter, reading)
+                yield [begin], [row], begin + size
+            at += size
+        feed.drop(at)
 
 
-def _in_whole_rows(numbered: Sequence[Numbered]) -> int:
+def _in_whole_rows(lines: Sequence[bytes | None]) -> int:
     """Count the lines that make up whole rows, as far as their quotes tell."""
-    quotes = [(raw or b"").count(b'"') for _, raw in numbered]
-    if sum(quotes) % 2 == 0:
-        return len(quotes)
-    counts = accumulate(quotes)
-    return max((lines for lines, count in enumerate(counts, 1) if count % 2 == 0), default=0)
+    counts = list(accumulate((line or b"").count(b'"') for line in lines))
+    return next((at for at in range(len(counts), 0, -1) if counts[at - 1] % 2 == 0), 0)
 
 
 def _split(
@@ -224,28 +251,71 @@ def _row_pattern(delimiter: str) -> re.Pattern[str]:
     return re.compile(rf"{field}(?:{re.escape(delimiter)}{field})*\r?")
 
 
+def _row(feed: _Feed, at: int, delimiter: str, reading: Reading) -> tuple[Row, int]:
+    """Read the row that begins at a line, or why it cannot be read; and how many lines it has."""
+    first, row, size = feed.held[at], None, 1
+    try:
+        if first is not None and b'"' in first:
+            row, size = _quoted_row(feed, at, delimiter, reading)
+        written = decode(_join(feed.held[at : at + size]), reading)
+    except Unusable as problem:
+        return problem, size
+    return written.rstrip("\r").split(delimiter) if row is None else row, size
+
+
+def _quoted_row(
+    feed: _Feed, at: int, delimiter: str, reading: Reading
+) -> tuple[list[str] | None, int]:
+    """Read a row with quotes, or None if they are text: many write them into TSV as they are."""
+    reader = csv.reader(_continue_row(feed, at, reading), delimiter=delimiter, strict=True)
+    try:
+        row = next(reader)
+    except (csv.Error, Unusable) as error:
+        if delimiter == "\t":
+            return None, 1
+        is_long = isinstance(error, Unusable)
+        reason = str(error) if is_long else f"malformed quoting ({error})"
+        raise Unusable(reason, feed.held[at]) from error
+    size = reader.line_num
+    are_several = delimiter == "\t" and size > 1 and "\t" in "".join(row)  # that look like one
+    return (None, 1) if are_several else (row, size)
+
+
+def _continue_row(feed: _Feed, at: int, reading: Reading) -> Iterator[str]:
+    """The lines of a quoted row, as many as the csv module asks for."""
+    on_invalid = "replace" if reading.lossy else "surrogateescape"
+    size = 0
+    while feed.has(at):
+        raw = feed.held[at] or b""
+        # Each line that is held costs its objects, too: many short ones must not add up.
+        size += len(raw) + 100
+        if size > MAX_QUOTED_BYTES:
+            reason = too_large(MAX_QUOTED_BYTES)
+            raise Unusable(f"{reason} in quotes, or a quote that is never closed")
+        yield raw.decode("utf-8", on_invalid) + "\n"
+        at += 1
+
+
+def _join(lines: Sequence[bytes | None]) -> bytes | None:
+    """The lines of a row as they are written, or None if one was too long to be held."""
+    held = [line for line in lines if line is not None]
+    return b"\n".join(held) if len(held) == len(lines) else None
+
+
 def _of_row(position: str, row: Row, asked: Columns, reading: Reading, delimiter: str) -> Record:
-    header = asked.names
-    if not isinstance(row, list):
+    if isinstance(row, Unusable):
         return unusable(position, row)
-    if len(row) != len(header):
-        count = "1 field" if len(row) == 1 else f"{len(row)} fields"
-        reason = f"{count}, but the header has {len(header)}"
-        return RecordError(position, reason, record=_spell(row, delimiter))
-    several = len(asked.text) > 1
-    text = tuple(row[at] for at in asked.text) if several else row[asked.text[0]]
-    kept = {name: row[at] for name, at in asked.keep if row[at]} if asked.keep else NOTHING
-    made = record(position, asked.id_of(row), text, reading=reading, kept=kept)
-    if type(made) is RecordError:
-        made.record = as_columns(header, row)
-    return made
-
-
-def _spell(row: list[str], delimiter: str) -> str | None:
-    """A row as a line, with quotes if it needs them."""
+    if len(row) == len(asked.names):
+        text = tuple(row[at] for at in asked.text) if len(asked.text) > 1 else row[asked.text[0]]
+        kept = {name: row[at] for name, at in asked.keep if row[at]} if asked.keep else NOTHING
+        made = record(position, asked.id_of(row), text, reading=reading, kept=kept)
+        if type(made) is RecordError:
+            made.record = as_columns(asked.names, row)
+        return made
+    reason = f"{counted(len(row), 'field')}, but the header has {len(asked.names)}"
     line = io.StringIO()
     csv.writer(line, delimiter=delimiter, lineterminator="\n").writerow(row)
-    return as_text(line.getvalue().removesuffix("\n"))
+    return RecordError(position, reason, record=as_text(line.getvalue().removesuffix("\n")))
 
 
 def written_rows(source: Opened, reading: Reading, usual: str) -> tuple[str, Iterator[bytes]]:
@@ -253,54 +323,35 @@ def written_rows(source: Opened, reading: Reading, usual: str) -> tuple[str, Ite
 
     A row that cannot be read is given as well, empty if it is too long to be held.
     """
-    held: deque[bytes | None] = deque()
-    feed = _Feed(_remember(lists_of_lines(source, _room(reading)), held))
-    delimiter = reading.delimiter or _delimiter(source, feed.peek(), reading, usual)
-    return delimiter, _as_written(feed, held, reading, delimiter)
+    feed, delimiter = _open_table(source, reading, usual)
+    return delimiter, _as_written(feed, reading, delimiter)
 
 
 def fields_of(row: bytes, reading: Reading, delimiter: str) -> list[str]:
     """The fields of a row as it is written."""
-    first, *others = row.split(b"\n")
-    return _row(first, _Feed([others]), [], delimiter, reading)
+    feed = _Feed([row.split(b"\n")])
+    found, _ = _row(feed, 0, delimiter, reading) if feed.has(0) else ([], 0)
+    if isinstance(found, Unusable):
+        raise found
+    return found
 
 
-def _remember(
-    lists: Iterable[list[bytes | None]], held: deque[bytes | None]
-) -> Iterator[list[bytes | None]]:
-    for raws in lists:
-        held.extend(raws)
-        yield raws
-
-
-def _as_written(
-    feed: _Feed, held: deque[bytes | None], reading: Reading, delimiter: str
-) -> Iterator[bytes]:
+def _as_written(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[bytes]:
     """Give each row with its lines, without blank lines between rows."""
-    line = 1  # the number of the first that is held
-    for numbers, rows in _batches(feed, reading, delimiter, splits=False):
-        raws = [held.popleft() or b"" for _ in range(feed.number - line)]
-        if len(raws) == len(rows):  # each is a line
-            yield from raws
-            line += len(raws)
+    for begins, rows, last in _batches(feed, reading, delimiter, splits=False):
+        if len(rows) == last:  # each is a line
+            yield from (line or b"" for line in feed.held[:last])
             continue
-        for begin, end, row in zip(numbers, [*numbers[1:], feed.number], rows, strict=True):
-            taken = raws[begin - line : end - line]
-            while taken[-1] in (b"", b"\r") and len(taken) > 1:
-                taken.pop()
-            yield row.raw or b"" if isinstance(row, Unusable) else b"\n".join(taken)
-        line += len(raws)
+        for begin, end in pairwise([*begins, last]):
+            while feed.held[end - 1] in BLANK and end > begin + 1:
+                end -= 1
+            yield _join(feed.held[begin:end]) or b""
 
 
-def delimiter_of(source: Opened, first: bytes, format: str) -> str:
-    """Find what separates the columns of a table, by its first line."""
-    quiet = replace(source, on_notice=ignore)
-    usual = "\t" if format == "tsv" else ","
-    return source.reading.delimiter or _delimiter(quiet, first, source.reading, usual)
-
-
-def _delimiter(source: Opened, first: bytes | None, reading: Reading, usual: str) -> str:
+def choose_delimiter(source: Opened, first: bytes | None, reading: Reading, usual: str) -> str:
     """Choose what separates the columns: the usual, unless only another one makes them fit."""
+    if reading.delimiter:
+        return reading.delimiter
     header = (first or b"").decode("utf-8", "replace").rstrip("\r")
     names = fields(header, usual)
     others = [each for each in DELIMITERS if each != usual and len(fields(header, each)) > 1]
@@ -322,119 +373,3 @@ def fields(line: str, delimiter: str) -> list[str]:
         return next(csv.reader([line], delimiter=delimiter), [])
     except csv.Error:
         return line.split(delimiter)
-
-
-Row = list[str] | Unusable
-
-
-def _rows(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[tuple[int, Row]]:
-    """Read rows with the line where each starts, or the reason why one cannot be read."""
-    for number, raw in feed:
-        if raw in (b"", b"\r"):
-            continue
-        taken: list[Numbered] = []
-        try:
-            row: Row = _row(raw, feed, taken, delimiter, reading)
-        except Unusable as problem:
-            row = problem
-            feed.give_back(taken)
-        yield number, row
-
-
-def _row(
-    first: bytes | None, feed: _Feed, taken: list[Numbered], delimiter: str, reading: Reading
-) -> list[str]:
-    """Read the row that starts with `first`. Further lines of it are noted in `taken`."""
-    if first is None or b'"' not in first:
-        return decode(first, reading).rstrip("\r").split(delimiter)
-    try:
-        row = next(
-            csv.reader(_continue_row(first, feed, taken, reading), delimiter=delimiter, strict=True)
-        )
-        if delimiter == "\t" and taken and any("\t" in field for field in row):
-            raise csv.Error("rows that look like one quoted field")
-    except (csv.Error, Unusable) as error:
-        if delimiter == "\t":  # many write quotes into TSV as they are
-            feed.give_back(taken)
-            return decode(first, reading).rstrip("\r").split(delimiter)
-        too_long = isinstance(error, Unusable)
-        reason = str(error) if too_long else f"malformed quoting ({error})"
-        raise Unusable(reason, first) from error
-    too_large_inside = any(raw is None for _, raw in taken)
-    whole = None if too_large_inside else b"\n".join([first, *(raw or b"" for _, raw in taken)])
-    taken.clear()
-    decode(whole, reading)  # raises if `_continue_row` let pass that are not UTF-8
-    return row
-
-
-def _continue_row(
-    first: bytes, feed: _Feed, taken: list[Numbered], reading: Reading
-) -> Iterator[str]:
-    """The lines of a quoted record, as many as the csv module asks for."""
-    on_invalid = "replace" if reading.lossy else "surrogateescape"
-    size, raw = 0, first
-    while True:
-        # Each line that is held costs its objects, too: many short ones must not add up.
-        size += len(raw) + 100
-        if size > MAX_QUOTED_BYTES:
-            reason = too_large(MAX_QUOTED_BYTES)
-            raise Unusable(f"{reason} in quotes, or a quote that is never closed")
-        yield raw.decode("utf-8", on_invalid) + "\n"
-        number, following = next(feed, (0, None))
-        if not number:
-            return
-        taken.append((number, following))
-        raw = following or b""
-
-
-class _Feed:
-    """Numbered lines that can be given back, so that what a stray quote swallowed is read again."""
-
-    def __init__(self, lists: Iterable[Sequence[bytes | None]]) -> None:
-        self._lists = iter(lists)
-        self._waiting: deque[Numbered] = deque()
-        self._following = 1
-
-    def __iter__(self) -> Iterator[Numbered]:
-        return self
-
-    def __next__(self) -> Numbered:
-        self._fill()
-        if not self._waiting:
-            raise StopIteration
-        return self._waiting.popleft()
-
-    @property
-    def number(self) -> int:
-        """The number of the next line."""
-        return self._waiting[0][0] if self._waiting else self._following
-
-    def some(self) -> list[Numbered]:
-        """Take the next lines, as many as there are at hand, none at the end."""
-        self._fill()
-        taken = list(self._waiting)
-        self._waiting.clear()
-        return taken
-
-    def _fill(self) -> None:
-        if self._waiting:
-            return
-        for raws in self._lists:
-            self._waiting.extend(enumerate(raws, self._following))
-            self._following += len(raws)
-            return
-
-    def peek(self) -> bytes | None:
-        """The first line that is not blank, without taking it."""
-        passed: list[Numbered] = []
-        found: bytes | None = None
-        for number, found in self:
-            passed.append((number, found))
-            if found not in (b"", b"\r"):
-                break
-        self.give_back(passed)
-        return found
-
-    def give_back(self, taken: list[Numbered]) -> None:
-        self._waiting.extendleft(reversed(taken))
-        taken.clear()

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from neardup_solr.progress import ignore
 from neardup_solr.sources.columns import are_there, choose_id, number_them, shown
-from neardup_solr.sources.csv import DELIMITERS, delimiter_of, fields, lines_have_ids
+from neardup_solr.sources.csv import DELIMITERS, choose_delimiter, fields, lines_have_ids
 from neardup_solr.sources.lines import begun
 from neardup_solr.sources.record import ROW, Opened, Reading
 
@@ -83,7 +84,9 @@ def _names(source: Opened, format: str) -> tuple[list[str], Opened]:
     first = next(iter(_lines(head)), "")
     if first.count('"') % 2:  # a header of several lines
         return [], source
-    return fields(first, delimiter_of(source, first.encode(), format)), source
+    usual = "\t" if format == "tsv" else ","
+    quiet = replace(source, on_notice=ignore)
+    return fields(first, choose_delimiter(quiet, first.encode(), source.reading, usual)), source
 
 
 def _with_ids_of_lines(source: Opened) -> Opened:
