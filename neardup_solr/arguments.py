@@ -45,6 +45,7 @@ Action = Literal["allow", "tag", "hold", "reject"]  # of the gate, the mildest f
 Which = Literal["needed", "missing", "all"]  # of the documents to annotate
 OnRepeat = Literal["last", "first", "fail"]  # which record counts if an id comes again
 OnRepeatOrKeep = Literal["keep", "last", "first", "fail"]  # where each may count
+Judgement = Literal["same", "different", "unsure"]  # of a pair, by a person
 TableOf = Literal["pairs", "clusters"]  # what a table of duplicates has a row for
 RowFormat = Literal["table", "tsv", "csv", "jsonl"]
 TableOrJson = Literal["table", "json"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, get_args
@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from neardup_solr.arguments import Linkage, require_choice
 from neardup_solr.errors import ArgumentError
 from neardup_solr.kernel import graph
-from neardup_solr.measures.arrays import Pairs
-from neardup_solr.records import Cluster, Duplicate, Member, Removed, natural
+from neardup_solr.measures.arrays import Pairs, number_pairs
+from neardup_solr.records import AnyId, Cluster, Duplicate, Member, Removed, key_of, natural
 
 LINKAGES: tuple[Linkage, ...] = get_args(Linkage)
 MOST_MISSING = 256  # documents of a cluster whose missing pairs are worth a comparison
@@ -37,6 +37,7 @@ _WORDING = (
 
 Labels = NDArray[np.int64]
 Similarities = NDArray[np.float64]
+NO_PAIRS: Pairs = np.empty((0, 2), dtype=np.uint32)
 
 
 def components(documents: int, pairs: Pairs) -> Labels:
@@ -49,8 +50,16 @@ def components(documents: int, pairs: Pairs) -> Labels:
     return found
 
 
-def link(linkage: str, documents: int, pairs: Pairs, similarities: Similarities) -> Labels:
+def link(
+    linkage: str,
+    documents: int,
+    pairs: Pairs,
+    similarities: Similarities,
+    apart: Pairs = NO_PAIRS,
+) -> Labels:
     """Label documents by a linkage, "single" or "complete".
+
+    Pairs of documents that are to be kept `apart` never are in one cluster, by no chain.
 
     Single linkage takes whatever a path of pairs connects for one cluster: the connected
     components. So a chain of near-duplicates can connect documents that have nothing in common:
@@ -60,8 +69,76 @@ def link(linkage: str, documents: int, pairs: Pairs, similarities: Similarities)
     """
     require_choice("linkage", linkage, LINKAGES)
     if linkage == "single":
-        return components(documents, pairs)
+        order = np.lexsort((pairs[:, 1], pairs[:, 0], -similarities)) if len(apart) else slice(None)
+        return components_apart(documents, pairs[order], apart)
+    if len(apart):
+        is_allowed = ~np.isin(number_pairs(pairs), number_pairs(np.sort(apart, axis=1)))
+        pairs, similarities = pairs[is_allowed], similarities[is_allowed]
     return complete(documents, pairs, similarities)
+
+
+class Partition:
+    """Groups of things that only grow, some of which are never to be one.
+
+    Union-find; each group knows those that it is kept apart from, and the smaller set of them
+    moves, so that each moves log2(things) times at most.
+    """
+
+    def __init__(self) -> None:
+        self._parents: dict[Any, Any] = {}
+        self._apart: dict[Any, set[Any]] = {}
+
+    def find(self, thing: Any) -> Any:
+        """Find the thing that names the group of another one."""
+        while (parent := self._parents.get(thing, thing)) != thing:
+            self._parents[thing] = self._parents.get(parent, parent)
+            thing = parent
+        return thing
+
+    def unite(self, one: Any, other: Any) -> bool:
+        """Make one group of two, and return False if they have to stay apart."""
+        one, other = self.find(one), self.find(other)
+        if one == other:
+            return True
+        if other in self._apart.get(one, ()):
+            return False
+        if len(self._apart.get(one, ())) > len(self._apart.get(other, ())):
+            one, other = other, one
+        self._parents[one] = other
+        for third in self._apart.pop(one, ()):
+            self._apart[third].discard(one)
+            self._apart[third].add(other)
+            self._apart.setdefault(other, set()).add(third)
+        return True
+
+    def separate(self, one: Any, other: Any) -> bool:
+        """Keep two groups apart from now on, and return False if they are one."""
+        one, other = self.find(one), self.find(other)
+        if one == other:
+            return False
+        self._apart.setdefault(one, set()).add(other)
+        self._apart.setdefault(other, set()).add(one)
+        return True
+
+
+def components_apart(documents: int, pairs: Pairs, apart: Pairs) -> Labels:
+    """Find components as `components` does, but leave out each pair that would join two `apart`.
+
+    The pairs count in their order. Only where two that are to be apart were connected, they are
+    taken one by one.
+    """
+    labels = components(documents, pairs)
+    torn = labels[apart[labels[apart[:, 0]] == labels[apart[:, 1]], 0]]
+    if not len(torn):
+        return labels
+    is_torn = np.isin(labels[pairs[:, 0]], torn)
+    partition = Partition()
+    for one, other in apart.tolist():
+        partition.separate(one, other)
+    kept = [pair for pair in pairs[is_torn].tolist() if partition.unite(*pair)]
+    return components(
+        documents, np.concatenate([pairs[~is_torn], np.array(kept, np.uint32).reshape(-1, 2)])
+    )
 
 
 def complete(documents: int, pairs: Pairs, similarities: Similarities) -> Labels:
@@ -367,24 +444,35 @@ def _number(text: str) -> int | float:
     return int(text) if text.strip().lstrip("+-").isdigit() else float(text)
 
 
-def remove_within(pairs: Sequence[Duplicate], clusters: Sequence[Cluster]) -> dict[str, Removed]:
+def remove_within(
+    pairs: Sequence[Duplicate],
+    clusters: Sequence[Cluster],
+    apart: Collection[tuple[AnyId, AnyId]] = (),
+) -> dict[str, Removed]:
     """The documents that the canonical document of their cluster makes superfluous, by id.
 
     Complete linkage tears pairs apart, and a canonical document may be near that of another
     cluster. The later of two such is removed, and what is near to no kept document is kept, so that
-    no pair is left.
+    no pair is left. Of two documents `apart`, never is one removed for the other, nor both for a
+    third one.
     """
+    partition = Partition()
+    for pair in apart:
+        partition.separate(*pair)
+    for cluster in clusters if apart else ():
+        for member in cluster.members:
+            partition.unite(cluster.canonical, member.id)
     removed: dict[str, Removed] = {}
     torn = _neighbours(pair for pair in pairs if not pair.cluster)
     kept: set[str] = set()
 
     def decide(id: str, near: Mapping[str, float]) -> None:
         there = [(-similarity, other) for other, similarity in near.items() if other in kept]
-        if there:
-            similarity, other = min(there, key=lambda one: (one[0], str(one[1])))
-            removed[id] = Removed(id=id, duplicate_of=other, similarity=-similarity)
-        else:
-            kept.add(id)
+        for similarity, other in sorted(there, key=lambda one: (one[0], str(one[1]))):
+            if not apart or partition.unite(id, other):
+                removed[id] = Removed(id=id, duplicate_of=other, similarity=-similarity)
+                return
+        kept.add(id)
 
     for cluster in clusters:
         decide(cluster.canonical, torn.get(cluster.canonical, {}))
@@ -408,10 +496,22 @@ def remove_within(pairs: Sequence[Duplicate], clusters: Sequence[Cluster]) -> di
     return removed
 
 
-def remove_across(pairs: Iterable[Duplicate]) -> dict[str, Removed]:
-    """The documents of the first side that have a near-duplicate in the other, by id."""
+def remove_across(
+    pairs: Iterable[Duplicate], apart: Collection[tuple[AnyId, AnyId]] = ()
+) -> dict[str, Removed]:
+    """The documents of the first side that have a near-duplicate in the other, by id.
+
+    Of two documents `apart`, by their keys, not both are removed for a third one.
+    """
     removed: dict[str, Removed] = {}
+    partition = Partition()
+    for one in apart:
+        partition.separate(*one)
+    if apart:  # those of clusters first: no two within one are apart
+        pairs = sorted(pairs, key=lambda pair: (not pair.cluster, -pair.similarity))
     for pair in pairs:
+        if apart and not partition.unite(key_of(pair.id, 0), key_of(pair.other_id, 1)):
+            continue
         known = removed.get(pair.id)
         if known is None or (known.similarity or 0.0) < pair.similarity:
             removed[pair.id] = Removed(

@@ -169,7 +169,8 @@ class Duplicate:
     `similarity` lies in 0..1 by `measure`; `distance` counts words, None if the measure has no
     distance; `cluster` is the first id of their cluster in natural order; `shared` counts the LSH
     bands that the two have in common. `sides` are those of the two documents: 0 is the source, 1
-    what it was compared `against`.
+    what it was compared `against`. `answer` is what somebody said of the pair, "" for nothing; None
+    if no answers were asked for.
     """
 
     id: AnyId
@@ -180,6 +181,12 @@ class Duplicate:
     cluster: AnyId
     shared: int = 0
     sides: tuple[int, int] = (0, 0)
+    answer: str | None = None
+
+    @property
+    def ends(self) -> tuple[tuple[int, AnyId], tuple[int, AnyId]]:
+        """The side and the id of both documents."""
+        return (self.sides[0], self.id), (self.sides[1], self.other_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

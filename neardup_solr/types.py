@@ -3,11 +3,13 @@
 Classes that a program makes or catches, such as Settings and SourceError, are `nd`'s own.
 """
 
+from neardup_solr.answers import Answer as Answer
 from neardup_solr.arguments import Action as Action
 from neardup_solr.arguments import By as By
 from neardup_solr.arguments import Family as Family
 from neardup_solr.arguments import Frame as Frame
 from neardup_solr.arguments import Id as Id
+from neardup_solr.arguments import Judgement as Judgement
 from neardup_solr.arguments import Kind as Kind
 from neardup_solr.arguments import Linkage as Linkage
 from neardup_solr.arguments import MeasureName as MeasureName
@@ -39,8 +41,9 @@ from neardup_solr.solr.names import Names as Names
 from neardup_solr.sources import SourceLike as SourceLike
 from neardup_solr.text.diff import Change as Change
 from neardup_solr.text.diff import Words as Words
+from neardup_solr.verbs.duplicates.answers import Answered as Answered
+from neardup_solr.verbs.duplicates.answers import DocumentKey as DocumentKey
 from neardup_solr.verbs.duplicates.clean_file import Unique as Unique
-from neardup_solr.verbs.duplicates.group import DocumentKey as DocumentKey
 from neardup_solr.verbs.duplicates.inputs import Compared as Compared
 from neardup_solr.verbs.duplicates.previous_run import Changes as Changes
 from neardup_solr.verbs.evaluate import KnownPairs as KnownPairs

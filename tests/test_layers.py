@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "neardup_solr"
 ROOMS = (
     "errors", "arguments", "records", "settings", "progress", "threads",
     "text", "kernel", "minhash", "measures", "candidates", "clusters",
-    "files", "memory", "checkpoint", "demo",
+    "files", "memory", "checkpoint", "answers", "demo",
     "solr", "embedded", "sources", "reports",
     "verbs", "spark", "cli",
 )  # fmt: skip

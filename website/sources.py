@@ -22,9 +22,9 @@ NAVIGATION = {
         "guides/new-documents", "migrate",
     ),
     "Reference": (
-        "commands", "library", "sources", "duplicates", "measures", "aligned", "clusters", "unique",
-        "report", "collapse", "gate", "annotate", "explain", "tuning", "parameters", "fields",
-        "operations", "environment", "reliability",
+        "commands", "library", "sources", "duplicates", "measures", "aligned", "clusters",
+        "answers", "unique", "report", "collapse", "gate", "annotate", "explain", "tuning",
+        "parameters", "fields", "operations", "environment", "reliability",
     ),
     "Further": (
         "cloud", "spark", "scale", "native", "sql", "interoperability", "results", "design",

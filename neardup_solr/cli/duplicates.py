@@ -197,6 +197,8 @@ def _say_duplicates(found: Duplicates) -> None:
         )
     if found.since is not None:
         show.say(_describe_changes(found.since))
+    if found.answered is not None:
+        show.say(f"{found.answered}.")
     show.say_gaps(found.gaps)
 
 

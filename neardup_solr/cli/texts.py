@@ -118,6 +118,10 @@ TEXTS: dict[str, dict[str, str]] = {
             "FIELD: Field or column that has to be equal, such as tenant (repeatable, or a,b); a"
             " document without it is compared with nothing."
         ),
+        "answers": (
+            "Obey the answers of people in this file: what is different is never found again, and"
+            " what is the same always is."
+        ),
         "cap": (
             "Most documents of a band key or shingle that are all paired with each other (default:"
             " 1024; of a word: 50)."

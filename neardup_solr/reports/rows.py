@@ -21,6 +21,7 @@ from neardup_solr.text.escape import to_csv, to_tsv
 
 COLUMNS = ("id", "other_id", "distance", "similarity")
 DUPLICATE_COLUMNS = ("id", "other_id", "similarity", "distance", "measure", "cluster")
+ANSWER = "answer"  # the column that people fill
 MATCH_COLUMNS = ("id", "distance", "similarity", "shared", "text")
 
 TEXTS = ("text", "other_text")  # columns with texts of documents
@@ -109,16 +110,23 @@ def _of_duplicates(
     pairs: Sequence[Duplicate], texts: Mapping[AnyId, str], kept: Mapping[AnyId, Mapping[str, Any]]
 ) -> tuple[Iterator[Row], Sequence[str], Sequence[str]]:
     """Rows of pairs, their columns, and which of these come from the documents."""
+    own = name_columns(pairs)
 
     def table(part: Sequence[Duplicate]) -> tables.Columns:
-        columns = tables.of_pairs(part, DUPLICATE_COLUMNS, texts, kept)
+        columns = tables.of_pairs(part, own, texts, kept)
         return columns | {"similarity": [round(pair.similarity, 4) for pair in part]}
 
     names = list(table([]))
     parts = (pairs[at : at + ROWS_AT_ONCE] for at in range(0, len(pairs), ROWS_AT_ONCE))
     cells = chain.from_iterable(zip(*table(part).values(), strict=True) for part in parts)
     rows = (dict(zip(names, row, strict=True)) for row in cells)
-    return rows, names, names[len(DUPLICATE_COLUMNS) :]
+    return rows, names, names[len(own) :]
+
+
+def name_columns(pairs: Sequence[Duplicate]) -> tuple[str, ...]:
+    """Name the columns of pairs: with `answer`, for people to fill, if answers were asked for."""
+    has_answers = bool(pairs) and pairs[0].answer is not None
+    return (*DUPLICATE_COLUMNS, ANSWER) if has_answers else DUPLICATE_COLUMNS
 
 
 def format_matches(matches: Iterable[Match], format: str) -> Iterator[str]:

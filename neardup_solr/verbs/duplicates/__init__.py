@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from neardup_solr.answers import Answer, read_answers
 from neardup_solr.arguments import (
     MAX_DOC_BYTES,
     READING,
@@ -82,6 +83,7 @@ class Options:
     min_similarity: float | None = None
     fq: OneOrMore = ()
     same: OneOrMore = ()
+    answers: str | Path | None = None
     cap: int | None = None
     linkage: Linkage = "single"
     canonical: str = "first"
@@ -114,6 +116,7 @@ class Options:
     rule: Rule = field(init=False)
     readings: tuple[Reading, Reading] = field(init=False)
     files: dict[str, Path] = field(init=False)
+    judged: list[Answer] = field(init=False, default_factory=list)
     watching: Callbacks = field(init=False)
 
     def __post_init__(self) -> None:
@@ -170,7 +173,7 @@ class Options:
         require(self.remember is not None or not self.full, "`full` goes with `remember`",
                 "name a file by that")  # fmt: skip
         outputs = paths_of(self.output) or []
-        names = ("unique", "removed", "rejected", "checkpoint", "remember")
+        names = ("unique", "removed", "rejected", "checkpoint", "remember", "answers")
         given = {name: getattr(self, name) for name in names}
         self.files = {name: Path(path) for name, path in given.items() if path is not None}
         tables = {
@@ -181,9 +184,12 @@ class Options:
         remember = self.files.get("remember")
         for name, side in (("source", self.source), ("against", self.against)):
             for path in paths_of(side) or ():
-                check_apart({f"`{name}`": Path(path), "`remember`": remember, **tables})
+                own = {"`remember`": remember, "`answers`": self.files.get("answers")}
+                check_apart({f"`{name}`": Path(path), **own, **tables})
         for path in outputs:
             check_output(Path(path))
+        if self.answers is not None:
+            self.judged = read_answers(self.answers)
         for name in self.files.keys() & {"checkpoint", "remember"}:
             check_place(self.files[name])
         if self.remember is not None:
@@ -201,8 +207,8 @@ class Options:
 
     @property
     def needs_texts(self) -> bool:
-        """True if texts have to be read to compare documents."""
-        return self.compared_by.needs_texts or self.by == "words"
+        """True if texts have to be read to compare documents, or to obey answers about them."""
+        return self.compared_by.needs_texts or self.by == "words" or bool(self.judged)
 
     @property
     def needs_sets(self) -> bool:
@@ -239,6 +245,7 @@ def duplicates(
     min_similarity: float | None = None,
     fq: OneOrMore = (),
     same: OneOrMore = (),
+    answers: str | Path | None = None,
     cap: int | None = None,
     linkage: Linkage = "single",
     canonical: str = "first",
@@ -294,6 +301,11 @@ def duplicates(
     Of a collection only documents that match `fq`, Solr filter queries, are read. With `same`, the
     names of fields or columns (a tenant, a language), only documents with equal values of all of
     them are compared; one that lacks a value, or has an empty one, is compared with nothing.
+
+    `answers` names a file with the answers of people. A pair that was judged different is not
+    found, and its documents are never in one cluster, by no chain; those of a pair that was judged
+    same always are, however similar they are. Answers are not obeyed if newer ones contradict
+    them, or if a text has changed since; a line tells how many.
 
     With `linkage` "single", pairs connect the documents of a cluster; with "complete", any two of
     them are a pair. `canonical` is the rule for the document to keep: "first" (id), "longest",
@@ -357,11 +369,16 @@ def _find(
     way = options.by or choose_way(options.compared_by, documents, gathered.fits)
     found = find_candidates(gathered, way)
     comparison = Comparison.of(gathered)
+    if options.answers is not None:
+        from neardup_solr.verbs.duplicates.answers import find_answered
+
+        comparison = replace(comparison, answers=find_answered(gathered))
     verified = _verify(comparison, found)
     if options.mutual_best:
         from neardup_solr.measures.aligned import mutual_best
 
         verified.keep(mutual_best(verified.pairs, verified.similarities))
+    comparison.add_same(verified)
     clustered = group(comparison, verified)
     _warn(gathered)
     result = make_result(comparison, way, found, verified, clustered)

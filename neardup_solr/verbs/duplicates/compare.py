@@ -17,7 +17,7 @@ from neardup_solr.measures import (
     Limits,
     floor,
 )
-from neardup_solr.measures.arrays import Flat, Pairs, pairs_of
+from neardup_solr.measures.arrays import Flat, Pairs, number_pairs, pairs_of
 from neardup_solr.minhash import sign
 from neardup_solr.progress import OnProgress, Progress, ignore
 from neardup_solr.settings import CAP, WORD_CAP
@@ -27,6 +27,7 @@ from neardup_solr.verbs.duplicates.inputs import THREADS, Gathered, fitting_part
 
 if TYPE_CHECKING:
     from neardup_solr.checkpoint import ArrayCheckpoint
+    from neardup_solr.verbs.duplicates.answers import RowAnswers
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
 TEXTS, COMPARING = "texts", "comparing"
@@ -71,6 +72,7 @@ class Comparison:
     """A comparison of pairs of gathered documents.
 
     Pairs that were compared in the `previous` run, with the same contents, are not compared again.
+    What `answers` call different is not found.
     """
 
     gathered: Gathered
@@ -78,6 +80,7 @@ class Comparison:
     on_progress: OnProgress = ignore
     previous: PreviousRun | None = None
     is_limited: bool = True
+    answers: RowAnswers | None = None
 
     @classmethod
     def of(cls, gathered: Gathered) -> Comparison:
@@ -138,7 +141,7 @@ class Comparison:
         return f"{ORDER}.{BLOCK}" + (f".{self.previous.digest}" if self.previous else "")
 
     def verify(self, pairs: Pairs, *, checkpoint: ArrayCheckpoint | None = None) -> Verified:
-        """Find the pairs that are within the limits.
+        """Find the pairs that are within the limits, and not different by an answer.
 
         The array `pairs` may be sorted in place.
         """
@@ -146,8 +149,25 @@ class Comparison:
             found = self._compare(pairs, checkpoint)
         else:
             found = self._compare_unknown(pairs, self.previous, checkpoint)
+        if self.answers is not None:
+            found.keep(self.answers.mark_allowed(found.pairs))
         found.keep(np.lexsort((found.pairs[:, 1], found.pairs[:, 0])))
         return found
+
+    def add_same(self, verified: Verified) -> None:
+        """Add the pairs that are the same by an answer, whatever their similarity is."""
+        if self.answers is None:
+            return
+        own = number_pairs(self.answers.same)
+        asked = self.answers.same[~np.isin(own, number_pairs(verified.pairs))]
+        more = self.without_limits().verify(asked)
+        verified.take(
+            [
+                (verified.pairs, verified.distances, verified.similarities),
+                (more.pairs, more.distances, more.similarities),
+            ]
+        )
+        verified.keep(np.lexsort((verified.pairs[:, 1], verified.pairs[:, 0])))
 
     def _compare_unknown(
         self, pairs: Pairs, previous: PreviousRun, checkpoint: ArrayCheckpoint | None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from neardup_solr.measures.arrays import Pairs, number_pairs
 from neardup_solr.minhash.signature import count_shared_bands
 from neardup_solr.records import AnyId, Cluster, Duplicate, Member, key_of, natural
 from neardup_solr.threads import gc_disabled
+from neardup_solr.verbs.duplicates.answers import Answered, DocumentKey
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
 
 if TYPE_CHECKING:
@@ -26,18 +28,21 @@ if TYPE_CHECKING:
 PAIRS_AT_ONCE = 1 << 14  # whose signatures are looked at
 UNCLUSTERED = ""  # the cluster of a pair that complete linkage has separated
 
-DocumentKey = tuple[int, str]  # a document: its side, 0 or 1, and its id
 SIDES = ((0, 0), (0, 1), (1, 1))  # of a pair, by how many of the two are of the second side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouped:
-    """Pairs and clusters by ids, `keys` of their documents by row, and what the rule compares."""
+    """Pairs and clusters by ids, `keys` of their documents by row, and what the rule compares.
+
+    `answered` has the answers that were given, if any were asked for.
+    """
 
     pairs: tuple[Duplicate, ...]
     clusters: tuple[Cluster, ...]
     keys: dict[int, AnyId]
     values: Mapping[DocumentKey, object]
+    answered: Answered | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,13 +65,18 @@ class _Linked:
         nodes: Sequence[DocumentKey],
         pairs: Pairs,
         similarities: Similarities,
+        same: Pairs = clusters.NO_PAIRS,
+        different: Pairs = clusters.NO_PAIRS,
     ) -> _Linked:
-        """Make clusters of pairs by a linkage."""
-        stand_ins = np.arange(len(nodes))
-        if measure != "containment":  # an excerpt is not the whole
-            stand_ins = components(len(nodes), pairs[similarities >= 1.0])
+        """Make clusters of pairs by a linkage, and by pairs that are the same or different."""
+        identical = pairs[similarities >= 1.0]
+        if measure == "containment":  # an excerpt is not the whole
+            identical = identical[:0]
+        equal = np.concatenate([same, identical])
+        stand_ins = clusters.components_apart(len(nodes), equal, different)
         folded = clusters.fold_identical(pairs, similarities, stand_ins)
-        labels = clusters.link(linkage, len(nodes), *folded)[stand_ins]
+        apart = stand_ins[different].astype(np.uint32)
+        labels = clusters.link(linkage, len(nodes), *folded, apart)[stand_ins]
         return cls(nodes=nodes, pairs=pairs, labels=labels, stand_ins=stand_ins)
 
     @property
@@ -113,7 +123,11 @@ def group(comparison: Comparison, verified: Verified) -> Grouped:
     with gc_disabled():
         own = _Numbered(comparison, verified)
         return Grouped(
-            pairs=own.rows(), clusters=own.clusters(), keys=own.keys(), values=own.values()
+            pairs=own.rows(),
+            clusters=own.clusters(),
+            keys=own.keys(),
+            values=own.values(),
+            answered=own.answered(),
         )
 
 
@@ -122,15 +136,27 @@ def regroup(found: Duplicates, least: float) -> tuple[tuple[Duplicate, ...], tup
 
     All pairs that complete linkage needs are among those of a lower threshold.
     """
-    pairs = [pair for pair in found.pairs if pair.similarity >= floor(least)]
+    answered = found.answered or Answered()
+    pairs = [
+        pair
+        for pair in found.pairs
+        if pair.similarity >= floor(least) or pair.ends in answered.same
+    ]
     if not pairs:
         return (), ()
-    ends = [((pair.sides[0], pair.id), (pair.sides[1], pair.other_id)) for pair in pairs]
+    ends = [pair.ends for pair in pairs]
     nodes = sorted({node for pair in ends for node in pair}, key=lambda n: (n[0], natural(n[1])))
     number = {node: at for at, node in enumerate(nodes)}
     table = np.array([[number[one], number[other]] for one, other in ends], dtype=np.uint32)
     similarities = np.array([pair.similarity for pair in pairs])
-    linked = _Linked.by(found.linkage, found.measure, nodes, table, similarities)
+    linked = _Linked.by(
+        found.linkage,
+        found.measure,
+        nodes,
+        table,
+        similarities,
+        *(_number(ones, number) for ones in (answered.same, answered.different)),
+    )
     rule = clusters.parse_rule(found.canonical)
     values = {rule.field: [found.values.get(node) for node in nodes]}
     chosen = linked.choose(rule, values, has_sides=found.against)
@@ -150,6 +176,15 @@ def regroup(found: Duplicates, least: float) -> tuple[tuple[Duplicate, ...], tup
     )
     names, order = linked.order()
     return tuple(replace(pairs[at], cluster=names[at]) for at in order.tolist()), grouped_anew
+
+
+def _number(
+    pairs: Iterable[tuple[DocumentKey, DocumentKey]], number: Mapping[DocumentKey, int]
+) -> Pairs:
+    """Number the documents of pairs, without the pairs of documents that have no number."""
+    table = [sorted((number[one], number[other])) for one, other in pairs
+             if one in number and other in number]  # fmt: skip
+    return np.array(sorted(table), dtype=np.uint32).reshape(-1, 2)
 
 
 class _Numbered:
@@ -176,8 +211,19 @@ class _Numbered:
             self._distances = np.concatenate([self._distances, more.distances[by_ids]])
             self._similarities = np.concatenate([self._similarities, more.similarities[by_ids]])
         self._values = self._read_values(options.rule.needs)
+        answers = comparison.answers
+        self._answers = (
+            [self._renumber_known(ones) for ones in (answers.same, answers.different)]
+            if answers
+            else []
+        )
         self._linked = _Linked.by(
-            options.linkage, options.measure, nodes, self._pairs, self._similarities
+            options.linkage,
+            options.measure,
+            nodes,
+            self._pairs,
+            self._similarities,
+            *self._answers,
         )
 
     def rows(self) -> tuple[Duplicate, ...]:
@@ -189,6 +235,8 @@ class _Numbered:
             for column in (self._pairs, self._distances, self._similarities, shared)
         )
         measure, nodes = self._comparison.comparer.measure.name, self._linked.nodes
+        answers = self._comparison.answers
+        words = answers.name(self._places[self._pairs[order]]) if answers else repeat(None)
         return tuple(
             Duplicate(
                 id=nodes[one][1],
@@ -199,9 +247,10 @@ class _Numbered:
                 cluster=names[at],
                 shared=bands,
                 sides=SIDES[nodes[one][0] + nodes[other][0]],
+                answer=word,
             )
-            for at, (one, other), distance, similarity, bands in zip(
-                order.tolist(), *columns, strict=True
+            for at, (one, other), distance, similarity, bands, word in zip(
+                order.tolist(), *columns, words, strict=answers is not None
             )
         )
 
@@ -224,6 +273,21 @@ class _Numbered:
             for column in self._values.values()
             for node, value in zip(self._linked.nodes, column, strict=True)
         }
+
+    def answered(self) -> Answered | None:
+        """What became of the answers, with the pairs that were judged, by side and id."""
+        if self._comparison.answers is None:
+            return None
+        nodes = self._linked.nodes
+        same, different = (
+            frozenset((nodes[one], nodes[other]) for one, other in pairs.tolist())
+            for pairs in self._answers
+        )
+        return replace(self._comparison.answers.answered, same=same, different=different)
+
+    def _renumber_known(self, pairs: Pairs) -> Pairs:
+        """Number the pairs by ids of which both documents have a pair."""
+        return self._renumber(pairs[np.isin(pairs, self._places).all(axis=1)])[0]
 
     def _renumber(self, pairs: Pairs) -> tuple[Pairs, NDArray[np.intp]]:
         """Number pairs by ids, the smaller number first, and sort them, with their order."""

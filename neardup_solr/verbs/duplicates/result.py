@@ -30,8 +30,9 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr import is_collection
 from neardup_solr.sources import is_for_excel, paths_of, shown_name
 from neardup_solr.text.normalize import normalize
+from neardup_solr.verbs.duplicates.answers import Answered, DocumentKey
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
-from neardup_solr.verbs.duplicates.group import DocumentKey, Grouped, regroup
+from neardup_solr.verbs.duplicates.group import Grouped, regroup
 from neardup_solr.verbs.duplicates.inputs import Compared, Gathered
 from neardup_solr.verbs.duplicates.write import write_duplicates
 
@@ -76,7 +77,8 @@ class Duplicates:
     `removed`, `repeated` and `failed`. `since` says what has changed since the run that
     the file `remembered` held, if one was named. `values` are those that the rule `canonical`
     compares, by side and id, for `at`. `whole_ids` names the columns of ids that are all whole
-    numbers. A source that is `for_excel` is a sheet, or begins with a byte order mark, and so does
+    numbers. `answered` says what became of the answers of people, if a file of them was named.
+    A source that is `for_excel` is a sheet, or begins with a byte order mark, and so does
     CSV that is written of it.
     """
 
@@ -109,6 +111,7 @@ class Duplicates:
     within: bool = False
     unique: Unique | None = None
     since: Changes | None = None
+    answered: Answered | None = None
     remembered: Path | None = field(default=None, compare=False)
     values: Mapping[DocumentKey, object] = field(default_factory=dict, compare=False)
     whole_ids: tuple[str, ...] = field(default=(), compare=False)
@@ -163,7 +166,7 @@ class Duplicates:
     def _columns(self, of: TableOf) -> tables.Columns:
         require_choice("of", of, get_args(TableOf))
         if of == "pairs":
-            return tables.of_pairs(self.pairs, rows.DUPLICATE_COLUMNS, self.texts, self.kept)
+            return tables.of_pairs(self.pairs, rows.name_columns(self.pairs), self.texts, self.kept)
         columns = tables.of_clusters(self.clusters, has_sides=self.against)
         keys = [key_of(one.id, one.side) for each in self.clusters for one in each.members]
         return tables.beside(columns, self.texts, self.kept, {"id": keys})
@@ -202,11 +205,16 @@ class Duplicates:
 
         Raises ArgumentError for two sides that were compared `within` as well.
         """
+        different = self.answered.different if self.answered else ()
         if not self.against:
-            return remove_within(self.pairs, self.clusters)
+            apart = [(one[1], other[1]) for one, other in different]
+            return remove_within(self.pairs, self.clusters, apart)
         if self.within:
             raise ArgumentError("`removed` does not go with `within`", TWICE)
-        return remove_across(self.pairs)
+        return remove_across(
+            self.pairs,
+            [(key_of(one[1], one[0]), key_of(other[1], other[0])) for one, other in different],
+        )
 
     @checked
     def at(self, min_similarity: float) -> Duplicates:
@@ -254,7 +262,7 @@ class Duplicates:
 
         Raises ArgumentError if there is no pair, or `size` is below 1.
         """
-        from neardup_solr.verbs.evaluate.answers import ANSWER, AnswerSheet, draw
+        from neardup_solr.verbs.evaluate.answers import AnswerSheet, draw
 
         require_positive(size=size)
         require_choice("per", per, get_args(Per))
@@ -262,7 +270,8 @@ class Duplicates:
         drawn = draw(self.pairs, size, per, seed)
         names, texts = ("id", "other_id", "similarity"), self.texts or self.shown
         columns = tables.of_pairs(drawn, names, texts, self.kept)
-        return AnswerSheet(table=columns | {ANSWER: [""] * len(drawn)}, whole_ids=self.whole_ids)
+        answers = [pair.answer or "" for pair in drawn]
+        return AnswerSheet(table=columns | {rows.ANSWER: answers}, whole_ids=self.whole_ids)
 
     @checked
     def write(self, path: str | Path) -> None:
@@ -322,6 +331,7 @@ def make_result(
         frequencies=_select_frequencies(comparison, texts or shown),
         kept=_read_kept(gathered, clustered),
         values=clustered.values,
+        answered=clustered.answered,
         for_excel=any(
             is_for_excel(each, reading=own)
             for each, own in zip(options.given, options.readings, strict=False)

@@ -76,7 +76,7 @@ def _table(found: Duplicates, path: Path) -> None:
 
     def table(at: int) -> pa.Table:
         part = pairs[at : at + at_once]
-        columns = tables.of_pairs(part, rows.DUPLICATE_COLUMNS, found.texts, found.kept)
+        columns = tables.of_pairs(part, rows.name_columns(pairs), found.texts, found.kept)
         return tables.to_arrow(columns, found.whole_ids)
 
     begun = table(first)
@@ -117,6 +117,7 @@ def _page(found: Duplicates, path: Path) -> None:
         "Clusters": f"{len(found.clusters):,}",
         "Documents in clusters": f"{members:,}",
         "Pairs compared": f"{found.candidates:,}",
+        "Answers": str(found.answered or ""),
     }
     page = html.Page(
         title=found.about,

@@ -21,10 +21,10 @@ from neardup_solr.records import AnyId, Duplicate, Pair, natural
 from neardup_solr.reports import tables
 from neardup_solr.reports.html import show_invisibles
 from neardup_solr.reports.html.figures import Line, lines_figure
+from neardup_solr.reports.rows import ANSWER
 from neardup_solr.sources.pairs import read_pairs
 from neardup_solr.text.escape import Markup, make_html_table
 from neardup_solr.verbs.evaluate.answers import (
-    ANSWER,
     WIDTH,
     Answers,
     AnswerSheet,

@@ -12,23 +12,18 @@ from typing import Any
 
 import numpy as np
 
+from neardup_solr.answers import parse_judgement
 from neardup_solr.arguments import Frame, Per, checked, require, shown
 from neardup_solr.errors import ArgumentError, SourceError, counted
 from neardup_solr.minhash.signature import wilson
 from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId, Duplicate, ordered
 from neardup_solr.reports import tables
-from neardup_solr.reports.rows import write_rows
+from neardup_solr.reports.rows import ANSWER, write_rows
 from neardup_solr.sources.pairs import PAIR, read_columns, read_pairs
 
 IdPair = tuple[AnyId, AnyId]
 
-ANSWER = "answer"  # the column that people fill
-MEANINGS: Mapping[str, str] = {
-    **dict.fromkeys(("same", "yes", "true", "1", "1.0"), "same"),
-    **dict.fromkeys(("different", "no", "false", "0", "0.0"), "different"),
-    **dict.fromkeys(("unsure", "", "nan", "none", "<na>"), "unsure"),
-}
 WIDTH = 0.05  # of a stratum, in similarity
 LEVEL = 1.96  # standard deviations: 95 % confidence
 
@@ -111,7 +106,7 @@ class Answers:
         by_meaning: dict[str, set[IdPair]] = {"same": set(), "different": set(), "unsure": set()}
         for id, other_id, answer in zip(*(columns[one] for one in (*PAIR, ANSWER)), strict=True):
             pair = key_of_pair(id, other_id, in_order=in_order)
-            meaning = MEANINGS.get(str(answer).strip().lower())
+            meaning = parse_judgement(answer)
             require(
                 meaning is not None,
                 f"the answer {str(answer)[:40]!r} to {id} – {other_id} is not known",

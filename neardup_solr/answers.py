@@ -1,0 +1,210 @@
+"""Answers of people about pairs, kept in a file of JSON lines, one answer a line.
+
+Lines are only ever appended. The latest answer about a pair counts, so that two files may be put
+together in any order, by hand or by git.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, get_args
+
+import orjson
+
+from neardup_solr.arguments import Judgement
+from neardup_solr.clusters import Partition
+from neardup_solr.errors import SourceError, counted
+from neardup_solr.progress import LOG
+from neardup_solr.records import id_problem, ordered
+from neardup_solr.text.normalize import md5, normalize
+
+SAME, DIFFERENT, UNSURE = JUDGEMENTS = get_args(Judgement)
+MEANINGS: Mapping[str, Judgement] = {
+    **dict.fromkeys((SAME, "yes", "true", "1", "1.0"), SAME),
+    **dict.fromkeys((DIFFERENT, "no", "false", "0", "0.0"), DIFFERENT),
+    **dict.fromkeys((UNSURE, "", "nan", "none", "<na>"), UNSURE),
+}
+EARLIEST = datetime.min.replace(tzinfo=UTC)
+_MERGING = (b"<<<<<<<", b"=======", b">>>>>>>", b"|||||||")  # conflict markers of git
+
+
+def parse_judgement(word: object) -> Judgement | None:
+    """Parse a word of a person, such as yes, NO or 1; None if it is not known."""
+    return MEANINGS.get(str(word).strip().lower())
+
+
+def hash_text(text: str) -> str:
+    """Hash a text as Solr's field md5_hash has it: the MD5 of its normal form."""
+    return md5(normalize(text))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A pair that somebody judged "same", "different" or "unsure", at a time in UTC.
+
+    `hash` and `other_hash` are those of the two texts, as `hash_text` makes them, "" if they are
+    not known. If the pair is `ordered`, it is one of two sides, as by `against`: the document `id`
+    of the first and `other_id` of the second. Else the order does not matter.
+    """
+
+    id: str
+    other_id: str
+    answer: Judgement
+    who: str = ""
+    when: datetime = EARLIEST
+    hash: str = ""
+    other_hash: str = ""
+    ordered: bool = False
+
+    @property
+    def pair(self) -> tuple[str, str, bool]:
+        """The key of the pair, the same for each answer about it."""
+        ids = (self.id, self.other_id) if self.ordered else ordered(self.id, self.other_id)
+        return (*ids, self.ordered)
+
+    def to_line(self) -> bytes:
+        """Format the answer as a line of JSON."""
+        fields = {
+            "id": self.id,
+            "other_id": self.other_id,
+            "answer": self.answer,
+            "who": self.who,
+            "when": self.when.astimezone(UTC).isoformat(timespec="milliseconds"),
+            "hash": self.hash,
+            "other_hash": self.other_hash,
+        }
+        return orjson.dumps(fields | {"ordered": True} if self.ordered else fields) + b"\n"
+
+
+def read_answers(path: str | Path) -> list[Answer]:
+    """Read all answers of a file, in its order.
+
+    An answer without a time has that of the line before it. A line that is cut in the middle, as
+    by a full disk, is left out, and logged.
+
+    Raises SourceError if the file cannot be read, or another line of it is not an answer.
+    """
+    try:
+        lines = Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    except OSError as error:
+        step = "begin one with: neardup answer ID OTHER_ID same|different --answers FILE"
+        if not isinstance(error, FileNotFoundError):
+            step = "check the file"
+        raise SourceError(str(path), f"cannot be read ({error.strerror or error})", step) from None
+    found: list[Answer] = []
+    cut: list[int] = []
+    for number, line in enumerate(lines, start=1):
+        if not (line := line.strip()):
+            continue
+        try:
+            row = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            if not line.startswith(b'{"'):
+                raise SourceError(str(path), *_name_fault(number, line)) from None
+            cut.append(number)
+            continue
+        found.append(_parse(str(path), number, row, found[-1].when if found else EARLIEST))
+    if cut:
+        LOG.warning(
+            "%s: %s cut in the middle, and not counted, the first in line %s",
+            path, counted(len(cut), "answer is", "answers are"), f"{cut[0]:,}",
+        )  # fmt: skip
+    return found
+
+
+def _name_fault(number: int, line: bytes) -> tuple[str, str]:
+    """Say what has become of a line that is no JSON, and what to do."""
+    if line.startswith(_MERGING):
+        return f"line {number} is a conflict marker of git", "delete the markers, keep both sides"
+    if line.startswith((b'"{', b"PK\x03", b"\xff\xfe", b"{,", b"id,", b"id;", b"id\t")):
+        reason = f"line {number} is not JSON: a spreadsheet has saved the file"
+        return reason, "take it back as it was, and give a table with answers to --import"
+    return f"line {number} is not an answer", "mend it, or take it out"
+
+
+def _parse(path: str, number: int, row: Any, before: datetime) -> Answer:
+    """Make an answer of the object in a line. `before` is the time of the last one."""
+
+    def refuse(reason: str, step: str = "mend it, or take it out") -> SourceError:
+        return SourceError(path, f"line {number} {reason}", step)
+
+    if not isinstance(row, dict):
+        raise refuse("is not an answer")
+    ids = [str(id) if type(id) in (str, int) else "" for id in (row.get("id"), row.get("other_id"))]
+    if any(map(id_problem, ids)):
+        raise refuse("has no two ids", "give id and other_id, or take it out")
+    judgement = parse_judgement(row.get("answer", "?"))
+    if judgement is None:
+        said = str(row.get("answer", ""))[:40]
+        raise refuse(f"has the answer {said!r}", "answer same, different or unsure")
+    try:
+        when = datetime.fromisoformat(str(row["when"])) if row.get("when") else before
+    except ValueError:
+        raise refuse(f"has the time {str(row['when'])[:40]!r}", "write it as in ISO 8601") from None
+    return Answer(
+        id=ids[0],
+        other_id=ids[1],
+        answer=judgement,
+        who=str(row.get("who") or ""),
+        when=when if when.tzinfo else when.replace(tzinfo=UTC),
+        hash=str(row.get("hash") or ""),
+        other_hash=str(row.get("other_hash") or ""),
+        ordered=bool(row.get("ordered")),
+    )
+
+
+def append_answers(path: str | Path, answers: Iterable[Answer]) -> None:
+    """Append answers to a file, each by one write, and wait until they are on the disk.
+
+    So several processes may append at the same time. Nothing in the file is changed.
+
+    Raises SourceError if the file cannot be written.
+    """
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+    try:
+        file = os.open(path, flags, 0o666)
+        try:
+            size = os.lseek(file, 0, os.SEEK_END)
+            if size:
+                os.lseek(file, size - 1, os.SEEK_SET)
+            # Without a line break at its end, as after an editor or a full disk, begin a new line.
+            begin = b"\n" if size and os.read(file, 1) != b"\n" else b""
+            for answer in answers:
+                line = begin + answer.to_line()
+                if os.write(file, line) < len(line):
+                    raise OSError("the last line is cut")
+                begin = b""
+            os.fsync(file)
+        finally:
+            os.close(file)
+    except OSError as error:
+        reason = f"cannot be written ({error.strerror or error})"
+        raise SourceError(str(path), reason, "check free space and permissions") from None
+
+
+def choose_latest(answers: Iterable[Answer]) -> list[Answer]:
+    """Choose the latest answer about each pair, the newest first; of one time, the last one."""
+    latest: dict[tuple[str, str, bool], Answer] = {}
+    for answer in sorted(answers, key=lambda one: one.when):
+        latest.pop(answer.pair, None)
+        latest[answer.pair] = answer
+    return list(latest.values())[::-1]
+
+
+def set_aside(answers: Iterable[tuple[Answer, Any, Any]]) -> Iterator[Answer]:
+    """Find the answers that contradict newer ones: A and B same, B and C same, A and C different.
+
+    Each comes with its two documents, the newest first.
+    """
+    partition = Partition()
+    for answer, one, other in answers:
+        if answer.answer == SAME:
+            is_obeyed = partition.unite(one, other)
+        else:
+            is_obeyed = answer.answer == UNSURE or partition.separate(one, other)
+        if not is_obeyed:
+            yield answer

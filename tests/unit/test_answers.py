@@ -1,0 +1,172 @@
+"""The file of answers: what is read of it, however it was edited, and what is appended."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.answers import (
+    Answer,
+    append_answers,
+    choose_latest,
+    hash_text,
+    read_answers,
+    set_aside,
+)
+from neardup_solr.minhash import make_entry
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+LINE = b'{"id":"1","other_id":"2","answer":"same","when":"2026-03-01T12:00:00Z"}\n'
+
+
+def answer(one: str, other: str, word: str, minute: int = 0) -> Answer:
+    """An answer that was given so many minutes after noon."""
+    when = NOON + timedelta(minutes=minute)
+    return Answer(id=one, other_id=other, answer=word, who="Ann", when=when)  # type: ignore[arg-type]
+
+
+def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
+    """All facts of an answer come back, and what was there before is still there."""
+    path = tmp_path / "answers.jsonl"
+    first = Answer(id="é\n1", other_id="2", answer="same", who="Åsa", when=NOON, hash="a" * 32,
+                   other_hash="b" * 32, ordered=True)  # fmt: skip
+    append_answers(path, [first])
+    before = path.read_bytes()
+    append_answers(path, [answer("3", "4", "unsure"), answer("4", "3", "different", 1)])
+    assert path.read_bytes().startswith(before)
+    assert read_answers(path) == [
+        first, answer("3", "4", "unsure"), answer("4", "3", "different", 1)
+    ]  # fmt: skip
+
+
+def test_the_latest_answer_counts_in_any_order_of_lines() -> None:
+    """Neither the order of the ids nor that of the lines matters, unless sides are named."""
+    old, new = answer("10", "9", "same"), answer("9", "10", "different", 5)
+    other = answer("a", "b", "same", 9)
+    assert choose_latest([old, new, other]) == choose_latest([new, other, old]) == [other, new]
+    left, right = (
+        Answer(id=one, other_id=two, answer="same", when=NOON, ordered=True)
+        for one, two in (("1", "2"), ("2", "1"))
+    )
+    assert len(choose_latest([left, right, answer("1", "2", "same")])) == 3
+
+
+def test_newer_answers_win_over_older_ones_that_contradict() -> None:
+    """A and B same, B and C same, A and C different: the oldest of the three is set aside."""
+    said = [answer("A", "C", "different", 3), answer("B", "C", "same", 2), answer("A", "B", "same")]
+    assert [one.pair[:2] for one in set_aside((one, *one.pair[:2]) for one in said)] == [("A", "B")]
+    said = [*said[1:], answer("A", "C", "different", -3)]
+    assert list(set_aside((one, *one.pair[:2]) for one in said)) == [said[-1]]
+    unsure = [answer("A", "B", "unsure", 4), answer("B", "C", "same", 2)]
+    assert list(set_aside((one, *one.pair[:2]) for one in unsure)) == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xef\xbb\xbf" + LINE,
+        LINE.replace(b"\n", b"\r\n") + b"\r\n\r\n",
+        LINE.rstrip(),
+        b'{"id":1,"other_id":2,"answer":" YES ","when":"2026-03-01T13:00:00+01:00"}',
+        b'{"id":"1","other_id":"2","answer":"1","when":"2026-03-01 12:00","note":"by hand"}',
+    ],
+)
+def test_what_editors_make_of_a_file_is_read(tmp_path: Path, content: bytes) -> None:
+    """A byte order mark, CRLF, blank lines, numbers as ids and other words are no problem."""
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(content)
+    (found,) = read_answers(path)
+    assert (found.id, found.other_id, found.answer, found.when) == ("1", "2", "same", NOON)
+
+
+def test_an_answer_without_a_time_follows_the_line_before(tmp_path: Path) -> None:
+    """A line that is added by hand at the end counts, and not one of yesterday."""
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(LINE + b'{"id":"2","other_id":"1","answer":"no"}\n')
+    assert [one.answer for one in choose_latest(read_answers(path))] == ["different"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'"{""id"":""1"",""other_id"":""2""}"', "line 2 is not JSON: a spreadsheet has saved"),
+        (b"id,other_id,answer\n1,2,same", "line 2 is not JSON: a spreadsheet has saved"),
+        (b"<<<<<<< HEAD", "line 2 is a conflict marker of git; delete the markers, keep both"),
+        (b"hello", "line 2 is not an answer; mend it, or take it out"),
+        (b"[1, 2]", "line 2 is not an answer"),
+        (b'{"id":"1","answer":"same"}', "line 2 has no two ids"),
+        (b'{"id":"1","other_id":null,"answer":"same"}', "line 2 has no two ids"),
+        (b'{"id":"1","other_id":"2"}', "line 2 has the answer ''"),
+        (b'{"id":"1","other_id":"2","answer":"maybe"}', "has the answer 'maybe'; answer same, "),
+        (b'{"id":"1","other_id":"2","answer":"same","when":"May"}', "line 2 has the time 'May'"),
+    ],
+)
+def test_a_line_that_is_no_answer_is_one_message(tmp_path: Path, content: bytes, said: str) -> None:
+    """Nothing of the file is used or changed before it is mended."""
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(LINE + content)
+    with pytest.raises(nd.SourceError, match=r"answers\.jsonl") as refused:
+        read_answers(path)
+    assert said in str(refused.value)
+    assert path.read_bytes() == LINE + content
+
+
+def test_a_cut_line_is_told_and_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A last line that is cut in the middle does not count, and does not spoil the next one."""
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(LINE + LINE[:40])
+    assert len(read_answers(path)) == 1
+    assert "1 answer is cut in the middle, and not counted, the first in line 2" in caplog.text
+    append_answers(path, [answer("3", "4", "same")])
+    assert path.read_bytes().startswith(LINE + LINE[:40] + b"\n")
+    assert [one.pair[:2] for one in read_answers(path)] == [("1", "2"), ("3", "4")]
+
+
+@pytest.mark.parametrize("name", ["missing.jsonl", "", "no/such/folder.jsonl"])
+def test_a_file_that_cannot_be_read_is_one_message(tmp_path: Path, name: str) -> None:
+    """A wrong name does not silently stand for no answers."""
+    with pytest.raises(nd.SourceError, match="cannot be read"):
+        read_answers(tmp_path / name)
+    if name != "missing.jsonl":
+        with pytest.raises(nd.SourceError, match="cannot be written"):
+            append_answers(tmp_path / name, [answer("1", "2", "same")])
+
+
+def _append_many(path: Path, who: int) -> None:
+    for number in range(200):
+        append_answers(path, [answer(f"{who}-{number}", "x" * 200, "same")])
+
+
+def test_several_processes_append_without_mixing_lines(tmp_path: Path) -> None:
+    """Each of their answers is a whole line."""
+    path = tmp_path / "answers.jsonl"
+    spawning = multiprocessing.get_context("fork")
+    workers = [spawning.Process(target=_append_many, args=(path, who)) for who in range(3)]
+    for one in workers:
+        one.start()
+    for one in workers:
+        one.join()
+    assert [one.exitcode for one in workers] == [0, 0, 0]
+    assert {one.id for one in read_answers(path)} == {
+        f"{who}-{number}" for who in range(3) for number in range(200)
+    }
+    assert len(read_answers(path)) == 600
+
+
+def test_the_hash_is_that_of_solr() -> None:
+    """A text in a file and in a collection has one hash, that of its normal form."""
+    entry = make_entry(nd.Document(id="1", text="  Chef,  WANTED in Köln! "), nd.Settings())
+    assert hash_text(" Chef, wanted  in Köln!") == entry.md5_hash != hash_text("Chef in Köln")
+
+
+def test_nothing_is_logged_of_a_good_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A file without faults is read in silence."""
+    caplog.set_level(logging.DEBUG)
+    (tmp_path / "answers.jsonl").write_bytes(LINE * 3)
+    assert len(read_answers(tmp_path / "answers.jsonl")) == 3
+    assert not caplog.records
