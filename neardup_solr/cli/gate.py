@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,9 +18,14 @@ from neardup_solr.cli.options import Given
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import RowFormat
-    from neardup_solr.progress import OnError
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.gate.policy import Decision
+
+    Decided = Iterator[Decision | nd.RecordError]
+
+# What becomes of a record, and how it is said.
+SAID = {"allow": "allowed", "tag": "tagged", "hold": "held", "reject": "rejected",
+        "failed": "failed"}  # fmt: skip
 
 
 def gate(
@@ -38,41 +42,42 @@ def gate(
     """
     from neardup_solr.files import check_apart
     from neardup_solr.reports import rows
-    from neardup_solr.verbs.gate import write as faces
-    from neardup_solr.verbs.gate.policy import Policy
+    from neardup_solr.verbs.gate import write
 
     as_rows = options.choose_format(format)
-    limits = ("reject", "hold", "tag", "exact", "measure", "max_distance")
-    policy = Policy(**{name: given[name] for name in limits})
-    if given["index"] and held is None and policy.can("hold"):
+    may_hold = given["hold"] is not None or given["exact"] == "hold"
+    if given["index"] and held is None and may_hold:
         raise click.BadParameter(
             "--index needs --held FILE if documents can be held: they would be lost otherwise"
         )
     if held is not None:
-        faces.check_held(held)
+        write.check_held(held)
     if output is not None:
         rows.check_output(output)
     for path in given["source"]:
         check_apart({"SOURCE": Path(path), "--held": held, "-o": output})
     target = given.connect(create=given["index"])
     show.say_if_typed(given["source"], "documents")
-    show.compile_kernel()
+    counts = Counter[str]()
     with show.watch() as watching:
-        watched = _Counted(tell=watching.on_error)
+
+        def on_error(error: nd.RecordError) -> None:
+            counts["failed"] += 1
+            if watching.on_error is not None:
+                watching.on_error(error)
+
         decisions = nd.gate(
-            collection=target,
-            on_error=watched.on_error,
-            on_progress=watching.on_progress,
-            **given,
+            collection=target, on_error=on_error, on_progress=watching.on_progress, **given
         )
+        show.compile_kernel()
         show.say_gaps(decisions.gaps)
-        decided: Iterator[Decision | nd.RecordError] = decisions.with_failed()
+        decided: Decided = decisions.with_failed()
         if held is not None:
-            decided = faces.keeping_held(decided, held, *_choose_columns(given, target))
+            decided = write.keeping_held(decided, held, *_choose_columns(given, target))
         try:
-            _put_out(watched.count(decided), output, as_rows)
+            _put_out(_count(decided, counts), output, as_rows)
         except BrokenPipeError:
-            made = show.counted(watched.counts.total(), "decision")
+            made = show.counted(sum(counts[name] for name in SAID if name != "failed"), "decision")
             show.say(f"neardup: the output was closed after {made}; no more were made.")
             raise
         except KeyboardInterrupt:
@@ -83,10 +88,20 @@ def gate(
             raise
     if output is not None:
         show.say(f"Wrote {output}.")
-    _say_counts(watched, held)
-    if watched.failed:
+    _say_counts(counts, held)
+    if counts["failed"]:
         return 1
-    return REFUSED if strict and watched.counts["hold"] + watched.counts["reject"] else 0
+    return REFUSED if strict and counts["hold"] + counts["reject"] else 0
+
+
+def _count(decided: Decided, counts: Counter[str]) -> Decided:
+    """Count decisions as they pass."""
+    for decision in decided:
+        if not isinstance(decision, nd.RecordError):
+            counts[decision.action] += 1
+            counts["incomplete"] += not decision.complete
+            counts["replaced"] += decision.replaces
+        yield decision
 
 
 def _choose_columns(given: Given, target: Collection) -> tuple[str, tuple[str, ...]]:
@@ -102,31 +117,22 @@ def _choose_columns(given: Given, target: Collection) -> tuple[str, tuple[str, .
     return id, tuple(given["text"] or target.names.columns)
 
 
-def _put_out(
-    decided: Iterable[Decision | nd.RecordError], output: Path | None, as_rows: str | None
-) -> None:
-    from neardup_solr.verbs.gate import write as faces
+def _put_out(decided: Decided, output: Path | None, as_rows: str | None) -> None:
+    from neardup_solr.verbs.gate import write
 
     if output is not None:
-        faces.write_decisions(decided, output)
+        write.write_decisions(decided, output)
     elif as_rows is not None:
-        for line in faces.format_decisions(_begin(decided), as_rows):
+        # The first is made before, so that no header is printed before an error.
+        decided = chain(list(islice(decided, 1)), decided)
+        for line in write.format_decisions(decided, as_rows):
             show.print_rows(iter((line,)))
             sys.stdout.flush()  # whoever sent the document may wait for its decision
     else:
         _print_table(decided)
 
 
-def _begin(decided: Iterable[Decision | nd.RecordError]) -> Iterator[Decision | nd.RecordError]:
-    """Make the first of the decisions, so that no header is printed before an error."""
-    coming = iter(decided)
-    first = list(islice(coming, 1))
-    return chain(first, coming)
-
-
-def _print_table(
-    decided: Iterable[Decision | nd.RecordError], *, most: int = show.MOST_ROWS
-) -> None:
+def _print_table(decided: Decided) -> None:
     """Print the decisions other than allow, only the first if there are many."""
     from rich import box
     from rich.console import Console
@@ -138,58 +144,28 @@ def _print_table(
     table.add_column("reason", overflow="fold")
     others = 0
     for decision in decided:
-        if isinstance(decision, nd.RecordError) or decision.action == "allow":
-            continue
-        others += 1
-        if others <= most:
-            cells = decision.id, decision.action, decision.reason
-            table.add_row(*map(show.printable, cells))
+        if not isinstance(decision, nd.RecordError) and decision.action != "allow":
+            others += 1
+            if others <= show.MOST_ROWS:
+                cells = decision.id, decision.action, decision.reason
+                table.add_row(*map(show.printable, cells))
     if others:
         Console(markup=False, highlight=False).print(table)
-    if others > most:
-        show.say(f"... and {others - most:,} more; -o decisions.tsv writes all of them.")
+    if others > show.MOST_ROWS:
+        more = others - show.MOST_ROWS
+        show.say(f"... and {more:,} more; -o decisions.tsv writes all of them.")
 
 
-@dataclass(slots=True, kw_only=True)
-class _Counted:
-    """Counts of what was decided so far, and of what could not be read."""
-
-    tell: OnError | None
-    counts: Counter[str] = field(default_factory=Counter)
-    failed: int = 0
-    incomplete: int = 0
-    replaced: int = 0
-
-    def on_error(self, error: nd.RecordError) -> None:
-        """Count a record that cannot be read, and tell of it."""
-        self.failed += 1
-        if self.tell is not None:
-            self.tell(error)
-
-    def count(
-        self, decided: Iterable[Decision | nd.RecordError]
-    ) -> Iterator[Decision | nd.RecordError]:
-        """Count decisions as they pass."""
-        for decision in decided:
-            if not isinstance(decision, nd.RecordError):
-                self.counts[decision.action] += 1
-                self.incomplete += not decision.complete
-                self.replaced += decision.replaces
-            yield decision
-
-
-def _say_counts(watched: _Counted, held: Path | None) -> None:
-    counts = watched.counts
-    total = counts.total() + watched.failed
-    say = [f"{counts['allow']:,} allowed", f"{counts['tag']:,} tagged", f"{counts['hold']:,} held",
-           f"{counts['reject']:,} rejected", f"{watched.failed:,} failed"]  # fmt: skip
-    show.say(f"Read {show.counted(total, 'record')} = {' + '.join(say)}.")
-    if watched.replaced:
-        show.say(f"{watched.replaced:,} of them replaced a document of the same id.")
+def _say_counts(counts: Counter[str], held: Path | None) -> None:
+    total = show.counted(sum(counts[name] for name in SAID), "record")
+    say = " + ".join(f"{counts[name]:,} {said}" for name, said in SAID.items())
+    show.say(f"Read {total} = {say}.")
+    if counts["replaced"]:
+        show.say(f"{counts['replaced']:,} of them replaced a document of the same id.")
     if held is not None and counts["hold"]:
         show.say(f"Held documents are in {held}.")
-    if watched.incomplete:
+    if counts["incomplete"]:
         show.say(
-            f"{watched.incomplete:,} of them share a band with too many documents to compare all:"
+            f"{counts['incomplete']:,} of them share a band with too many documents to compare all:"
             " only those that share most were compared."
         )

@@ -30,6 +30,7 @@ _BREAKS = re.compile(r"[\t\n\r]+")
 
 Row = Mapping[str, Any]
 Spelling = Callable[[Any], str]
+Mark = Callable[[str], str]
 Face = Callable[[Iterable[Row], Sequence[str], Collection[str]], Iterator[str]]
 
 
@@ -166,11 +167,8 @@ def _face(path: Path) -> Face | None:
     """Choose the function that makes lines of rows, or None for a sheet."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
-        raise SourceError(
-            str(path),
-            f"there is no report format for the suffix {path.suffix!r}",
-            f"choose one of {', '.join(SUFFIXES)}",
-        )
+        reason = f"there is no report format for the suffix {path.suffix!r}"
+        raise SourceError(str(path), reason, f"choose one of {', '.join(SUFFIXES)}")
     return _FACES.get(suffix)
 
 
@@ -179,10 +177,8 @@ def _row(found: Pair | Match, columns: Sequence[str]) -> dict[str, Any]:
     return row | {"similarity": round(found.similarity, 4)}
 
 
-def _spelling(name: str, kept: Collection[str], mark: Callable[[str], str]) -> Spelling:
+def _spelling(is_kept: bool, mark: Mark) -> Spelling:
     """Choose the function that spells a column's values as cells. `mark` marks formulas."""
-
-    is_kept = name in kept
 
     def spell(value: Any) -> str:
         if isinstance(value, str):
@@ -210,21 +206,19 @@ def _on_one_line(text: str) -> str:
     return to_tsv(_BREAKS.sub(" ", text))
 
 
-def _tsv(rows: Iterable[Row], columns: Sequence[str], kept: Collection[str]) -> Iterator[str]:
-    yield "\t".join(to_tsv(name) for name in columns) + "\n"
-    marks = [_on_one_line if name in TEXTS else to_tsv for name in columns]
-    spells = [
-        (name, _spelling(name, kept, mark)) for name, mark in zip(columns, marks, strict=True)
-    ]
-    for row in rows:
-        yield "\t".join([spell(row[name]) for name, spell in spells]) + "\n"
+def _table(mark: Mark, mark_text: Mark, join: Callable[[Sequence[str]], str]) -> Face:
+    """Make the face of a table: cells are marked, those of texts by `mark_text`, and joined."""
 
+    def face(rows: Iterable[Row], columns: Sequence[str], kept: Collection[str]) -> Iterator[str]:
+        yield join([mark(name) for name in columns])
+        spells = [
+            (name, _spelling(name in kept, mark_text if name in TEXTS else mark))
+            for name in columns
+        ]
+        for row in rows:
+            yield join([spell(row[name]) for name, spell in spells])
 
-def _csv(rows: Iterable[Row], columns: Sequence[str], kept: Collection[str]) -> Iterator[str]:
-    yield _csv_line([to_csv(name) for name in columns])
-    spells = [(name, _spelling(name, kept, to_csv)) for name in columns]
-    for row in rows:
-        yield _csv_line([spell(row[name]) for name, spell in spells])
+    return face
 
 
 def _csv_line(cells: Sequence[str]) -> str:
@@ -247,8 +241,8 @@ def _object(row: Row) -> str:
 
 
 _FACES: dict[str, Face] = {
-    ".tsv": _tsv,
-    ".csv": _csv,
+    ".tsv": _table(to_tsv, _on_one_line, lambda cells: "\t".join(cells) + "\n"),
+    ".csv": _table(to_csv, to_csv, _csv_line),
     ".jsonl": _jsonl,
 }
 SUFFIXES = (*_FACES, ".xlsx")

@@ -34,9 +34,9 @@ from neardup_solr.sources import SourceLike, reading_of, rows_hint, size_hint
 from neardup_solr.sources.columns import check_keep
 from neardup_solr.sources.record import Record
 from neardup_solr.verbs import search
-from neardup_solr.verbs.batch import BANDS, Candidate, Finder, NearMatch, SignedBatch, sign_batch
+from neardup_solr.verbs.batch import BANDS, Finder, NearMatch, SignedBatch, sign_batch
 from neardup_solr.verbs.delivery import Destination, Interval
-from neardup_solr.verbs.gate.matcher import Admitted, Matched, Matcher
+from neardup_solr.verbs.gate.matcher import Admitted, Matched, match_batch
 from neardup_solr.verbs.gate.policy import REJECT, TAG_FIELD, Decision, Decisions, Policy
 from neardup_solr.verbs.index import ColumnsToKeep
 
@@ -121,45 +121,61 @@ def gate(
         size=size_hint(source),
     )
     records = sources.records(source, reading=reading, on_progress=progress.count_bytes)
-    known = None if index else _known_settings(collection, policy)
-    settings = known or _settings(collection, policy, index=index)
+    finder = _make_finder(collection, policy, filters, index=index, may_be_known=True)
     if index:
         collection.require_placed()
     run = _GateRun(
-        meeting=_meeting(collection, policy, filters, settings, is_sure=known is None),
+        collection=collection,
+        finder=finder,
         policy=policy,
-        filters=filters,
         batch=batch,
         most=most,
-        is_indexing=index,
         failures=failures,
         progress=progress,
-        target=Destination(
+        destination=Destination(
             collection=collection,
-            settings=settings,
+            settings=finder.comparer.settings,
             as_record=lambda one: {id or "id": one.id, text[0]: one.text, **one.kept},
-        ),
+        )
+        if index
+        else None,
         patience=in_seconds(patience, "patience"),
         columns=ColumnsToKeep(collection, {TAG_FIELD}) if index and keep is None else None,
     )
-    return Decisions(run.decisions(records), failures, run.find_gaps, is_indexing=index)
+    return Decisions(run.decide(records), failures, run.find_gaps, is_indexing=index)
 
 
-def _known_settings(collection: Collection, policy: Policy) -> Settings | None:
-    """Return the settings that the collection had before, if they will do. They may have changed.
+def _make_finder(
+    collection: Collection,
+    policy: Policy,
+    filters: tuple[str, ...],
+    *,
+    index: bool,
+    may_be_known: bool = False,
+) -> Finder:
+    """Make the finder of documents of a collection that has what the policy compares.
 
-    What is indexed may not depend on that.
+    The settings that it had before will do if it `may_be_known`: the first question to Solr tells
+    if they have changed. What is indexed may not depend on that.
     """
-    known = collection.known_settings
-    return known if known is not None and known.fields >= _needed(policy) else None
+    needed = {BANDS, measure_named(policy.measure).compared_field}
+    settings = collection.known_settings if may_be_known and not index else None
+    is_sure = settings is None or not settings.fields >= needed
+    if settings is None or is_sure:
+        settings = _read_settings(collection, index=index)
+        settings.require(*needed)
+        collection.require_fields(["id", *(settings.fields if index else needed)])
+    return Finder(
+        comparer=search.comparer_for(collection, settings, policy.measure, policy.limits),
+        filters=filters,
+        fields=(TAG_FIELD,),
+        with_most_shared=True,
+        is_sure=is_sure,
+    )
 
 
-def _needed(policy: Policy) -> set[str]:
-    return {BANDS, measure_named(policy.measure).compared_field}
-
-
-def _settings(collection: Collection, policy: Policy, *, index: bool) -> Settings:
-    """Read the settings of a collection that has what the policy compares, or the defaults."""
+def _read_settings(collection: Collection, *, index: bool) -> Settings:
+    """Read the settings of a collection, or the defaults."""
     if index and not collection.names.is_plain:
         reason = "the documents of this collection are written by another program"
         next_step = "leave `index` out, let that program write what is admitted, then annotate"
@@ -168,78 +184,57 @@ def _settings(collection: Collection, policy: Policy, *, index: bool) -> Setting
     if stored is None and collection.count():
         # Raises: nothing would ever be near to documents without our fields.
         stored = collection.needed_settings()
-    settings = collection.choose_settings(None) if index else stored or Settings()
-    needed = _needed(policy)
-    settings.require(*needed)
-    collection.require_fields(["id", *(settings.fields if index else needed)])
-    return settings
-
-
-def _meeting(
-    collection: Collection,
-    policy: Policy,
-    filters: tuple[str, ...],
-    settings: Settings,
-    *,
-    is_sure: bool,
-) -> Matcher:
-    """Make the finder of documents of a collection that others are near to."""
-    finder = Finder(
-        comparer=search.comparer_for(collection, settings, policy.measure, policy.limits),
-        filters=filters,
-        fields=(TAG_FIELD,),
-        with_most_shared=True,
-        is_sure=is_sure,
-    )
-    return Matcher(collection=collection, finder=finder)
+    return collection.choose_settings(None) if index else stored or Settings()
 
 
 @dataclass(slots=True, kw_only=True)
 class _GateRun:
-    """Decides about documents, one after the other. `stretch` holds what is not verified yet."""
+    """Decides about documents, one after the other.
 
-    meeting: Matcher
+    With a `destination` they are indexed; `interval` holds what is not verified yet.
+    """
+
+    collection: Collection
+    finder: Finder
     policy: Policy
-    filters: tuple[str, ...]
     batch: int
     most: int
-    is_indexing: bool
     failures: Failures
     progress: SourceProgress
-    target: Destination
+    destination: Destination | None
     patience: float
-    columns: ColumnsToKeep | None = None
-    stretch: Interval = field(default_factory=Interval)
+    columns: ColumnsToKeep | None
+    interval: Interval = field(default_factory=Interval)
 
     def find_gaps(self) -> list[str]:
         """Say how many documents of the collection have no signature."""
-        collection = self.target.collection
-        found = schema.read_schema(collection)
-        count = schema.count_unsigned(collection, found, self.filters)
-        return schema.describe_unsigned(collection, count)
+        found = schema.read_schema(self.collection)
+        count = schema.count_unsigned(self.collection, found, self.finder.filters)
+        return schema.describe_unsigned(self.collection, count)
 
-    def decisions(self, records: Iterable[Record]) -> Iterator[Decision | RecordError]:
+    def decide(self, records: Iterable[Record]) -> Iterator[Decision | RecordError]:
         """Decide about documents, batch by batch. Other records stay in their places."""
         remaining, done = iter(records), 0
-        with Spill() as spill, self.target.collection.session.outages.waited_for(self.patience):
-            admitted = Admitted.none(spill)
+        outages = self.collection.session.outages
+        with Spill() as spill, outages.waited_for(self.patience):
+            admitted = Admitted(known=spill.strings())
             try:
                 while batch := list(islice(remaining, self.batch)):
                     documents = [one for one in batch if isinstance(one, Document)]
-                    decided = iter(self._decide_batch(documents, admitted) if documents else ())
+                    decided = iter(self._decide_batch(documents, admitted))
                     for one in batch:
                         yield next(decided) if isinstance(one, Document) else one
                     done += len(batch)
                     self.progress.report(done, done)
-                    if len(self.stretch.documents) >= VERIFIED_EVERY:
+                    if len(self.interval.documents) >= VERIFIED_EVERY:
                         self._verify()
             except KeyboardInterrupt:
-                self.target.collection.session.outages.stop_waiting()
+                outages.stop_waiting()
                 with suppress(NeardupError):
                     self._verify()
                 raise
             except GeneratorExit:  # whoever reads the decisions stops early, as by `break`
-                self.target.collection.session.outages.stop_waiting()
+                outages.stop_waiting()
                 self._verify()
                 raise
             self._verify()
@@ -247,16 +242,17 @@ class _GateRun:
 
     def _verify(self) -> None:
         """See that Solr has what was indexed, and report what it loses each time as failed."""
-        if self.is_indexing:
-            self.target.verify(self.stretch)
-            for error in self.stretch.dead:
+        if self.destination is not None:
+            self.destination.verify(self.interval)
+            for error in self.interval.dead:
                 self.failures.add(error)
-            self.stretch = Interval()
+            self.interval = Interval()
 
     def _decide_batch(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
+        """Decide about documents; those that cannot be indexed are rejected."""
         problems = [find_problem(document) for document in documents]
         usable = [one for one, reason in zip(documents, problems, strict=True) if reason is None]
-        judged = iter(self._judge(*self._match(usable, admitted), admitted))
+        judged = iter(self._judge(usable, admitted) if usable else ())
         return [
             next(judged)
             if reason is None
@@ -264,63 +260,60 @@ class _GateRun:
             for document, reason in zip(documents, problems, strict=True)
         ]
 
-    def _match(
-        self, documents: Sequence[Document], admitted: Admitted
-    ) -> tuple[SignedBatch, Matched]:
-        """Documents with what is computed from their texts, and what they are near to."""
-        batch = sign_batch(documents, self.meeting.comparer)
+    def _judge(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
+        """Make final decisions: what Solr refuses is rejected, and then keeps no others out."""
+        batch = sign_batch(documents, self.finder.comparer)
         try:
-            matched = self.meeting.match(batch, admitted)
+            matched = match_batch(self.collection, self.finder, batch, admitted)
         except OtherSettings:  # the collection has other documents than before
-            collection, index = self.target.collection, self.is_indexing
-            settings = _settings(collection, self.policy, index=index)
-            self.meeting = _meeting(collection, self.policy, self.filters, settings, is_sure=True)
-            return self._match(documents, admitted)
-        if batch.words.any():
-            self.meeting = self.meeting.sure()
-        return batch, matched
-
-    def _judge(self, batch: SignedBatch, matched: Matched, admitted: Admitted) -> list[Decision]:
-        """Final decisions: what Solr refuses is rejected, and then keeps no others out."""
+            is_indexing = self.destination is not None
+            self.finder = _make_finder(
+                self.collection, self.policy, self.finder.filters, index=is_indexing
+            )
+            return self._judge(documents, admitted)
+        if batch.words.any():  # all documents have these settings
+            self.finder = replace(self.finder, is_sure=True)
+        there: Mapping[str, int] = {}
+        if self.destination is not None:
+            there = self.collection.versions(sorted({one.id for one in documents}))
         fixed: dict[int, Decision] = {}
-        there = self._there(batch.documents) if self.is_indexing else set()
         while True:
-            decisions = self._in_order(batch, matched, fixed, admitted, there)
-            refused = self._send(decisions, fixed) if self.is_indexing else {}
+            decisions = self._decide_in_order(batch, matched, fixed, admitted, there)
             rows = [row for row, one in enumerate(decisions) if one.is_admitted]
+            refused = self._send(decisions, [row for row in rows if row not in fixed])
             if not refused:
                 admitted.add(batch, rows)
                 return decisions
             fixed |= {row: decisions[row] for row in rows} | refused
 
-    def _there(self, documents: Sequence[Document]) -> set[str]:
-        """The ids of documents that the collection has."""
-        ids = {one.id for one in documents}
-        return set(self.meeting.collection.versions(sorted(ids)))
-
-    def _in_order(
+    def _decide_in_order(
         self,
         batch: SignedBatch,
         matched: Matched,
         fixed: Mapping[int, Decision],
         admitted: Admitted,
-        there: set[str],
+        there: Mapping[str, int],
     ) -> list[Decision]:
-        """One decision after the other: an admitted document counts for those that follow.
+        """Decide one after the other: an admitted document counts for those that follow.
 
         With `index`, one whose id is `there`, or was sent by this run, replaces that.
         """
         latest = ChainMap[str, int]({}, admitted.latest)
-        numbers: dict[int, int] = {}
+        numbers: dict[int, int] = {}  # of rows that are admitted
+
+        def counts(one: NearMatch, id: str) -> bool:
+            """Return True for another document, admitted, and no later one with its id."""
+            met = one.met
+            number = met.number if met.row is None else numbers.get(met.row, _NOT_ADMITTED)
+            return met.id != id and latest.get(met.id) == number
+
         decisions = []
         for row, document in enumerate(batch.documents):
-            near = [
-                one
-                for one in matched.near[row]
-                if one.met.id != document.id and _is_there(one.met, numbers, latest)
-            ]
-            decision = fixed.get(row) or self._decision(document, near, int(batch.words[row]))
-            is_known = document.id in there or (self.is_indexing and document.id in latest)
+            near = [one for one in matched.near[row] if counts(one, document.id)]
+            decision = fixed.get(row) or self._decide_one(document, near, int(batch.words[row]))
+            is_known = self.destination is not None and (
+                document.id in there or document.id in latest
+            )
             decisions.append(
                 replace(
                     decision,
@@ -332,8 +325,8 @@ class _GateRun:
                 numbers[row] = latest[document.id] = len(admitted.ids) + len(numbers)
         return decisions
 
-    def _decision(self, document: Document, near: Sequence[NearMatch], words: int) -> Decision:
-        near = sorted(near, key=lambda one: nearness(one.match))
+    def _decide_one(self, document: Document, near: list[NearMatch], words: int) -> Decision:
+        near.sort(key=lambda one: nearness(one.match))
         matches = [one.match for one in near]
         exact = next((one.match for one in near if one.is_equal), None)
         action, reason = self.policy.judge(matches, exact)
@@ -344,36 +337,23 @@ class _GateRun:
             matches=tuple(matches[: self.most]),
         )
 
-    def _send(
-        self, decisions: Sequence[Decision], fixed: Mapping[int, Decision]
-    ) -> dict[int, Decision]:
-        """Index what is admitted and not sent yet, and return what Solr refuses, by row."""
-        rows = [row for row, one in enumerate(decisions) if one.is_admitted and row not in fixed]
-        if not rows:
+    def _send(self, decisions: Sequence[Decision], rows: Sequence[int]) -> dict[int, Decision]:
+        """Index these rows, and return what Solr refuses, by row."""
+        if self.destination is None or not rows:
             return {}
         documents = [replace(decisions[row].document, kept=decisions[row].kept()) for row in rows]
         if self.columns is not None:
             self.columns.require_kept(documents)
-        if self.target.has_to_verify(self.stretch, (one.id for one in documents)):
+        ids = [one.id for one in documents]
+        if self.destination.has_to_verify(self.interval, ids):
             self._verify()
-        encoded = encode.encode_documents(documents, self.meeting.comparer.settings)
-        answer = self.target.collection.take(
-            [json for json, _ in encoded], [one.id for one in documents]
-        )
-        refused = {}
-        for refusal in answer.refused:
-            reason = f"Solr refused it: {refusal.reason}"
-            for row in rows:
-                document = decisions[row].document
-                if document.id == refusal.id:
-                    refused[row] = Decision(document=document, action=REJECT, reason=reason)
-        names = {decisions[row].id for row in refused}
-        self.stretch.hold({one.id: one for one in documents if one.id not in names})
-        self.stretch.versions.update(answer.versions)
-        return refused
-
-
-def _is_there(met: Candidate, numbers: Mapping[int, int], latest: Mapping[str, int]) -> bool:
-    """Return True if a document was admitted, and no later one with its id."""
-    number = met.number if met.row is None else numbers.get(met.row, _NOT_ADMITTED)
-    return latest.get(met.id) == number
+        encoded = encode.encode_documents(documents, self.destination.settings)
+        answer = self.collection.take([json for json, _ in encoded], ids)
+        reasons = {one.id: f"Solr refused it: {one.reason}" for one in answer.refused}
+        self.interval.hold({one.id: one for one in documents if one.id not in reasons})
+        self.interval.versions.update(answer.versions)
+        return {
+            row: Decision(document=decisions[row].document, action=REJECT, reason=reasons[id])
+            for row, id in zip(rows, ids, strict=True)
+            if id in reasons
+        }

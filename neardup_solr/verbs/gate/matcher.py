@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.measures import Comparer
-from neardup_solr.memory import Spill, Strings
+from neardup_solr.memory import Strings
 from neardup_solr.records import Hit
 from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs.batch import (
@@ -111,11 +110,6 @@ class Admitted:
     latest: dict[str, int] = field(default_factory=dict)
     bands: BandIndex = field(default_factory=BandIndex)
 
-    @classmethod
-    def none(cls, spill: Spill) -> Admitted:
-        """No documents yet. What they are compared by is kept in `spill`."""
-        return cls(known=spill.strings())
-
     def add(self, batch: SignedBatch, rows: Sequence[int]) -> None:
         """Admit these rows of a batch."""
         numbers = np.arange(len(self.ids), len(self.ids) + len(rows))
@@ -129,43 +123,29 @@ class Admitted:
         self.known.extend([batch.known[row] for row in rows])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Matcher:
-    """Finds near documents, in a collection and among new ones."""
+def match_batch(
+    collection: Collection, finder: Finder, batch: SignedBatch, admitted: Admitted
+) -> Matched:
+    """Find the documents that each document of a batch is near to.
 
-    collection: Collection
-    finder: Finder
-
-    @property
-    def comparer(self) -> Comparer:
-        """The comparer of documents."""
-        return self.finder.comparer
-
-    def sure(self) -> Matcher:
-        """The same, once the settings are known to be those of all documents."""
-        return replace(self, finder=replace(self.finder, is_sure=True))
-
-    def match(self, batch: SignedBatch, admitted: Admitted) -> Matched:
-        """The documents that each document of a batch is near to.
-
-        Raises OtherSettings if it is not sure of its settings and they are not those of all.
-        """
-        found = hits_of_batch(self.collection, batch, self.finder)
-        there = [
-            [one for one in each.found if _counts(document.id, one)]
-            for document, each in zip(batch.documents, found, strict=True)
-        ]
-        known = list(batch.known)
-        rows = np.flatnonzero(batch.words > 0)
-        met = [
-            *collect_candidates(batch, there, known, self.comparer),
-            *_among_admitted(batch, rows, known, admitted),
-            *_in_batch(batch, rows),
-        ]
-        near: list[list[NearMatch]] = [[] for _ in batch.words]
-        for row, one in compare_candidates(known, met, self.comparer):
-            near[row].append(one)
-        return Matched(near=near, is_cut=[each.is_cut for each in found])
+    Raises OtherSettings if the finder is not sure of its settings and they are not those of all.
+    """
+    found = hits_of_batch(collection, batch, finder)
+    there = [
+        [one for one in each.found if _counts(document.id, one)]
+        for document, each in zip(batch.documents, found, strict=True)
+    ]
+    known = list(batch.known)
+    rows = np.flatnonzero(batch.words > 0)
+    met = [
+        *collect_candidates(batch, there, known, finder.comparer),
+        *_among_admitted(batch, rows, known, admitted),
+        *_in_batch(batch, rows),
+    ]
+    near: list[list[NearMatch]] = [[] for _ in batch.words]
+    for row, one in compare_candidates(known, met, finder.comparer):
+        near[row].append(one)
+    return Matched(near=near, is_cut=[each.is_cut for each in found])
 
 
 def _counts(id: str, one: Hit) -> bool:

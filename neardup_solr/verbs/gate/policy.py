@@ -64,31 +64,24 @@ class Policy:
         least = min(bound for _, bound in self.bounds if bound is not None)
         return Limits(max_distance=self.max_distance, min_similarity=least)
 
-    def can(self, action: str) -> bool:
-        """Return True if any document could get this action."""
-        return self.exact == action or any(
-            name == action and bound is not None for name, bound in self.bounds
-        )
-
     def judge(self, matches: Sequence[Match], exact: Match | None) -> tuple[Action, str]:
         """The action for a document with these matches, nearest first, and the reason for it.
 
         `exact` is the match whose normal form is the document's own.
         """
-        action, reason = self._by_similarity(matches)
+        action, reason = ALLOW, "nothing is near it"
+        if matches:
+            nearest = max(matches, key=lambda match: match.similarity)
+            action, bound = next(
+                (action, bound)
+                for action, bound in self.bounds
+                if bound is not None and nearest.similarity >= floor(bound)
+            )
+            said = f"{nearest.similarity:.3f} similar to {nearest.id!r}"
+            reason = f"{said}, which is {bound:g} or more"
         if exact is None or ACTIONS.index(self.exact) < ACTIONS.index(action):
             return action, reason
         return self.exact, f"the same text as {exact.id!r}"
-
-    def _by_similarity(self, matches: Sequence[Match]) -> tuple[Action, str]:
-        if not matches:
-            return ALLOW, "nothing is near it"
-        nearest = max(matches, key=lambda match: match.similarity)
-        for action, bound in self.bounds:
-            if bound is not None and nearest.similarity >= floor(bound):
-                said = f"{nearest.similarity:.3f} similar to {nearest.id!r}"
-                return action, f"{said}, which is {bound:g} or more"
-        raise AssertionError("a match is within the limits, and those are the smallest bound")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,17 +176,14 @@ class Decisions(Table, Iterator[Decision]):
         (the ids of all), complete, replaces, and the columns that were kept.
         """
         made = list(self)
-        nearest = [one.matches[0] if one.matches else None for one in made]
+        nearest: list[Match | None] = [next(iter(one.matches), None) for one in made]
         columns: Columns = {
-            "id": [one.id for one in made],
-            "action": [one.action for one in made],
-            "reason": [one.reason for one in made],
-            "other_id": [match and match.id for match in nearest],
-            "similarity": [None if match is None else match.similarity for match in nearest],
-            "distance": [None if match is None else match.distance for match in nearest],
-            "matches": [[match.id for match in one.matches] for one in made],
-            "complete": [one.complete for one in made],
-            "replaces": [one.replaces for one in made],
+            name: [getattr(one, name) for one in made] for name in ("id", "action", "reason")
         }
+        for name, of in (("other_id", "id"), ("similarity",) * 2, ("distance",) * 2):
+            columns[name] = [match and getattr(match, of) for match in nearest]
+        columns["matches"] = [[match.id for match in one.matches] for one in made]
+        for name in ("complete", "replaces"):
+            columns[name] = [getattr(one, name) for one in made]
         kept = {one.id: one.document.kept for one in made}
         return beside(columns, {}, kept, {"id": columns["id"]})

@@ -71,13 +71,6 @@ def test_what_cannot_be_is_refused(given: dict[str, Any], said: str) -> None:
         Policy(**given)
 
 
-def test_what_a_policy_can_do() -> None:
-    """Whether an action can be taken at all is known beforehand."""
-    assert Policy(hold=0.7).can("hold")
-    assert Policy(exact="hold").can("hold")
-    assert not Policy(tag=0.7).can("hold")
-
-
 def test_a_tagged_document_keeps_what_it_is_near_to() -> None:
     """The ids of its matches come to its kept columns; without a tag nothing does."""
     document = nd.Document(id="1", text="x", kept={"city": "Paris"})
