@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -77,10 +77,23 @@ def read(
     target = _connect(address, collection)
     require_exported(target, names)
     shards = target.shard_names()
+
+    def export_shards(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The fields of each shard whose number is given, from a replica that is there now."""
+        import pyarrow as pa
+
+        from neardup_solr.verbs.connect import connect
+
+        target = connect(address, collection)
+        for number in (one for batch in batches for one in batch.column(0).to_pylist()):
+            for rows in target.exported(names, [target.replica_of(shards[number])]):
+                columns = [[_as_text(row.get(name)) for row in rows] for name in names]
+                arrays = [pa.array(column, pa.string()) for column in columns]
+                yield pa.RecordBatch.from_arrays(arrays, list(names))
+
     schema = ", ".join(f"`{name}` string" for name in names)
-    reading = _Reading(address=address, collection=collection, names=names, shards=shards)
     numbers = session.range(len(shards), numPartitions=len(shards))
-    return numbers.mapInArrow(reading.export_shards, schema)
+    return numbers.mapInArrow(export_shards, schema)
 
 
 @checked
@@ -114,7 +127,7 @@ def write(
 
     require_possible(settings)
     require_positive(batch=batch)
-    patience = in_seconds(patience, "patience")
+    given = {"settings": settings, "batch": batch, "patience": in_seconds(patience, "patience")}
     most = in_bytes(max_doc_bytes, "max_doc_bytes")
     reading = Reading(id=id, text=listed(text), keep=listed(keep), max_doc_bytes=most)
     documents = chosen(frame, reading)
@@ -122,19 +135,11 @@ def write(
     # Before the executors begin: other settings, or a collection that is not to be written to.
     target.choose_settings(settings)
     target.require_placed(1)
-    writing = _Writing(
-        address=address,
-        collection=collection,
-        settings=settings,
-        reading=reading,
-        batch=batch,
-        patience=patience,
+    done = documents.mapInArrow(
+        lambda batches: _index_partition(batches, address, collection, reading, given),
+        "bucket int, blob binary",
     )
-    done = documents.mapInArrow(writing.index_partition, "bucket int, blob binary")
-    # Spark counts the arguments of a function.
-    counted = done.groupBy("bucket").applyInArrow(
-        lambda table: count_hashes(table), "indexed long, told binary"
-    )
+    counted = done.groupBy("bucket").applyInArrow(count_hashes, "indexed long, told binary")
     rows = counted.collect()
     told = [orjson.loads(row.told) for row in rows if row.told is not None]
     read, failed = (sum(one[name] for one in told) for name in ("read", "failed"))
@@ -145,6 +150,57 @@ def write(
         repeated=read - indexed - failed,
         failed=failed,
         errors=tuple((id, reason) for one in told for id, reason in one["errors"]),
+    )
+
+
+def _index_partition(
+    batches: Iterator[pa.RecordBatch],
+    address: str,
+    collection: str,
+    reading: Reading,
+    given: Mapping[str, Any],
+) -> Iterator[pa.RecordBatch]:
+    """Index all batches of a partition. The first row says what became of them."""
+    from neardup_solr.spark.work import encode_report, records
+    from neardup_solr.verbs.connect import connect_again
+    from neardup_solr.verbs.index import index
+
+    target = connect_again(address, collection, patience=given["patience"])
+    unusable = Failures(ignore)
+    sent: Counter[str] = Counter()
+
+    def usable() -> Iterator[Document]:
+        """The documents that can be used: a partition may have no other, and is no mistake."""
+        for found in (one for batch in batches for one in records(batch, reading)):
+            if isinstance(found, Document):
+                sent[found.id] += 1
+                yield found
+            else:
+                unusable.add(found)
+
+    def refuse(error: RecordError) -> None:
+        """Forget a document that Solr has refused, whatever it has of that id."""
+        if error.id is not None:
+            sent[error.id] = 0
+
+    done = index(
+        usable(),
+        target,
+        id=reading.id,
+        text=reading.text,
+        keep=reading.keep or None,
+        max_doc_bytes=reading.max_doc_bytes,
+        on_error=refuse,
+        **given,
+    )
+    errors = [(error.id or "", error.reason) for error in (*unusable.first, *done.errors)]
+    yield encode_report(
+        {
+            "read": done.read + unusable.count,
+            "failed": done.failed + unusable.count,
+            "errors": errors[:MOST_ERRORS],
+        },
+        (id for id, count in sent.items() if count),
     )
 
 
@@ -161,89 +217,7 @@ def _connect(address: str, collection: str) -> Collection:
         raise SolrUnreachable(error.url, error.reason, step) from None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reading:
-    address: str
-    collection: str
-    names: Sequence[str]
-    shards: Sequence[str]
+def _as_text(value: Any) -> str | None:
+    import orjson
 
-    def export_shards(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The fields of each shard whose number is given, from a replica that is there now."""
-        import orjson
-        import pyarrow as pa
-
-        from neardup_solr.verbs.connect import connect
-
-        target = connect(self.address, self.collection)
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                replica = target.replica_of(self.shards[number])
-                for rows in target.exported(self.names, [replica]):
-                    arrays = [
-                        pa.array(
-                            [_as_text(row.get(name), orjson.dumps) for row in rows], pa.string()
-                        )
-                        for name in self.names
-                    ]
-                    yield pa.RecordBatch.from_arrays(arrays, list(self.names))
-
-
-def _as_text(value: Any, dumps: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else dumps(value).decode()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Writing:
-    address: str
-    collection: str
-    settings: Settings | Mapping[str, Any] | None
-    reading: Reading
-    batch: int
-    patience: float
-
-    def index_partition(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Index all batches of a partition. The first row says what became of them."""
-        from neardup_solr.spark.work import encode_report, records
-        from neardup_solr.verbs.connect import connect_again
-        from neardup_solr.verbs.index import index
-
-        target = connect_again(self.address, self.collection, patience=self.patience)
-        unusable = Failures(ignore)
-        sent: Counter[str] = Counter()
-
-        def usable() -> Iterator[Document]:
-            """The documents that can be used: a partition may have no other, and is no mistake."""
-            for found in (one for batch in batches for one in records(batch, self.reading)):
-                if isinstance(found, Document):
-                    sent[found.id] += 1
-                    yield found
-                else:
-                    unusable.add(found)
-
-        def refuse(error: RecordError) -> None:
-            """Forget a document that Solr has refused, whatever it has of that id."""
-            if error.id is not None:
-                sent[error.id] = 0
-
-        done = index(
-            usable(),
-            target,
-            id=self.reading.id,
-            text=self.reading.text,
-            keep=self.reading.keep or None,
-            settings=self.settings,
-            max_doc_bytes=self.reading.max_doc_bytes,
-            batch=self.batch,
-            patience=self.patience,
-            on_error=refuse,
-        )
-        errors = [(error.id or "", error.reason) for error in (*unusable.first, *done.errors)]
-        yield encode_report(
-            {
-                "read": done.read + unusable.count,
-                "failed": done.failed + unusable.count,
-                "errors": errors[:MOST_ERRORS],
-            },
-            (id for id, count in sent.items() if count),
-        )
+    return value if value is None or isinstance(value, str) else orjson.dumps(value).decode()

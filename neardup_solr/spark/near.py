@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.arguments import MeasureName, OneOrMore, checked, listed, require
@@ -13,6 +14,7 @@ from neardup_solr.spark.driver import ENDS, DataFrame, chosen, require_ends, req
 from neardup_solr.verbs.duplicates import warn_of_bands
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import Column
 
 ALIGNED = "aligned"
@@ -48,11 +50,11 @@ def fields(
 
     Raises ArgumentError if a column is missing or a setting is impossible.
     """
-    from neardup_solr.spark.work import Fields
+    from neardup_solr.spark.work import encode_fields
 
     reading = Reading(id=id, text=listed(text), keep=listed(keep))
-    made = Fields(settings=settings_of(settings), reading=reading)
-    return chosen(frame, reading).mapInArrow(made.documents, "id string, document string")
+    make = partial(encode_fields, settings=settings_of(settings), reading=reading)
+    return _map_batches(chosen(frame, reading), make, "id string, document string")
 
 
 @checked
@@ -84,7 +86,7 @@ def candidates(
     from neardup_solr.spark.work import absence_error, repeat_error, unpack_pairs
 
     found = _band_pairs(hashed, settings_of(settings), cap, documents)
-    pairs = found.mapInArrow(unpack_pairs, "a long, b long, shared int")
+    pairs = _map_batches(found, unpack_pairs, "a long, b long, shared int", singly=True)
     for side in ("a", "b"):
         named = hashed.select(f.col("h").alias(side), f.col("id").alias(f"{side}_id"))
         there = f.coalesce(f"{side}_id", _end_job(f.lit(str(absence_error()))))
@@ -129,7 +131,7 @@ def pairs(
     one in a pair whose id comes more than once or differs at each reading, ends the job; Spark
     raises what is wrong as an error of its own.
     """
-    from neardup_solr.spark.work import Verification
+    from neardup_solr.spark.work import compare_block, prepare_texts
 
     require(measure != ALIGNED, "the measure aligned is not one for Spark", 'take "words"')
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
@@ -137,14 +139,15 @@ def pairs(
     warn_of_bands(measure)
     _require_possible(cap, documents)
     made = settings_of(settings)
-    verification = Verification(id=id, measure=measure, limits=limits, settings=made)
+    prepare = partial(prepare_texts, measure=measure, settings=made)
+    compare = partial(compare_block, id=id, measure=measure, limits=limits, settings=made)
     hashed = _hash_ids(frame, id, text)
     blocks, wanted = _blocks(_band_pairs(hashed, made, cap, documents), _block(hashed))
     involved = hashed.join(wanted.select("h").distinct(), "h", "left_semi")
-    forms = involved.mapInArrow(verification.prepare_texts, "h long, id string, form string")
+    forms = _map_batches(involved, prepare, "h long, id string, form string")
     texts_of = forms.join(wanted, "h").groupBy("block")
     return texts_of.cogroup(blocks.groupBy("block")).applyInArrow(
-        lambda texts, pairs: verification.near(texts, pairs), _PAIRS
+        lambda texts, pairs: compare(texts, pairs), _PAIRS
     )
 
 
@@ -174,7 +177,7 @@ def clusters(near: DataFrame, *, on_driver: int = ON_DRIVER) -> DataFrame:
     linked = (_link_on_driver if edges.count() <= on_driver else _link_by_stars)(edges)
     ids = near.select("id").union(near.select("other_id")).distinct()
     named = ids.select(f.xxhash64("id").alias("node"), "id")
-    keyed = named.mapInArrow(add_keys, "node long, id string, key string")
+    keyed = _map_batches(named, add_keys, "node long, id string, key string")
     members = keyed.join(linked, "node")
     first = members.groupBy("root").agg(f.min_by("id", "key").alias("cluster"))
     return members.join(first, "root").select("id", "cluster")
@@ -253,7 +256,7 @@ def _blocks(found: DataFrame, size: int) -> tuple[DataFrame, DataFrame]:
     """
     from pyspark.sql import functions as f
 
-    from neardup_solr.spark.work import Blocking, make_blocks
+    from neardup_solr.spark.work import list_needed, make_blocks, part_pairs
 
     found = found.cache()
     counted = found.agg(f.sum("pairs").alias("pairs")).first()
@@ -263,28 +266,43 @@ def _blocks(found: DataFrame, size: int) -> tuple[DataFrame, DataFrame]:
         found.unpersist()
         session = found.sparkSession
         return session.createDataFrame(pairs), session.createDataFrame(wanted)
-    blocking = Blocking(blocks=1 + count // size)
-    parted = found.mapInArrow(blocking.part_pairs, "block int, blob binary")
-    needed = found.mapInArrow(blocking.needed, "block int, h long")
-    return parted, needed.distinct()
+    blocks = 1 + count // size
+    part, need = partial(part_pairs, blocks=blocks), partial(list_needed, blocks=blocks)
+    parted = _map_batches(found, part, "block int, blob binary", singly=True)
+    return parted, _map_batches(found, need, "block int, h long", singly=True).distinct()
 
 
 def _band_pairs(
     hashed: DataFrame, settings: Settings, cap: int, documents: int | None
 ) -> DataFrame:
     """Find the pairs of hashes that share a band, in blobs, as `unpack_pairs` reads them."""
-    from neardup_solr.spark.work import Banding
+    from neardup_solr.spark.work import count_shared, key_buckets, pair_hashes
 
     count = hashed.count() if documents is None else documents
-    parts = max(PARTS, count // PART)
-    banding = Banding(settings=settings, splits=1 + count // SPLIT, parts=parts, cap=cap)
-    keyed = hashed.select("h", "text").mapInArrow(banding.key_buckets, "bucket int, blob binary")
-    # Spark counts the arguments of a function, and `self` as one of them.
+    key = partial(key_buckets, settings=settings, splits=1 + count // SPLIT)
+    pair = partial(pair_hashes, parts=max(PARTS, count // PART), cap=cap)
+    keyed = _map_batches(hashed.select("h", "text"), key, "bucket int, blob binary")
+    # Spark counts the arguments of a function, those of `partial` as well.
     paired = keyed.groupBy("bucket").applyInArrow(
-        lambda table: banding.pair_hashes(table), "part int, blob binary"
+        lambda table: pair(table), "part int, blob binary"
     )
-    schema = "pairs int, blob binary"
-    return paired.groupBy("part").applyInArrow(lambda table: banding.distinct(table), schema)
+    return paired.groupBy("part").applyInArrow(count_shared, "pairs int, blob binary")
+
+
+def _map_batches(
+    frame: DataFrame,
+    make: Callable[[pa.RecordBatch], pa.RecordBatch],
+    schema: str,
+    *,
+    singly: bool = False,
+) -> DataFrame:
+    """Make a batch of each batch of rows, or `singly` of each row by itself, which may be large."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows = (batch.slice(at, 1) for batch in batches for at in range(len(batch)))
+        return map(make, rows if singly else batches)
+
+    return frame.mapInArrow(run, schema)
 
 
 def _hash_ids(frame: DataFrame, id: str, text: OneOrMore) -> DataFrame:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import mmh3
@@ -54,177 +53,145 @@ def repeat_error(column: str, id: str) -> SourceError:
     return SourceError("the DataFrame", f"some ids come more than once, among them '{id}'", step)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Banding:
-    """Division of documents: each band into `splits`, pairs into `parts`, as for `Joining`."""
+def key_buckets(batch: pa.RecordBatch, *, settings: Settings, splits: int) -> pa.RecordBatch:
+    """Compute the band keys of documents (hash, text), in buckets: `splits` of each band.
 
-    settings: Settings
-    splits: int
-    parts: int
-    cap: int
-
-    def key_buckets(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """For each bucket of band keys, the keys of a batch of documents (hash, text).
-
-        A row has the bucket, and as bytes a matrix of three columns: key, hash of the id, and one
-        hash over all bands.
-        """
-        for batch in batches:
-            signed = sign.sign(_texts(batch.column(1)), self.settings)
-            has_words = signed.words > 0
-            hashes = _hashes(batch.column(0))
-            used = self.settings.bands * self.settings.rows
-            alike = np.empty(len(hashes), dtype=np.uint64)
-            joins.hash_whole(signed.signatures, used, alike)
-            own = hashes[has_words], alike[has_words]
-            rows = []
-            for band in range(self.settings.bands):
-                keys = signed.keys[has_words, band]
-                matrix = np.stack([keys, *own], axis=1)
-                # The upper bits: the lower ones find equal keys inside of a bucket.
-                split = (keys >> np.uint64(40)) % np.uint64(self.splits)
-                rows += [(band * self.splits + number, part) for number, part in _by(split, matrix)]
-            yield _blobs("bucket", rows)
-
-    def pair_hashes(self, table: pa.Table) -> pa.Table:
-        """The pairs of hashes that share a key of one bucket, in parts."""
-        matrix = _matrix(table, 3)
-        matrix = matrix[np.argsort(matrix[:, 1])]  # so that chains are the same in every run
-        joined = key_candidates(
-            matrix[:, :1].copy(), matrix[:, 2].copy(), joining=Joining(cap=self.cap)
-        )
-        pairs = matrix[:, 1][joined.pairs]
-        pairs.sort(axis=1)
-        part = (pairs[:, 0] >> np.uint64(20)) % np.uint64(self.parts)
-        return pa.Table.from_batches([_blobs("part", _by(part, pairs))])
-
-    def distinct(self, table: pa.Table) -> pa.Table:
-        """Each pair of a part once, with the number of bands that it shares, in blobs."""
-        pairs, shared = _count_pairs(_matrix(table, 2))
-        packed = np.column_stack([pairs, shared.astype(np.uint64)])
-        blobs = [packed[at : at + IN_BLOB] for at in range(0, len(packed), IN_BLOB)]
-        made = _blobs("pairs", [(len(blob), blob) for blob in blobs])
-        return pa.Table.from_batches([made])
+    A row has the bucket, and as bytes a matrix of three columns: key, hash of the id, and one
+    hash over all bands.
+    """
+    signed = sign.sign(_texts(batch.column(1)), settings)
+    has_words = signed.words > 0
+    # Hashes as Spark has them, of 64 bits with a sign.
+    hashes = np.asarray(batch.column(0).to_numpy(zero_copy_only=False)).view(np.uint64)
+    alike = np.empty(len(hashes), dtype=np.uint64)
+    joins.hash_whole(signed.signatures, settings.bands * settings.rows, alike)
+    rows = []
+    for band in range(settings.bands):
+        keys = signed.keys[has_words, band]
+        matrix = np.stack([keys, hashes[has_words], alike[has_words]], axis=1)
+        # The upper bits: the lower ones find equal keys inside of a bucket.
+        split = (keys >> np.uint64(40)) % np.uint64(splits)
+        rows += [(band * splits + number, part) for number, part in _by(split, matrix)]
+    return _blobs("bucket", rows)
 
 
-def unpack_pairs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The pairs in blobs (pairs, blob) as rows: the hashes `a` and `b`, and `shared` bands."""
-    for batch in _one_by_one(batches):
-        ends, shared = _pairs(batch)
-        columns = [pa.array(ends[:, 0]), pa.array(ends[:, 1]), pa.array(shared)]
-        yield pa.RecordBatch.from_arrays(columns, ["a", "b", "shared"])
+def pair_hashes(table: pa.Table, *, parts: int, cap: int) -> pa.Table:
+    """Find the pairs of hashes that share a key of one bucket, in `parts`, `cap` as `Joining`."""
+    matrix = _matrix(table, 3)
+    matrix = matrix[np.argsort(matrix[:, 1])]  # so that chains are the same in every run
+    joined = key_candidates(matrix[:, :1].copy(), matrix[:, 2].copy(), joining=Joining(cap=cap))
+    pairs = matrix[:, 1][joined.pairs]
+    pairs.sort(axis=1)
+    part = (pairs[:, 0] >> np.uint64(20)) % np.uint64(parts)
+    return pa.Table.from_batches([_blobs("part", _by(part, pairs))])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blocking:
-    """Parts pairs into blocks, by the hash of their first document."""
-
-    blocks: int
-
-    def part_pairs(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The pairs in blobs by block, as blobs again."""
-        for batch in _one_by_one(batches):
-            matrix = _matrix(batch, 3)
-            yield _blobs("block", _by(self._block(matrix), matrix))
-
-    def needed(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The documents (block, h) that each block needs."""
-        for batch in _one_by_one(batches):
-            matrix = _matrix(batch, 3)
-            blocks = np.tile(self._block(matrix), 2)
-            ends = np.concatenate([matrix[:, 0], matrix[:, 1]]).view(np.int64)
-            columns = [pa.array(blocks), pa.array(ends)]
-            yield pa.RecordBatch.from_arrays(columns, ["block", "h"])
-
-    def _block(self, matrix: Hashes) -> NDArray[np.int32]:
-        # Not by the bits that have parted them before.
-        mixed = matrix[:, 0] * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)
-        return (mixed % np.uint64(self.blocks)).astype(np.int32)
+def count_shared(table: pa.Table) -> pa.Table:
+    """List each pair of a part once, with the number of bands that it shares, in blobs."""
+    rows = _matrix(table, 2)
+    rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+    is_new = np.ones(len(rows), dtype=np.bool_)
+    is_new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    starts = np.flatnonzero(is_new)
+    shared = np.diff(starts, append=len(rows)).astype(np.uint64)
+    packed = np.column_stack([rows[starts], shared])
+    blobs = [packed[at : at + IN_BLOB] for at in range(0, len(packed), IN_BLOB)]
+    return pa.Table.from_batches([_blobs("pairs", [(len(blob), blob) for blob in blobs])])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
-    """Compares pairs by a measure, within limits. `id` is the column with the ids."""
-
-    id: str
-    measure: str
-    limits: Limits
-    settings: Settings
-
-    def prepare_texts(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Prepare documents (hash, id, text) for comparing: normal forms, or encoded signatures."""
-        from neardup_solr.minhash import signature
-
-        needs_texts = measure_named(self.measure).needs_texts
-        for batch in batches:
-            signed = sign.sign(_texts(batch.column(2)), self.settings, keep_normal=needs_texts)
-            forms = signed.normal if needs_texts else map(signature.encode, signed.signatures)
-            columns = [batch.column(0), batch.column(1), pa.array(list(forms), pa.string())]
-            yield pa.RecordBatch.from_arrays(columns, ["h", "id", "form"])
-
-    def near(self, texts: pa.Table, pairs: pa.Table) -> pa.Table:
-        """The pairs in the blobs of a block that are within the limits, by the texts it needs.
-
-        A text has a hash, an id and what is compared. Raises SourceError if an id comes twice, or
-        a text is missing.
-        """
-        comparer = Comparer(
-            measure=measure_named(self.measure), limits=self.limits, settings=self.settings
-        )
-        texts = texts.combine_chunks().sort_by("h")
-        hashes = texts.column("h").to_numpy()
-        ids, forms = texts.column("id").to_pylist(), texts.column("form").to_pylist()
-        if len(set(ids)) < len(ids):
-            raise repeat_error(self.id, Counter(ids).most_common(1)[0][0])
-        ends, bands = _pairs(pairs)
-        numbers, places = _find_rows(hashes, ends[:, 0], ends[:, 1])
-        shared = bands[places].tolist()
-        compared = comparer.compare_texts(forms, numbers)
-        distances, similarities, is_near = (column.tolist() for column in compared)
-        rows = [
-            (*ordered(ids[one], ids[other]), similarities[at],
-             None if distances[at] < 0 else distances[at], shared[at])
-            for at, (one, other) in enumerate(numbers.tolist())
-            if is_near[at] and ids[one] != ids[other]
-        ]  # fmt: skip
-        rows = list(dict.fromkeys(rows))  # two documents of one hash meet twice
-        columns = zip(*rows, strict=True) if rows else [[]] * len(_NEAR)
-        return pa.table([list(column) for column in columns], schema=_NEAR)
+def unpack_pairs(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Turn pairs in blobs (pairs, blob) into rows: the hashes `a` and `b`, and `shared` bands."""
+    ends, shared = _pairs(batch)
+    columns = [pa.array(ends[:, 0]), pa.array(ends[:, 1]), pa.array(shared)]
+    return pa.RecordBatch.from_arrays(columns, ["a", "b", "shared"])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fields:
-    """Makes the documents that are indexed into Solr, as their JSON."""
+def part_pairs(batch: pa.RecordBatch, *, blocks: int) -> pa.RecordBatch:
+    """Part pairs in blobs into blocks, by the hash of their first document, as blobs again."""
+    matrix = _matrix(batch, 3)
+    return _blobs("block", _by(_number_blocks(matrix, blocks), matrix))
 
-    settings: Settings
-    reading: Reading
 
-    def documents(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The JSON of documents (id, text, the columns to keep), by id.
+def list_needed(batch: pa.RecordBatch, *, blocks: int) -> pa.RecordBatch:
+    """List the documents (block, h) that each block needs."""
+    matrix = _matrix(batch, 3)
+    numbers = np.tile(_number_blocks(matrix, blocks), 2)
+    ends = matrix[:, :2].T.reshape(-1).view(np.int64)
+    return pa.RecordBatch.from_arrays([pa.array(numbers), pa.array(ends)], ["block", "h"])
 
-        Raises SourceError if one of them cannot be indexed.
-        """
-        for batch in batches:
-            made = []
-            for found in check_documents(records(batch, self.reading)):
-                if isinstance(found, RecordError):
-                    raise self._refusal(found)
-                made.append(found)
-            jsons = [json.decode() for json, _ in encode.encode_documents(made, self.settings)]
-            arrays = [pa.array([one.id for one in made], pa.string()), pa.array(jsons, pa.string())]
-            yield pa.RecordBatch.from_arrays(arrays, ["id", "document"])
 
-    def _refusal(self, error: RecordError) -> SourceError:
-        """The error that ends the job, with what to do about documents of that kind."""
-        about = "a document" if error.id is None else f"the document {error.id!r}"
-        step = "mend such documents, or leave them out"
-        for lacking, names in (("no id", [self.reading.id]), ("no text", self.reading.text)):
-            if error.reason.startswith(lacking):
-                how = 'how="all", ' if len(names) > 1 else ""
-                columns = ", ".join(f'"{name}"' for name in names)
-                step = f"leave such documents out: df.dropna({how}subset=[{columns}])"
-        reason = f"{about} cannot be indexed: {error.reason}"
-        return SourceError("the DataFrame", reason, step)
+def _number_blocks(matrix: Hashes, blocks: int) -> NDArray[np.int32]:
+    # Not by the bits that have parted them before.
+    mixed = matrix[:, 0] * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)
+    return (mixed % np.uint64(blocks)).astype(np.int32)
+
+
+def prepare_texts(batch: pa.RecordBatch, *, measure: str, settings: Settings) -> pa.RecordBatch:
+    """Prepare documents (hash, id, text) for comparing: normal forms, or encoded signatures."""
+    from neardup_solr.minhash import signature
+
+    needs_texts = measure_named(measure).needs_texts
+    signed = sign.sign(_texts(batch.column(2)), settings, keep_normal=needs_texts)
+    forms = signed.normal if needs_texts else map(signature.encode, signed.signatures)
+    columns = [batch.column(0), batch.column(1), pa.array(list(forms), pa.string())]
+    return pa.RecordBatch.from_arrays(columns, ["h", "id", "form"])
+
+
+def compare_block(
+    texts: pa.Table, pairs: pa.Table, *, id: str, measure: str, limits: Limits, settings: Settings
+) -> pa.Table:
+    """Compare the pairs in the blobs of a block, and keep those within the limits.
+
+    A text has a hash, an id and what is compared; `id` is the column that the ids are of. Raises
+    SourceError if an id comes twice, or a text is missing.
+    """
+    comparer = Comparer(measure=measure_named(measure), limits=limits, settings=settings)
+    texts = texts.combine_chunks().sort_by("h")
+    hashes = texts.column("h").to_numpy()
+    ids, forms = texts.column("id").to_pylist(), texts.column("form").to_pylist()
+    if len(set(ids)) < len(ids):
+        raise repeat_error(id, Counter(ids).most_common(1)[0][0])
+    ends, bands = _pairs(pairs)
+    numbers, places = _find_rows(hashes, ends[:, 0], ends[:, 1])
+    shared = bands[places].tolist()
+    compared = comparer.compare_texts(forms, numbers)
+    distances, similarities, is_near = (column.tolist() for column in compared)
+    rows = [
+        (*ordered(ids[one], ids[other]), similarities[at],
+         None if distances[at] < 0 else distances[at], shared[at])
+        for at, (one, other) in enumerate(numbers.tolist())
+        if is_near[at] and ids[one] != ids[other]
+    ]  # fmt: skip
+    rows = list(dict.fromkeys(rows))  # two documents of one hash meet twice
+    columns = zip(*rows, strict=True) if rows else [[]] * len(_NEAR)
+    return pa.table([list(column) for column in columns], schema=_NEAR)
+
+
+def encode_fields(batch: pa.RecordBatch, *, settings: Settings, reading: Reading) -> pa.RecordBatch:
+    """Make the JSON of documents (id, text, the columns to keep) as they are indexed, by id.
+
+    Raises SourceError if one of them cannot be indexed.
+    """
+    made = []
+    for found in check_documents(records(batch, reading)):
+        if isinstance(found, RecordError):
+            raise _refusal(found, reading)
+        made.append(found)
+    jsons = [json.decode() for json, _ in encode.encode_documents(made, settings)]
+    arrays = [pa.array([one.id for one in made], pa.string()), pa.array(jsons, pa.string())]
+    return pa.RecordBatch.from_arrays(arrays, ["id", "document"])
+
+
+def _refusal(error: RecordError, reading: Reading) -> SourceError:
+    """Make the error that ends the job, with what to do about documents of that kind."""
+    about = "a document" if error.id is None else f"the document {error.id!r}"
+    step = "mend such documents, or leave them out"
+    for lacking, names in (("no id", [reading.id]), ("no text", reading.text)):
+        if error.reason.startswith(lacking):
+            how = 'how="all", ' if len(names) > 1 else ""
+            columns = ", ".join(f'"{name}"' for name in names)
+            step = f"leave such documents out: df.dropna({how}subset=[{columns}])"
+    return SourceError("the DataFrame", f"{about} cannot be indexed: {error.reason}", step)
 
 
 def records(batch: pa.RecordBatch, reading: Reading) -> Iterator[Record]:
@@ -276,33 +243,26 @@ def _find_rows(hashes: Places, first: Places, second: Places) -> tuple[Pairs, Pl
     `hashes` are sorted. Two documents with the same hash make several pairs of one. Raises
     SourceError for a hash that is not there.
     """
-    begins = [np.searchsorted(hashes, one) for one in (first, second)]
-    counts = [
-        np.searchsorted(hashes, one, side="right") - begin
-        for one, begin in zip((first, second), begins, strict=True)
+    found = [
+        (np.searchsorted(hashes, ends), np.searchsorted(hashes, ends, side="right"))
+        for ends in (first, second)
     ]
+    counts = [after - begin for begin, after in found]
     if not all(one.all() for one in counts):
         raise absence_error()
-    numbers = np.stack(begins, axis=1).astype(np.uint32)
-    if (counts[0] == 1).all() and (counts[1] == 1).all():
-        return numbers, np.arange(len(first))
-    rows = [
-        (begins[0][at] + one, begins[1][at] + other, at)
-        for at in range(len(first))
-        for one in range(counts[0][at])
-        for other in range(counts[1][at])
-    ]
-    made = np.array(rows, dtype=np.int64).reshape(-1, 3)
-    return made[:, :2].astype(np.uint32), made[:, 2]
+    # Each pair of hashes once for each two documents that have them.
+    places = np.repeat(np.arange(len(first)), counts[0] * counts[1])
+    nth = np.arange(len(places)) - np.searchsorted(places, places)
+    rows = nth // counts[1][places], nth % counts[1][places]
+    numbers = [begin[places] + one for (begin, _), one in zip(found, rows, strict=True)]
+    return np.stack(numbers, axis=1).astype(np.uint32), places
 
 
-def add_keys(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Ids (node, id) with a key by which the first in natural order is the smallest."""
-    for batch in batches:
-        ids = batch.column(1).to_pylist()
-        keys = pa.array([sortable(id) for id in ids], pa.string())
-        columns = [batch.column(0), batch.column(1), keys]
-        yield pa.RecordBatch.from_arrays(columns, ["node", "id", "key"])
+def add_keys(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Add to ids (node, id) a key by which the first in natural order is the smallest."""
+    node, ids = batch.columns
+    keys = pa.array([sortable(id) for id in ids.to_pylist()], pa.string())
+    return pa.RecordBatch.from_arrays([node, ids, keys], ["node", "id", "key"])
 
 
 def sortable(id: str) -> str:
@@ -332,26 +292,10 @@ def _texts(column: pa.Array) -> list[str]:
     return [text or "" for text in column.to_pylist()]
 
 
-def _hashes(column: pa.Array) -> Hashes:
-    """Hashes as Spark has them, of 64 bits with a sign."""
-    return np.asarray(column.to_numpy(zero_copy_only=False)).view(np.uint64)
-
-
 def _pairs(table: pa.Table | pa.RecordBatch) -> tuple[Places, NDArray[np.int32]]:
     """The hashes of pairs in blobs, with a sign, and how many bands each pair shares."""
     matrix = _matrix(table, 3)
     return matrix[:, :2].view(np.int64), matrix[:, 2].astype(np.int32)
-
-
-def _count_pairs(pairs: Hashes) -> tuple[Hashes, Places]:
-    """Each row once, and how often it is there."""
-    if not len(pairs):
-        return pairs, np.empty(0, dtype=np.int64)
-    rows = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
-    is_new = np.ones(len(rows), dtype=np.bool_)
-    is_new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
-    starts = np.flatnonzero(is_new)
-    return rows[starts], np.diff(starts, append=len(rows))
 
 
 def _matrix(table: pa.Table | pa.RecordBatch, columns: int) -> Hashes:
@@ -367,11 +311,6 @@ def _by(numbers: NDArray[Any], rows: Hashes) -> list[tuple[int, Hashes]]:
     starts = np.flatnonzero(np.diff(numbers[order])) + 1
     parts = np.split(rows[order], starts)
     return list(zip(numbers[order][np.r_[0, starts]].tolist(), parts, strict=True))
-
-
-def _one_by_one(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Each row by itself, which may be large."""
-    return (batch.slice(at, 1) for batch in batches for at in range(len(batch)))
 
 
 def _blobs(name: str, rows: list[tuple[int, NDArray[Any]]]) -> pa.RecordBatch:

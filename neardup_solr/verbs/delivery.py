@@ -17,7 +17,7 @@ from concurrent.futures import TimeoutError as NotInTime
 from dataclasses import dataclass, field
 
 from neardup_solr.arguments import require_positive
-from neardup_solr.checkpoint import reach
+from neardup_solr.checkpoint import Position, reach
 from neardup_solr.errors import (
     NeardupError,
     RecordError,
@@ -74,16 +74,14 @@ class Sending:
 class Batch:
     """Documents to send at once, by their ids. `alone` if an earlier batch may have one of them.
 
-    `read` and `repeated` count the records of the source up to its end, `seal` is a hash of them,
-    `dead` are records before its end that could not be used.
+    `end` is how far the source was read by its end, `dead` are records before it that could not be
+    used.
     """
 
     documents: dict[str, Document] = field(default_factory=dict)
     characters: int = 0
     alone: bool = False
-    read: int = 0
-    repeated: int = 0
-    seal: str = ""
+    end: Position = field(default_factory=Position)
     dead: list[RecordError] = field(default_factory=list)
 
 
@@ -100,9 +98,7 @@ class Interval:
     again: bool = False
     characters: int = 0
     begun: int = 0
-    read: int = 0
-    repeated: int = 0
-    seal: str = ""
+    end: Position = field(default_factory=Position)
     words: int = 0
     dead: list[RecordError] = field(default_factory=list)
 
@@ -113,9 +109,7 @@ class Interval:
         self.characters += batch.characters
         words, dead = self.words + words, [*self.dead, *batch.dead]
         # Together and last, without a call between them: an interrupt leaves all as before or none.
-        self.read, self.repeated, self.words, self.dead, self.seal = (
-            batch.read, batch.repeated, words, dead, batch.seal
-        )  # fmt: skip
+        self.end, self.words, self.dead = batch.end, words, dead
 
     def hold(self, documents: Mapping[str, Document]) -> None:
         """Hold documents, by their ids, until they are verified."""
@@ -321,7 +315,7 @@ class Delivery:
         if batch.alone or is_verified:
             # What is sent again must not replace a later document of the same id.
             self._settle()
-        if self._open.read and batch.read - self._open.begun > self._most():
+        if self._open.end.read and batch.end.read - self._open.begun > self._most():
             self._close()
         reach("before-send")
         if made:
@@ -329,7 +323,7 @@ class Delivery:
             taken = self._senders.submit(self.target.collection.take, jsons, list(batch.documents))
             self._answers.append((self._open, batch, taken))
         self._open.add(batch, sum(words for _, words in made))
-        read = self._open.read - self._open.begun
+        read = self._open.end.read - self._open.begun
         if read >= self._most() or self._open.characters >= STRETCH_CHARACTERS:
             self._close()
 
@@ -353,7 +347,7 @@ class Delivery:
     def _close(self) -> None:
         """End the stretch and begin the next one. The one before has to be verified by now."""
         self._settle()
-        self._closed, self._open = self._open, Interval(begun=self._open.read)
+        self._closed, self._open = self._open, Interval(begun=self._open.end.read)
         self._verify()
 
     def _verify(self) -> None:

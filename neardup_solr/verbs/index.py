@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -187,32 +187,29 @@ def run(
     )
     with ExitStack() as held:
         held.enter_context(collection.session.outages.waited_for(sending.patience))
-        if job is not None:
-            going.job = held.enter_context(Job(job))
         try:
             if job is not None:
-                going.open_job(read_checkpoint(job), collection, resume=resume)
+                going.open_job(held.enter_context(Job(job)), collection, resume=resume)
             batches = going.batches(source)
-            settled = _choose_settings(collection, settings, sending.min_replicas)
-            collection.require_fields(["id", *settled.fields])
+            chosen = _choose_settings(collection, settings, sending.min_replicas)
+            collection.require_fields(["id", *chosen.fields])
             collection.require_placed(sending.min_replicas)
             if not (may_lose and collection.names.is_plain):
-                batches = _guard_columns(batches, collection)
+                batches = ColumnsToKeep(collection).guard(batches)
             target = Destination(
                 collection=collection,
-                settings=settled,
+                settings=chosen,
                 as_record=going.as_record,
                 sending=sending,
             )
-            delivery = Delivery(
+            going.has_begun = True
+            Delivery(
                 target=target,
                 on_sent=going.acknowledge,
                 on_verified=going.keep_checkpoint,
-                begun=going.reached.read,
-            )
-            going.has_begun = True
-            delivery.run(batches)
-            summary = going.summary(settled, collection, target.resent)
+                begun=going.begun.read,
+            ).run(batches)
+            summary = going.summary(chosen, collection, target.resent)
         except (NeardupError, KeyboardInterrupt) as error:
             going.note(error)
             raise
@@ -237,16 +234,17 @@ def _choose_settings(
 
 def _require_one_text_field(collection: Collection, columns: Sequence[str]) -> None:
     """Refuse to write texts of several fields or columns into one field of somebody else's."""
-    fields, step = collection.names.text, "post the documents by your own program, then"
-    step = f"{step}: neardup annotate {collection.place}"
+    fields = collection.names.text
+    step = "post the documents by your own program, then: "
+    step += f"neardup annotate {collection.place}"
+    of = f"the text of {collection.name!r} is"
     if len(fields) > 1:
-        named = ", ".join(fields)
-        reason = f"the text of {collection.name!r} is in several fields ({named}): `index` has one"
+        reason = f"{of} in several fields ({', '.join(fields)}): `index` has one"
         raise SettingsError(reason, step)
     if len(columns) > 1 and fields != (TEXT,):
-        reason = f"{' and '.join(columns)} would be joined in the field {fields[0]!r}"
-        reason = f"the text of {collection.name!r} is that of one column: {reason}"
-        raise SettingsError(reason, f"name one by `text`, and others by `keep`; or {step}")
+        joined = f"{' and '.join(columns)} would be joined in the field {fields[0]!r}"
+        step = f"name one by `text`, and others by `keep`; or {step}"
+        raise SettingsError(f"{of} that of one column: {joined}", step)
 
 
 def not_begun(source: object) -> str:
@@ -265,24 +263,16 @@ def _work(source: SourceLike, collection: Collection, reading: Reading) -> JobSp
     )
 
 
-def _resumable(kept: SavedJob | None, work: JobSpec, collection: Collection) -> SavedJob | None:
-    """The checkpoint, if it is one to go on from, or None if there is none, or the job has ended.
-
-    Raises JobError if what it was made for is no longer there.
-    """
-    if kept is None or kept.has_ended:
-        return None
+def _require_resumable(kept: SavedJob, work: JobSpec, collection: Collection) -> None:
+    """Refuse to go on from a checkpoint if what it was made for is no longer there, by JobError."""
     if work.identity is None:
         raise JobError(f"{work.source} cannot be read a second time", ANEW)
     if kept.work.identity != work.identity:
         raise _change_error(work)
-    last = kept.reached.last
-    if (kept.work.server, kept.work.collection) != (work.server, work.collection) or (
-        last and collection.count(ids=last) < len(last)
-    ):
+    last, places = kept.reached.last, [(one.server, one.collection) for one in (kept.work, work)]
+    if places[0] != places[1] or (last and collection.count(ids=last) < len(last)):
         reason = f"the collection {work.collection!r} lacks what an earlier run has indexed"
         raise JobError(reason, ANEW)
-    return kept
 
 
 def _require_own(folder: Path, kept: SavedJob, work: JobSpec) -> None:
@@ -302,8 +292,9 @@ def _change_error(work: JobSpec) -> JobError:
 class _IndexRun:
     """The counts of one indexing run, the batches that it makes of its source, its checkpoints.
 
-    `again` counts records whose id came in an earlier batch; if Solr refuses one of them, or the
-    one before, `not_left_out` takes it out of those that are counted as repeated.
+    It begins where an earlier one has `begun`. `again` counts records whose id came in an earlier
+    batch, `refused` those that Solr refused, by their ids: such a record has failed, and no other
+    one of its id is left out for it.
     """
 
     reading: Reading
@@ -314,31 +305,29 @@ class _IndexRun:
     work: JobSpec
     job: Job | None = None
     has_begun: bool = False
+    begun: Position = field(default_factory=Position)
     reached: Position = field(default_factory=Position)
-    resumed: int = 0
     started: float = field(default_factory=time.monotonic)
     read: int = 0
     sent: int = 0
     repeated: int = 0
     seen: set[str] = field(default_factory=set)
     again: Counter[str] = field(default_factory=Counter)
-    refused: set[str] = field(default_factory=set)
-    not_left_out: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
     dead: list[RecordError] = field(default_factory=list)
 
-    def open_job(self, found: SavedJob | None, collection: Collection, *, resume: bool) -> None:
-        """Go on from the checkpoint that was found, or begin anew."""
-        assert self.job is not None
-        if resume and found is not None and not found.has_ended:
-            self.reached = found.reached
-        kept = _resumable(found, self.work, collection) if resume else None
-        if kept is None and found is not None:
-            _require_own(self.job.folder, found, self.work)
-        self.job.begin(kept)
+    def open_job(self, job: Job, collection: Collection, *, resume: bool) -> None:
+        """Go on from the checkpoint of a job, or begin anew."""
+        self.job, found = job, read_checkpoint(job.folder)
+        kept = found if found and resume and not found.has_ended else None
         if kept is not None:
-            self.resumed, self.repeated = kept.reached.read, kept.reached.repeated
-            self.sent = self.resumed - self.repeated - kept.reached.failed
-            self.failures.count = kept.reached.failed
+            self.begun = self.reached = kept.reached
+            _require_resumable(kept, self.work, collection)
+            self.repeated, self.failures.count = self.begun.repeated, self.begun.failed
+            self.sent = self.begun.read - self.repeated - self.begun.failed
+        elif found is not None:
+            _require_own(job.folder, found, self.work)
+        job.begin(kept)
 
     def batches(self, source: SourceLike) -> Iterator[Batch]:
         """The usable documents in batches. Raises SourceError at once if it cannot be read."""
@@ -352,27 +341,29 @@ class _IndexRun:
             self.read += 1
             if self.job is not None:
                 seal.update(bytes_of(found))
-            if self.read <= self.resumed:
+            if self.read <= self.begun.read:
                 if isinstance(found, Document):
                     self.seen.add(found.id)
-                if self.read == self.resumed and seal.hexdigest() != self.reached.seal:
+                if self.read == self.begun.read and seal.hexdigest() != self.begun.seal:
                     raise _change_error(self.work)
                 continue
             if isinstance(found, Document):
                 self._put(batch, found)
             else:
                 self._fail(found)
-            if self._is_full(batch):
+            most = self.sending.batch_documents
+            is_long = batch.characters >= self.sending.batch_characters
+            if is_long or len(batch.documents) >= most or len(self.dead) >= most:
                 yield self._end_batch(batch, seal.hexdigest())
                 batch = Batch()
-        if self.read < self.resumed:
+        if self.read < self.begun.read:
             raise _change_error(self.work)
         if batch.documents or self.read > self.reached.read:
             yield self._end_batch(batch, seal.hexdigest())
 
     def _end_batch(self, batch: Batch, seal: str) -> Batch:
         """A batch with what was counted up to its end."""
-        batch.read, batch.repeated, batch.seal = self.read, self.repeated, seal
+        batch.end = Position(read=self.read, repeated=self.repeated, seal=seal)
         batch.dead, self.dead = self.dead, []
         return batch
 
@@ -384,25 +375,22 @@ class _IndexRun:
     def keep_checkpoint(self, stretch: Interval) -> None:
         """Keep a checkpoint, and count what is done, unless the stretch is counted already."""
         done = self.reached
-        if stretch.read <= done.read:
+        if stretch.end.read <= done.read:
             return
-        for error in stretch.dead:
-            if error.stage == "solr" and error.id is not None:
-                self._count_refused(error.id)
-        reached = Position(
-            read=stretch.read,
-            repeated=stretch.repeated - self.not_left_out,
+        from_solr = [error for error in stretch.dead if error.stage == "solr"]
+        refused = self.refused + Counter(error.id for error in from_solr if error.id is not None)
+        reached = replace(
+            stretch.end,
+            repeated=stretch.end.repeated - (self.again & refused).total(),
             failed=done.failed + len(stretch.dead),
             words=done.words + stretch.words,
             last=stretch.last_ids() or done.last,
-            seal=stretch.seal,
         )
         if self.job is not None:
             self.job.keep(self.work, reached, stretch.dead)
-        self.reached = reached
-        for error in stretch.dead:
-            if error.stage == "solr":  # the others were told when they were read
-                self.failures.add(error)
+        self.reached, self.refused = reached, refused
+        for error in from_solr:  # the others were told when they were read
+            self.failures.add(error)
 
     def note(self, error: BaseException) -> None:
         """Tell with an error how to go on: after the last checkpoint, or anew if there is none yet.
@@ -438,18 +426,19 @@ class _IndexRun:
     def summary(self, settings: Settings, collection: Collection, resent: int) -> IndexSummary:
         """The counts of the whole run."""
         failed = self.failures.count
+        repeated = self.repeated - (self.again & self.refused).total()
         return IndexSummary(
             collection=collection.name,
             documents=collection.count(),
             read=self.read,
-            indexed=self.read - self.repeated + self.not_left_out - failed,
-            repeated=self.repeated - self.not_left_out,
+            indexed=self.read - repeated - failed,
+            repeated=repeated,
             failed=failed,
             errors=tuple(self.failures.first),
             words=self.reached.words,
             settings=settings,
             seconds=time.monotonic() - self.started,
-            resumed=self.resumed,
+            resumed=self.begun.read,
             resent=resent,
         )
 
@@ -462,47 +451,15 @@ class _IndexRun:
             if self.on_repeat == "fail":
                 self._fail(came_before(document, self.as_record(document)))
                 return
-            self._count_repeated(document.id, batch)
+            self.repeated += 1
             if self.on_repeat == "first":
                 return
-            batch.alone = batch.alone or document.id not in batch.documents
+            if document.id not in batch.documents:
+                self.again[document.id] += 1
+                batch.alone = True
         self.seen.add(document.id)
         batch.documents[document.id] = document
         batch.characters += len(document.text)
-
-    def _count_repeated(self, id: str, batch: Batch) -> None:
-        """Count a record that is left out for another one of its id, unless Solr refused that."""
-        self.repeated += 1
-        if id in batch.documents:
-            return
-        if id in self.refused:
-            self.refused.discard(id)
-            self.not_left_out += 1
-        else:
-            self.again[id] += 1
-
-    def _count_refused(self, id: str) -> None:
-        """Count a record that Solr refused as failed: it is not left out for another one."""
-        if self.again[id]:
-            self.again[id] -= 1
-            self.not_left_out += 1
-        else:
-            self.refused.add(id)
-
-    def _is_full(self, batch: Batch) -> bool:
-        return (
-            len(batch.documents) >= self.sending.batch_documents
-            or batch.characters >= self.sending.batch_characters
-            or len(self.dead) >= self.sending.batch_documents
-        )
-
-
-def _guard_columns(batches: Iterable[Batch], collection: Collection) -> Iterator[Batch]:
-    """Pass batches on while no document that they replace loses a column. See `ColumnsToKeep`."""
-    columns = ColumnsToKeep(collection)
-    for batch in batches:
-        columns.require_kept(list(batch.documents.values()))
-        yield batch
 
 
 class ColumnsToKeep:
@@ -514,6 +471,12 @@ class ColumnsToKeep:
     def __init__(self, collection: Collection, ours: Iterable[str] = ()) -> None:
         self._collection, self._ours = collection, frozenset(ours)
         self._names: set[str] | None = None if collection.count() else set()
+
+    def guard(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """Pass batches on while no document that they replace loses a column."""
+        for batch in batches:
+            self.require_kept(list(batch.documents.values()))
+            yield batch
 
     def require_kept(self, documents: Sequence[Document]) -> None:
         """Refuse documents that would replace others and lack their columns.

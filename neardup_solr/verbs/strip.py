@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from neardup_solr.arguments import OneOrMore, checked, in_seconds, listed
@@ -13,8 +12,11 @@ from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, VERSION
 from neardup_solr.solr.update import Order, removal
-from neardup_solr.verbs.annotate.rewrite import Found, RateLimit, Rewrite, RewriteJob
+from neardup_solr.verbs.annotate.rewrite import Found, RateLimit, Rewrite
 from neardup_solr.verbs.lint import require_safe
+
+# No document has them without the other fields, and they are slow to read.
+_TERMS = frozenset({"content_ng", "content_sg", "content_bands"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,10 +66,20 @@ def strip(
         )
     require_safe(collection)
     collection.commit()  # so that what an interrupted run has sent counts
+
+    def make_orders(found: list[Found], again: bool) -> list[Order]:
+        return [
+            removal(one["id"], one[VERSION], there, collection.names)
+            for one in found
+            if not one.keys().isdisjoint(asked)
+        ]
+
     any_of = " OR ".join(f"{collection.names.of(name)}:[* TO *]" for name in asked)
     run = Rewrite(
         collection=collection,
-        task=_task(collection, asked, there),
+        stage="stripping",
+        fields=[*asked, VERSION],
+        orders=make_orders,
         pace=pace,
         failures=Failures(on_error),
         on_progress=on_progress or ignore,
@@ -83,18 +95,3 @@ def strip(
         errors=tuple(run.failures.first),
         seconds=time.monotonic() - run.started,
     )
-
-
-# No document has them without the other fields, and they are slow to read.
-_TERMS = frozenset({"content_ng", "content_sg", "content_bands"})
-
-
-def _task(collection: Collection, asked: Sequence[str], there: Sequence[str]) -> RewriteJob:
-    def orders(found: list[Found], again: bool) -> list[Order]:
-        return [
-            removal(one["id"], one[VERSION], there, collection.names)
-            for one in found
-            if not one.keys().isdisjoint(asked)
-        ]
-
-    return RewriteJob(stage="stripping", fields=[*asked, VERSION], orders=orders)

@@ -529,6 +529,15 @@ def test_a_refused_record_is_not_counted_as_repeated(
     assert (done.read, done.indexed, done.repeated, done.failed) == counts
 
 
+def test_a_record_that_is_not_sent_does_not_stand_for_one_that_is_refused(place: Place) -> None:
+    """If the first record of an id counts, and Solr refuses it, no other one was indexed."""
+    place.model.refuses = lambda document: "no" if "bad" in document["content"] else None
+    records = [nd.Document(id="d", text="bad"), nd.Document(id="d", text="good")]
+    done = place.index(records, batch=1, on_repeat="first")
+    assert (done.read, done.indexed, done.repeated, done.failed) == (2, 0, 1, 1)
+    assert place.texts() == {}
+
+
 def test_bad_records_in_a_row_are_not_held(place: Place, tmp_path: Path) -> None:
     """Checkpoints are written, and dead letters with them, while only bad records come."""
     job = tmp_path / "job"

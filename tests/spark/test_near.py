@@ -115,6 +115,13 @@ def test_pairs_may_be_compared_in_blocks(
     assert rows(spark.pairs(frame)) == expected
 
 
+def compare(texts: pa.Table, pairs: pa.Table) -> pa.Table:
+    """The pairs that are near by words."""
+    return work.compare_block(
+        texts, pairs, id="id", measure="words", limits=Limits(), settings=nd.Settings()
+    )
+
+
 def test_two_ids_of_one_hash_are_told_apart() -> None:
     """Their documents are both compared, each by its own text."""
     texts = pa.table({
@@ -122,10 +129,7 @@ def test_two_ids_of_one_hash_are_told_apart() -> None:
         "form": ["a b c d e f", "q r s t u v", "a b c d e f"],
     })  # fmt: skip
     pairs = blob([(5, 9, 42)])
-    verification = work.Verification(
-        id="id", measure="words", limits=Limits(), settings=nd.Settings()
-    )
-    found = verification.near(texts, pairs).to_pylist()
+    found = compare(texts, pairs).to_pylist()
     assert [(one["id"], one["other_id"], one["shared"]) for one in found] == [("1", "3", 42)]
 
 
@@ -357,11 +361,8 @@ def test_ids_that_differ_at_each_reading_are_told() -> None:
     """A pair whose documents cannot be found is no pair that is not there."""
     texts = pa.table({"h": [5], "id": ["1"], "form": ["a b c"]})
     pairs = blob([(5, 9, 42)])
-    verification = work.Verification(
-        id="id", measure="words", limits=Limits(), settings=nd.Settings()
-    )
     with pytest.raises(nd.SourceError, match="its id differs at each reading"):
-        verification.near(texts, pairs)
+        compare(texts, pairs)
 
 
 def test_wrong_arguments_are_told_at_once(frame: DataFrame) -> None:

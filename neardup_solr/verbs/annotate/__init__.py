@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
 from neardup_solr.arguments import OneOrMore, Which, checked, in_seconds, listed, require
 from neardup_solr.errors import ArgumentError, RecordError, SettingsError
 from neardup_solr.progress import Callbacks, Failures, OnError, OnProgress, Progress
 from neardup_solr.records import Document
-from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, Settings, choose_fields
+from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, Settings, settings_of
 from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, PLAIN, SETTINGS, TEXT, VERSION, require_name
@@ -21,7 +20,7 @@ from neardup_solr.solr.update import Order, orders, removal
 from neardup_solr.sources import Reading
 from neardup_solr.text import normalize
 from neardup_solr.verbs import index, init
-from neardup_solr.verbs.annotate.rewrite import Found, RateLimit, Rewrite, RewriteJob
+from neardup_solr.verbs.annotate.rewrite import Found, RateLimit, Rewrite, pages
 from neardup_solr.verbs.delivery import Sending
 from neardup_solr.verbs.lint import (
     chosen,
@@ -124,20 +123,38 @@ def _annotate_in_place(
     collection.require_fields(["id", SETTINGS])  # or the errors would be obscure
     found = require_safe(collection)
     settled = choose_settings(collection, settings, ANNOTATED)
-    run = _Annotation(collection=collection, settings=settled, which=which)
-    filters = list(query)
-    if which == "missing":
-        filters.append(f"-{collection.names.of(SETTINGS)}:[* TO *]")
-    rewriting = Rewrite(
+    counts = _Counts(settings=settled, which=which)
+    names = collection.names
+    written = [name for name in OWN if name in (*settled.fields, SETTINGS)]
+
+    def make_orders(found: list[Found], again: bool) -> list[Order]:
+        """Make orders for the documents that need one."""
+        needed, emptied = [], []
+        for one in found:
+            if one.get(TEXT) is None and SETTINGS in one:
+                emptied.append(one)
+            elif counts.needs_fields(one, one.get(TEXT), again=again):
+                needed.append(one)
+        versions = {one["id"]: one[VERSION] for one in needed}
+        documents = [Document(id=one["id"], text=one[TEXT]) for one in needed]
+        removals = [removal(one["id"], one[VERSION], written, names) for one in emptied]
+        return orders(documents, versions, settled, names) + removals
+
+    run = Rewrite(
         collection=collection,
-        task=run.task(),
+        stage="annotating",
+        fields=READ,
+        orders=make_orders,
         pace=pace,
         failures=Failures(watching.on_error),
         on_progress=watching.on_progress,
     )
-    rewriting.run([*filters, *roots_only(found)])
-    rewriting.failures.warn()
-    return run.summary(rewriting)
+    missing = [f"-{names.of(SETTINGS)}:[* TO *]"] if which == "missing" else []
+    run.run([*query, *missing, *roots_only(found)])
+    run.failures.warn()
+    counts.read, counts.gone = run.read, run.gone
+    errors, seconds = tuple(run.failures.first), time.monotonic() - run.started
+    return counts.summary(run.failures.count, errors, seconds, redone=len(run.redone))
 
 
 def _rename_fields(
@@ -165,54 +182,44 @@ def _beside(collection: Collection, name: str) -> Collection:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Annotation:
-    """Orders of a run for its documents, and counts of those that need nothing."""
+class _Counts:
+    """Counts of a run with these settings: what it has read, and what of that needs nothing."""
 
-    collection: Collection
     settings: Settings
-    which: Which
+    which: Which = "needed"
+    read: int = 0
     unchanged: int = 0
     without_text: int = 0
+    gone: int = 0
 
-    def task(self) -> RewriteJob:
-        """Say what is read of each document, and what is written."""
-        return RewriteJob(stage="annotating", fields=READ, orders=self.orders)
+    def needs_fields(
+        self, stored: Mapping[str, Any], text: str | None, *, again: bool = False
+    ) -> bool:
+        """Return True if a document has to be written; the others are counted, once."""
+        if text is None:
+            self.without_text += not again
+            return False
+        if is_current(stored, text, self.settings) and (again or self.which != "all"):
+            self.unchanged += not again
+            return False
+        return True
 
-    def orders(self, found: list[Found], again: bool) -> list[Order]:
-        """Make orders for the documents that need one, and count the others, once."""
-        needed, emptied = [], []
-        for one in found:
-            annotated, text = SETTINGS in one, one.get(TEXT)
-            if text is None and not annotated:
-                self.without_text += not again
-            elif text is None:
-                emptied.append(one)
-            elif is_current(one, text, self.settings) and (again or self.which != "all"):
-                self.unchanged += not again
-            else:
-                needed.append(one)
-        fields = [name for name in OWN if name in (*self.settings.fields, SETTINGS)]
-        names = self.collection.names
-        removals = [removal(one["id"], one[VERSION], fields, names) for one in emptied]
-        versions = {one["id"]: one[VERSION] for one in needed}
-        documents = [Document(id=one["id"], text=one[TEXT]) for one in needed]
-        return orders(documents, versions, self.settings, names) + removals
-
-    def summary(self, rewriting: Rewrite) -> AnnotateSummary:
-        """The counts of the whole run."""
-        failed = rewriting.failures.count
-        rest = self.unchanged + self.without_text + rewriting.gone + failed
+    def summary(
+        self, failed: int, errors: tuple[RecordError, ...], seconds: float, *, redone: int = 0
+    ) -> AnnotateSummary:
+        """Make the summary of the whole run."""
+        rest = self.unchanged + self.without_text + self.gone + failed
         return AnnotateSummary(
-            read=rewriting.read,
-            annotated=rewriting.read - rest,
+            read=self.read,
+            annotated=self.read - rest,
             unchanged=self.unchanged,
             without_text=self.without_text,
-            gone=rewriting.gone,
+            gone=self.gone,
             failed=failed,
-            errors=tuple(rewriting.failures.first),
-            redone=len(rewriting.redone),
+            errors=errors,
+            redone=redone,
             settings=self.settings,
-            seconds=time.monotonic() - rewriting.started,
+            seconds=seconds,
         )
 
 
@@ -236,17 +243,14 @@ def choose_settings(
     if isinstance(settings, Settings):
         settings = replace(settings, fields=settings.fields | always)
     elif settings and "fields" in settings:
-        given = settings["fields"]
-        if isinstance(given, str):
-            settings = {**settings, "fields": choose_fields(given, usual.fields) | always}
-        elif isinstance(given, Sequence | Set):  # anything else is refused by `settled`
-            settings = {**settings, "fields": frozenset(map(str, given)) | always}
-    settled = collection.choose_settings(settings, usual)
-    if not always <= settled.fields:
+        asked = settings_of({"fields": settings["fields"]}, usual).fields
+        settings = {**settings, "fields": asked | always}
+    found = collection.choose_settings(settings, usual)
+    if not always <= found.fields:
         reason = f"the collection has documents without {', '.join(sorted(always))}"
         raise SettingsError(reason, f"strip it first: neardup strip {collection.place}")
-    collection.require_fields(["id", *sorted(settled.fields), SETTINGS])
-    return settled
+    collection.require_fields(["id", *sorted(found.fields), SETTINGS])
+    return found
 
 
 def _annotate_into(
@@ -260,65 +264,34 @@ def _annotate_into(
 ) -> AnnotateSummary:
     require_readable(collection)
     require_other(collection, other)
-    settled = choose_settings(other, settings, DEFAULT_SETTINGS)
+    counts = _Counts(settings=choose_settings(other, settings, DEFAULT_SETTINGS))
     collection.commit()
     wanted = [*query, *roots_only(schema.read_schema(collection))]
-    run = _Into(collection=collection, other=other, settings=settled, pace=pace, watching=watching)
-    run.total = collection.count(wanted)
+    total = collection.count(wanted)
+
+    def documents() -> Iterator[Document]:
+        """The documents that are missing there or have another text, at the asked pace."""
+        since = time.monotonic()
+        for page in pages(collection.ids(wanted), pace.batch):
+            texts = {one["id"]: one.get(TEXT) for one in collection.stored(page, [TEXT])}
+            there = {one["id"]: one for one in other.stored(page, [MD5, SETTINGS])}
+            counts.read += len(page)
+            counts.gone += len(page) - len(texts)
+            needed = [
+                Document(id=id, text=text or "")
+                for id, text in texts.items()
+                if counts.needs_fields(there.get(id, {}), text)
+            ]
+            yield from needed
+            watching.on_progress(Progress("annotating", counts.read, max(total, counts.read)))
+            since = pace.wait(len(needed), since)
+
     done = index.run(
-        run.documents(wanted),
+        documents(),
         other,
-        settings=settled,
+        settings=counts.settings,
         reading=Reading(),
         sending=sending,
         watching=Callbacks(on_error=watching.on_error),
     )
-    return AnnotateSummary(
-        read=run.read,
-        annotated=done.indexed,
-        unchanged=run.unchanged,
-        without_text=run.without_text,
-        gone=run.gone,
-        failed=done.failed,
-        errors=done.errors,
-        redone=0,
-        settings=settled,
-        seconds=done.seconds,
-    )
-
-
-@dataclass(slots=True, kw_only=True)
-class _Into:
-    """One run: what is read here, and how much of it is already in the other collection."""
-
-    collection: Collection
-    other: Collection
-    settings: Settings
-    pace: RateLimit
-    watching: Callbacks
-    total: int = 0
-    read: int = 0
-    unchanged: int = 0
-    without_text: int = 0
-    gone: int = 0
-
-    def documents(self, filters: Sequence[str]) -> Iterator[Document]:
-        """The documents that are missing there or have another text, at the asked pace."""
-        ids, since = self.collection.ids(filters), time.monotonic()
-        while page := list(islice(ids, self.pace.batch)):
-            texts = {one["id"]: one.get(TEXT) for one in self.collection.stored(page, [TEXT])}
-            there = {one["id"]: one for one in self.other.stored(page, [MD5, SETTINGS])}
-            self.read += len(page)
-            self.gone += len(page) - len(texts)
-            sent = 0
-            for id, text in texts.items():
-                if text is None:
-                    self.without_text += 1
-                elif is_current(there.get(id, {}), text, self.settings):
-                    self.unchanged += 1
-                else:
-                    sent += 1
-                    yield Document(id=id, text=text)
-            total = max(self.total, self.read)
-            self.watching.on_progress(Progress("annotating", self.read, total))
-            since = self.pace.wait(sent, since)
+    return counts.summary(done.failed, done.errors, done.seconds)

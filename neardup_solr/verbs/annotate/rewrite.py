@@ -66,26 +66,19 @@ class RateLimit:
         return time.monotonic()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RewriteJob:
-    """Work on each document: the `fields` to read, and the orders for what was read.
+@dataclass(slots=True, kw_only=True)
+class Rewrite:
+    """One run: how many documents were `read`, `gone` or `redone`, and what failed.
 
-    `stage` names the work in reports of progress. The second argument of `orders` says whether
-    these documents are read again, because Solr dropped the first order for a document that had
-    changed.
+    `fields` are read of each document, and `orders` makes the orders for what was read; its second
+    argument says whether these documents are read again, because Solr dropped the first order for a
+    document that had changed. `stage` names the work in reports of progress.
     """
 
+    collection: Collection
     stage: str
     fields: Sequence[str]
     orders: Callable[[list[Found], bool], list[Order]]
-
-
-@dataclass(slots=True, kw_only=True)
-class Rewrite:
-    """One run: how many documents were `read`, `gone` or `redone`, and what failed."""
-
-    collection: Collection
-    task: RewriteJob
     pace: RateLimit
     failures: Failures
     on_progress: OnProgress
@@ -95,7 +88,8 @@ class Rewrite:
     redone: set[str] = field(default_factory=set)
     started: float = field(default_factory=time.monotonic)
     _undone: list[str] = field(default_factory=list)
-    _canary: FirstDocuments | None = None
+    _untried: int = FIRST
+    _own: frozenset[str] = frozenset()
     _wholes: Wholes | None = None
 
     def run(self, filters: Sequence[str]) -> None:
@@ -105,9 +99,8 @@ class Rewrite:
         more than it should: then only one document was touched.
         """
         self.total = self.collection.count(filters)
-        own = own_fields(self.collection)
-        self._wholes = wholes(self.collection, own)
-        self._canary = FirstDocuments(collection=self.collection, own=own, update=self._update)
+        self._own = own_fields(self.collection)
+        self._wholes = wholes(self.collection, self._own)
         outages = self.collection.session.outages
         before = outages.count
         self._go_through(self.collection.ids(filters), again=False)
@@ -133,9 +126,9 @@ class Rewrite:
         waiting: deque[Future[Sent]] = deque()
         since = time.monotonic()
         with thread_pool(1 + self.pace.threads) as pool:
-            for asked, found in prefetch(pool, self._read_page, _pages(ids, self.pace.batch)):
+            for asked, found in prefetch(pool, self._read_page, pages(ids, self.pace.batch)):
                 self._count_read(asked, found, again=again)
-                orders = self.task.orders(found, again)
+                orders = self.orders(found, again)
                 if again:
                     ordered.update(order.id for order in orders)
                 for portion in self.pace.portions(orders):
@@ -148,13 +141,14 @@ class Rewrite:
             return ordered
 
     def _read_page(self, ids: list[str]) -> tuple[list[str], list[Found]]:
-        return ids, self.collection.stored(ids, self.task.fields)
+        return ids, self.collection.stored(ids, self.fields)
 
     def _try_first(self, orders: list[Order]) -> list[Order]:
         """Send and compare the first orders of a run, and return those that are left."""
-        assert self._canary is not None
-        while orders and self._canary.left:
-            self._acknowledge(self._canary.send(orders[0]))
+        while orders and self._untried:
+            self._untried -= 1
+            sent = _update_and_compare(self.collection, orders[0], self._own, self._update)
+            self._acknowledge(sent)
             orders = orders[1:]
         return orders
 
@@ -177,8 +171,7 @@ class Rewrite:
         self.gone += len(asked) - len(found)
         if not again:
             self.read += len(asked)
-            told = Progress(self.task.stage, self.read, max(self.total, self.read))
-            self.on_progress(told)
+            self.on_progress(Progress(self.stage, self.read, max(self.total, self.read)))
 
     def _acknowledge(self, sent: Sent) -> None:
         # Documents that another node handled are read again too: they may need nothing more.
@@ -190,7 +183,8 @@ class Rewrite:
         self.failures.add(RecordError("Solr refused", refusal.reason, refusal.id))
 
 
-def _pages(ids: Iterator[str], size: int) -> Iterator[list[str]]:
+def pages(ids: Iterator[str], size: int) -> Iterator[list[str]]:
+    """Part ids into lists of at most so many."""
     while page := list(islice(ids, size)):
         yield page
 
@@ -198,63 +192,43 @@ def _pages(ids: Iterator[str], size: int) -> Iterator[list[str]]:
 _INSTEAD = "write another collection with `into`, or use an update chain that keeps those fields"
 
 
-@dataclass(slots=True, kw_only=True)
-class FirstDocuments:
-    """The first documents of a run, compared before and after. `left` are still to be tried.
+def _update_and_compare(
+    collection: Collection,
+    order: Order,
+    own: frozenset[str],
+    update_all: Callable[[Sequence[Order]], Sent],
+) -> Sent:
+    """Send one order alone, commit, and compare the fields that are not our `own`.
 
-    `own` are the fields that may change; `update` sends orders as the run does.
+    Raises SettingsError if one has changed; the document is then restored as far as Solr allows,
+    and the error says so.
     """
 
-    collection: Collection
-    own: frozenset[str]
-    update: Callable[[Sequence[Order]], Sent]
-    left: int = FIRST
+    def read() -> Found:
+        found = next(iter(update.whole(collection, [order.id])), {})
+        return {name: value for name, value in found.items() if name not in own}
 
-    def send(self, order: Order) -> Sent:
-        """Send one order alone, commit, and compare.
-
-        Raises SettingsError if a field that is not ours has changed; the document is then restored
-        as far as Solr allows, and the error says so.
-        """
-        self.left -= 1
-        before = self._other_fields(order.id)
-        sent = self.update([order])
-        if order.id not in sent.versions and order.id not in sent.unsure:
-            return sent
-        after = self._read_after_commit(order.id)
-        # Someone else's change before or after ours has a version of its own.
-        version = sent.versions.get(order.id, after.get(VERSION))
-        if before.get(VERSION) != order.version or after.get(VERSION) != version:
-            return sent
-        changed = [name for name in sorted(before | after) if _differ(name, before, after)]
-        if changed:
-            raise self._change_error(order.id, changed, before, sent)
+    before, sent = read(), update_all([order])
+    if order.id not in sent.versions and order.id not in sent.unsure:
         return sent
-
-    def _read_after_commit(self, id: str) -> dict[str, Any]:
-        self.collection.commit()
-        return self._other_fields(id)
-
-    def _other_fields(self, id: str) -> dict[str, Any]:
-        found = next(iter(update.whole(self.collection, [id])), {})
-        return {name: value for name, value in found.items() if name not in self.own}
-
-    def _change_error(
-        self, id: str, changed: list[str], before: dict[str, Any], sent: Sent
-    ) -> SettingsError:
-        reason = f"an update of the document {id!r} changed other fields: {', '.join(changed)}"
-        restored = id in sent.versions and self._put_back(id, changed, before, sent.versions[id])
-        put_back = "they were restored" if restored else "Solr did not let them be restored"
-        fate = f"{put_back}; nothing else was touched"
-        return SettingsError(f"{reason} ({fate})", _INSTEAD)
-
-    def _put_back(self, id: str, changed: list[str], before: dict[str, Any], version: int) -> bool:
-        back = {name: {"set": before.get(name)} for name in changed}
-        json = orjson.dumps({self.collection.names.id: id, VERSION: version, **back})
-        update.send(self.collection, [Order(id=id, version=version, json=json)])
-        now = self._read_after_commit(id)
-        return not any(_differ(name, before, now) for name in changed)
-
-
-def _differ(name: str, before: dict[str, Any], after: dict[str, Any]) -> bool:
-    return name != VERSION and before.get(name) != after.get(name)
+    collection.commit()
+    after = read()
+    # Someone else's change before or after ours has a version of its own.
+    version = sent.versions.get(order.id, after.get(VERSION))
+    if before.get(VERSION) != order.version or after.get(VERSION) != version:
+        return sent
+    names = sorted((before.keys() | after.keys()) - {VERSION})
+    changed = {name: before.get(name) for name in names if before.get(name) != after.get(name)}
+    if not changed:
+        return sent
+    put_back = "Solr did not let them be restored"
+    if (ours := sent.versions.get(order.id)) is not None:
+        values = {name: {"set": value} for name, value in changed.items()}
+        json = orjson.dumps({collection.names.id: order.id, VERSION: ours, **values})
+        update.send(collection, [Order(id=order.id, version=ours, json=json)])
+        collection.commit()
+        now = read()
+        if all(now.get(name) == value for name, value in changed.items()):
+            put_back = "they were restored"
+    reason = f"an update of the document {order.id!r} changed other fields: {', '.join(changed)}"
+    raise SettingsError(f"{reason} ({put_back}; nothing else was touched)", _INSTEAD)

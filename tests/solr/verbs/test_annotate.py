@@ -21,7 +21,7 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.update import Order
 from neardup_solr.verbs.annotate import annotate
-from neardup_solr.verbs.annotate.rewrite import Found, RateLimit, Rewrite, RewriteJob
+from neardup_solr.verbs.annotate.rewrite import Found, RateLimit, Rewrite
 from neardup_solr.verbs.strip import strip
 from tests.solr import theirs
 
@@ -293,9 +293,8 @@ def test_a_processor_that_changes_more_is_found_by_the_first_document(filled: Co
             for one in found
         ]
 
-    task = RewriteJob(stage="stripping", fields=[VERSION], orders=orders)
-    run = Rewrite(collection=filled, task=task, pace=RateLimit(**SMALL),
-                  failures=Failures(None), on_progress=ignore)  # fmt: skip
+    run = Rewrite(collection=filled, stage="stripping", fields=[VERSION], orders=orders,
+                  pace=RateLimit(**SMALL), failures=Failures(None), on_progress=ignore)  # fmt: skip
     with pytest.raises(
         SettingsError, match=r"'k0' changed other fields: state \(they were restored"
     ):
