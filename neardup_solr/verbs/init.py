@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -76,7 +76,10 @@ def init(
     """
     require_positive(shards=shards, replicas=replicas)
     texts = listed(text)
-    check_names(text=texts, prefix=prefix, remove=remove)
+    reason = "`remove` takes out all of our fields"
+    is_plain = prefix is None and not texts
+    require(is_plain or not remove, reason, "leave `text` and `prefix` out")
+    chosen(PLAIN, "", text=texts, prefix=prefix)  # refuses impossible names
     if remove:
         done = _remove(collection, dry_run=dry_run)
     elif admin.exists(collection):
@@ -94,14 +97,6 @@ def init(
     return done
 
 
-def check_names(*, text: Sequence[str], prefix: str | None, remove: bool) -> None:
-    """Refuse impossible names, and arguments that do not go with `remove`, by ArgumentError."""
-    odd = prefix is not None or bool(text)
-    reason = "`remove` takes out all of our fields"
-    require(not (remove and odd), reason, "leave `text` and `prefix` out")
-    chosen(PLAIN, "", text=text, prefix=prefix)
-
-
 def _require_sizes(collection: Collection, *, shards: int | None, replicas: int | None) -> None:
     """Refuse other numbers of shards and replicas than a collection has, by SettingsError."""
     if shards is None and replicas is None:
@@ -110,29 +105,23 @@ def _require_sizes(collection: Collection, *, shards: int | None, replicas: int 
     if not there and admin.is_cloud(collection):
         return
     has = len(there) or 1, min((one.size for one in there), default=1)
-    if (shards or has[0], replicas or has[1]) == has:
-        return
-    has_said = f"{counted(has[0], 'shard')} of {counted(has[1], 'replica')}"
-    reason = f"the collection {collection.name!r} exists, with {has_said}"
-    step = "leave `shards` and `replicas` out, or create another one"
-    raise SettingsError(reason, step)
+    if (shards or has[0], replicas or has[1]) != has:
+        sizes = f"{counted(has[0], 'shard')} of {counted(has[1], 'replica')}"
+        reason = f"the collection {collection.name!r} exists, with {sizes}"
+        step = "leave `shards` and `replicas` out, or create another one"
+        raise SettingsError(reason, step)
 
 
 def _create(collection: Collection, *, shards: int, replicas: int) -> Preparation:
-    is_created = admin.create(
-        collection,
-        configset=solr_config() / "conf",
-        shards=shards,
-        replicas=replicas,
-    )
+    config = solr_config() / "conf"
+    if not admin.create(collection, configset=config, shards=shards, replicas=replicas):
+        return _add(collection, (), None, dry_run=False)  # somebody else was faster
     nodes = len(collection.cluster().nodes) or 1
-    if is_created and nodes < replicas:
+    if nodes < replicas:
         LOG.warning(
             "%s: %d replicas of a shard on %s: a node that is away takes several of them with it",
             collection.url, replicas, counted(nodes, "node"),
         )  # fmt: skip
-    if not is_created:  # somebody else was faster
-        return _add(collection, (), None, dry_run=False)
     collection.require_fields(ALL_FIELDS)
     return Preparation(
         names=collection.names, fields=(), is_done=True, is_mutable=True, is_created=True
@@ -140,31 +129,40 @@ def _create(collection: Collection, *, shards: int, replicas: int) -> Preparatio
 
 
 def _add(
-    collection: Collection, text: Sequence[str], prefix: str | None, *, dry_run: bool
+    collection: Collection,
+    text: Sequence[str],
+    prefix: str | None,
+    *,
+    dry_run: bool,
+    attempts: int = ATTEMPTS,
 ) -> Preparation:
     """Add what is missing, unless the schema is not managed or this is a dry run."""
     cluster = admin.cluster(collection)
     cluster.require_one()
-    for attempt in range(ATTEMPTS):
-        found = schema.read_schema(collection)
-        names = _names(collection, found, text, prefix)
-        _require_free(collection, found, names)
-        commands = _commands(collection, found, names)
-        added = tuple(one["name"] for one in commands.get("add-field", ()))
-        planned = Preparation(
-            names=names,
-            fields=added,
-            growth=growth(replace(collection, names=names)) if added else None,
-            dangers=lint(collection, text=text, prefix=prefix).dangers if added else (),
-            is_done=not commands,
-            is_mutable=schema.is_mutable(collection),
-            xml=schema.xml(commands),
-            beside=cluster.beside,
-        )
-        if dry_run or not commands or not planned.is_mutable:
-            return planned
-        if _change_schema(collection, commands, last=attempt == ATTEMPTS - 1):
-            break
+    found = schema.read_schema(collection)
+    names = _names(collection, found, text, prefix)
+    _require_free(collection, found, names)
+    commands = _commands(collection, found, names)
+    added = tuple(one["name"] for one in commands.get("add-field", ()))
+    planned = Preparation(
+        names=names,
+        fields=added,
+        growth=growth(replace(collection, names=names)) if added else None,
+        dangers=lint(collection, text=text, prefix=prefix).dangers if added else (),
+        is_done=not commands,
+        is_mutable=schema.is_mutable(collection),
+        xml=schema.xml(commands),
+        beside=cluster.beside,
+    )
+    if dry_run or not commands or not planned.is_mutable:
+        return planned
+    try:
+        schema.change(collection, commands)
+    except SolrAnswerError as error:
+        if attempts == 1 or "already exists" not in error.reason:
+            raise
+        # Somebody else has just made the same change.
+        return _add(collection, text, prefix, dry_run=False, attempts=attempts - 1)
     return replace(planned, is_done=True)
 
 
@@ -174,9 +172,8 @@ def _remove(collection: Collection, *, dry_run: bool) -> Preparation:
     cluster.require_one()
     found, names = schema.read_schema(collection), collection.kept_names()
     types = {*schema.TYPES.values(), schema.NOTE_TYPE}
-    candidates = [*schema.own_fields(names), NOTE]
-    ours = [name for name in candidates if name in found.fields
-            and found.fields[name].type in types]  # fmt: skip
+    has = {name: one.type for name, one in found.fields.items()}
+    ours = [name for name in (*schema.own_fields(names), NOTE) if has.get(name) in types]
     planned = Preparation(
         names=names,
         fields=tuple(ours),
@@ -188,15 +185,19 @@ def _remove(collection: Collection, *, dry_run: bool) -> Preparation:
         return planned
     if not dry_run:
         collection.commit()  # what is not seen yet has values, too
-    _require_unused(collection, [name for name in ours if name != NOTE])
+    any_value = " OR ".join(f"{name}:[* TO *]" for name in ours if name != NOTE)
+    if count := collection.count([any_value]) if any_value else 0:
+        reason = f"{counted(count, 'document')} {'has' if count == 1 else 'have'} values"
+        step = f"remove them first: neardup strip {collection.place}"
+        raise SettingsError(f"{reason} in our fields", step)
     if dry_run:
         return planned
     if not planned.is_mutable:
         reason = f"the schema of {collection.name!r} cannot be changed over HTTP"
         raise SettingsError(reason, f"delete there, and reload: {', '.join(ours)}")
-    others = {one.type for name, one in found.fields.items() if name not in ours}
-    others |= {one.type for one in found.dynamic}
-    unused = sorted((types & found.types.keys()) - others)
+    used = {kind for name, kind in has.items() if name not in ours}
+    used |= {one.type for one in found.dynamic}
+    unused = sorted((types & found.types.keys()) - used)
     schema.change(
         collection,
         {
@@ -236,16 +237,6 @@ def _require_free(collection: Collection, found: Schema, names: Names) -> None:
             raise SettingsError(f"the field {name!r} exists already: {problem}", remedy)
 
 
-def _require_unused(collection: Collection, fields: Sequence[str]) -> None:
-    any_value = " OR ".join(f"{name}:[* TO *]" for name in fields)
-    count = collection.count([any_value]) if fields else 0
-    if count:
-        raise SettingsError(
-            f"{counted(count, 'document')} {'has' if count == 1 else 'have'} values in our fields",
-            f"remove them first: neardup strip {collection.place}",
-        )
-
-
 def _commands(collection: Collection, found: Schema, names: Names) -> dict[str, Any]:
     """List what the Schema API has to do, which is nothing if no field is missing."""
     missing = [one for name, one in schema.own_fields(names).items() if name not in found.fields]
@@ -253,21 +244,11 @@ def _commands(collection: Collection, found: Schema, names: Names) -> dict[str, 
     commands: dict[str, Any] = {}
     if not names.is_plain and NOTE not in found.fields:
         fields.append(schema.note(names))
-    elif NOTE in found.fields and collection.kept_names() != names:
-        commands["replace-field"] = schema.note(names)
     needed = {one["type"] for one in fields} - found.types.keys()
-    types = [one for one in schema.own_types() if one["name"] in needed]
-    return ({"add-field-type": types} if types else {}) | (
-        {"add-field": fields} if fields else {}
-    ) | commands  # fmt: skip
-
-
-def _change_schema(collection: Collection, commands: Mapping[str, Any], *, last: bool) -> bool:
-    """Change the schema, and return False if somebody else has just made the same change."""
-    try:
-        schema.change(collection, commands)
-    except SolrAnswerError as error:
-        if last or "already exists" not in error.reason:
-            raise
-        return False
-    return True
+    if types := [one for one in schema.own_types() if one["name"] in needed]:
+        commands["add-field-type"] = types
+    if fields:
+        commands["add-field"] = fields
+    if NOTE in found.fields and collection.kept_names() != names:
+        commands["replace-field"] = schema.note(names)
+    return commands
