@@ -76,36 +76,41 @@ def connect(
                         plain_http=plain_http)  # fmt: skip
         nodes = nodes_at(str(address)) if is_zookeeper(address) else []
         found = _open(address, collection, access, nodes)
+    else:
+        found = _open_embedded(collection or NAME, heap, on_started)
+    with found.session.outages.waited_for(patience):
         if create:
-            _create(found, patience)
-        return _load_names(found, patience)
-    name = NAME if collection is None else collection
+            _create(found)
+        return replace(found, names=found.kept_names())
+
+
+def _open_embedded(
+    collection: str, heap: str | None, on_started: Callable[[str], None] | None
+) -> Collection:
+    """Open a collection of the embedded Solr, which is started if it does not run."""
     from neardup_solr import embedded
 
     running = embedded.start(heap=heap)
     if running.started_now and on_started is not None:
         on_started(f"Started the embedded Solr at {running.url} (data in {running.home})")
     access = Access(embedded=embedded.credentials(running))
-    target = open_collection(running.url, name, embedded=True, access=access)
-    target.session.nodes.learn(running.nodes)
-    target.session.outages.revive = lambda: _revive(running.url, heap, is_cloud=bool(running.nodes))
-    if create:
-        _create(target, patience)
-    return _load_names(target, patience)
+    found = open_collection(running.url, collection, embedded=True, access=access)
+    found.session.nodes.learn(running.nodes)
+    found.session.outages.revive = lambda: _revive(running.url, heap, is_cloud=bool(running.nodes))
+    return found
 
 
-def _create(target: Collection, patience: float) -> None:
+def _create(target: Collection) -> None:
     """Create a missing collection of the embedded Solr; ArgumentError in another Solr."""
     from neardup_solr.files import solr_config
     from neardup_solr.solr import admin
 
-    with target.session.outages.waited_for(patience):
-        if admin.exists(target):
-            return
-        if not target.session.embedded:
-            reason = f"`create` is for the embedded Solr, and {target.base} has no {target.name!r}"
-            raise ArgumentError(reason, "leave it out, and create it with nd.init(collection)")
-        admin.create(target, configset=solr_config() / "conf")
+    if admin.exists(target):
+        return
+    if not target.session.embedded:
+        reason = f"`create` is for the embedded Solr, and {target.base} has no {target.name!r}"
+        raise ArgumentError(reason, "leave it out, and create it with nd.init(collection)")
+    admin.create(target, configset=solr_config() / "conf")
 
 
 def connect_again(address: str, collection: str, *, patience: float) -> Collection:
@@ -115,21 +120,18 @@ def connect_again(address: str, collection: str, *, patience: float) -> Collecti
 
     Raises SolrUnreachable, or another SolrError, if it does not come back.
     """
-    nodes = _in_time(lambda: nodes_at(address), patience) if is_zookeeper(address) else []
-    found = _open(address, collection, from_environment(), nodes)
-    found.session.assume_reachable()
-    return _load_names(found, patience)
-
-
-def _in_time(asked: Callable[[], list[str]], patience: float) -> list[str]:
-    began = time.monotonic()
-    while True:
+    began, nodes = time.monotonic(), list[str]()
+    while is_zookeeper(address) and not nodes:
         try:
-            return asked()
+            nodes = nodes_at(address)
         except SolrUnreachable:
             if time.monotonic() - began >= patience:
                 raise
-        time.sleep(PROBE_PAUSE)
+            time.sleep(PROBE_PAUSE)
+    found = _open(address, collection, from_environment(), nodes)
+    found.session.assume_reachable()
+    with found.session.outages.waited_for(patience):
+        return replace(found, names=found.kept_names())
 
 
 def _open(
@@ -140,8 +142,10 @@ def _open(
     found.session.nodes.learn(nodes)
     if nodes:
         found.session.nodes.known_as = str(address).rstrip("/")
-    if collection is not None:
-        require_named(found, collection)
+    if collection not in (None, found.name):
+        reason = f"the address names the collection {found.name!r}, and `collection` is"
+        step = f"give the address without a collection: {found.base}"
+        raise ArgumentError(f"{reason} {collection!r}", step)
     return found
 
 
@@ -154,18 +158,3 @@ def _revive(url: str, heap: str | None, *, is_cloud: bool) -> None:
     if found.url != url or bool(found.nodes) != is_cloud:
         reason = f"the embedded Solr that was at {url} is no longer there"
         raise ServerError(reason, "run this again: it takes the one that runs now")
-
-
-def _load_names(collection: Collection, patience: float) -> Collection:
-    """The collection with the names that its schema keeps, if it exists and keeps any."""
-    with collection.session.outages.waited_for(patience):
-        return replace(collection, names=collection.kept_names())
-
-
-def require_named(collection: Collection, name: str) -> None:
-    """Refuse an address that names another collection than `collection`, by ArgumentError."""
-    if name != collection.name:
-        raise ArgumentError(
-            f"the address names the collection {collection.name!r}, and `collection` is {name!r}",
-            f"give the address without a collection: {collection.base}",
-        )

@@ -24,7 +24,7 @@ from neardup_solr.checkpoint import (
     read_letters,
 )
 from neardup_solr.errors import JobError, NeardupError, RecordError, SourceError
-from neardup_solr.progress import Callbacks, Failures, OnError, OnProgress, ignore
+from neardup_solr.progress import Failures, OnError, OnProgress, ignore
 from neardup_solr.records import Document
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading
@@ -32,8 +32,7 @@ from neardup_solr.sources.columns import matches
 from neardup_solr.sources.fingerprint import identity
 from neardup_solr.sources.json import from_objects
 from neardup_solr.sources.record import AGAIN, NUMBERED, Opened, Record, Unusable, decode
-from neardup_solr.verbs import index
-from neardup_solr.verbs.delivery import Sending
+from neardup_solr.verbs.index import index
 
 GONE = "the record itself is not in the file: put an object with its columns into 'record'"
 NO_HEADER = "the header of its source is needed to read it, and is no longer the same"
@@ -129,7 +128,7 @@ def retry(
     with_letters = [folder for folder in folders if folder in unfinished and any_in(folder)]
     attempt = _Attempt(
         collection=collection,
-        sending=Sending(patience=in_seconds(patience, "patience")),
+        patience=in_seconds(patience, "patience"),
         failures=Failures(on_error),
         on_progress=on_progress or ignore,
     )
@@ -183,7 +182,7 @@ class _Attempt:
     """Dead letters that are indexed again, job by job, and what came of it."""
 
     collection: Collection
-    sending: Sending
+    patience: float
     failures: Failures
     on_progress: OnProgress
     read: int = 0
@@ -203,14 +202,16 @@ class _Attempt:
                 return
             self._failed = {}
             reader = Reader(kept.work)
-            done = index.run(
+            done = index(
                 self._documents(folder, reader),
                 self.collection,
-                settings=None,
-                reading=reader.reading,
-                sending=self.sending,
-                watching=Callbacks(on_error=self._note_refusal, on_progress=self.on_progress),
-                may_lose=bool(reader.reading.keep),
+                id=reader.reading.id,
+                text=reader.reading.text,
+                keep=reader.reading.keep or None,
+                max_doc_bytes=reader.reading.max_doc_bytes,
+                patience=self.patience,
+                on_error=self._note_refusal,
+                on_progress=self.on_progress,
             )
             if _state(job.letters) != before:
                 reason = f"{job.letters} was changed while its records were indexed"

@@ -56,7 +56,6 @@ class Sending:
 
     threads: int = 2
     batch_documents: int = 500
-    batch_characters: int = 4 * 2**20
     checkpoint_every: int = 20_000
     patience: float = 300.0
     min_replicas: int = 1

@@ -33,7 +33,7 @@ from neardup_solr.errors import (
     counted,
 )
 from neardup_solr.minhash import check_documents
-from neardup_solr.progress import Callbacks, Failures, OnError, OnProgress, SourceProgress
+from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, ignore
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import admin, update
@@ -47,6 +47,7 @@ from neardup_solr.sources.frames import class_name
 from neardup_solr.sources.record import came_before
 from neardup_solr.verbs.delivery import Batch, Delivery, Destination, Interval, Sending
 
+BATCH_CHARACTERS = 4 * 2**20
 LOOKED_AT = 100  # documents whose columns stand for those of the collection
 
 
@@ -135,53 +136,26 @@ def index(
     """
     reading = reading_of(locals(), "refuse")
     check_keep(reading.keep)
-    return run(
-        source,
-        collection,
-        settings=settings,
-        reading=reading,
-        sending=Sending(
-            threads=threads,
-            batch_documents=batch,
-            checkpoint_every=checkpoint_every,
-            patience=in_seconds(patience, "patience"),
-            min_replicas=min_replicas,
-        ),
-        watching=Callbacks.of(on_error, on_progress),
-        may_lose=keep is not None,
-        on_repeat=on_repeat,
-        job=None if job is None else Path(job),
-        resume=resume,
+    sending = Sending(
+        threads=threads,
+        batch_documents=batch,
+        checkpoint_every=checkpoint_every,
+        patience=in_seconds(patience, "patience"),
+        min_replicas=min_replicas,
     )
-
-
-def run(
-    source: SourceLike,
-    collection: Collection,
-    *,
-    settings: Settings | Mapping[str, Any] | None,
-    reading: Reading,
-    sending: Sending,
-    watching: Callbacks,
-    may_lose: bool = True,
-    on_repeat: OnRepeat = "last",
-    job: Path | None = None,
-    resume: bool = False,
-) -> IndexSummary:
-    """Index a source, as `index` does, with its arguments as records."""
     require(job is not None or not resume, "`resume` needs a `job`", "name the folder of the job")
     require(str(job).strip() not in ("", "."), "`job` names no folder", "name one for this job")
     _require_one_text_field(collection, reading.text)
-    going = _IndexRun(
+    run = _IndexRun(
         reading=reading,
         sending=sending,
         progress=SourceProgress(
             stage="indexing",
-            on_progress=watching.on_progress,
+            on_progress=on_progress or ignore,
             rows=sources.rows_hint(source),
             size=sources.size_hint(source),
         ),
-        failures=Failures(watching.on_error),
+        failures=Failures(on_error),
         on_repeat=on_repeat,
         work=_work(source, collection, reading),
     )
@@ -189,32 +163,19 @@ def run(
         held.enter_context(collection.session.outages.waited_for(sending.patience))
         try:
             if job is not None:
-                going.open_job(held.enter_context(Job(job)), collection, resume=resume)
-            batches = going.batches(source)
-            chosen = _choose_settings(collection, settings, sending.min_replicas)
+                run.open_job(held.enter_context(Job(Path(job))), collection, resume=resume)
+            batches = run.batches(source)
+            chosen = _choose_settings(collection, settings, min_replicas)
             collection.require_fields(["id", *chosen.fields])
-            collection.require_placed(sending.min_replicas)
-            if not (may_lose and collection.names.is_plain):
+            collection.require_placed(min_replicas)
+            if keep is None or not collection.names.is_plain:
                 batches = ColumnsToKeep(collection).guard(batches)
-            target = Destination(
-                collection=collection,
-                settings=chosen,
-                as_record=going.as_record,
-                sending=sending,
-            )
-            going.has_begun = True
-            Delivery(
-                target=target,
-                on_sent=going.acknowledge,
-                on_verified=going.keep_checkpoint,
-                begun=going.begun.read,
-            ).run(batches)
-            summary = going.summary(chosen, collection, target.resent)
+            summary = run.deliver(batches, collection, chosen)
         except (NeardupError, KeyboardInterrupt) as error:
-            going.note(error)
+            run.note(error)
             raise
-        going.end()
-        going.failures.warn()
+        run.end()
+        run.failures.warn()
         return summary
 
 
@@ -352,7 +313,7 @@ class _IndexRun:
             else:
                 self._fail(found)
             most = self.sending.batch_documents
-            is_long = batch.characters >= self.sending.batch_characters
+            is_long = batch.characters >= BATCH_CHARACTERS
             if is_long or len(batch.documents) >= most or len(self.dead) >= most:
                 yield self._end_batch(batch, seal.hexdigest())
                 batch = Batch()
@@ -366,6 +327,40 @@ class _IndexRun:
         batch.end = Position(read=self.read, repeated=self.repeated, seal=seal)
         batch.dead, self.dead = self.dead, []
         return batch
+
+    def deliver(
+        self, batches: Iterable[Batch], collection: Collection, settings: Settings
+    ) -> IndexSummary:
+        """Send all batches, and return the counts of the whole run."""
+        self.has_begun = True
+        target = Destination(
+            collection=collection,
+            settings=settings,
+            as_record=self.as_record,
+            sending=self.sending,
+        )
+        Delivery(
+            target=target,
+            on_sent=self.acknowledge,
+            on_verified=self.keep_checkpoint,
+            begun=self.begun.read,
+        ).run(batches)
+        failed = self.failures.count
+        repeated = self.repeated - (self.again & self.refused).total()
+        return IndexSummary(
+            collection=collection.name,
+            documents=collection.count(),
+            read=self.read,
+            indexed=self.read - repeated - failed,
+            repeated=repeated,
+            failed=failed,
+            errors=tuple(self.failures.first),
+            words=self.reached.words,
+            settings=settings,
+            seconds=time.monotonic() - self.started,
+            resumed=self.begun.read,
+            resent=target.resent,
+        )
 
     def acknowledge(self, documents: int) -> None:
         """Count documents that Solr took, and tell how far the run is."""
@@ -422,25 +417,6 @@ class _IndexRun:
     def as_record(self, document: Document) -> Mapping[str, object]:
         """A document by the columns of its source. Its joined texts are in the first of theirs."""
         return {self.reading.id: document.id, self.reading.text[0]: document.text, **document.kept}
-
-    def summary(self, settings: Settings, collection: Collection, resent: int) -> IndexSummary:
-        """The counts of the whole run."""
-        failed = self.failures.count
-        repeated = self.repeated - (self.again & self.refused).total()
-        return IndexSummary(
-            collection=collection.name,
-            documents=collection.count(),
-            read=self.read,
-            indexed=self.read - repeated - failed,
-            repeated=repeated,
-            failed=failed,
-            errors=tuple(self.failures.first),
-            words=self.reached.words,
-            settings=settings,
-            seconds=time.monotonic() - self.started,
-            resumed=self.begun.read,
-            resent=resent,
-        )
 
     def _fail(self, error: RecordError) -> None:
         self.dead.append(error)

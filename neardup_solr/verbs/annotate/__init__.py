@@ -17,11 +17,10 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, PLAIN, SETTINGS, TEXT, VERSION, require_name
 from neardup_solr.solr.schema import roots_only
 from neardup_solr.solr.update import Order, orders, removal
-from neardup_solr.sources import Reading
 from neardup_solr.text import normalize
-from neardup_solr.verbs import index, init
+from neardup_solr.verbs import init
 from neardup_solr.verbs.annotate.rewrite import Found, RateLimit, Rewrite, pages
-from neardup_solr.verbs.delivery import Sending
+from neardup_solr.verbs.index import index
 from neardup_solr.verbs.lint import (
     chosen,
     require_other,
@@ -108,8 +107,7 @@ def annotate(
             reason = f"{into!r} would be written into itself"
             raise ArgumentError(reason, "name another collection by `into`")
         other = into if isinstance(into, Collection) else _beside(collection, into)
-        sending = Sending(threads=threads, batch_documents=batch, patience=patience)
-        return _annotate_into(collection, other, settings, listed(query), pace, sending, watching)
+        return _annotate_into(collection, other, settings, listed(query), pace, patience, watching)
 
 
 def _annotate_in_place(
@@ -259,7 +257,7 @@ def _annotate_into(
     settings: Settings | Mapping[str, Any] | None,
     query: Sequence[str],
     pace: RateLimit,
-    sending: Sending,
+    patience: float,
     watching: Callbacks,
 ) -> AnnotateSummary:
     require_readable(collection)
@@ -286,12 +284,15 @@ def _annotate_into(
             watching.on_progress(Progress("annotating", counts.read, max(total, counts.read)))
             since = pace.wait(len(needed), since)
 
-    done = index.run(
+    done = index(
         documents(),
         other,
+        id="id",
+        keep=(),
         settings=counts.settings,
-        reading=Reading(),
-        sending=sending,
-        watching=Callbacks(on_error=watching.on_error),
+        threads=pace.threads,
+        batch=pace.batch,
+        patience=patience,
+        on_error=watching.on_error,
     )
     return counts.summary(done.failed, done.errors, done.seconds)

@@ -8,13 +8,10 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.arguments import By
-from neardup_solr.progress import Callbacks
 from neardup_solr.records import Document
 from neardup_solr.settings import OPTIONAL_FIELDS
 from neardup_solr.solr.collection import Collection
-from neardup_solr.sources import Reading
-from neardup_solr.verbs.delivery import Sending
-from neardup_solr.verbs.index import run
+from neardup_solr.verbs import index as indexing
 
 TEXTS = {
     "1": "the quick brown fox jumps over the lazy dog",
@@ -61,19 +58,15 @@ def test_batches_are_as_large_as_asked(solr: Collection, monkeypatch: pytest.Mon
     original = Collection.take
     monkeypatch.setattr(Collection, "take", take)
     documents = [Document(id=str(n), text=f"text number {n:04}") for n in range(10)]
-    for sending, expected in (
-        (Sending(batch_documents=4), [4, 4, 2]),
-        (Sending(batch_characters=3 * 16), [3, 3, 3, 1]),
-        (Sending(), [10]),
+    for characters, batch, expected in (
+        (indexing.BATCH_CHARACTERS, 4, [4, 4, 2]),
+        (3 * 16, 500, [3, 3, 3, 1]),
+        (indexing.BATCH_CHARACTERS, 500, [10]),
     ):
         sizes.clear()
-        run(
-            documents, solr, settings=None, reading=Reading(), sending=sending, watching=Callbacks()
-        )
+        monkeypatch.setattr(indexing, "BATCH_CHARACTERS", characters)
+        nd.index(documents, solr, batch=batch)
         assert sorted(sizes, reverse=True) == expected
-    sizes.clear()
-    nd.index(documents, solr, batch=4)
-    assert sorted(sizes, reverse=True) == [4, 4, 2]
 
 
 @pytest.mark.parametrize("batch", [1, 2, 3, 100])
