@@ -293,7 +293,7 @@ def read_checkpoint(folder: Path) -> SavedJob | None:
 
 
 def read_letters(folder: Path) -> Iterator[Letter]:
-    """The dead letters of a job, those after its last checkpoint left out.
+    """Read the dead letters of a job, those after its last checkpoint left out.
 
     Raises JobError if the file cannot be understood, or has been changed before the job has ended.
     """
@@ -321,7 +321,7 @@ def read_letters(folder: Path) -> Iterator[Letter]:
 
 
 def line_of(letter: Letter | RecordError) -> str:
-    """A dead letter as it is written: a line of JSON."""
+    """Write a dead letter as a line of JSON."""
     content = {name: getattr(letter, name) for name in _FIELDS}
     try:
         return json.dumps(content, default=_as_json) + "\n"
@@ -334,7 +334,7 @@ def _as_json(value: object) -> object:
 
 
 def folders_of(server: str, collection: str) -> list[Path]:
-    """The usual folders of the jobs of a collection, in the order of their names.
+    """List the usual folders of the jobs of a collection, in the order of their names.
 
     Raises JobError if a checkpoint that may be one of them cannot be understood.
     """
@@ -352,7 +352,7 @@ def folders_of(server: str, collection: str) -> list[Path]:
 
 
 def folder_for(sources: Sequence[str], server: str, collection: str, *, can_resume: bool) -> Path:
-    """The usual folder of a job, in the user's data folder or $NEARDUP_HOME.
+    """Choose the usual folder of a job, in the user's data folder or $NEARDUP_HOME.
 
     It is the same for the same files and collection; a source that can be read only once gets one
     of its own every time.
@@ -365,7 +365,7 @@ def folder_for(sources: Sequence[str], server: str, collection: str, *, can_resu
 
 
 def all_jobs() -> Path:
-    """The folder in which the usual folders of jobs are."""
+    """Return the folder in which the usual folders of jobs are."""
     return home() / "jobs"
 
 

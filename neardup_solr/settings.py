@@ -57,7 +57,7 @@ def _require_known(names: Iterable[str], known: Iterable[str]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Settings of the fields of a collection; each document stores their fingerprint.
+    """Settings of the fields of a collection, whose fingerprint each document stores.
 
     `shingle_size` pieces of a `kind` make a shingle (stems are those of a `language`); `hashes`
     extremes of the hash `family`, drawn from `seed`, make a signature; `bands` × `rows` of them
@@ -134,7 +134,7 @@ class Settings:
 
     @classmethod
     def parse(cls, fingerprint: str) -> Settings:
-        """The settings that a stored fingerprint stands for.
+        """Parse a stored fingerprint.
 
         Raises SettingsError if the line is not a fingerprint of this version.
         """
@@ -174,7 +174,7 @@ def require_possible(given: Settings | Mapping[str, Any] | None) -> None:
 def settings_of(
     given: Settings | Mapping[str, Any] | None, base: Settings = DEFAULT_SETTINGS
 ) -> Settings:
-    """The settings that a mapping gives by name; all others are those of the base.
+    """Make settings of a mapping by name. All others are those of the base.
 
     `fields` may be a choice in words, such as "-content_ng", which changes those of the base.
 
@@ -205,7 +205,7 @@ def require_indexed(
 
 
 def choose_fields(choice: str, usual: Iterable[str] = DEFAULT_FIELDS) -> frozenset[str]:
-    """The fields to write, from a comma-separated choice.
+    """Choose the fields to write, from a comma-separated choice.
 
     "all" is every field; "content,signature" is just those; "-content_ng" is the usual fields
     without that one, "+profile_hash" the usual fields and that one.

@@ -56,7 +56,7 @@ def read(
     *,
     fields: OneOrMore = ("id", "signature"),
 ) -> DataFrame:
-    """Fields of all documents of a collection, each shard read by a task of its own.
+    """Read fields of all documents of a collection, each shard by a task of its own.
 
     They are fields with docValues, such as `id` and `signature`, and of the columns that are kept
     in a collection of `init` those whose names end in _i, _l, _f, _d, _b or _dt. They come as
@@ -79,7 +79,7 @@ def read(
     shards = target.shard_names()
 
     def export_shards(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The fields of each shard whose number is given, from a replica that is there now."""
+        """Read the fields of each shard whose number is given, from a replica that is there now."""
         import pyarrow as pa
 
         from neardup_solr.verbs.connect import connect
@@ -170,7 +170,7 @@ def _index_partition(
     sent: Counter[str] = Counter()
 
     def usable() -> Iterator[Document]:
-        """The documents that can be used: a partition may have no other, and is no mistake."""
+        """Yield the documents that can be used: a partition without any is no mistake."""
         for found in (one for batch in batches for one in records(batch, reading)):
             if isinstance(found, Document):
                 sent[found.id] += 1

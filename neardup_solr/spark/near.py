@@ -43,7 +43,7 @@ def fields(
     keep: OneOrMore = (),
     settings: Settings | Mapping[str, Any] | None = None,
 ) -> DataFrame:
-    """The documents as they are indexed into Solr: the columns `id` and `document`, its JSON.
+    """Make the documents that are indexed into Solr: the columns `id` and `document`, its JSON.
 
     `id`, `text` and `keep` name columns of the DataFrame; several text columns are joined by line
     breaks. A document that cannot be indexed ends the job, with the reason.
@@ -67,7 +67,7 @@ def candidates(
     cap: int = CAP,
     documents: int | None = None,
 ) -> DataFrame:
-    """The pairs of documents that share an LSH band: `id`, `other_id`, and `shared` bands.
+    """Find the pairs of documents that share an LSH band: `id`, `other_id`, `shared` bands.
 
     Documents without a text, or without words in it, are in no pair; ids come out as texts. If more
     than `cap` documents have a band key, they are chained, each with the next by the hash of its
@@ -116,7 +116,7 @@ def pairs(
     cap: int = CAP,
     documents: int | None = None,
 ) -> DataFrame:
-    """The near-duplicate pairs of a DataFrame, as `duplicates` with `by="bands"` finds them.
+    """Find the near-duplicate pairs of a DataFrame, as `duplicates` with `by="bands"` finds them.
 
     The columns are `id`, `other_id` (in natural order), `similarity`, `distance` (null if the
     measure has none) and `shared`, the number of bands in common. Arguments mean what they mean for
@@ -153,7 +153,7 @@ def pairs(
 
 @checked
 def clusters(near: DataFrame, *, on_driver: int = ON_DRIVER) -> DataFrame:
-    """The documents that pairs connect: `id`, and `cluster`, its first id in natural order.
+    """Cluster the documents that pairs connect: `id`, and `cluster`, its first id in natural order.
 
     `near` has the columns `id` and `other_id`, texts or whole numbers. Pairs are linked by "single"
     linkage: at most `on_driver` of them by the driver, at 16 bytes a pair, and more by the
@@ -190,7 +190,7 @@ def _require_possible(cap: int, documents: int | None) -> None:
 
 
 def _link_on_driver(edges: DataFrame) -> DataFrame:
-    """As `_link_by_stars`, by the kernel on the driver."""
+    """Link as `_link_by_stars` does, by the kernel on the driver."""
     import pyarrow as pa
 
     from neardup_solr.spark.work import find_roots
@@ -201,11 +201,11 @@ def _link_on_driver(edges: DataFrame) -> DataFrame:
 
 
 def _link_by_stars(edges: DataFrame) -> DataFrame:
-    """The smallest node that each node is connected with: `node`, `root`."""
+    """Find the smallest node that each node is connected with: `node`, `root`."""
     from pyspark.sql import functions as f
 
     def stars(edges: DataFrame, *, large: bool) -> DataFrame:
-        """Each node's neighbours, connected with the smallest of them and itself."""
+        """Connect each node's neighbours with the smallest of them and itself."""
         if large:
             around = edges.union(edges.select("v", "u"))
         else:
@@ -233,14 +233,14 @@ def _link_by_stars(edges: DataFrame) -> DataFrame:
 
 
 def _compute_once(frame: DataFrame) -> DataFrame:
-    """The same rows, made once: where the session keeps checkpoints, else by the executors."""
+    """Make rows only once: where the session keeps checkpoints, else by the executors."""
     context = getattr(frame.sparkSession, "sparkContext", None)  # Spark Connect has none
     is_told = context is not None and context.getCheckpointDir() is not None
     return frame.checkpoint() if is_told else frame.localCheckpoint()
 
 
 def _block(hashed: DataFrame) -> int:
-    """The number of pairs in a block, by the length of the first documents."""
+    """Choose the number of pairs in a block, by the length of the first documents."""
     from pyspark.sql import functions as f
 
     row = hashed.limit(SAMPLE).agg(f.avg(f.octet_length("text")).alias("bytes")).first()
@@ -306,7 +306,7 @@ def _map_batches(
 
 
 def _hash_ids(frame: DataFrame, id: str, text: OneOrMore) -> DataFrame:
-    """The columns `h`, a hash of the id, `id` and `text`."""
+    """Choose the columns `h`, a hash of the id, `id` and `text`."""
     found = chosen(frame, Reading(id=id, text=listed(text)))
 
     from pyspark.sql import functions as f
@@ -324,7 +324,7 @@ def _require_id(name: str, reason: str) -> Column:
 
 
 def _end_job(reason: Column) -> Column:
-    """An id that ends the job, for a reason."""
+    """Make an id that ends the job, for a reason."""
     from pyspark.sql import functions as f
 
     return f.raise_error(reason).cast("string")

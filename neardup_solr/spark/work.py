@@ -42,13 +42,13 @@ _NEAR = pa.schema([
 
 
 def absence_error() -> SourceError:
-    """The error for documents that are not found again."""
+    """Make the error for documents that are not found again."""
     reason = "a document is no longer there, or its id differs at each reading"
     return SourceError("the DataFrame", reason, "df.cache() keeps what is made anew each time")
 
 
 def repeat_error(column: str, id: str) -> SourceError:
-    """The error for an id that comes more than once."""
+    """Make the error for an id that comes more than once."""
     step = f'df.dropDuplicates(["{column}"]).cache() keeps one record each'
     return SourceError("the DataFrame", f"some ids come more than once, among them '{id}'", step)
 
@@ -220,7 +220,7 @@ def count_hashes(table: pa.Table) -> pa.Table:
 
 
 def make_blocks(pairs: pa.Table, size: int) -> tuple[pa.Table, pa.Table]:
-    """The pairs in blobs as blocks of a `size`, and the documents (block, h) that each needs.
+    """Part pairs in blobs into blocks of a `size`, with the documents (block, h) of each.
 
     Pairs of documents that are connected stand together.
     """
@@ -238,7 +238,7 @@ def make_blocks(pairs: pa.Table, size: int) -> tuple[pa.Table, pa.Table]:
 
 
 def _find_rows(hashes: Places, first: Places, second: Places) -> tuple[Pairs, Places]:
-    """The pairs of row numbers whose hashes are those of pairs, and which pair each is.
+    """Find the pairs of row numbers whose hashes are those of pairs, and which pair each is.
 
     `hashes` are sorted. Two documents with the same hash make several pairs of one. Raises
     SourceError for a hash that is not there.
@@ -266,7 +266,7 @@ def add_keys(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def sortable(id: str) -> str:
-    """A text whose order by code points is the natural order of ids, in `records.natural`."""
+    """Make a text whose order by code points is the natural order of ids, in `records.natural`."""
     kind, number, _ = natural(id)
     if kind:
         return f"1{id}"
@@ -275,7 +275,7 @@ def sortable(id: str) -> str:
 
 
 def find_roots(edges: pa.Table) -> dict[str, pa.Array]:
-    """The smallest node that each node (u, v: hashes) is connected with: `node`, `root`."""
+    """Find the smallest node that each node (u, v: hashes) is connected with: `node`, `root`."""
     ends = np.stack([edges.column(name).to_numpy() for name in ("u", "v")], axis=1)
     nodes, numbers = _number_nodes(ends)
     found = components(len(nodes), numbers)
@@ -283,7 +283,7 @@ def find_roots(edges: pa.Table) -> dict[str, pa.Array]:
 
 
 def _number_nodes(ends: Places) -> tuple[Places, Pairs]:
-    """The hashes in two columns, each once, and the rows by their numbers."""
+    """List the hashes in two columns, each once, and the rows by their numbers."""
     nodes, places = np.unique(ends, return_inverse=True)
     return nodes, places.reshape(-1, 2).astype(np.uint32)
 
@@ -293,7 +293,7 @@ def _texts(column: pa.Array) -> list[str]:
 
 
 def _pairs(table: pa.Table | pa.RecordBatch) -> tuple[Places, NDArray[np.int32]]:
-    """The hashes of pairs in blobs, with a sign, and how many bands each pair shares."""
+    """Read the hashes of pairs in blobs, with a sign, and how many bands each pair shares."""
     matrix = _matrix(table, 3)
     return matrix[:, :2].view(np.int64), matrix[:, 2].astype(np.int32)
 
@@ -304,7 +304,7 @@ def _matrix(table: pa.Table | pa.RecordBatch, columns: int) -> Hashes:
 
 
 def _by(numbers: NDArray[Any], rows: Hashes) -> list[tuple[int, Hashes]]:
-    """The rows of each number, by it, as far as there are any."""
+    """Group rows by numbers, as far as there are any."""
     if not len(rows):
         return []
     order = np.argsort(numbers, kind="stable")

@@ -35,7 +35,7 @@ def connect(
     patience: float | str = 0,
     on_started: Callable[[str], None] | None = None,
 ) -> Collection:
-    """A collection in Solr: at `address`, at $NEARDUP_SOLR_URL, or in the embedded Solr.
+    """Open a collection in Solr: at `address`, at $NEARDUP_SOLR_URL, or in the embedded Solr.
 
     `address` is that of a Solr ("http://host:8983/solr"), or of a collection in it
     ("http://host:8983/solr/listings"). `collection` is the name in that Solr (default: "neardup").
@@ -101,7 +101,7 @@ def _open_embedded(
 
 
 def _create(target: Collection) -> None:
-    """Create a missing collection of the embedded Solr; ArgumentError in another Solr."""
+    """Create a missing collection of the embedded Solr, and refuse to in another Solr."""
     from neardup_solr.files import solr_config
     from neardup_solr.solr import admin
 
@@ -114,7 +114,7 @@ def _create(target: Collection) -> None:
 
 
 def connect_again(address: str, collection: str, *, patience: float) -> Collection:
-    """A collection that another process has just reached: what is away now will come back.
+    """Open a collection that another process has just reached: what is away will come back.
 
     It is waited for, at most `patience` seconds, and by ZooKeeper as long again.
 

@@ -116,7 +116,7 @@ class Interval:
         self.documents |= documents
 
     def last_ids(self) -> tuple[str, ...]:
-        """Some of the ids that were sent last."""
+        """List some of the ids that were sent last."""
         return tuple(self.documents)[-LAST_IDS:]
 
 
@@ -377,7 +377,7 @@ class Delivery:
         self._settle()
 
     def _finish_soon(self) -> None:
-        """As `_finish`, as far as it is quick: the user wants to stop."""
+        """Do what `_finish` does as far as it is quick: the user wants to stop."""
         self.target.collection.session.outages.stop_waiting()
         self._deadline = time.monotonic() + HURRY_SECONDS
         try:

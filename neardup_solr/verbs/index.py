@@ -157,7 +157,7 @@ def index(
         ),
         failures=Failures(on_error),
         on_repeat=on_repeat,
-        work=_work(source, collection, reading),
+        work=_make_spec(source, collection, reading),
     )
     with ExitStack() as held:
         held.enter_context(collection.session.outages.waited_for(sending.patience))
@@ -213,7 +213,7 @@ def not_begun(source: object) -> str:
     return f"No record of {source} is known to be done: the same command begins anew."
 
 
-def _work(source: SourceLike, collection: Collection, reading: Reading) -> JobSpec:
+def _make_spec(source: SourceLike, collection: Collection, reading: Reading) -> JobSpec:
     paths = sources.paths_of(source)
     return JobSpec(
         source=f"a {class_name(source)}" if paths is None else sources.shown_name(paths),
@@ -291,7 +291,7 @@ class _IndexRun:
         job.begin(kept)
 
     def batches(self, source: SourceLike) -> Iterator[Batch]:
-        """The usable documents in batches. Raises SourceError at once if it cannot be read."""
+        """Put the usable documents into batches. Raises SourceError at once if it is unreadable."""
         count_bytes = self.progress.count_bytes
         records = sources.records(source, reading=self.reading, on_progress=count_bytes)
         return self._batches(check_documents(records))
@@ -323,7 +323,7 @@ class _IndexRun:
             yield self._end_batch(batch, seal.hexdigest())
 
     def _end_batch(self, batch: Batch, seal: str) -> Batch:
-        """A batch with what was counted up to its end."""
+        """End a batch with what was counted up to it."""
         batch.end = Position(read=self.read, repeated=self.repeated, seal=seal)
         batch.dead, self.dead = self.dead, []
         return batch
@@ -415,7 +415,7 @@ class _IndexRun:
             self.job.end()
 
     def as_record(self, document: Document) -> Mapping[str, object]:
-        """A document by the columns of its source. Its joined texts are in the first of theirs."""
+        """Name the values of a document as its source does, joined texts by the first column."""
         return {self.reading.id: document.id, self.reading.text[0]: document.text, **document.kept}
 
     def _fail(self, error: RecordError) -> None:
@@ -474,7 +474,7 @@ class ColumnsToKeep:
 
 
 def _columns(collection: Collection, ids: Sequence[str]) -> set[str]:
-    """The fields of documents other than ours and Solr's."""
+    """List the fields of documents other than ours and Solr's."""
     used = {name for one in update.whole(collection, ids) for name in one}
     names = collection.names
     first = {names.id, *names.text[:1], *map(names.of, OWN)}  # the text would go into one field

@@ -147,7 +147,7 @@ def unmark(
 
 
 def numbers(ids: Iterable[str], others: Set[int] = frozenset()) -> dict[str, int]:
-    """The number of each cluster id in `neardup_cluster`: 1 to 2,147,483,647, no two alike.
+    """Number cluster ids as in `neardup_cluster`: 1 to 2,147,483,647, no two alike.
 
     It is the upper 31 bits of MurmurHash3 (x86, 32 bit) of the id, seed 0, and so the same in
     every run. If that is 0, or taken by an id that comes before by code point (with 10,000
@@ -179,7 +179,7 @@ class _MarkRun:
     reason: str = "others change these documents, or a node that fails loses what it took"
 
     def differing(self) -> dict[str, Mark]:
-        """The documents whose marks are not the wanted ones, with the marks they should have."""
+        """Find the documents whose marks are not the wanted ones, with those they should have."""
         with gc_disabled():
             wanted = self.wanted
             found = _marks(self.collection, wanted, self.filters)
@@ -207,7 +207,7 @@ class _MarkRun:
         return there == marks and marked == expected
 
     def counts(self, clusters: int) -> Marks:
-        """The counts of the run, by what was read last."""
+        """Count what came of the run, by what was read last."""
         there = self.wanted.keys() & self.found.keys()
         marked = len(there & self.touched)
         return Marks(
@@ -233,7 +233,7 @@ def _require_apart(clusters: Sequence[Cluster]) -> None:
 
 
 def _marks_of_members(clusters: Sequence[Cluster], taken: Set[int]) -> dict[str, Mark]:
-    """The marks of all members. No cluster gets a number that is taken."""
+    """Make the marks of all members. No cluster gets a number that is taken."""
     number_of = numbers((str(cluster.id) for cluster in clusters), taken)
     return {
         str(member.id): (number_of[str(cluster.id)], int(member.id == cluster.canonical), rank)
@@ -243,9 +243,9 @@ def _marks_of_members(clusters: Sequence[Cluster], taken: Set[int]) -> dict[str,
 
 
 def _outside(collection: Collection, filters: Sequence[str]) -> tuple[Set[int], int]:
-    """The numbers of clusters with documents that do not match the filters.
+    """List the numbers of clusters with documents that do not match the filters.
 
-    And how many of these have others that match, whose marks will differ.
+    Count those that have others that match, too, whose marks will differ.
     """
     if not filters:
         return frozenset(), 0
@@ -258,7 +258,7 @@ def _outside(collection: Collection, filters: Sequence[str]) -> tuple[Set[int], 
 def _marks(
     collection: Collection, wanted: Iterable[str], filters: Sequence[str]
 ) -> dict[str, Mark]:
-    """The marks of these documents, if they exist, and of all others that match and have any."""
+    """Read the marks of these documents, if they exist, and of all others that match."""
     having = [_any_mark(collection), *filters]
     key = schema.read_schema(collection).field(collection.names.id)
     if key is not None and key.is_exported:
@@ -272,7 +272,7 @@ def _marks(
 
 
 def _any_mark(collection: Collection) -> str:
-    """A filter for documents that have a mark."""
+    """Make a filter for documents that have a mark."""
     return " OR ".join(f"{collection.names.of(name)}:[* TO *]" for name in FIELDS)
 
 

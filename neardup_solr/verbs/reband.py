@@ -60,7 +60,7 @@ def reband(collection: Collection, *, bands: int, rows: int) -> int:
 
 
 def _settings(collection: Collection, bands: int, rows: int) -> Settings:
-    """The settings of a collection, with other bands."""
+    """Choose the settings of a collection, with other bands."""
     collection.require_fields([SETTINGS, "signature", "content_bands"])
     stored = next(iter(collection.values(SETTINGS)), None)
     if stored is None:
@@ -70,7 +70,7 @@ def _settings(collection: Collection, bands: int, rows: int) -> Settings:
 
 
 def _old_fingerprints(collection: Collection, settings: Settings) -> Sequence[str]:
-    """The fingerprints in a collection that differ from these settings, only in their bands."""
+    """List the fingerprints in a collection that differ from these settings, in bands alone."""
     settings.require("signature", "content_bands")
     old = [each for each in collection.values(SETTINGS) if each != settings.fingerprint]
     for fingerprint in old:

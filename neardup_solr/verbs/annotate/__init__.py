@@ -193,7 +193,7 @@ class _Counts:
     def needs_fields(
         self, stored: Mapping[str, Any], text: str | None, *, again: bool = False
     ) -> bool:
-        """Return True if a document has to be written; the others are counted, once."""
+        """Return True if a document has to be written. The others are counted, once."""
         if text is None:
             self.without_text += not again
             return False
@@ -268,7 +268,7 @@ def _annotate_into(
     total = collection.count(wanted)
 
     def documents() -> Iterator[Document]:
-        """The documents that are missing there or have another text, at the asked pace."""
+        """Yield the documents that are missing there or have another text, at the asked pace."""
         since = time.monotonic()
         for page in pages(collection.ids(wanted), pace.batch):
             texts = {one["id"]: one.get(TEXT) for one in collection.stored(page, [TEXT])}

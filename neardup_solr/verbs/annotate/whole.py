@@ -76,7 +76,7 @@ class Wholes:
     _plans: dict[frozenset[str], _Plan | None] = field(default_factory=dict)
 
     def of(self, orders: Sequence[Order]) -> list[Order]:
-        """The same orders, those of documents that can be written whole as such.
+        """Return the same orders, those of documents that can be written whole as such.
 
         The others are as they were: of documents with children or without anything to change, that
         have changed since, or hold a value that only Solr reads exactly.
