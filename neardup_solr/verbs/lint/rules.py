@@ -43,11 +43,7 @@ def clash(name: str, needed: Field, schema: Schema, names: Names, used: Collecti
         return problem
     # If that field is missing, the values cannot be ours.
     if name in used and names.of("signature_settings") not in schema.fields:
-        return (
-            "documents have it with other values"
-            if there
-            else "documents have it as a dynamic field"
-        )
+        return f"documents have it {'with other values' if there else 'as a dynamic field'}"
     return ""
 
 
@@ -112,39 +108,27 @@ _HARMLESS = frozenset(
 ) | {"DefaultValueUpdateProcessorFactory", "IgnoreCommitOptimizeUpdateProcessorFactory"}
 
 
-def key(facts: CollectionFacts) -> Iterator[Finding]:
-    name = facts.schema.key
+def _check_updates(facts: CollectionFacts) -> Iterator[Finding]:
+    """Find what keeps Solr from updating a document, or from telling who did last."""
+    name, found = facts.schema.key, facts.schema.field(facts.schema.key)
     if not name:
         reason = "the schema has no unique key, so no document can be updated"
-        yield Finding(
-            DANGER, "key", "uniqueKey", reason, "add a <uniqueKey> and index the documents again"
-        )
-        return
-    found = facts.schema.field(name)
-    if found is not None and not found.doc_values:
-        yield Finding(
-            WARNING,
-            "key",
-            name,
-            "the unique key has no docValues, which the export of whole"
-            " collections (duplicates, report) needs",
-            "give it docValues and index the documents again; annotate, search"
-            " and gate work without them",
-        )
-    if name != facts.names.id:
+        remedy = "add a <uniqueKey> and index the documents again"
+        yield Finding(DANGER, "key", "uniqueKey", reason, remedy)
+    if name and found is not None and not found.doc_values:
+        needs = "which the export of whole collections (duplicates, report) needs"
+        works = "annotate, search and gate work without them"
+        remedy = f"give it docValues and index the documents again; {works}"
+        reason = f"the unique key has no docValues, {needs}"
+        yield Finding(WARNING, "key", name, reason, remedy)
+    if name and name != facts.names.id:
         remedy = f"{facts.init} keeps its name with the collection"
         yield Finding(NOTE, "names", name, f"the unique key is not {facts.names.id}", remedy)
-
-
-def versions(facts: CollectionFacts) -> Iterator[Finding]:
     found = facts.schema.field("_version_")
     if found is None or not (found.doc_values or found.indexed):
         reason = "without it a change made by someone else at the same time would be overwritten"
         remedy = "add the field _version_ (a long with docValues) and index again"
         yield Finding(DANGER, "versions", "_version_", reason, remedy)
-
-
-def update_log(facts: CollectionFacts) -> Iterator[Finding]:
     if facts.has_log is False:
         reason = "the update log is off: Solr refuses to update a part of a document"
         remedy = "add <updateLog/> to <updateHandler> in solrconfig.xml, reload"
@@ -155,43 +139,34 @@ def update_log(facts: CollectionFacts) -> Iterator[Finding]:
         yield Finding(WARNING, "update-log", "updateLog", reason, remedy)
 
 
-def lost_fields(facts: CollectionFacts) -> Iterator[Finding]:
+def _check_losses(facts: CollectionFacts) -> Iterator[Finding]:
+    """Find what an update of a part of a document would lose, or change."""
     level = DANGER if facts.documents else WARNING
     for name, why in facts.schema.lost(facts.used or facts.schema.fields).items():
         reason = f"an update of a part of a document would lose it: {why}"
         remedy = f"store it (or give it docValues) and index again, or {INTO}"
         yield Finding(level, "lost-field", name, reason, remedy)
+    unknown = "documents have it, but the schema does not know it: Solr refuses to update them"
     for name in sorted(facts.used or ()):
         if facts.schema.field(name) is None:
-            reason = (
-                "documents have it, but the schema does not know it: Solr refuses to update them"
-            )
-            yield Finding(DANGER, "unknown-field", name, reason, "add it to the schema again")
+            yield Finding(DANGER, "unknown-field", name, unknown, "add it to the schema again")
+    untold = "it is unknown whether documents have any (/admin/luke does not answer)"
     for one in facts.schema.dynamic if facts.used is None else ():
         if one.indexed and not one.is_kept:
-            reason = (
-                "an update would lose such fields, and it is unknown whether documents"
-                " have any (/admin/luke does not answer)"
-            )
+            reason = f"an update would lose such fields, and {untold}"
             remedy = f"enable /admin/luke and lint again, or {INTO}"
             yield Finding(WARNING, "lost-field", one.name, reason, remedy)
-
-
-def children(facts: CollectionFacts) -> Iterator[Finding]:
     there = facts.children
     if there is None or there > facts.placed:
-        reason = (
-            f"there {'may be' if there is None else 'are'} nested documents without"
-            " _nest_path_: an update of a parent would delete its children"
+        nested = (
+            f"there {'may be' if there is None else 'are'} nested documents without _nest_path_"
         )
+        reason = f"{nested}: an update of a parent would delete its children"
         remedy = "index them again as named children, in a schema that has _nest_path_, or " + INTO
         yield Finding(DANGER, "children", "_root_", reason, remedy)
     elif there:
         reason = f"{counted(there, 'document is a child', 'documents are children')} of others"
         yield Finding(NOTE, "children", "_root_", reason, "nothing to do: they stay as they are")
-
-
-def update_chain(facts: CollectionFacts) -> Iterator[Finding]:
     classes = list(facts.chain or ())
     cut = classes.index(REBUILDS) if classes else 0
     for name in classes[:cut]:
@@ -199,40 +174,28 @@ def update_chain(facts: CollectionFacts) -> Iterator[Finding]:
             reason = f"this processor of the default update chain {_FILLING[name]}"
             remedy = f"take it out of the chain during updates, or {INTO}"
             yield Finding(DANGER, "update-chain", name, reason, remedy)
+    after = "this processor runs after the one that rebuilds a document"
     for name in classes[cut:]:
         if name not in _HARMLESS:
-            reason = (
-                "this processor runs after the one that rebuilds a document,"
-                " and changes it again with every update"
-            )
+            reason = f"{after}, and changes it again with every update"
             remedy = f"put it before DistributedUpdateProcessorFactory, or {INTO}"
             yield Finding(DANGER, "update-chain", name, reason, remedy)
 
 
-def texts(facts: CollectionFacts) -> Iterator[Finding]:
+def _check_texts(facts: CollectionFacts) -> Iterator[Finding]:
     level = DANGER if facts.names.text != (TEXT,) else WARNING
     for name in facts.names.text:
         if reason := no_text(facts.schema.field(name)):
             remedy = text_field(facts.schema, facts.wanted, facts.used or ())
             yield Finding(level, "text", name, reason, remedy)
-
-
-def longest_text(facts: CollectionFacts) -> Iterator[Finding]:
     if facts.longest is not None:
         name, length = facts.longest
-        reason = (
-            f"it is taken for the field of the text: its values are the longest,"
-            f" {length:,} characters on average"
-        )
+        longest = f"its values are the longest, {length:,} characters on average"
+        reason = f"it is taken for the field of the text: {longest}"
         yield Finding(NOTE, "text", name, reason, f"name it, or another one: {facts.init}")
-
-
-def grown(facts: CollectionFacts) -> Iterator[Finding]:
     if facts.growth is not None:
-        remedy = (
-            "name the fields that you want in answers (fl); without `duplicates`,"
-            " neardup annotate -c NAME --fields=-signature adds half"
-        )
+        half = "neardup annotate -c NAME --fields=-signature adds half"
+        remedy = f"name the fields that you want in answers (fl); without `duplicates`, {half}"
         yield Finding(NOTE, "growth", "index", str(facts.growth), remedy)
 
 
@@ -246,7 +209,7 @@ def no_text(found: Field | None) -> str:
 
 
 def text_field(schema: Schema, ours: Mapping[str, Field], used: Collection[str] = ()) -> str:
-    """The remedy, which names fields that may hold the text: analysed ones first, not `ours`.
+    """Name fields that may hold the text, as a remedy: analysed ones first, not `ours`.
 
     Of dynamic fields only those that are `used` are named.
     """
@@ -293,51 +256,33 @@ def by_level(found: Iterable[Finding]) -> list[Finding]:
     return sorted(found, key=lambda one: (DANGER, WARNING, NOTE).index(one.level))
 
 
-def _select(facts: CollectionFacts) -> Iterator[Finding]:
+def _check_schema(facts: CollectionFacts) -> Iterator[Finding]:
+    """Find what hides documents from us, and what keeps our fields out of the schema."""
     for part in ("appends", "invariants"):
         for name in sorted(_HIDING & facts.select.get(part, {}).keys()):
             if (name, facts.select[part][name]) != ("wt", "json"):
                 reason = "it changes our queries, so they do not see all documents"
                 remedy = "use another handler for that setting"
                 yield Finding(DANGER, "select", f"/select {part} {name}", reason, remedy)
-
-
-def _own(facts: CollectionFacts) -> Iterator[Finding]:
-    missing = []
-    prefixed = replace(facts, names=replace(facts.names, prefix="nd_"))
+    prefixed = replace(facts, names=replace(facts.names, prefix="nd_")).init
+    missing = [name for name in facts.wanted if name not in facts.schema.fields]
+    free = []
     for name, needed in facts.wanted.items():
         if problem := clash(name, needed, facts.schema, facts.names, facts.used or ()):
             reason = f"one of our fields has the name of an existing one: {problem}"
-            remedy = (
-                f"choose a prefix: {prefixed.init} (or delete that field, if you do not need it)"
-            )
+            remedy = f"choose a prefix: {prefixed} (or delete that field, if you do not need it)"
             yield Finding(DANGER, "clash", name, reason, remedy)
-        elif name not in facts.schema.fields:
-            missing.append(name)
-    if missing:
+        elif name in missing:
+            free.append(name)
+    if free:
         reason = "these fields of ours are missing"
-        yield Finding(NOTE, "missing", ", ".join(missing), reason, f"{facts.init} adds them")
-
-
-def _mutable(facts: CollectionFacts) -> Iterator[Finding]:
+        yield Finding(NOTE, "missing", ", ".join(free), reason, f"{facts.init} adds them")
     if facts.is_mutable is False:
-        lacks = any(name not in facts.schema.fields for name in facts.wanted)
         reason = "the schema cannot be changed over HTTP (classic, or mutable=false)"
-        remedy = (
-            f"paste the XML that {facts.init} prints, then reload"
-            if lacks
-            else "nothing to do: all of our fields are there"
-        )
-        yield Finding(WARNING if lacks else NOTE, "schema", "schemaFactory", reason, remedy)
-
-
-def _clauses(facts: CollectionFacts) -> Iterator[Finding]:
-    if facts.takes_clauses is False:
-        reason = (
-            f"a query of {CLAUSES:,} clauses is refused: long texts cannot be searched by shingles"
-        )
-        remedy = "set it to 1024 in solrconfig.xml and in solr.xml, or search by bands"
-        yield Finding(WARNING, "clauses", "maxBooleanClauses", reason, remedy)
+        remedy = "nothing to do: all of our fields are there"
+        if missing:
+            remedy = f"paste the XML that {facts.init} prints, then reload"
+        yield Finding(WARNING if missing else NOTE, "schema", "schemaFactory", reason, remedy)
 
 
 def is_untried(version: str) -> bool:
@@ -350,34 +295,14 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdecimal())
 
 
-def _release(facts: CollectionFacts) -> Iterator[Finding]:
-    numbers = _numbers(facts.version)
-    if not numbers:
-        return
-    if numbers < TESTED:
-        reason = (
-            "it has known vulnerabilities that 9.10.1 fixes (CVE-2026-22022,"
-            " CVE-2026-22444, and more in older releases)"
-        )
-        yield Finding(WARNING, "version", f"Solr {facts.version}", reason, "upgrade to 9.10.1")
-    elif is_untried(facts.version):
-        reason = "nobody has tried this package with it, which is tested with Solr 9.10.1"
-        yield Finding(NOTE, "version", f"Solr {facts.version}", reason, "try it on a copy first")
-
-
-def _access(facts: CollectionFacts) -> Iterator[Finding]:
-    if facts.is_open and not facts.is_local:
-        reason = "anyone who reaches this address can read, change and delete everything"
-        remedy = "set up security.json, with blockUnknown and an all permission"
-        yield Finding(WARNING, "access", "authentication", reason, remedy)
-    elif not facts.is_encrypted and not facts.is_local:
-        yield Finding(
-            WARNING, "access", "TLS", "user and password are sent unencrypted", "use https"
-        )
-
-
-def _place(facts: CollectionFacts) -> Iterator[Finding]:
-    cluster = facts.cluster
+def _check_server(facts: CollectionFacts) -> Iterator[Finding]:
+    """Find what the server limits, shares, lacks or leaves open."""
+    cluster, numbers, version = facts.cluster, _numbers(facts.version), f"Solr {facts.version}"
+    if facts.takes_clauses is False:
+        refused = f"a query of {CLAUSES:,} clauses is refused"
+        reason = f"{refused}: long texts cannot be searched by shingles"
+        remedy = "set it to 1024 in solrconfig.xml and in solr.xml, or search by bands"
+        yield Finding(WARNING, "clauses", "maxBooleanClauses", reason, remedy)
     if len(cluster.alias_of) > 1:
         yield Finding(DANGER, "alias", ", ".join(cluster.alias_of), SEVERAL, NAME_ONE)
     if cluster.misplacing:
@@ -389,23 +314,28 @@ def _place(facts: CollectionFacts) -> Iterator[Finding]:
         reason = "these collections share the configset: they get the added fields too"
         remedy = "nothing to do: their documents are not changed"
         yield Finding(NOTE, "shared", ", ".join(cluster.beside), reason, remedy)
+    if numbers and numbers < TESTED:
+        known = "CVE-2026-22022, CVE-2026-22444, and more in older releases"
+        reason = f"it has known vulnerabilities that 9.10.1 fixes ({known})"
+        yield Finding(WARNING, "version", version, reason, "upgrade to 9.10.1")
+    elif is_untried(facts.version):
+        reason = "nobody has tried this package with it, which is tested with Solr 9.10.1"
+        yield Finding(NOTE, "version", version, reason, "try it on a copy first")
+    if facts.is_local:
+        return
+    if facts.is_open:
+        reason = "anyone who reaches this address can read, change and delete everything"
+        remedy = "set up security.json, with blockUnknown and an all permission"
+        yield Finding(WARNING, "access", "authentication", reason, remedy)
+    elif not facts.is_encrypted:
+        reason = "user and password are sent unencrypted"
+        yield Finding(WARNING, "access", "TLS", reason, "use https")
 
 
 RULES: tuple[Callable[[CollectionFacts], Iterator[Finding]], ...] = (
-    key,
-    versions,
-    update_log,
-    lost_fields,
-    children,
-    update_chain,
-    texts,
-    longest_text,
-    grown,
-    _select,
-    _own,
-    _mutable,
-    _clauses,
-    _place,
-    _release,
-    _access,
+    _check_updates,
+    _check_losses,
+    _check_texts,
+    _check_schema,
+    _check_server,
 )
