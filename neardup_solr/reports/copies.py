@@ -139,7 +139,7 @@ def _encode_line(source: RawRecords) -> Encode:
 
 
 def _encode_row(source: RawRecords, added: Beside) -> tuple[bytes, Encode]:
-    """The header, and what makes a row of a record."""
+    """Return the header, and what makes a row of a record."""
     raw, delimiter = source.raw, source.delimiter
     assert raw is not None
 
@@ -153,7 +153,7 @@ def _encode_row(source: RawRecords, added: Beside) -> tuple[bytes, Encode]:
 
 
 def _beside(row: bytes, cells: Sequence[object], delimiter: str) -> bytes:
-    """A row as it is written, with further cells before the end of its line."""
+    """Add further cells to a row as it is written, before the end of its line."""
     if not cells:
         return row
     own = row.removesuffix(b"\r")
@@ -233,7 +233,7 @@ def _parquet(path: Path, unfinished: Path, source: RawRecords, added: Beside) ->
 
 
 def _of_batches(records: Iterable[tuple[Any, int]]) -> Iterator[tuple[Any, list[int]]]:
-    """Each batch with those of its rows that are wanted."""
+    """Yield each batch with those of its rows that are wanted."""
     for _, found in groupby(records, key=lambda record: id(record[0])):
         some = list(found)
         yield some[0][0], [at for _, at in some]

@@ -91,7 +91,7 @@ def write_rows(
 
 
 def format_pairs(pairs: Iterable[Pair], format: str) -> Iterator[str]:
-    """Lines of a report in a format: "tsv", "csv" or "jsonl"."""
+    """Make lines of a report in a format: "tsv", "csv" or "jsonl"."""
     return format_rows((_row(pair, COLUMNS) for pair in pairs), COLUMNS, format)
 
 
@@ -102,7 +102,7 @@ def format_duplicates(
     texts: Mapping[AnyId, str] = NOTHING,
     kept: Mapping[AnyId, Mapping[str, Any]] = NOTHING,
 ) -> Iterator[str]:
-    """Lines of a whole collection's pairs in a format: "tsv", "csv" or "jsonl"."""
+    """Make lines of a whole collection's pairs in a format: "tsv", "csv" or "jsonl"."""
     rows, columns, further = _of_duplicates(pairs, texts, kept)
     return format_rows(rows, columns, format, kept=further)
 
@@ -110,7 +110,7 @@ def format_duplicates(
 def _of_duplicates(
     pairs: Sequence[Duplicate], texts: Mapping[AnyId, str], kept: Mapping[AnyId, Mapping[str, Any]]
 ) -> tuple[Iterator[Row], Sequence[str], Sequence[str]]:
-    """Rows of pairs, their columns, and which of these come from the documents."""
+    """Make rows of pairs, their columns, and those of these that come from the documents."""
     own = name_columns(pairs)
 
     def table(part: Sequence[Duplicate]) -> tables.Columns:
@@ -131,7 +131,7 @@ def name_columns(pairs: Sequence[Duplicate]) -> tuple[str, ...]:
 
 
 def format_matches(matches: Iterable[Match], format: str) -> Iterator[str]:
-    """Lines of one document's near-duplicates in a format: "tsv", "csv" or "jsonl"."""
+    """Make lines of one document's near-duplicates in a format: "tsv", "csv" or "jsonl"."""
     rows = (_row(match, MATCH_COLUMNS[:-1]) | {"text": match.content} for match in matches)
     return format_rows(rows, MATCH_COLUMNS, format)
 
@@ -196,13 +196,13 @@ def _spelling(is_kept: bool, mark: Mark) -> Spelling:
 
 
 def _flat(value: Any) -> Any:
-    """A value as one cell: lists and the like as their JSON."""
+    """Make one cell of a value: lists and the like become their JSON."""
     is_flat = value is None or isinstance(value, str | int | float)
     return value if is_flat else orjson.dumps(value).decode()
 
 
 def _on_one_line(text: str) -> str:
-    """A text of a document as a cell of TSV, which people would read with escapes otherwise."""
+    """Put a document's text on one line, as people would read it with escapes otherwise."""
     return to_tsv(_BREAKS.sub(" ", text))
 
 

@@ -33,7 +33,7 @@ def of_pairs(
     texts: Mapping[AnyId, str] = NOTHING,
     kept: Mapping[AnyId, Mapping[str, Any]] = NOTHING,
 ) -> Columns:
-    """The attributes of these names of pairs, as columns, with those of `beside`."""
+    """Make columns of these attributes of pairs, with those of `beside`."""
     columns = {name: [getattr(pair, name) for pair in pairs] for name in names}
     if not (texts or kept):
         return columns
@@ -46,7 +46,7 @@ def of_pairs(
 
 
 def of_clusters(clusters: Iterable[Cluster], *, has_sides: bool) -> Columns:
-    """The members of clusters, a row each, with similarity and distance to the canonical one."""
+    """Make columns of the members of clusters, compared with the canonical one."""
     rows = [
         (one.id, member.id, at == 0, member.similarity, member.distance, member.side)
         for one in clusters
@@ -62,7 +62,7 @@ def beside(
     kept: Mapping[AnyId, Mapping[str, Any]],
     keys: Columns,
 ) -> Columns:
-    """The columns, with the texts and the kept columns of the documents added.
+    """Add the texts and the kept columns of the documents to columns.
 
     `keys` has those of the documents, by the name of the column with their ids.
     """

@@ -93,13 +93,13 @@ def write_sheets(
 
 
 def _letters(at: int) -> str:
-    """The name of a column: A to Z, then AA and so on."""
+    """Name a column: A to Z, then AA and so on."""
     before, own = divmod(at, 26)
     return (_letters(before - 1) if before else "") + chr(ord("A") + own)
 
 
 def _cut(text: str) -> str:
-    """A text that fits into a cell."""
+    """Cut a text to what fits into a cell."""
     if len(text) <= LONGEST // 2 or len(written := text.encode("utf-16-le")) <= 2 * LONGEST:
         return text
     return written[: 2 * (LONGEST - 1)].decode("utf-16-le", "ignore") + "…"

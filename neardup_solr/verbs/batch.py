@@ -30,7 +30,7 @@ class SignedBatch:
     known: list[str]
 
     def terms(self) -> list[tuple[str, ...]]:
-        """The bands of each document. A document without words has none."""
+        """Format the bands of each document. A document without words has none."""
         named = signature.format_band_keys(self.keys)
         return [own if words else () for own, words in zip(named, self.words, strict=True)]
 
@@ -60,7 +60,7 @@ class NearMatch:
 
 
 def sign_batch(documents: Sequence[Document], comparer: Comparer) -> SignedBatch:
-    """The documents with what is computed from their texts."""
+    """Sign documents, and keep what they are compared by."""
     texts = [one.text for one in documents]
     made = sign.sign(texts, comparer.settings, keep_normal=True)
     needs_texts = comparer.measure.needs_texts
@@ -86,14 +86,14 @@ class Finder:
     hot: FrequentTerms = field(default_factory=FrequentTerms)
 
     def question(self) -> Question:
-        """The question that is asked of Solr."""
+        """Make the question that is asked of Solr."""
         asked = (self.comparer.measure.compared_field, "num_words", *self.fields)
         settings = None if self.is_sure else self.comparer.settings.fingerprint
         return Question(field=BANDS, fields=asked, filters=self.filters, settings=settings)
 
 
 def hits_of_batch(collection: Collection, batch: SignedBatch, finder: Finder) -> list[Hits]:
-    """The documents of a collection that share a band with each document of a batch.
+    """Find the documents of a collection that share a band with each of a batch.
 
     If a result `is_cut`, documents that share only hot bands may be missing from it.
     """
@@ -130,7 +130,7 @@ def collect_candidates(
 def compare_candidates(
     known: Sequence[str], met: Sequence[tuple[int, Candidate]], comparer: Comparer
 ) -> Iterator[tuple[int, NearMatch]]:
-    """The pairs of `met` that are within the limits, with the row of each.
+    """Yield the pairs of `met` that are within the limits, with the row of each.
 
     Raises SettingsError if a signature was made with other settings.
     """

@@ -64,7 +64,7 @@ class Report(tables.Table):
         return f"<Report: {pairs} among {documents}>"
 
     def columns(self) -> tables.Columns:
-        """The pairs as columns: id, other_id, similarity, distance."""
+        """Make columns of the pairs: id, other_id, similarity, distance."""
         return tables.of_pairs(self.pairs, ("id", "other_id", "similarity", "distance"))
 
     @checked
@@ -174,12 +174,12 @@ class _Neighbours:
         return self.finder.comparer
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
-        """The documents with these ids that are still there."""
+        """Read the documents with these ids that are still there."""
         rows = self.collection.stored(ids, [TEXT, *self.criteria.read])
         return [Document(id=row["id"], text=row.get(TEXT, ""), kept=row) for row in rows]
 
     def alone(self, document: Document) -> Near:
-        """The pairs of one document, by its own search."""
+        """Find the pairs of one document, by its own search."""
         entry = make_entry(document, self.comparer.settings)
         found = hits(
             self.collection,
@@ -193,7 +193,7 @@ class _Neighbours:
         ) == self.criteria.candidates
 
     def together(self, ids: Sequence[str]) -> list[Near]:
-        """The pairs of each of some documents, by one search for all their bands.
+        """Find the pairs of each of some documents, by one search for all their bands.
 
         A document that has hot bands, or more candidates than are read at once, gets its own
         search.
@@ -239,7 +239,7 @@ def _chosen_ids(
 
 
 def once(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
-    """Pairs in the natural order of their ids, without repeats."""
+    """Sort pairs in the natural order of their ids, without repeats."""
     distinct = {(pair.id, pair.other_id): pair for pair in pairs}
     in_order = sorted(distinct, key=lambda ids: (natural(ids[0]), natural(ids[1])))
     return tuple(distinct[ids] for ids in in_order)

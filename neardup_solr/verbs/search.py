@@ -133,7 +133,7 @@ def search(
 
 
 def _document(collection: Collection, id: str, fields: Sequence[str]) -> Document:
-    """A document with these fields. Raises DocumentNotFound if there is none of that id."""
+    """Read a document with these fields. Raises DocumentNotFound if there is none of that id."""
     try:
         found = collection.document(id, [TEXT, *fields])
     except DocumentNotFound:
@@ -145,7 +145,7 @@ def _document(collection: Collection, id: str, fields: Sequence[str]) -> Documen
 def _by_bands(
     collection: Collection, document: Document, criteria: Criteria, *, wanted: Callable[[Hit], bool]
 ) -> list[Match] | None:
-    """The near-duplicates by one request, or None if one is not enough.
+    """Find the near-duplicates by one request, or None if one is not enough.
 
     One is enough if candidates share a band, if they are few enough to count the shared bands here,
     and if all documents have the known settings: the request itself counts those.
@@ -224,7 +224,7 @@ def _ways(fields: Set[str]) -> list[By]:
 def hits(
     collection: Collection, entry: Entry, criteria: Criteria, *, wanted: Callable[[Hit], bool]
 ) -> list[Hit]:
-    """The wanted documents that share most terms with an entry, at most `criteria.candidates`."""
+    """Find the wanted documents that share most terms, at most `criteria.candidates`."""
     field_name, terms_of = WAYS[criteria.by or DEFAULT_WAY]
     terms = collection.terms(field_name, terms_of(entry))
     if not terms.values:
@@ -277,7 +277,7 @@ def compare_hits(
     *,
     many: bool = False,
 ) -> list[Match]:
-    """The hits that are within the limits, most similar first. See `rerank`.
+    """Compare hits, and return those within the limits, most similar first. See `rerank`.
 
     Only of hits that may be, the texts are read; for the estimate, the stored signatures.
     """
@@ -305,17 +305,17 @@ SAMPLED = 2_000  # characters of each document
 
 
 def sample_texts(collection: Collection) -> Iterator[str]:
-    """The texts of a collection's first documents, read when they are needed."""
+    """Yield the texts of a collection's first documents, read when they are needed."""
     yield from collection.texts(list(islice(collection.ids(), SAMPLE))).values()
 
 
 def frequencies(texts: Iterable[str]) -> Frequencies:
-    """The number of texts that contain each word, by their first characters."""
+    """Count the texts that contain each word, by their first characters."""
     from neardup_solr.measures import aligned
 
     return aligned.frequencies(normal_forms(texts))
 
 
 def normal_forms(texts: Iterable[str]) -> list[str]:
-    """The normal forms of the first characters of texts."""
+    """Make the normal forms of the first characters of texts."""
     return [normalize.normalize(text[:SAMPLED]) for text in texts]

@@ -109,7 +109,7 @@ def _about(page: Page, listed: Sequence[Listed], texts: int) -> dict[str, object
 
 
 def _left_out(page: Page, listed: Sequence[Listed], texts: int) -> str:
-    """A sentence on what is not in a page with so many texts, "" if everything is."""
+    """Say what is not in a page with so many texts, "" if everything is."""
     clusters, all_pairs = len(page.clusters), sum(each.pairs for each in page.clusters)
     pairs = sum(len(each.pairs) for each in listed)
     documents = sum(len(cluster.members) for cluster in page.clusters)
@@ -139,7 +139,7 @@ def _similarities(page: Page) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """The Content Security Policy: this style, this script, and nothing else."""
+    """Make the Content Security Policy: this style, this script, and nothing else."""
     rules = (
         "default-src 'none'",
         f"style-src '{_sha256(style)}'",

@@ -90,7 +90,7 @@ def list_clusters(clusters: Sequence[Cluster], pairs: Sequence[Duplicate]) -> It
 
 
 def documents(listed: Iterable[Listed]) -> Iterator[AnyId]:
-    """The keys of the listed documents, those first whose texts are needed first.
+    """Yield the keys of the listed documents, those first whose texts are needed first.
 
     Ten documents of each cluster, the largest cluster first, then ten more of each; in a
     cluster first the canonical document and those of the listed pairs.
@@ -120,7 +120,7 @@ def shares(sizes: NDArray[np.int64], room: int, *, least: int) -> NDArray[np.int
 
 
 def choose_pairs(pairs: Sequence[Duplicate], bridges: Iterable[str], most: int) -> list[Duplicate]:
-    """Up to `most` pairs to look at, the least similar first.
+    """Choose up to `most` pairs to look at, the least similar first.
 
     If there are more, a third are the least similar ones, a third the least similar of documents
     that are bridges, and the others examples from the least to the most similar.
@@ -141,7 +141,7 @@ def choose_pairs(pairs: Sequence[Duplicate], bridges: Iterable[str], most: int) 
 
 
 def facts(about: Mapping[str, object]) -> Iterator[str]:
-    """The facts in the head of the page."""
+    """Embed the facts in the head of the page."""
     yield from _block("facts", [dict(about)])
 
 
@@ -151,7 +151,7 @@ def rows(
     kept: Mapping[AnyId, Mapping[str, Any]],
     frequencies: Frequencies | None,
 ) -> Iterator[str]:
-    """The documents, clusters and pairs as blocks of JSON, a line for each.
+    """Embed the documents, clusters and pairs as blocks of JSON, a line for each.
 
     Pairs come with their diffs, and with `frequencies` also with the words that stand for each
     other, without those that the diff has beside each other.
@@ -179,7 +179,7 @@ def rows(
 
 
 def within(keys: Iterable[AnyId], texts: Mapping[AnyId, str]) -> Iterator[tuple[AnyId, str]]:
-    """The keys and texts of a page in this order, as far as there is room for them."""
+    """Yield the keys and texts of a page in this order, as far as there is room for them."""
     room = MOST_TEXTS
     for key in keys:
         if key in texts and len(text := texts[key]) <= room:
@@ -188,13 +188,13 @@ def within(keys: Iterable[AnyId], texts: Mapping[AnyId, str]) -> Iterator[tuple[
 
 
 def encoded(value: object) -> str:
-    r"""A value as JSON that is safe in a script element: `<` becomes \u003c, and so on."""
+    r"""Encode a value as JSON that is safe in a script element: `<` becomes \u003c, and so on."""
     line = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
 
 
 def steps(first: Sequence[str], second: Sequence[str]) -> list[int]:
-    """A diff as groups of three numbers: words that are equal, removed and added."""
+    """Count the words of a diff in groups of three: those equal, removed and added."""
     numbers = [0, 0, 0]
     for change in diff.changes(first, second):
         removed = change.first.stop - change.first.start
@@ -211,7 +211,7 @@ def steps(first: Sequence[str], second: Sequence[str]) -> list[int]:
 def _standing(
     first: Sequence[str], second: Sequence[str], frequencies: Frequencies
 ) -> list[list[int]]:
-    """The places of words that stand for each other, and are not equal in the diff."""
+    """List the places of words that stand for each other, and are not equal in the diff."""
     equal = {
         (one, other)
         for change in diff.changes(first, second)
@@ -226,24 +226,24 @@ def _standing(
 
 
 def _keys_of(each: Listed) -> dict[AnyId, None]:
-    """The keys of a listed cluster, once each, those first that are shown first."""
+    """List the keys of a listed cluster, once each, those first that are shown first."""
     members = [key_of(member.id, member.side) for member in each.members]
     own = (members[0], *chain.from_iterable(map(_ends, each.pairs)), *members)
     return dict.fromkeys((*own, each.key))
 
 
 def _ends(pair: Duplicate) -> tuple[AnyId, AnyId]:
-    """The keys of the two documents of a pair."""
+    """Return the keys of the two documents of a pair."""
     return key_of(pair.id, pair.sides[0]), key_of(pair.other_id, pair.sides[1])
 
 
 def _key(cluster: Cluster) -> AnyId:
-    """The key of the document that a cluster is named by: of the first side, if it has any."""
+    """Return the key of the document that names a cluster: of the first side, if it has any."""
     return key_of(cluster.id, min(member.side for member in cluster.members))
 
 
 def _place(key: AnyId) -> tuple[object, ...]:
-    """Sort key of a document: by its id, the first side before the other."""
+    """Return the sort key of a document: its id, the first side before the other."""
     return (*natural(key[1]), 1) if isinstance(key, tuple) else (*natural(key), 0)
 
 
@@ -277,7 +277,7 @@ def _pack_words(words: Words) -> _Packed:
 
 
 def _values(kept: Mapping[str, Any]) -> list[str | None]:
-    """The values of kept columns as texts."""
+    """Spell the values of kept columns as texts."""
     return [None if value is None else str(value)[:MOST_KEPT] for value in kept.values()]
 
 
@@ -306,7 +306,7 @@ def _block(name: str, values: Iterable[object]) -> Iterator[str]:
 
 
 def _parts(name: str, values: Iterable[object]) -> Iterator[str]:
-    """Blocks of the values in turn, each of about PART characters, with its first row."""
+    """Embed the values in blocks of about PART characters, each with its first row."""
     lines: list[str] = []
     first, size = 0, 0
     for value in values:

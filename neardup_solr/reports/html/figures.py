@@ -35,7 +35,7 @@ class Axis:
     is_logarithmic: bool = False
 
     def place(self, value: float) -> float:
-        """The coordinate of a value."""
+        """Compute the coordinate of a value."""
         low, high = self.low, self.high
         if self.is_logarithmic:
             low, high, value = math.log(low), math.log(high), math.log(value)
@@ -46,7 +46,7 @@ CHANCE = Axis(low=0, high=105, start=BOTTOM, end=TOP, ticks=range(0, 101, 25))
 
 
 def similarities_figure(similarities: Sequence[float], curve: tuple[int, int] | None) -> str:
-    """Pairs by similarity as an SVG, with the S-curve of (bands, rows) over them if given.
+    """Draw pairs by similarity as an SVG, with the S-curve of (bands, rows) over them if given.
 
     P(s) = 1 - (1 - s^rows)^bands, "Mining of Massive Datasets", section 3.4.2.
     """
@@ -85,7 +85,7 @@ def sizes_figure(sizes: Sequence[int]) -> str:
 
 
 def _counts_axis(counts: NDArray[np.int64]) -> Axis:
-    """The vertical axis of bars, logarithmic if their heights differ much."""
+    """Make the vertical axis of bars, logarithmic if their heights differ much."""
     most = int(counts.max(initial=1))
     least = int(counts[counts > 0].min(initial=most))
     if most >= LOG_FROM * least:
@@ -103,7 +103,7 @@ def _left(up: Axis) -> int:
 
 
 def _axes(across: Axis, up: Axis, below: str, above: str) -> Iterator[str]:
-    """The grid lines, and the labels and titles of both axes."""
+    """Draw the grid lines, and the labels and titles of both axes."""
     for tick in up.ticks:
         yield _line(across, up.place(tick))
         yield _text(across.start - 4, up.place(tick), f"{tick:,}", anchor="end")
@@ -118,7 +118,7 @@ def _axes(across: Axis, up: Axis, below: str, above: str) -> Iterator[str]:
 def _bars(
     counts: NDArray[np.int64], edges: NDArray[np.float64], across: Axis, up: Axis
 ) -> Iterator[str]:
-    """Bars between the edges, a little apart."""
+    """Draw bars between the edges, a little apart."""
     for count, low, high in zip(counts.tolist(), edges[:-1], edges[1:], strict=True):
         if count:
             gap, top = 0.06 * (high - low), up.place(count)
@@ -130,7 +130,7 @@ def _bars(
 
 
 def _curve(across: Axis, bands: int, rows: int) -> Iterator[str]:
-    """The chance of being found along the similarities, with an axis of its own on the right."""
+    """Draw the chance of being found along the similarities, with an axis of its own."""
     points = " ".join(
         f"{across.place(at)},{CHANCE.place(100 * float(plans.curve(at, bands, rows)))}"
         for at in np.linspace(0, 1, 201).tolist()
@@ -149,7 +149,7 @@ def _line(across: Axis, height: float) -> str:
 
 
 def _text(x: float, y: float, text: str, *, anchor: str = "middle", colour: str = "text") -> str:
-    """A text with its middle at the height `y`, whatever its font size."""
+    """Draw a text with its middle at the height `y`, whatever its font size."""
     return (
         f'<text x="{x}" y="{y}" dy="0.35em" text-anchor="{anchor}" class="fill-{colour}">'
         f"{text}</text>"
@@ -185,7 +185,7 @@ _ALONE = (
 def lines_figure(
     label: str, below: str, lines: Sequence[Line], band: Sequence[tuple[float, float]] = ()
 ) -> str:
-    """Shares over the similarity as an SVG by itself. `band` is the outline of an area."""
+    """Draw shares over the similarity as an SVG by itself. `band` is the outline of an area."""
     low = min(x for line in lines for x, _ in line.points)
     first = math.floor(low * 10) / 10
     ticks = [round(first + tenth / 10, 1) for tenth in range(round((1 - first) * 10) + 1)]

@@ -124,7 +124,7 @@ def _judge(answers: Answers, found: Any, *, in_order: bool) -> Evaluation:
 
 
 def _similarities(found: Any, *, in_order: bool) -> dict[IdPair, float]:
-    """The similarity of each found pair."""
+    """Read the similarity of each found pair."""
     rows: Iterable[tuple[AnyId, AnyId, float]]
     if hasattr(found, "pairs"):
         rows = ((pair.id, pair.other_id, pair.similarity) for pair in found.pairs)
@@ -261,13 +261,13 @@ def evaluate_pairs(
 
 
 def _by_text(pairs: Iterable[IdPair], *, in_order: bool) -> dict[IdPair, IdPair]:
-    """Pairs by the texts of their ids, in natural order unless theirs counts."""
+    """Map pairs by the texts of their ids, in natural order unless theirs counts."""
     in_turn = (pair if in_order else records.ordered(*pair) for pair in pairs)
     return {(str(id), str(other_id)): (id, other_id) for id, other_id in in_turn}
 
 
 def _as_given(pairs: Iterable[IdPair], *, are_whole: bool) -> Iterable[IdPair]:
-    """The pairs, with texts of whole numbers as numbers if all ids `are_whole`."""
+    """Return the pairs, with texts of whole numbers as numbers if all ids `are_whole`."""
     return ((_number(id), _number(other)) for id, other in pairs) if are_whole else pairs
 
 
@@ -320,7 +320,7 @@ class Sweep(tables.Table):
         return max(self.points, key=lambda point: point.precision if point.f1 is None else point.f1)
 
     def columns(self) -> tables.Columns:
-        """A row for each point, without the columns that no point has."""
+        """Make a row for each point, without the columns that no point has."""
         names = [name for name in Point.__slots__ if getattr(self.points[0], name) is not None]
         return {name: [getattr(point, name) for point in self.points] for name in names}
 
@@ -419,6 +419,6 @@ def _points_of_answers(
 
 
 def _thresholds(least: float, step: float) -> list[float]:
-    """The threshold of a result, and the round ones above it, up to 1."""
+    """List the threshold of a result, and the round ones above it, up to 1."""
     first, last = math.floor(least / step + 1e-9) + 1, round(1 / step)
     return [least, *(round(at * step, 2) for at in range(first, last + 1))]

@@ -54,7 +54,7 @@ class AnswerSheet(tables.Table):
         return f"<AnswerSheet: {counted(len(self.table[ANSWER]), 'pair')} to judge>"
 
     def columns(self) -> tables.Columns:
-        """The columns id, other_id, similarity, answer, and texts and kept columns if known."""
+        """Return the columns id, other_id, similarity, answer, and texts and kept ones if known."""
         return self.table
 
     @checked
@@ -205,7 +205,7 @@ def key_of_pair(id: AnyId, other_id: AnyId, *, in_order: bool) -> IdPair:
 
 
 def id_pairs(name: str, pairs: Any) -> Iterator[IdPair]:
-    """The ids of pairs, texts or whole numbers. Raises ArgumentError if something is not a pair."""
+    """Yield the ids of pairs, texts or whole numbers; ArgumentError if something is no pair."""
     step = f"give `{name}` as pairs, tuples of two ids, or a file of them"
     columns = columns_of(pairs)
     if set(PAIR) <= columns.keys():
@@ -225,7 +225,7 @@ def id_pairs(name: str, pairs: Any) -> Iterator[IdPair]:
 
 
 def known_pairs(path: str | Path) -> list[tuple[str, str]]:
-    """The pairs of a file, as `read_pairs` reads it: at least one.
+    """Read the pairs of a file, as `read_pairs` does: at least one.
 
     Raises SourceError if it cannot be read, or has no pair: any report would be complete.
     """

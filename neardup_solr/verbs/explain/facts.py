@@ -315,7 +315,7 @@ class Facts:
         return changes(self.first.words.forms, self.second.words.forms)
 
     def measured(self, name: str) -> Measured:
-        """The pair by the measure of that name."""
+        """Return the pair by the measure of that name."""
         return next(each for each in self.measures if each.measure == name)
 
 

@@ -28,7 +28,7 @@ _BAND_BITS, _SPARE_BITS = np.uint64(48), np.uint64(16)
 
 
 def term_keys(keys: Keys) -> Keys:
-    """Band hashes (documents × bands) as the numbers that their terms in content_bands spell.
+    """Turn band hashes (documents × bands) into the numbers that terms in content_bands spell.
 
     The band stands in the upper 16 bits, 48 bits of its hash in the others; see `make_band_keys`.
     """
@@ -38,7 +38,7 @@ def term_keys(keys: Keys) -> Keys:
 
 
 def within(keys: Keys) -> Shared:
-    """The pairs of rows of one batch that share a band: the earlier, the later, how many bands."""
+    """List the pairs of rows that share a band: the earlier, the later, how many bands."""
     equal = np.zeros((len(keys), len(keys)), dtype=np.int64)
     for band in keys.T:
         equal += band[:, None] == band
@@ -47,7 +47,7 @@ def within(keys: Keys) -> Shared:
 
 
 class BandIndex:
-    """Which documents have which band key. Documents are numbered in the order in which they came.
+    """Index of documents by band key. They are numbered in the order in which they came.
 
     Sorted runs whose sizes at least double from the newest to the oldest: what is added is merged
     with the newest ones, so that n keys are in about log2(n) runs and are moved that often
@@ -67,7 +67,7 @@ class BandIndex:
         self._runs.append((flat[order], owners[order]))
 
     def sharing(self, keys: Keys) -> Shared:
-        """Documents that share a band with rows of `keys`: rows, numbers, and how many bands."""
+        """Find documents that share a band with rows of `keys`: rows, numbers, how many bands."""
         flat, rows = keys.ravel(), np.repeat(np.arange(len(keys)), keys.shape[1])
         parts = [_sharing_keys(run, flat, rows) for run in self._runs]
         if not parts:
@@ -81,7 +81,7 @@ class BandIndex:
 def _sharing_keys(
     run: tuple[Keys, NDArray[np.int64]], flat: Keys, rows: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Pairs of a row and a number, one for each key that they share."""
+    """List pairs of a row and a number, one for each key that they share."""
     known, owners = run
     first = np.searchsorted(known, flat, side="left")
     counts = np.searchsorted(known, flat, side="right") - first
@@ -161,7 +161,7 @@ def _counts(id: str, one: Hit) -> bool:
 def _among_admitted(
     batch: SignedBatch, rows: NDArray[np.int64], known: list[str], admitted: Admitted
 ) -> Iterator[tuple[int, Candidate]]:
-    """Documents admitted in earlier batches that share a band with these rows."""
+    """Yield documents admitted in earlier batches that share a band with these rows."""
     shared = admitted.bands.sharing(term_keys(batch.keys[rows]))
     places: dict[int, int] = {}
     for at, number, bands in _rows_of(shared):
@@ -173,7 +173,7 @@ def _among_admitted(
 
 
 def _in_batch(batch: SignedBatch, rows: NDArray[np.int64]) -> Iterator[tuple[int, Candidate]]:
-    """Earlier documents of the same batch that share a band with these rows."""
+    """Yield earlier documents of the same batch that share a band with these rows."""
     for first, later, bands in _rows_of(within(term_keys(batch.keys[rows]))):
         row = int(rows[first])
         id = batch.documents[row].id

@@ -65,7 +65,7 @@ class Policy:
         return Limits(max_distance=self.max_distance, min_similarity=least)
 
     def judge(self, matches: Sequence[Match], exact: Match | None) -> tuple[Action, str]:
-        """The action for a document with these matches, nearest first, and the reason for it.
+        """Choose the action for a document with these matches, nearest first, and say why.
 
         `exact` is the match whose normal form is the document's own.
         """
@@ -154,7 +154,7 @@ class Decisions(Table, Iterator[Decision]):
         return tuple(self._find_gaps())
 
     def with_failed(self) -> Iterator[Decision | RecordError]:
-        """The decisions, and the error of a record that makes no document in its place."""
+        """Yield the decisions, and the error of a record that makes no document in its place."""
         self._warns = False
         for one in self._coming:
             if isinstance(one, RecordError):
@@ -170,7 +170,7 @@ class Decisions(Table, Iterator[Decision]):
             warn(f"{lost}: read them by a `for` loop or list()", RuntimeWarning, stacklevel=2)
 
     def columns(self) -> Columns:
-        """All decisions that are left, as columns.
+        """Make columns of all decisions that are left.
 
         They are id, action, reason, other_id, similarity, distance (of the nearest match), matches
         (the ids of all), complete, replaces, and the columns that were kept.

@@ -25,7 +25,7 @@ _WHY = frozenset({REASON_FIELD, TAG_FIELD})
 
 
 def format_decisions(decisions: Iterable[Decision | RecordError], format: str) -> Iterator[str]:
-    """Lines of decisions in a format: "tsv", "csv" or "jsonl".
+    """Make lines of decisions in a format: "tsv", "csv" or "jsonl".
 
     The action of a record that makes no document is "failed".
 
@@ -97,7 +97,7 @@ def _append(file: BinaryIO, line: bytes) -> None:
 
 
 def _held_before(file: BinaryIO) -> tuple[set[bytes], bool]:
-    """The marks of the documents in a file of held ones, and whether its last line is complete."""
+    """Read the marks of the documents in a file, and tell whether its last line is complete."""
     marks, line = set(), b"\n"
     file.seek(0)
     for line in file:
@@ -107,7 +107,7 @@ def _held_before(file: BinaryIO) -> tuple[set[bytes], bool]:
 
 
 def _mark(held: Any) -> bytes:
-    """A hash of a held document without the reason for holding it, of 16 bytes."""
+    """Hash a held document without the reason for holding it, to 16 bytes."""
     if isinstance(held, dict):
         held = {name: value for name, value in held.items() if name not in _WHY}
     return blake2b(orjson.dumps(held, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()
@@ -160,5 +160,5 @@ def _held(decision: Decision, id: str, text: Sequence[str]) -> dict[str, Any]:
 
 
 def _utf8(text: str) -> str:
-    """A text with lone surrogates escaped: an id that is refused for them can still be shown."""
+    """Escape lone surrogates: an id that is refused for them can still be shown."""
     return text.encode("utf-8", "backslashreplace").decode()

@@ -121,7 +121,7 @@ def _growth(
 
 
 def chosen(known: Names, key: str, *, text: Sequence[str] = (), prefix: str | None = None) -> Names:
-    """The names of a collection: those known, its unique key, and the given ones instead."""
+    """Choose the names of a collection: those known, its unique key, the given ones instead."""
     return replace(
         known,
         id=key or known.id,

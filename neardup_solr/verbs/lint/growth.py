@@ -66,7 +66,7 @@ def growth(collection: Collection) -> Growth | None:
 
 
 def _bytes_of(text: str) -> int:
-    """The bytes of our fields for a text. It need not be signed, as signatures have one size."""
+    """Count the bytes of our fields for a text. It is not signed: signatures have one size."""
     made = make_entry(Document(id="sample", text=text), ANNOTATED, is_signed=False)
     fields = {
         "md5_hash": made.md5_hash,
