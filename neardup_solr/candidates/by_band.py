@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,8 @@ _PART = 1 << 12  # keys of a band among which equal ones are found at once
 _AT_ONCE = 1 << 16  # signatures whose keys are derived in one go
 _COST = 10  # bytes of a document in one band: its key, its mark, its place in a run if any
 
-Runs = tuple[NDArray[np.uint32], NDArray[np.uint32]]  # members of runs of equal keys, and ends
+# Members of runs of equal keys, the ends of these, and how many of them are hot.
+Runs = tuple[NDArray[np.uint32], NDArray[np.uint32], int]
 
 
 def band_candidates(
@@ -44,11 +45,13 @@ def band_candidates(
     Raises SettingsError if there are more pairs than `joining.most`.
     """
     at_once = max(1, min(settings.bands, joining.memory // (_COST * max(len(signatures), 1))))
-    alike = whole_hashes(signatures, settings, joining)
+    count, used = len(signatures), settings.bands * settings.rows
+    alike = np.empty(count, dtype=np.uint64)
+    _by_parts(lambda part: joins.hash_whole(signatures[part], used, alike[part]), count, joining)
     found, hot_keys = FoundPairs(joining), 0
     for first in range(0, settings.bands, at_once):
         last = min(first + at_once, settings.bands)
-        keys = band_keys(signatures, first, last, settings, joining)
+        keys = _hash_bands(signatures, first, last, settings, joining)
         if len(joining.groups):  # equal keys of two groups become different ones
             keys ^= (joining.groups * SPREAD)[:, None]
         hot_keys += _join(keys, alike, found, joining, is_first=first == 0)
@@ -60,19 +63,14 @@ def band_candidates(
 
 
 def key_candidates(
-    keys: NDArray[np.uint64],
-    alike: NDArray[np.uint64],
-    *,
-    joining: Joining = DEFAULT,
-    is_first: bool = True,
+    keys: NDArray[np.uint64], alike: NDArray[np.uint64], *, joining: Joining = DEFAULT
 ) -> Candidates:
     """The pairs of rows that agree in some column of `keys` (documents × bands).
 
-    `alike` (documents) is equal for rows that agree in all bands, also in those of other calls;
-    the first call chains them.
+    `alike` (documents) is equal for rows that agree in all bands.
     """
     found = FoundPairs(joining)
-    hot_keys = _join(keys, alike, found, joining, is_first=is_first)
+    hot_keys = _join(keys, alike, found, joining)
     if hot_keys:
         found.keep_distinct()
     return Candidates(pairs=found.pairs, hot_keys=hot_keys)
@@ -84,92 +82,66 @@ def _join(
     found: FoundPairs,
     joining: Joining,
     *,
-    is_first: bool,
+    is_first: bool = True,
 ) -> int:
     """Add the pairs of rows that agree in some column, and return how many keys are hot.
 
-    Pairs of hot keys may be there twice.
+    Rows that agree in all bands are chained by the first call. Pairs of hot keys may be there
+    twice.
     """
-    join = _Join(keys, alike, joining, is_first)
-    with thread_pool(joining.threads) as pool:
-        runs, hot = zip(*pool.map(join.runs, range(keys.shape[1])), strict=True)
-        for block in pool.map(join.pairs, range(keys.shape[1]), runs):
-            found.add(block)
-    return sum(hot)
+    bands, hot = range(keys.shape[1]), np.zeros(keys.shape, dtype=np.bool_)
 
+    def find_runs(band: int) -> Runs:
+        return _find_runs(np.ascontiguousarray(keys[:, band]), alike, joining.cap, hot[:, band])
 
-class _Join:
-    """Some bands of documents: who has equal keys in each, and the pairs of these."""
-
-    def __init__(
-        self,
-        keys: NDArray[np.uint64],
-        alike: NDArray[np.uint64],
-        joining: Joining,
-        is_first: bool,
-    ) -> None:
-        self._keys, self._alike, self._joining = keys, alike, joining
-        self._is_first = is_first
-        self._hot = np.zeros(keys.shape, dtype=np.bool_)
-
-    def runs(self, band: int) -> tuple[Runs, int]:
-        """The runs of equal keys of a band, and how many of the keys are hot."""
-        column = np.ascontiguousarray(self._keys[:, band])
-        count = len(column)
-        bits = max(1, (count // _PART).bit_length())
-        parts = np.zeros((1 << bits) + 1, dtype=np.int64)
-        keys, rows = np.empty_like(column), np.empty(count, dtype=np.uint32)
-        largest = joins.partition(column, 64 - bits, parts, keys, rows)
-        slots = np.empty(1 << (2 * largest).bit_length(), dtype=np.uint32)
-        lasts, nexts = np.empty((2, max(largest, 1)), dtype=np.uint32)
-        members, ends = np.empty_like(rows), np.empty(count // 2, dtype=np.uint32)
-        filled, found = joins.runs(
-            keys, rows, parts, slots, lasts, nexts, self._joining.cap, self._hot[:, band], members,
-            ends,
-        )  # fmt: skip
-        members, ends = members[:filled].copy(), ends[:found].copy()
-        hot_runs = _hot_runs(ends, self._joining.cap)
-        for first, last in hot_runs:
-            # So that equal signatures are neighbours, and the same ones in every band.
-            run = members[first:last]
-            run[:] = run[np.lexsort((run, self._alike[run]))]
-        return (members, ends), len(hot_runs)
-
-    def pairs(self, band: int, runs: Runs) -> Pairs:
-        """The pairs that share this band and none before it, once all runs are known."""
-        blocks, count = [], 0
-        for block in self._blocks(band, *runs):
-            blocks.append(block)
-            count += len(block)
-            if count > self._joining.most:  # all of them are different
-                raise too_many(self._joining)
-        return np.concatenate(blocks)
-
-    def _blocks(
-        self, band: int, members: NDArray[np.uint32], ends: NDArray[np.uint32]
-    ) -> Iterator[Pairs]:
-        sides = self._joining.sides
-        largest = min(self._joining.cap, int(np.diff(ends, prepend=0).max(initial=0)))
+    def pair(band: int, runs: Runs) -> Pairs:
+        """Pair those that share this band and none before it, once all runs are known."""
+        members, ends, _ = runs
+        largest = min(joining.cap, int(np.diff(ends, prepend=0).max(initial=0)))
         room = max(ROOM, 2 * len(members), largest * largest // 2)
         block = np.empty((room, 2), dtype=np.uint32)
-        first = 0
-        yield block[:0]
+        blocks, count, first = [block[:0]], 0, 0
         while first < len(ends):
             first, filled = joins.band_pairs(
-                first, members, ends, self._keys, self._hot, self._alike, sides, band,
-                self._is_first and band == 0, block,
+                first, members, ends, keys, hot, alike, joining.sides, band,
+                is_first and band == 0, block,
             )  # fmt: skip
-            yield block[:filled].copy()
+            blocks.append(block[:filled].copy())
+            count += filled
+            if count > joining.most:  # all of them are different
+                raise too_many(joining)
+        return np.concatenate(blocks)
+
+    with thread_pool(joining.threads) as pool:
+        runs = list(pool.map(find_runs, bands))
+        for block in pool.map(pair, bands, runs):
+            found.add(block)
+    return sum(hot_runs for _, _, hot_runs in runs)
 
 
-def _hot_runs(ends: NDArray[np.uint32], cap: int) -> list[tuple[int, int]]:
-    """The runs of more than `cap` members, from and to."""
-    begins = np.concatenate([[0], ends[:-1]]).astype(np.int64)
-    hot = np.flatnonzero(ends - begins > cap)
-    return list(zip(begins[hot].tolist(), ends[hot].tolist(), strict=True))
+def _find_runs(
+    column: NDArray[np.uint64], alike: NDArray[np.uint64], cap: int, hot: NDArray[np.bool_]
+) -> Runs:
+    """Find the runs of equal keys of a band, and mark the documents of hot ones in `hot`."""
+    count = len(column)
+    bits = max(1, (count // _PART).bit_length())
+    parts = np.zeros((1 << bits) + 1, dtype=np.int64)
+    keys, rows = np.empty_like(column), np.empty(count, dtype=np.uint32)
+    largest = joins.partition(column, 64 - bits, parts, keys, rows)
+    slots = np.empty(1 << (2 * largest).bit_length(), dtype=np.uint32)
+    lasts, nexts = np.empty((2, max(largest, 1)), dtype=np.uint32)
+    members, ends = np.empty_like(rows), np.empty(count // 2, dtype=np.uint32)
+    filled, found = joins.runs(keys, rows, parts, slots, lasts, nexts, cap, hot, members, ends)
+    members, ends = members[:filled].copy(), ends[:found].copy()
+    hot_runs = np.flatnonzero(np.diff(ends, prepend=0) > cap).tolist()
+    for run in hot_runs:
+        # So that equal signatures are neighbours, and the same ones in every band.
+        own = members[ends[run - 1] if run else 0 : ends[run]]
+        own[:] = own[np.lexsort((own, alike[own]))]
+    return members, ends, len(hot_runs)
 
 
-def band_keys(
+def _hash_bands(
     signatures: NDArray[np.uint32], first: int, last: int, settings: Settings, joining: Joining
 ) -> NDArray[np.uint64]:
     """Hash bands first..last - 1 as `hash_bands` does, some documents at a time."""
@@ -180,20 +152,6 @@ def band_keys(
 
     _by_parts(fill, len(signatures), joining)
     return keys
-
-
-def whole_hashes(
-    signatures: NDArray[np.uint32], settings: Settings, joining: Joining
-) -> NDArray[np.uint64]:
-    """One hash over all bands of each document."""
-    used = settings.bands * settings.rows
-    hashed = np.empty(len(signatures), dtype=np.uint64)
-
-    def fill(documents: slice) -> None:
-        joins.hash_whole(signatures[documents], used, hashed[documents])
-
-    _by_parts(fill, len(signatures), joining)
-    return hashed
 
 
 def _by_parts(fill: Callable[[slice], None], documents: int, joining: Joining) -> None:

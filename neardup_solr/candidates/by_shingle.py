@@ -144,10 +144,20 @@ class _ShingleSearch:
 
         with thread_pool(self._joining.threads) as pool:
             found, rows = _concatenate([_NOTHING, *pool.map(collect, self._blocks())])
-        ends = np.zeros(len(is_wanted) + 1, dtype=np.int64)
-        order = np.empty_like(rows)
-        joins.partition(found, 64 - bits, ends, np.empty_like(found), order)
-        return _Lookups.of(owners, slots, rows[order], ends, self._joining.cap)
+        all_ends, order = np.zeros(len(is_wanted) + 1, dtype=np.int64), np.empty_like(rows)
+        joins.partition(found, 64 - bits, all_ends, np.empty_like(found), order)
+        ends = all_ends[slots]
+        begins = np.where(slots > 0, all_ends[slots - 1], 0)
+        looking, cap = np.bincount(slots, minlength=1)[slots], self._joining.cap
+        looks = np.minimum(ends - begins, np.maximum(cap * cap // looking, 1))
+        return _Lookups(
+            others=rows[order],
+            owners=owners,
+            begins=begins,
+            ends=ends,
+            looks=looks,
+            hot_keys=len(np.unique(slots[looks < ends - begins])),
+        )
 
     def _blocks(self) -> Iterator[tuple[Hashes, Counts, slice]]:
         """Yield the hashes of some sets, their bounds, and the slice of these sets."""
@@ -184,22 +194,6 @@ class _Lookups:
     ends: Counts
     looks: Counts
     hot_keys: int
-
-    @classmethod
-    def of(cls, owners: Rows, slots: Counts, others: Rows, all_ends: Counts, cap: int) -> _Lookups:
-        """Make the lookups of `owners` in `slots`: slot s has the others up to all_ends[s]."""
-        ends = all_ends[slots]
-        begins = np.where(slots > 0, all_ends[slots - 1], 0)
-        looking = np.bincount(slots, minlength=1)[slots]
-        looks = np.minimum(ends - begins, np.maximum(cap * cap // looking, 1))
-        return cls(
-            others=others,
-            owners=owners,
-            begins=begins,
-            ends=ends,
-            looks=looks,
-            hot_keys=len(np.unique(slots[looks < ends - begins])),
-        )
 
     def pairs(self, matches: NDArray[np.uint8], sizes: Counts, joining: Joining) -> Iterator[Pairs]:
         """Yield the pairs of owners and those met `matches` times; `sizes` are of all sets."""

@@ -20,7 +20,7 @@ PAIRS, FOURS, EIGHTS = np.uint32(0x55555555), np.uint32(0x33333333), np.uint32(0
 class Vocabulary(NamedTuple):
     """Word w has letters[bounds[w]:bounds[w + 1]] (code points), a weight, maybe digits.
 
-    `sets` are those of `letter_sets`.
+    Bits of `sets` (uint32) are its letters: words of different sets have other letters.
     """
 
     letters: Any
@@ -71,8 +71,7 @@ def pack_records(
     order = np.lexsort((flat, of_record)) - bounds[of_record]
     letters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     word_bounds = np.cumsum([0, *map(len, words)])
-    sets = np.zeros(len(words), dtype=np.uint32)
-    letter_sets(letters, word_bounds, sets)
+    sets = np.bitwise_or.reduceat(np.uint32(1) << (letters & BITS), word_bounds[:-1])
     vocabulary = Vocabulary(
         letters=letters,
         bounds=word_bounds,
@@ -81,17 +80,6 @@ def pack_records(
         numeric=np.array([has_digit(word) for word in words], dtype=np.bool_),
     )
     return Records(words=flat, order=order, bounds=bounds), vocabulary
-
-
-@compiled
-def letter_sets(letters, bounds, sets):
-    """Fill `sets` (uint32, zeros) with the letters of each word as 32 bits.
-
-    Words of different sets have other letters.
-    """
-    for word in range(len(sets)):
-        for at in range(bounds[word], bounds[word + 1]):
-            sets[word] |= np.uint32(1) << (letters[at] & BITS)
 
 
 @compiled

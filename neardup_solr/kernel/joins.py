@@ -1,4 +1,4 @@
-"""Signatures in compiled code: read from base64, compared, and which of them share a band."""
+"""Signatures in compiled code: hashed, compared, and which of them share a band."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import numpy as np
 
 from neardup_solr.kernel import compiled, inner
 from neardup_solr.kernel.shingle_hashes import hash_bands
-
-_PAD = np.uint8(ord("="))
-_HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 @compiled
@@ -185,27 +182,6 @@ def lookup_sorted(numbers, known, places):
 
 
 @compiled
-def renumber_pairs(numbers, places, moved, kept):
-    """Give pairs of rows, each a number, the rows at `places` (int64), -1 if they are gone.
-
-    A number has the first row in its upper 32 bits. Fills `moved` (uint64) and `kept` (int64) with
-    the new number of each pair of which both rows are there, the smaller first, and where the pair
-    was; gives how many there are, and whether they ascend.
-    """
-    count, last, do_ascend = 0, np.uint64(0), True
-    for number in range(len(numbers)):
-        first, second = places[numbers[number] >> _HALF], places[numbers[number] & _LOW]
-        if first < 0 or second < 0:
-            continue
-        new = np.uint64(min(first, second)) << _HALF | np.uint64(max(first, second))
-        if new < last:
-            do_ascend = False
-        moved[count], kept[count] = new, number
-        last, count = new, count + 1
-    return count, do_ascend
-
-
-@compiled
 def equal_values(signatures, pairs, equal):
     """Fill `equal` (float64, pairs) with the share of equal values of two signatures."""
     hashes = signatures.shape[1]
@@ -215,33 +191,3 @@ def equal_values(signatures, pairs, equal):
         for value in range(hashes):
             count += one[value] == other[value]
         equal[pair] = count / hashes
-
-
-@compiled
-def decode_rows(characters, sixes, out):
-    """Fill `out` (uint8, rows × bytes) from `characters` (uint8, rows × length), if it can.
-
-    `sixes` (uint8, 256) has the six bits of each character, 64 and more for one that is none. A
-    row that is not just the base64 of so many bytes, with padding, ends it.
-    """
-    size, length = out.shape[1], characters.shape[1]
-    pads = length // 4 * 3 - size
-    for row in range(len(out)):
-        at = 0
-        for four in range(0, length, 4):
-            bits, bad = np.uint32(0), np.uint8(0)
-            for place in range(four, four + 4):
-                six = sixes[characters[row, place]]
-                if place >= length - pads:
-                    if characters[row, place] != _PAD:
-                        return False
-                    six = np.uint8(0)
-                bad |= six
-                bits = bits << np.uint32(6) | np.uint32(six)
-            if bad > 63:
-                return False
-            for shift in (16, 8, 0):
-                if at < size:
-                    out[row, at] = np.uint8(bits >> np.uint32(shift) & np.uint32(255))
-                at += 1
-    return True

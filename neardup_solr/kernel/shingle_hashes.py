@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from neardup_solr.kernel import compiled, inner
 from neardup_solr.kernel.normal import (
@@ -104,7 +103,7 @@ def sign(texts, begins, is_normal, tables, shape, out, bounds, words, signatures
 @inner
 def minhash(out, begin, end, starts, pieces, gap, shape, block, signature):
     """Fold the hash of each shingle into a signature. A short text is its own only shingle."""
-    signature[:] = U32(0xFFFFFFFF) if shape.family == AFFINE else U32(0x80000000)
+    _clear(shape.family, signature)
     starts[pieces] = U32(end - begin + gap)
     size = min(shape.size, pieces)
     filled, piece = N0, N0
@@ -117,23 +116,30 @@ def minhash(out, begin, end, starts, pieces, gap, shape, block, signature):
             while filled % LANES:  # a repeated value changes no extreme
                 block[filled] = block[filled - N1]
                 filled += N1
-            if shape.family == AFFINE:
-                _fold_affine(block, filled, shape.multiplier, shape.offset, signature)
-            else:
-                _fold_xor(block, filled, shape.multiplier, signature)
+            _fold_block(block, filled, shape.family, shape.multiplier, shape.offset, signature)
             filled = N0
 
 
 @compiled
 def fold(hashed, family, multiplier, offset, signature):
     """Make the signature of a set of shingles of their hashes (uint32)."""
-    signature[:] = U32(0xFFFFFFFF) if family == AFFINE else U32(0x80000000)
+    _clear(family, signature)
     for at in range(0, len(hashed), np.int64(BLOCK)):
         part = hashed[at : at + np.int64(BLOCK)]
-        if family == AFFINE:
-            _fold_affine(part, U64(len(part)), multiplier, offset, signature)
-        else:
-            _fold_xor(part, U64(len(part)), multiplier, signature)
+        _fold_block(part, U64(len(part)), family, multiplier, offset, signature)
+
+
+@inner
+def _clear(family, signature):
+    signature[:] = U32(0xFFFFFFFF) if family == AFFINE else U32(0x80000000)
+
+
+@inner
+def _fold_block(block, filled, family, multiplier, offset, signature):
+    if family == AFFINE:
+        _fold_affine(block, filled, multiplier, offset, signature)
+    else:
+        _fold_xor(block, filled, multiplier, signature)
 
 
 @inner
@@ -324,26 +330,6 @@ def _are_equal(form, one, other, length):
         if form[one + U64(offset)] != form[other + U64(offset)]:
             return False
     return True
-
-
-def hash_sets(
-    forms: NDArray[np.uint8],
-    bounds: NDArray[np.uint64],
-    by_characters: bool,
-    size: np.uint64,
-    hashed: NDArray[np.uint64],
-    ends: NDArray[np.int64],
-) -> None:
-    """Fill `hashed` (uint64) with the rising 64-bit hashes of each form's set of shingles.
-
-    Form d is forms[bounds[d]:bounds[d + 1]], a normal form in UTF-8; its hashes end at ends[d].
-    """
-    hash_shingles(forms, bounds, by_characters, size, hashed, ends)
-    first = 0
-    for last in ends.tolist():
-        hashed[first:last].sort()
-        first = last
-    keep_distinct(hashed, ends)
 
 
 @compiled

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
 
 import mmh3
 import numpy as np
@@ -93,7 +93,10 @@ def hash_sets(forms: Sequence[str], settings: Settings) -> Flat:
     room = len(texts.data) if by_characters else len(texts.data) // 2 + len(forms)
     hashed = np.empty(room, dtype=np.uint64)
     size = np.uint64(settings.shingle_size)
-    shingle_hashes.hash_sets(texts.data, texts.bounds, by_characters, size, hashed, bounds[1:])
+    shingle_hashes.hash_shingles(texts.data, texts.bounds, by_characters, size, hashed, bounds[1:])
+    for first, last in pairwise(bounds.tolist()):
+        hashed[first:last].sort()
+    shingle_hashes.keep_distinct(hashed, bounds[1:])
     return Flat(hashed[: bounds[-1]], bounds)
 
 

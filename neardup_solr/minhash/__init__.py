@@ -6,16 +6,18 @@ The room also has signatures, of many texts at once, their JSON, and the bands t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
 from neardup_solr import records
 from neardup_solr.errors import RecordError
-from neardup_solr.records import Document, Entry
+from neardup_solr.records import Document, Entry, Run
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize
 from neardup_solr.text.shingles import hash_profile, shingles
+
+T = TypeVar("T", bound=Document | RecordError | Run)
 
 
 def make_entry(document: Document, settings: Settings, *, is_signed: bool = True) -> Entry:
@@ -26,7 +28,8 @@ def make_entry(document: Document, settings: Settings, *, is_signed: bool = True
 
     Raises RecordError if the id is impossible or the text holds a lone surrogate.
     """
-    require_usable(document)
+    if (error := make_refusal(document)) is not None:
+        raise error
     chosen = settings.fields
     normal = None if is_signed else normalize.normalize(document.text)
     keys, terms, encoded = tuple[str, ...](), tuple[str, ...](), ""
@@ -57,13 +60,6 @@ def make_entry(document: Document, settings: Settings, *, is_signed: bool = True
     )
 
 
-def require_usable(document: Document) -> None:
-    """Refuse a document that cannot be indexed, by RecordError."""
-    error = make_refusal(document)
-    if error is not None:
-        raise error
-
-
 def make_profile(normal: str, settings: Settings) -> str:
     """Hash the profile of a normal form under these settings, "" if they leave it out."""
     if "profile_hash" not in settings.fields:
@@ -86,9 +82,7 @@ def filter_usable(
             yield found
 
 
-def check_documents(
-    records: Iterable[Document | RecordError],
-) -> Iterator[Document | RecordError]:
+def check_documents(records: Iterable[T]) -> Iterator[T | RecordError]:
     """Yield the records, with an error in place of each document that cannot be indexed."""
     for found in records:
         yield (make_refusal(found) or found) if isinstance(found, Document) else found

@@ -194,7 +194,6 @@ def solve(demand: Demand, hashes: int) -> Plan:
     Raises SettingsError if none within `hashes` do: it says which part of the demand fails, by how
     much, and what would be enough.
     """
-    _require_hashes(hashes)
     best = None
     for best in catching(demand, hashes):
         if best.load <= demand.load:
@@ -214,24 +213,6 @@ def catching(demand: Demand, hashes: int) -> Iterator[Plan]:
         yield plan(bands, rows, demand)
 
 
-def closest(demand: Demand, hashes: int) -> Plan:
-    """Find the bands and rows within `hashes` that come closest to a demand, met or not.
-
-    It is the plan whose worse of miss and load, each as a multiple of what is allowed, is least.
-    """
-    _require_hashes(hashes)
-    found = []
-    for rows in range(1, hashes + 1):
-        bands = np.arange(1, hashes // rows + 1)
-        missed = bands * np.log1p(-min(demand.catch**rows, 1 - 2**-53))
-        passed = -np.expm1(bands * np.log1p(-(demand.avoid**rows)))
-        worse = np.maximum(np.exp(missed) / demand.miss, passed / demand.load)
-        at = int(worse.argmin())
-        found.append((float(worse[at]), at + 1, rows))
-    _, chosen, rows = min(found)
-    return plan(chosen, rows, demand)
-
-
 def percent(share: float) -> str:
     """Format a share of 0..1 in per cent, to three digits."""
     return f"{100 * share:.3g} %"
@@ -247,13 +228,6 @@ def _fewest_bands(demand: Demand, rows: int) -> int | None:
     return max(1, math.ceil(bands)) if bands <= MOST_HASHES else None
 
 
-def _require_hashes(hashes: int) -> None:
-    if not 1 <= hashes <= MOST_HASHES:
-        raise ArgumentError(
-            f"`hashes` cannot be {hashes}", f"give 1 to {MOST_HASHES:,} (default: 128)"
-        )
-
-
 def _explain_unmet(demand: Demand, hashes: int, best: Plan | None) -> SettingsError:
     enough = next((p for p in catching(demand, MOST_HASHES) if p.load <= demand.load), None)
     more = f"use {enough.hashes:,} hashes ({enough.bands} × {enough.rows}), or " if enough else ""
@@ -266,7 +240,8 @@ def _explain_unmet(demand: Demand, hashes: int, best: Plan | None) -> SettingsEr
             f"{more}allow a `miss` of {_round_up(missed)}, or `catch` a higher similarity",
         )
     passed = similarity_at(demand.load, best.bands, best.rows)
-    lower = f", or an `avoid` of {_round_down(passed):g}" if _round_down(passed) else ""
+    avoid = math.floor(passed * 1000) / 1000
+    lower = f", or an `avoid` of {avoid:g}" if avoid else ""
     return SettingsError(
         f"{hashes} hashes that catch what they should let pass {percent(best.load)} of the pairs at"
         f" similarity {demand.avoid:g} ({best.bands} × {best.rows}),"
@@ -279,10 +254,6 @@ def _round_up(share: float) -> str:
     """Round up to two digits: what would be enough."""
     digits = 1 - math.floor(math.log10(share))
     return f"{math.ceil(share * 10**digits) / 10**digits:g}"
-
-
-def _round_down(share: float) -> float:
-    return math.floor(share * 1000) / 1000
 
 
 def count_agreements(signatures: NDArray[np.uint32]) -> NDArray[np.int64]:
@@ -358,13 +329,9 @@ def make_histogram(agreements: Sequence[int], bins: int = 20) -> NDArray[np.int6
 def _count_agreeing(columns: NDArray[np.uint32], others: NDArray[np.uint32]) -> NDArray[np.uint16]:
     """Count equal positions of each with each: (hashes, n) and (hashes, m) to (n, m)."""
     # Settings allow 65,536 hashes, one more than a uint16 counts.
-    counts = np.zeros((columns.shape[1], others.shape[1]), _choose_type(len(columns)))
+    counts = np.zeros((columns.shape[1], others.shape[1]), np.min_scalar_type(len(columns)))
     equal = np.empty(counts.shape, dtype=np.bool_)
     for column, other in zip(columns, others, strict=True):
         np.equal(column[:, None], other, out=equal)
         np.add(counts, equal, out=counts)
     return counts
-
-
-def _choose_type(most: int) -> type[np.unsignedinteger]:
-    return np.uint8 if most < 2**8 else np.uint16 if most < 2**16 else np.uint32

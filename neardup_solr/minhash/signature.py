@@ -20,6 +20,7 @@ the affine family.
 from __future__ import annotations
 
 import base64
+from binascii import a2b_base64
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -33,10 +34,6 @@ from neardup_solr.arguments import require, shown
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.kernel import joins, shingle_hashes
 from neardup_solr.settings import Settings
-
-_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-_SIXES = np.full(256, 64, dtype=np.uint8)
-_SIXES[np.frombuffer(_ALPHABET, dtype=np.uint8)] = np.arange(64)
 
 _ENCODED = "give the text of a field called signature"
 
@@ -159,12 +156,7 @@ def decode(encoded: str) -> Signature:
     Raises SettingsError if the string is not one, ArgumentError if it is no string.
     """
     require(isinstance(encoded, str), f"`encoded` cannot be {shown(encoded)}", _ENCODED)
-    try:
-        packed = base64.b64decode(encoded, validate=True)
-        return np.frombuffer(packed, dtype="<u4").astype(np.uint32)
-    except ValueError:
-        reason = f"{encoded[:40]!r} is not a stored signature"
-        raise SettingsError(reason, "index the document again") from None
+    return np.frombuffer(_decode_bytes(encoded), dtype="<u4").astype(np.uint32)
 
 
 def decode_all(encoded: Sequence[str], settings: Settings) -> NDArray[np.uint32]:
@@ -172,24 +164,23 @@ def decode_all(encoded: Sequence[str], settings: Settings) -> NDArray[np.uint32]
 
     Raises SettingsError if a string is not the signature of that many hashes.
     """
-    size = 4 * settings.hashes
-    length = -(-size // 3) * 4  # base64 makes four characters of three bytes
-    packed = np.empty((len(encoded), size), dtype=np.uint8)
-    is_regular = all(len(each) == length and each.isascii() for each in encoded)
-    if not is_regular or not _decode_regular("".join(encoded), length, packed):
-        for row, each in enumerate(encoded):
-            values = decode(each)
-            if len(values) != settings.hashes:
-                reason = f"a stored signature has {len(values)} values, not {settings.hashes}"
-                raise SettingsError(reason, "index the document again")
-            packed[row] = np.frombuffer(values.astype("<u4").tobytes(), dtype=np.uint8)
-    return packed.view("<u4")
+    packed = list(map(_decode_bytes, encoded))
+    for count in {len(one) // 4 for one in packed} - {settings.hashes}:
+        reason = f"a stored signature has {count} values, not {settings.hashes}"
+        raise SettingsError(reason, "index the document again")
+    joined = np.frombuffer(bytearray().join(packed), dtype="<u4")
+    return joined.reshape(len(encoded), settings.hashes)
 
 
-def _decode_regular(joined: str, length: int, packed: NDArray[np.uint8]) -> bool:
-    """Decode rows of base64 into `packed`, True if all of them could be."""
-    characters = np.frombuffer(joined.encode(), dtype=np.uint8).reshape(-1, length)
-    return bool(joins.decode_rows(characters, _SIXES, packed))
+def _decode_bytes(encoded: str) -> bytes:
+    try:
+        packed = a2b_base64(encoded, strict_mode=True)
+    except ValueError:
+        packed = b"?"
+    if len(packed) % 4:
+        reason = f"{encoded[:40]!r} is not a stored signature"
+        raise SettingsError(reason, "index the document again")
+    return packed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from neardup_solr.clusters import ARRIVAL, LENGTH
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.measures.arrays import Flat
 from neardup_solr.memory import Column, Rows, Strings
-from neardup_solr.minhash import make_refusal, sign
+from neardup_solr.minhash import check_documents, sign
 from neardup_solr.minhash.sign import Signed
 from neardup_solr.progress import Failures, Progress
 from neardup_solr.records import AnyId, Document, Number, Run
@@ -173,10 +173,7 @@ def _check(
     source: sources.SourceLike, reading: Reading, on_repeat: OnRepeatOrKeep
 ) -> Iterator[Piece]:
     """Read a source, with an error in place of each record that cannot be used."""
-    found = (
-        (make_refusal(piece) or piece) if isinstance(piece, Document) else piece
-        for piece in sources.pieces(source, reading=reading)
-    )
+    found = check_documents(sources.pieces(source, reading=reading))
     return _fail_repeated(found) if on_repeat == "fail" else found
 
 

@@ -18,10 +18,10 @@ from neardup_solr.cli.main import command
 from neardup_solr.cli.tune import _spell_commands, _table
 from neardup_solr.errors import ArgumentError, RecordError, SettingsError
 from neardup_solr.minhash import plans
-from neardup_solr.minhash.plans import Demand, Plan
+from neardup_solr.minhash.plans import Demand
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.verbs.tune import _reservoir, tune
+from neardup_solr.verbs.tune import _reservoir, solve, tune
 from tests import ROOT
 
 LISTINGS, PAIRS = demo.listings(), demo.pairs()
@@ -131,23 +131,6 @@ def test_what_an_unmet_demand_advises_does() -> None:
         plans.solve(Demand(avoid=0.1), 1_757)
 
 
-@given(st.floats(0.1, 0.95), st.floats(0, 0.9), st.integers(1, 30))
-def test_closest_is_the_least_of_all(catch: float, avoid: float, hashes: int) -> None:
-    """No other bands and rows within the hashes have a smaller worse multiple."""
-    assume(catch > avoid)
-    demand = Demand(catch=catch, avoid=avoid)
-
-    def worse(plan: Plan) -> float:
-        return max((1 - plan.caught) / demand.miss, plan.load / demand.load)
-
-    tried = [
-        worse(plans.plan(count, rows, demand))
-        for rows in range(1, hashes + 1)
-        for count in range(1, hashes // rows + 1)
-    ]
-    assert worse(plans.closest(demand, hashes)) == pytest.approx(min(tried), rel=1e-6)
-
-
 @pytest.mark.parametrize(
     "values",
     [
@@ -165,9 +148,8 @@ def test_impossible_demands_are_refused(values: dict[str, float]) -> None:
 @pytest.mark.parametrize("hashes", [0, -1, 65_537])
 def test_impossible_numbers_of_hashes_are_refused(hashes: int) -> None:
     """A signature has 1 to 65,536 hashes."""
-    for function in (plans.solve, plans.closest):
-        with pytest.raises(SettingsError, match="hashes"):
-            function(Demand(), hashes)
+    with pytest.raises(SettingsError, match="hashes"):
+        solve(hashes=hashes)
     with pytest.raises(SettingsError, match="`bands` cannot be 0"):
         plans.plan(0, 3, Demand())
 
