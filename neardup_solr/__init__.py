@@ -13,6 +13,7 @@ The words of the command `neardup` are the library's functions, and its options 
     a collection in Solr      connect, init, index, search, report, duplicates, gate, delete
     what failed in index      dead_letters, retry
     one that was there        lint, init, annotate, doctor, strip
+    what people say           answer, import_answers, list_answers
     a closer look             explain, evaluate, mark, unmark, reband
     numbers of signatures     decode, estimate_jaccard, estimate_containment
 
@@ -42,6 +43,9 @@ _PLACES = {
     "duplicates": "verbs.duplicates",
     "gate": "verbs.gate",
     "explain": "verbs.explain",
+    "answer": "verbs.answer",
+    "import_answers": "verbs.answer",
+    "list_answers": "verbs.answer",
     "evaluate": "verbs.evaluate",
     "mark": "verbs.mark",
     "unmark": "verbs.mark",
@@ -63,6 +67,8 @@ _PLACES = {
     "Settings": "settings",
     "Document": "records",
     "AnnotateSummary": "verbs.annotate",
+    "Answer": "answers",
+    "AnswerList": "verbs.answer",
     "Cluster": "records",
     "Decision": "verbs.gate.policy",
     "Diagnosis": "verbs.doctor",
@@ -83,6 +89,7 @@ _PLACES = {
     "SignaturesSummary": "verbs.signatures",
     "StripSummary": "verbs.strip",
     "Tuning": "minhash.plans",
+    "Noted": "verbs.answer",
     "NeardupError": "errors",
     "ArgumentError": "errors",
     "CoreMissing": "errors",
@@ -105,6 +112,7 @@ _RENAMED = {"containment": "estimate_containment", "jaccard": "estimate_jaccard"
 
 if TYPE_CHECKING:  # the same, for type checkers; tests/test_docs.py compares the two
     from neardup_solr import types as types
+    from neardup_solr.answers import Answer as Answer
     from neardup_solr.arguments import Source as Source
     from neardup_solr.checkpoint import Letter as Letter
     from neardup_solr.errors import ArgumentError as ArgumentError
@@ -137,6 +145,11 @@ if TYPE_CHECKING:  # the same, for type checkers; tests/test_docs.py compares th
     from neardup_solr.sources.pairs import read_pairs as read_pairs
     from neardup_solr.verbs.annotate import AnnotateSummary as AnnotateSummary
     from neardup_solr.verbs.annotate import annotate as annotate
+    from neardup_solr.verbs.answer import AnswerList as AnswerList
+    from neardup_solr.verbs.answer import Noted as Noted
+    from neardup_solr.verbs.answer import answer as answer
+    from neardup_solr.verbs.answer import import_answers as import_answers
+    from neardup_solr.verbs.answer import list_answers as list_answers
     from neardup_solr.verbs.connect import connect as connect
     from neardup_solr.verbs.dead_letters import RetrySummary as RetrySummary
     from neardup_solr.verbs.dead_letters import dead_letters as dead_letters

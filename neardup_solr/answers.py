@@ -23,13 +23,19 @@ from neardup_solr.records import id_problem, ordered
 from neardup_solr.text.normalize import md5, normalize
 
 SAME, DIFFERENT, UNSURE = JUDGEMENTS = get_args(Judgement)
+BLANK = ("", "nan", "none", "<na>")  # a cell that nobody has filled
 MEANINGS: Mapping[str, Judgement] = {
     **dict.fromkeys((SAME, "yes", "true", "1", "1.0"), SAME),
     **dict.fromkeys((DIFFERENT, "no", "false", "0", "0.0"), DIFFERENT),
-    **dict.fromkeys((UNSURE, "", "nan", "none", "<na>"), UNSURE),
+    **dict.fromkeys((UNSURE, *BLANK), UNSURE),
 }
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 _MERGING = (b"<<<<<<<", b"=======", b">>>>>>>", b"|||||||")  # conflict markers of git
+
+
+def is_blank(word: object) -> bool:
+    """Return True for a cell of a table that nobody has filled."""
+    return str(word).strip().lower() in BLANK
 
 
 def parse_judgement(word: object) -> Judgement | None:
@@ -66,6 +72,12 @@ class Answer:
         ids = (self.id, self.other_id) if self.ordered else ordered(self.id, self.other_id)
         return (*ids, self.ordered)
 
+    @property
+    def time(self) -> str:
+        """The time in UTC, as ISO 8601 has it; "" if it is not known."""
+        utc = self.when.astimezone(UTC).isoformat(timespec="milliseconds")
+        return "" if self.when == EARLIEST else utc
+
     def to_line(self) -> bytes:
         """Format the answer as a line of JSON."""
         fields = {
@@ -73,7 +85,7 @@ class Answer:
             "other_id": self.other_id,
             "answer": self.answer,
             "who": self.who,
-            "when": self.when.astimezone(UTC).isoformat(timespec="milliseconds"),
+            "when": self.time,
             "hash": self.hash,
             "other_hash": self.other_hash,
         }
@@ -121,8 +133,8 @@ def _name_fault(number: int, line: bytes) -> tuple[str, str]:
     if line.startswith(_MERGING):
         return f"line {number} is a conflict marker of git", "delete the markers, keep both sides"
     if line.startswith((b'"{', b"PK\x03", b"\xff\xfe", b"{,", b"id,", b"id;", b"id\t")):
-        reason = f"line {number} is not JSON: a spreadsheet has saved the file"
-        return reason, "take it back as it was, and give a table with answers to --import"
+        reason = f"line {number} is not JSON: it is another file, or a spreadsheet has saved it"
+        return reason, "take it back as it was; a table with answers is for --import"
     return f"line {number} is not an answer", "mend it, or take it out"
 
 
@@ -138,7 +150,7 @@ def _parse(path: str, number: int, row: Any, before: datetime) -> Answer:
     if any(map(id_problem, ids)):
         raise refuse("has no two ids", "give id and other_id, or take it out")
     judgement = parse_judgement(row.get("answer", "?"))
-    if judgement is None:
+    if judgement is None or is_blank(row["answer"]):
         said = str(row.get("answer", ""))[:40]
         raise refuse(f"has the answer {said!r}", "answer same, different or unsure")
     try:

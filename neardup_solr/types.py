@@ -3,7 +3,6 @@
 Classes that a program makes or catches, such as Settings and SourceError, are `nd`'s own.
 """
 
-from neardup_solr.answers import Answer as Answer
 from neardup_solr.arguments import Action as Action
 from neardup_solr.arguments import By as By
 from neardup_solr.arguments import Family as Family

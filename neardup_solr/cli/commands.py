@@ -17,7 +17,7 @@ from neardup_solr.cli.exit_codes import REFUSED, UNTRIED
 from neardup_solr.cli.options import Given
 
 if TYPE_CHECKING:
-    from neardup_solr.arguments import RowFormat
+    from neardup_solr.arguments import Judgement, RowFormat
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.annotate import AnnotateSummary
     from neardup_solr.verbs.init import Preparation
@@ -240,6 +240,66 @@ def evaluate(
         made.write(output)
         show.say(f"Wrote {output}.")
     return 0
+
+
+def answer(
+    given: Given,
+    *,
+    one: str | None = None,
+    other: str | None = None,
+    answer: Judgement | None = None,
+    pairs: Path | None = None,
+    ordered: bool = False,
+    list: bool = False,
+    output: Path | None = None,
+    format: RowFormat | None = None,
+) -> int:
+    """Note that a pair is the same, different or unsure, for duplicates to obey.
+
+    Or read such answers from the column answer of written pairs (--import), or list them (--list).
+    """
+    if (answer is not None) + (pairs is not None) + list != 1 or (one and answer is None):
+        raise click.BadParameter("give ID OTHER_ID same|different|unsure, or --import, or --list")
+    if output is not None and not list:
+        raise click.BadParameter("-o goes with --list")
+    path: str = given["answers"]
+    if list:
+        _print_answers(nd.list_answers(path), output, options.choose_format(format))
+        return 0
+    is_named = given.address is not None or given.collection is not None
+    given["source"] = given["source"] or (given.connect() if is_named else None)
+    aside = {*nd.list_answers(path).set_aside} if Path(path).exists() else set()
+    if pairs is not None:
+        done = nd.import_answers(pairs=pairs, ordered=ordered, **given)
+        rest = f", {done.known:,} known already" if done.known else ""
+        answers = show.counted(done.added, "answer")
+        show.say(f"{answers} noted in {path}{rest}; {show.counted(done.empty, 'row')} without one.")
+    else:
+        noted = nd.answer(one=one or "", other=other or "", answer=answer or "unsure", **given)
+        show.say(f"{noted.id} – {noted.other_id} noted as {noted.answer} in {path}.")
+    if given["source"] is None:
+        known = "the answer holds for any" if pairs is None else "but for those in the table"
+        show.say(f"Without --source, what the texts are is not noted: {known}.")
+    if more := [one for one in nd.list_answers(path).set_aside if one not in aside]:
+        told = f"{more[0].id} – {more[0].other_id} {more[0].answer}"
+        answers = show.counted(len(more), "answer is", "answers are")
+        show.say(f"{answers} set aside, as newer ones contradict: {told}; --list shows all.")
+    return 0
+
+
+def _print_answers(found: nd.AnswerList, output: Path | None, as_rows: str | None) -> None:
+    """Print the latest answers, or write them to a file."""
+    from neardup_solr.reports.rows import format_rows
+
+    columns = found.columns()
+    if output is not None:
+        found.write(output)
+        show.say(f"Wrote {output}.")
+    else:
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        show.print_rows(format_rows(rows, [*columns], as_rows or "tsv"))
+    aside = show.counted(len(found.set_aside), "is", "are")
+    show.say(f"Answers about {show.counted(len(found.latest), 'pair')}; {aside} set aside.")
 
 
 def delete(given: Given, *, yes: bool = False) -> int:

@@ -44,7 +44,7 @@ GROUPS = {
     "To begin": ("demo", "index", "search", "report", "duplicates"),
     "A Solr that is there": ("init", "lint", "annotate", "strip", "doctor", "reband"),
     "Every day": ("gate", "delete", "dead-letters"),
-    "A closer look": ("explain", "evaluate", "tune", "signatures"),
+    "A closer look": ("explain", "answer", "evaluate", "tune", "signatures"),
     "The embedded Solr": ("solr",),
 }
 COMMANDS = [name for names in GROUPS.values() for name in names]

@@ -94,8 +94,8 @@ def test_an_answer_without_a_time_follows_the_line_before(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b'"{""id"":""1"",""other_id"":""2""}"', "line 2 is not JSON: a spreadsheet has saved"),
-        (b"id,other_id,answer\n1,2,same", "line 2 is not JSON: a spreadsheet has saved"),
+        (b'"{""id"":""1"",""other_id"":""2""}"', "line 2 is not JSON: it is another file"),
+        (b"id,other_id,answer\n1,2,same", "line 2 is not JSON: it is another file"),
         (b"<<<<<<< HEAD", "line 2 is a conflict marker of git; delete the markers, keep both"),
         (b"hello", "line 2 is not an answer; mend it, or take it out"),
         (b"[1, 2]", "line 2 is not an answer"),

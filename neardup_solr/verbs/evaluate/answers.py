@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup_solr.answers import parse_judgement
+from neardup_solr.answers import choose_latest, parse_judgement, read_answers
 from neardup_solr.arguments import Frame, Per, checked, require, shown
 from neardup_solr.errors import ArgumentError, SourceError, counted
 from neardup_solr.minhash.signature import wilson
@@ -103,6 +103,9 @@ class Answers:
         columns = columns_of(given)
         if not {*PAIR, ANSWER} <= columns.keys():
             return None
+        if "when" in columns and str(given).endswith(".jsonl"):  # a file that is added to
+            latest = choose_latest(read_answers(str(given)))
+            columns = {name: [getattr(one, name) for one in latest] for name in (*PAIR, ANSWER)}
         by_meaning: dict[str, set[IdPair]] = {"same": set(), "different": set(), "unsure": set()}
         for id, other_id, answer in zip(*(columns[one] for one in (*PAIR, ANSWER)), strict=True):
             pair = key_of_pair(id, other_id, in_order=in_order)

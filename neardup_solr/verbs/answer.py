@@ -1,0 +1,275 @@
+"""answer: what people say of pairs, noted in a file that `duplicates` obeys."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Collection as Several
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from neardup_solr import sources
+from neardup_solr.answers import (
+    Answer,
+    append_answers,
+    choose_latest,
+    hash_text,
+    is_blank,
+    parse_judgement,
+    read_answers,
+    set_aside,
+)
+from neardup_solr.arguments import Frame, Id, Judgement, OneOrMore, checked, require
+from neardup_solr.errors import ArgumentError, DocumentNotFound, RecordError, SourceError, counted
+from neardup_solr.files import check_apart
+from neardup_solr.progress import LOG
+from neardup_solr.records import AnyId, id_problem
+from neardup_solr.reports import tables
+from neardup_solr.reports.rows import ANSWER, TEXTS
+from neardup_solr.solr.collection import Collection
+from neardup_solr.sources import Reading, SourceLike, reading_of
+from neardup_solr.sources.pairs import PAIR
+from neardup_solr.verbs.evaluate.answers import AnswerSheet, columns_of, write_columns
+
+ASIDE = "set aside"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """Counts of answers that were read from a table.
+
+    `added` ones are new in the file, `known` ones were there already, `empty` rows have none.
+    """
+
+    added: int
+    known: int
+    empty: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class AnswerList(tables.Table):
+    """The latest answer about each pair, the newest first, and those that newer ones contradict."""
+
+    latest: tuple[Answer, ...]
+    set_aside: tuple[Answer, ...]
+
+    def __repr__(self) -> str:
+        pairs = counted(len(self.latest), "pair")
+        return f"<AnswerList: {pairs}, {len(self.set_aside):,} set aside>"
+
+    def columns(self) -> tables.Columns:
+        """The columns id, other_id, answer, who, when and state, which is "set aside" or empty."""
+        aside = {one.pair for one in self.set_aside}
+        return {
+            "id": [one.id for one in self.latest],
+            "other_id": [one.other_id for one in self.latest],
+            ANSWER: [one.answer for one in self.latest],
+            "who": [one.who for one in self.latest],
+            "when": [one.time for one in self.latest],
+            "state": [ASIDE if one.pair in aside else "" for one in self.latest],
+        }
+
+    @checked
+    def write(self, path: str | Path) -> None:
+        """Write the answers to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
+
+        Raises SourceError if the suffix is not known or the file cannot be written.
+        """
+        write_columns(self.columns(), Path(path))
+
+
+def list_answers(answers: str | Path) -> AnswerList:
+    """List the latest answer about each pair of a file, and those that newer ones contradict.
+
+    Raises SourceError if the file cannot be read.
+    """
+    latest = choose_latest(read_answers(answers))
+    aside = set_aside((one, (0, one.id), (one.ordered, one.other_id)) for one in latest)
+    return AnswerList(latest=tuple(latest), set_aside=tuple(aside))
+
+
+@checked
+def answer(
+    source: Collection | SourceLike | None,
+    one: Id,
+    other: Id,
+    answer: Judgement,
+    *,
+    answers: str | Path,
+    who: str | None = None,
+    id: str | None = None,
+    text: OneOrMore = "text",
+    source_format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    lossy: bool = False,
+) -> Answer:
+    """Note in a file that a pair is the same, different or unsure, for `duplicates` to obey.
+
+    `one` and `other` are the ids of two documents of the `source`, or of a collection in Solr,
+    whose texts are noted by their hash: if one has changed, the answer does not hold any more.
+    Without a source (None) it holds for any text. `answers` names the file, which is created if
+    there is none; a line is added to it, and the latest answer about a pair counts. `who` is a name
+    (default: that of the user who is logged in). `id`, `text`, `source_format`, `delimiter`,
+    `encoding` and `lossy` say how a source is read, as for `read`.
+
+    Raises ArgumentError if both ids are the same; SourceError if the source lacks one, or the file
+    cannot be read or written; DocumentNotFound if a collection lacks one.
+    """
+    ids = (str(one), str(other))
+    require(ids[0] != ids[1], f"both ids are {ids[0]!r}", "give the ids of two documents")
+    for each in ids:
+        problem = id_problem(each)
+        require(problem is None, f"{each[:40]!r} is no id: {problem}", "give another")
+    _read_before(answers, source)
+    texts = _read_texts(source, ids, reading_of(locals(), "number"), is_needed=True)
+    first, second = (hash_text(texts[each]) if each in texts else "" for each in ids)
+    noted = Answer(id=ids[0], other_id=ids[1], answer=answer, who=_name(who),
+                   when=datetime.now(UTC), hash=first, other_hash=second)  # fmt: skip
+    append_answers(answers, [noted])
+    return noted
+
+
+@checked
+def import_answers(
+    source: Collection | SourceLike | None,
+    pairs: str | Path | Frame | AnswerSheet,
+    *,
+    answers: str | Path,
+    ordered: bool = False,
+    who: str | None = None,
+    id: str | None = None,
+    text: OneOrMore = "text",
+    source_format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    lossy: bool = False,
+) -> Noted:
+    """Note the answers that people have filled into a table of pairs.
+
+    `pairs` is a file that `duplicates` or a sample has written, of any format, with the columns id,
+    other_id and answer: same, different or unsure; empty rows are passed over, and so are answers
+    that the file `answers` has already. What the texts were is known by the columns text and
+    other_text, if they are there, else by the `source`, as for `answer`. Pairs of two sides are
+    `ordered`; the source is then that of the first.
+
+    Raises ArgumentError if an answer is not known, or a pair has two different ones: then none is
+    noted; SourceError if a file cannot be read or written.
+    """
+    before = {one.pair: one for one in choose_latest(_read_before(answers, source, pairs))}
+    given, empty = _parse_table(pairs, ordered=ordered)
+    wanted = {own for one in given if not one.hash for own in [one.id]}
+    wanted |= {one.other_id for one in given if not (one.other_hash or ordered)}
+    texts = _read_texts(source, wanted, reading_of(locals(), "number"), is_needed=False)
+    now, name, new = datetime.now(UTC), _name(who), []
+    for one in given:
+        first = one.hash or _hash_of(texts.get(one.id))
+        second = one.other_hash or _hash_of(None if ordered else texts.get(one.other_id))
+        made = replace(one, hash=first, other_hash=second, who=name, when=now)
+        if not _is_known(made, before.get(made.pair)):
+            new.append(made)
+    append_answers(answers, new)
+    return Noted(added=len(new), known=len(given) - len(new), empty=empty)
+
+
+def _name(who: str | None) -> str:
+    if who is not None:
+        return who
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a user without a name, as in a container
+        return ""
+
+
+def _hash_of(text: str | None) -> str:
+    return "" if text is None else hash_text(text)
+
+
+def _is_known(new: Answer, old: Answer | None) -> bool:
+    """Tell whether an answer says nothing new: the same word about the same texts."""
+    if old is None or old.answer != new.answer:
+        return False
+    before = {old.id: old.hash, old.other_id: old.other_hash}
+    now = {new.id: new.hash, new.other_id: new.other_hash}
+    return all(not hash or before.get(id) == hash for id, hash in now.items())
+
+
+def _read_before(answers: str | Path, *others: object) -> list[Answer]:
+    """Read the file that answers are added to, if there is one, so that no other file is spoilt."""
+    for one in others:
+        for path in sources.paths_of(one) or ():
+            check_apart({"`answers`": Path(answers), "what is read": Path(path)})
+    return read_answers(answers) if Path(answers).exists() else []
+
+
+def _parse_table(pairs: Any, *, ordered: bool) -> tuple[list[Answer], int]:
+    """Read the answers of a table without the time, and count the rows that have none."""
+    columns = columns_of(pairs)
+    if not {*PAIR, ANSWER} <= columns.keys():
+        name = str(pairs) if isinstance(pairs, str | Path) else "`pairs`"
+        step = "write the pairs with `duplicates`, and add a column of that name"
+        raise SourceError(name, "has no columns id, other_id and answer", step)
+    found: dict[tuple[str, str, bool], Answer] = {}
+    empty = 0
+    blank = [None] * len(columns[ANSWER])
+    texts = [columns.get(name, blank) for name in TEXTS]
+    names = (*(columns[name] for name in (*PAIR, ANSWER)), *texts)
+    for id, other_id, word, *own in zip(*names, strict=True):
+        if is_blank(word):
+            empty += 1
+            continue
+        judgement, about = parse_judgement(word), f"{id} – {other_id}"
+        if judgement is None:
+            reason = f"the answer {str(word)[:40]!r} to {about} is not known"
+            raise ArgumentError(reason, "answer same, different or unsure")
+        first, second = (hash_text(str(one)) if one else "" for one in own)
+        one = Answer(id=_spell(id), other_id=_spell(other_id), answer=judgement, hash=first,
+                     other_hash=second, ordered=ordered)  # fmt: skip
+        is_pair = not any(map(id_problem, (one.id, one.other_id)))
+        require(is_pair, f"the answer {judgement!r} is about no pair of ids", "give both ids")
+        earlier = found.setdefault(one.pair, one)
+        reason = f"{about} is answered {earlier.answer} and {judgement}"
+        require(earlier.answer == judgement, reason, "keep one of the two answers")
+    return list(found.values()), empty
+
+
+def _spell(id: AnyId) -> str:
+    """Spell an id of a table as a text, in which a column of numbers may have become 12.0."""
+    whole = int(id) if isinstance(id, float) and id.is_integer() else id
+    return "" if whole is None else str(whole)
+
+
+def _read_texts(
+    source: Collection | SourceLike | None, ids: Several[str], reading: Reading, *, is_needed: bool
+) -> Mapping[str, str]:
+    """Read the texts of documents; of ids that come again, that of the last.
+
+    Raises SourceError, DocumentNotFound or RecordError if one `is_needed` and not there.
+    """
+    if source is None or not ids:
+        return {}
+    if isinstance(source, Collection):
+        found = source.texts(sorted(ids))
+        for id in sorted(ids - found.keys()) if is_needed else ():
+            raise DocumentNotFound(source.url, id)
+        return found
+    found, refused = {}, {}
+    for number, record in enumerate(sources.records(source, reading=reading), 1):
+        if isinstance(record, RecordError):
+            refused[record.id] = record
+        elif record.id in ids:
+            found[record.id] = record.text
+        elif (named := f"{record.id}@row{number}") in ids:  # as duplicates tells records apart
+            found[named] = record.text
+    paths = sources.paths_of(source)
+    name = "the documents" if paths is None else sources.shown_name(paths)
+    gone: Sequence[str] = sorted({*ids} - found.keys())
+    if gone and is_needed:
+        missing = SourceError(name, f"there is no record with the id {gone[0]!r}", "check the id")
+        raise refused.get(gone[0], missing)
+    if gone:
+        LOG.warning("%s of answers not in %s (such as %s): their texts are not known",
+                    counted(len(gone), "document is", "documents are"), name, gone[0])  # fmt: skip
+    return found

@@ -1,0 +1,218 @@
+"""What people say of pairs: one by one, from a table that a spreadsheet has saved, and listed."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.answers import hash_text, read_answers
+from tests.command import neardup
+
+TABLE = """id,text
+1,the quick brown fox jumps over the lazy dog in the park
+2,the quick brown fox jumps over the lazy dog in the garden
+3,the quick brown fox jumps over the lazy cat in the garden
+4,a text that has nothing to do with any of the others
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a table."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text(TABLE)
+    return tmp_path
+
+
+def fill(path: Path, answers: dict[tuple[str, str], str], **changed: str) -> None:
+    """Fill the column answer of a written CSV, as a spreadsheet saves it."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        row["answer"] = answers.get((row["id"], row["other_id"]), row.get("answer", ""))
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), delimiter=";")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def test_an_answer_is_noted_and_obeyed(folder: Path) -> None:
+    """Who said it, when, and about which texts, is in the file, and the next run obeys it."""
+    noted = nd.answer("a.csv", 2, "1", "different", answers="answers.jsonl", who="Ann")
+    assert (
+        read_answers("answers.jsonl")[0].hash == noted.hash == hash_text(TABLE.split("\n")[2][2:])
+    )
+    assert (noted.who, noted.pair[:2], noted.answer) == ("Ann", ("1", "2"), "different")
+    found = nd.duplicates("a.csv", answers="answers.jsonl")
+    assert [(pair.id, pair.other_id) for pair in found.pairs if pair.cluster] == [("2", "3")]
+    (folder / "a.csv").write_text(TABLE.replace("1,the", "1,one"))
+    assert len(nd.duplicates("a.csv", answers="answers.jsonl").pairs) == 3
+    nd.answer(None, "1", "2", "unsure", answers="answers.jsonl")
+    assert nd.list_answers("answers.jsonl").columns()["answer"] == ["unsure"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("1", "1", "same"), "both ids are '1'; give the ids of two documents"),
+        (("1", "9", "same"), "a.csv: there is no record with the id '9'; check the id"),
+        (("1", "2", "maybe"), "'maybe' is not one of 'same', 'different', 'unsure'"),
+        (("1", "2"), "give ID OTHER_ID same|different|unsure, or --import, or --list"),
+        (("1", "2", "same", "--list"), "give ID OTHER_ID same|different|unsure, or --import"),
+        (("--list", "--import", "a.csv"), "give ID OTHER_ID same|different|unsure, or --import"),
+        (("--import", "a.csv"), "a.csv: has no columns id, other_id and answer; write the pairs"),
+        (("--import", "no.csv"), "no.csv: cannot be read"),
+        (("--list",), "answers.jsonl: cannot be read (No such file or directory); begin one with"),
+    ],
+)
+def test_what_cannot_be_noted_is_one_line(folder: Path, words: tuple[str, ...], said: str) -> None:
+    """Nothing is written then."""
+    ran = neardup("answer", *words, "--answers", "answers.jsonl", "--source", "a.csv")
+    assert ran.returncode in (1, 2)
+    assert said in ran.stderr
+    assert not (folder / "answers.jsonl").exists()
+
+
+def test_no_other_file_gets_answers(folder: Path) -> None:
+    """A wrong name after --answers does not spoil the file of that name."""
+    ran = neardup("answer", "1", "2", "same", "--answers", "a.csv")
+    assert (ran.returncode, "a.csv: line 1 is not JSON" in ran.stderr) == (1, True)
+    ran = neardup("answer", "--import", "b.jsonl", "--answers", "b.jsonl")
+    assert "is both" in ran.stderr
+    assert (folder / "a.csv").read_text() == TABLE
+
+
+def test_pairs_come_back_from_a_spreadsheet(folder: Path) -> None:
+    """The written pairs are filled in a spreadsheet, read back, and not noted twice."""
+    neardup("answer", "1", "4", "same", "--answers", "answers.jsonl", "--source", "a.csv")
+    ran = neardup("duplicates", "a.csv", "--answers", "answers.jsonl", "-o", "pairs.csv")
+    assert "1 answer obeyed." in ran.stderr
+    fill(folder / "pairs.csv", {("1", "2"): "no", ("2", "3"): "SAME"})
+    asked = ("answer", "--import", "pairs.csv", "--answers", "answers.jsonl", "--source", "a.csv")
+    ran = neardup(*asked)
+    assert "2 answers noted in answers.jsonl, 1 known already; 1 row without one." in ran.stderr
+    assert "0 answers noted in answers.jsonl, 3 known already" in neardup(*asked).stderr
+    assert all(one.hash and one.other_hash for one in read_answers("answers.jsonl"))
+    found = nd.duplicates("a.csv", answers="answers.jsonl")
+    assert sorted(sorted(m.id for m in one.members) for one in found.clusters) == [
+        ["1", "4"], ["2", "3"]
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".xlsx", ".parquet"])
+def test_the_texts_of_a_table_are_those_that_were_judged(folder: Path, suffix: str) -> None:
+    """Without the source, the hashes are those of the texts beside the pairs, in any format."""
+    import pandas as pd
+
+    path = folder / f"pairs{suffix}"
+    (folder / "answers.jsonl").touch()
+    nd.duplicates("a.csv", answers="answers.jsonl", texts=True, output=path)
+    if suffix == ".csv":
+        fill(path, {("1", "2"): "different"})
+    elif suffix in (".xlsx", ".parquet"):
+        frame = pd.read_excel(path) if suffix == ".xlsx" else pd.read_parquet(path)
+        frame["answer"] = ["different"] + [None] * (len(frame) - 1)
+        frame.to_excel(path, index=False) if suffix == ".xlsx" else frame.to_parquet(path)
+    else:
+        empty, filled = {".tsv": ("\t\t", "\tdifferent\t"), ".jsonl": ('""', '"no"')}[suffix]
+        path.write_text(path.read_text().replace(empty, filled, 1))
+    done = nd.import_answers(None, path, answers="answers.jsonl")
+    assert (done.added, done.known) == (1, 0)
+    (noted,) = read_answers("answers.jsonl")
+    assert noted.pair[:2] == ("1", "2")
+    texts = {line[0]: line[2:] for line in TABLE.splitlines()[1:]}
+    assert (noted.hash, noted.other_hash) == (hash_text(texts["1"]), hash_text(texts["2"]))
+
+
+def test_a_sample_comes_back(folder: Path) -> None:
+    """A sheet that was filled as a DataFrame is imported, and also evaluates the result."""
+    found = nd.duplicates([{"id": at, "text": line[2:]} for at, line in
+                           enumerate(TABLE.splitlines())][1:])  # fmt: skip
+    sheet = found.sample().to_pandas()
+    sheet["answer"] = ["different", "", "same"]
+    done = nd.import_answers(None, sheet, answers="answers.jsonl", who="")
+    assert (done.added, done.empty) == (2, 1)
+    again = nd.duplicates("a.csv", answers="answers.jsonl")
+    assert again.answered is not None
+    assert len(again.answered.obeyed) == 2
+    nd.answer(None, 1, 2, "same", answers="answers.jsonl")
+    assert nd.evaluate("answers.jsonl", nd.duplicates("a.csv")).precision == 1.0
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("1,2,perhaps", "the answer 'perhaps' to 1 – 2 is not known; answer same, different"),
+        ("1,2,same\n2,1,different", "2 – 1 is answered same and different; keep one of the two"),
+        ("1,,same", "the answer 'same' is about no pair of ids; give both ids"),
+    ],
+)
+def test_a_table_with_a_fault_is_not_imported(folder: Path, rows: str, said: str) -> None:
+    """One line says what is wrong, and no answer of the table is noted."""
+    (folder / "pairs.csv").write_text(f"id,other_id,answer\n3,4,same\n{rows}\n")
+    ran = neardup("answer", "--import", "pairs.csv", "--answers", "answers.jsonl")
+    assert (ran.returncode, said in ran.stderr) == (2, True)
+    assert not (folder / "answers.jsonl").exists()
+
+
+def test_documents_that_are_gone_are_told(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """An imported answer about them is noted, without their texts."""
+    (folder / "pairs.csv").write_text("id,other_id,answer\n3,8,same\n")
+    done = nd.import_answers("a.csv", "pairs.csv", answers="answers.jsonl")
+    assert done.added == 1
+    assert "1 document is of answers not in a.csv (such as 8)" in caplog.text
+    (noted,) = read_answers("answers.jsonl")
+    assert (noted.hash == "", noted.other_hash) == (False, "")
+
+
+def test_contradictions_are_listed(folder: Path) -> None:
+    """A newer answer wins, and the older one is told at once, listed and written."""
+    asked = ("--answers", "answers.jsonl", "--who", "Ann")
+    neardup("answer", "1", "2", "same", *asked)
+    neardup("answer", "2", "3", "same", *asked)
+    ran = neardup("answer", "3", "1", "different", *asked)
+    assert "3 – 1 noted as different in answers.jsonl." in ran.stderr
+    assert "Without --source, what the texts are is not noted: the answer holds" in ran.stderr
+    said = "1 answer is set aside, as newer ones contradict: 1 – 2 same; --list shows all."
+    assert said in ran.stderr
+    ran = neardup("answer", "--list", *asked)
+    rows = [line.split("\t") for line in ran.stdout.splitlines()]
+    assert [(row[0], row[1], row[2], row[3], row[5]) for row in rows[1:]] == [
+        ("3", "1", "different", "Ann", ""),
+        ("2", "3", "same", "Ann", ""),
+        ("1", "2", "same", "Ann", "set aside"),
+    ]
+    assert "Answers about 3 pairs; 1 is set aside." in ran.stderr
+    neardup("answer", "--list", *asked, "-o", "list.csv")
+    again = neardup("answer", "--import", "list.csv", "--answers", "answers.jsonl")
+    assert "0 answers noted in answers.jsonl, 3 known already" in again.stderr
+
+
+def test_two_sides_are_ordered(folder: Path) -> None:
+    """With --ordered, a, b is not b, a, and both may be answered."""
+    (folder / "pairs.csv").write_text("id,other_id,answer\n1,2,same\n2,1,different\n1,1,no\n")
+    ran = neardup("answer", "--import", "pairs.csv", "--answers", "b.jsonl", "--ordered")
+    assert "3 answers noted" in ran.stderr
+    found = nd.duplicates("a.csv", against="a.csv", answers="b.jsonl")
+    pairs = {(pair.id, pair.other_id) for pair in found.pairs}
+    assert (("1", "2") in pairs, ("2", "1") in pairs, ("1", "1") in pairs) == (True, False, False)
+
+
+def test_a_number_of_a_record_names_it(folder: Path) -> None:
+    """An id that comes again is told apart by its record, as duplicates does."""
+    (folder / "a.csv").write_text(TABLE + "1,another text with the same id as the first\n")
+    noted = nd.answer("a.csv", "1@row5", "1@row1", "different", answers="answers.jsonl")
+    assert noted.hash == hash_text("another text with the same id as the first")
+    found = nd.duplicates("a.csv", answers="answers.jsonl")
+    assert found.answered is not None
+    assert len(found.answered.obeyed) == 1
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(folder: Path) -> None:
+    """The message names the file and what to check."""
+    (folder / "answers.jsonl").mkdir()
+    ran = neardup("answer", "1", "2", "same", "--answers", "answers.jsonl")
+    assert (ran.returncode, "answers.jsonl: cannot be read" in ran.stderr) == (1, True)
