@@ -11,12 +11,13 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from neardup_solr.embedded import nodes, process, server
+from neardup_solr.embedded.layout import SOLR_VERSION as SOLR_VERSION
 from neardup_solr.embedded.layout import (
-    NO_STATE,
     Layout,
     auth_header,
     choose_password,
@@ -26,7 +27,6 @@ from neardup_solr.embedded.layout import (
     remember,
     writing,
 )
-from neardup_solr.embedded.layout import SOLR_VERSION as SOLR_VERSION
 from neardup_solr.embedded.process import CONSOLE, LOG, ask, heap_size
 from neardup_solr.embedded.server import Server as Server
 from neardup_solr.embedded.server import Tell, server_lock, to_stderr
@@ -50,8 +50,7 @@ def starting() -> Server | None:
 
     So it is if its starter was interrupted; `start` waits for it.
     """
-    begun = map(server.find_starting, _places(layout()))
-    return next((node for node in begun if node is not None), None)
+    return next(filter(None, map(server.find_starting, _places(layout()))), None)
 
 
 def start(
@@ -118,12 +117,12 @@ def _require_open(place: Layout, password: bool | None) -> None:
 def _remember_size(place: Layout, count: int) -> None:
     """Remember, once it runs, whether it is a cloud."""
     if _size(place) != count:
-        remember(place, replace(recall(place) or NO_STATE, cloud=count))
+        remember(place, replace(recall(place), cloud=count))
 
 
 def _size(place: Layout) -> int:
     """Count the nodes of the cloud, 0 for a single Solr."""
-    return (recall(place) or NO_STATE).cloud
+    return recall(place).cloud
 
 
 def _places(place: Layout) -> list[Layout]:
@@ -164,7 +163,7 @@ def _port(place: Layout, asked: int | None, tell: Tell) -> int:
                 "name another `port`, or leave it out",
             )
         return asked
-    known = (recall(place) or NO_STATE).port
+    known = recall(place).port
     if known and process.is_soon_free(known):
         return known
     port = process.free_port()
@@ -205,7 +204,7 @@ def reset(*, tell: Tell = to_stderr) -> None:
         _stop_all(place, timeout=30.0)
         state = recall(place)
         with writing(place.server):
-            if state is not None and state.cloud:
+            if state.cloud:
                 if place.cloud.exists():
                     shutil.rmtree(place.cloud)
                 remember(place, replace(state, cloud=0))
@@ -219,13 +218,12 @@ def reset(*, tell: Tell = to_stderr) -> None:
 def addresses() -> list[str]:
     """The addresses of the embedded Solr, or of the nodes of its cloud, whether they run or not."""
     states = map(recall, _places(layout()))
-    return [f"http://{process.HOST}:{state.port}/solr" for state in states if state is not None]
+    return [f"http://{process.HOST}:{state.port}/solr" for state in states if state.port]
 
 
 def zookeeper() -> str:
     """The address of the ZooKeeper of the embedded cloud, which its first node runs."""
-    first = recall(_places(layout())[0])
-    port = first.port if first is not None else nodes.FIRST_PORT
+    port = recall(_places(layout())[0]).port or nodes.FIRST_PORT
     return f"zk://{process.HOST}:{port + nodes.ZOOKEEPER}"
 
 
@@ -264,10 +262,8 @@ def size_on_disk(folder: Path) -> int:
     total = 0
     for parent, _folders, names in os.walk(folder):
         for name in names:
-            try:
+            with suppress(FileNotFoundError):
                 total += os.lstat(os.path.join(parent, name)).st_size
-            except FileNotFoundError:
-                continue
     return total
 
 

@@ -104,9 +104,6 @@ class ServerState:
     cloud: int = 0
 
 
-NO_STATE = ServerState(port=0)
-
-
 def layout() -> Layout:
     """The folders in use: $NEARDUP_HOME, else the user's data folder."""
     home = files.home()
@@ -119,12 +116,12 @@ def layout() -> Layout:
     return Layout(home=home)
 
 
-def recall(place: Layout) -> ServerState | None:
-    """The remembered state, or None if there is none that can be read."""
+def recall(place: Layout) -> ServerState:
+    """Read the remembered state, without a port if there is none that can be read."""
     try:
         return ServerState(**json.loads(place.state.read_bytes()))
     except (OSError, ValueError, TypeError):
-        return None
+        return ServerState(port=0)
 
 
 def remember(place: Layout, state: ServerState) -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from neardup_solr.embedded import process, server
-from neardup_solr.embedded.layout import NO_STATE, Layout, recall
+from neardup_solr.embedded.layout import Layout, recall
 from neardup_solr.embedded.process import HOST, ask
 from neardup_solr.embedded.server import READY_WITHIN, Server, Tell
 from neardup_solr.errors import ArgumentError, ServerError
@@ -58,7 +58,7 @@ def start(place: Layout, count: int, heap: str | None, port: int | None, tell: T
         if there := server.find(node) or server.adopt(node, tell):
             return there
         free = partial(_free, ports[number], number + 1, zookeeper if number == 0 else None)
-        own = heap or (recall(node) or NO_STATE).heap or process.heap_size(None)
+        own = heap or recall(node).heap or process.heap_size(None)
         return server.launch(node, own, free, tell, properties=_COMMON | roles[number])
 
     first = up(0)
@@ -102,7 +102,7 @@ def choose_ports(nodes: Sequence[Layout], asked: int | None) -> list[int]:
     if asked is not None and asked + ZOOKEEPER > 65_535:
         reason = f"`port` cannot be {asked}: ZooKeeper listens at that + {ZOOKEEPER:,}"
         raise ArgumentError(reason, f"give one up to {65_535 - ZOOKEEPER}")
-    known = [(recall(node) or NO_STATE).port for node in nodes]
+    known = [recall(node).port for node in nodes]
     if known[0] and asked not in (None, known[0]):
         raise ServerError(
             f"the first node of the cloud keeps its port, {known[0]}",

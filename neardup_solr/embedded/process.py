@@ -187,10 +187,10 @@ def environment(class_path: str) -> dict[str, str]:
 
 def is_alive(place: Layout, pid: int) -> bool:
     """Return True if the process is the Solr of this home, not another one with its number."""
-    with server_extra():
-        import psutil
     if pid <= 0:
         return False
+    with server_extra():
+        import psutil
     try:
         return _mark(place) in psutil.Process(pid).cmdline()
     except psutil.Error:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from neardup_solr.embedded import jars, process
 from neardup_solr.embedded.layout import (
-    NO_STATE,
     Layout,
     ServerState,
     read_credentials,
@@ -62,24 +61,19 @@ def to_stderr(line: str) -> None:
 
 def find(place: Layout) -> Server | None:
     """The server that runs at a place, or None. One that is still starting does not count."""
-    state = _recall_alive(place)
-    is_ready = state is not None and bool(state.started) and process.is_open(state.port)
-    return _describe(place, state, started_now=False) if state and is_ready else None
+    state = recall(place)
+    is_ready = bool(state.started) and process.is_alive(place, state.pid)
+    return _describe(place, state) if is_ready and process.is_open(state.port) else None
 
 
 def find_starting(place: Layout) -> Server | None:
     """The server that was started at a place and was not ready when last looked at, or None."""
-    state = _recall_alive(place)
-    return _describe(place, state, started_now=False) if state and not state.started else None
-
-
-def _recall_alive(place: Layout) -> ServerState | None:
-    """Recall the state of a server whose process runs."""
     state = recall(place)
-    return state if state is not None and process.is_alive(place, state.pid) else None
+    is_starting = not state.started and process.is_alive(place, state.pid)
+    return _describe(place, state) if is_starting else None
 
 
-def _describe(place: Layout, state: ServerState, *, started_now: bool) -> Server:
+def _describe(place: Layout, state: ServerState, *, started_now: bool = False) -> Server:
     """Describe the server of a state."""
     return Server(
         url=f"http://{process.HOST}:{state.port}/solr",
@@ -116,9 +110,10 @@ def server_lock(place: Layout, tell: Tell) -> Iterator[None]:
 
 def adopt(place: Layout, tell: Tell) -> Server | None:
     """A server whose starter was interrupted before it was ready: wait for it."""
-    if (state := _recall_alive(place)) is None:
+    state = recall(place)
+    if not process.is_alive(place, state.pid):
         return None
-    return _describe(place, _wait_until_ready(place, state, tell), started_now=False)
+    return _describe(place, _wait_until_ready(place, state, tell))
 
 
 def _wait_until_ready(place: Layout, state: ServerState, tell: Tell) -> ServerState:
@@ -148,7 +143,7 @@ def launch(
     prepare(place, is_node=bool(properties))
     class_path, settings = jars.class_path(place.jars, wanted), solr_config() / "server"
     for attempt in range(1, ATTEMPTS + 1):
-        state = replace(recall(place) or NO_STATE, port=port(), heap=heap, started="")
+        state = replace(recall(place), port=port(), heap=heap, started="")
         try:
             words = process.command(
                 place, state.port, java=java, heap=heap, settings=settings, properties=properties
@@ -187,6 +182,7 @@ def stop(place: Layout, timeout: float) -> bool:
     pids = list(process.running_pids(place))
     for pid in pids:
         process.end(pid, timeout)
-    if state := recall(place):
+    state = recall(place)
+    if state.port:
         remember(place, replace(state, pid=0, heap="", started=""))
     return bool(pids)

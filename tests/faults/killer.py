@@ -37,7 +37,7 @@ def moments(total: int, kills: int, random: Random) -> list[int]:
 def kill_solr() -> bool:
     """Kill the embedded Solr of $NEARDUP_HOME, and wait until it is gone; False if none runs."""
     state = recall(layout())
-    if state is None or state.pid <= 0:
+    if state.pid <= 0:
         return False
     try:
         process = psutil.Process(state.pid)

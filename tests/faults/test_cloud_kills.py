@@ -52,7 +52,6 @@ class NodeKiller(threading.Thread):
         try:
             while not self._stopped.wait(EVERY):
                 state = recall(self.random.choice(places(layout(), NODES)))
-                assert state is not None
                 process = psutil.Process(state.pid)
                 process.kill()
                 process.wait(60)

@@ -23,7 +23,6 @@ SECONDS = sized(usual=2, full=30)
 def stop_and_continue(here: Place) -> None:
     """Stop Solr in the middle of the work, for some seconds."""
     state = recall(layout())
-    assert state is not None
     assert here.history.wait_for(DOCUMENTS // 3, 60)
     os.kill(state.pid, signal.SIGSTOP)
     time.sleep(SECONDS)

@@ -76,7 +76,6 @@ def test_a_signal_while_solr_hangs(jobs: Places, row: Any) -> None:
     """A Solr that gives no answer does not keep a run that is to stop."""
     here = jobs.make(DOCUMENTS, interval=INTERVAL)
     state = recall(layout())
-    assert state is not None
     running = here.run()
     try:
         assert here.history.wait_for(DOCUMENTS // 3, 60), running.said()

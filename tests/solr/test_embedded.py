@@ -255,11 +255,10 @@ def test_after_a_crash_it_starts_again_with_its_cores(
 def test_a_starter_that_is_killed_leaves_a_server_to_be_found(home: Layout) -> None:
     """Who comes next waits for the server that is coming up instead of starting another."""
     killed = starter()
-    until(lambda: (state := recall(home)) is not None and state.pid > 0)
+    until(lambda: recall(home).pid > 0)
     killed.kill()
     killed.communicate()
     state = recall(home)
-    assert state is not None
     told = neardup_solr("status")
     assert (told.returncode, told.stdout) == (
         1, f"Solr is starting (pid {state.pid}); wait for it with: neardup solr start\n"
@@ -593,7 +592,6 @@ def test_a_cloud_is_started_seen_and_left(home: Layout) -> None:
     refused = neardup_solr("start", "--cloud", "1").stderr
     assert f"{all_of_them}{again}; or delete them: neardup solr reset" in refused
     second = recall(Layout(home=home.home, node="cloud/2"))
-    assert second is not None
     psutil.Process(second.pid).kill()
     status = neardup_solr("status").stdout.splitlines()
     assert status[1] == "nodes        http://127.0.0.1:30100/solr"
@@ -614,7 +612,6 @@ def test_a_cloud_is_started_seen_and_left(home: Layout) -> None:
         with pytest.raises(ServerError, match="a cloud on this machine asks for no password"):
             embedded.start(cloud=2, password=password)
     state = recall(home)
-    assert state is not None
     assert (state.cloud, state.pid) == (0, single.pid)
     embedded.start(cloud=2, password=False)
     assert not psutil.pid_exists(single.pid)

@@ -61,7 +61,6 @@ def zookeeper(running: Server) -> str:
 def kill(place: Layout, number: int) -> None:
     """Kill a node of a cloud."""
     state = recall(cloud.places(place, 2)[number - 1])
-    assert state is not None
     process = psutil.Process(state.pid)
     process.kill()
     process.wait(30)
