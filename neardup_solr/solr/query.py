@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, compress
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.records import Hit
@@ -213,34 +213,21 @@ class Hits:
     is_cut: bool = False
 
 
-class FrequentTerms:
-    """Terms that more than `HOT` documents have, as far as they are known: mostly boilerplate.
+def _learn_hot(
+    collection: Collection, field: str, terms: set[str], documents: Sequence[Fields], hot: set[str]
+) -> bool:
+    """Add to `hot` which terms more than `HOT` documents have. True if some of these do.
 
-    Without this, whole batches would be full of documents that share nothing else.
+    These are mostly boilerplate: whole batches would be full of documents that share nothing else.
     """
-
-    def __init__(self) -> None:
-        self._known: set[str] = set()
-
-    def without(self, terms: Sequence[str]) -> list[str]:
-        """Choose the terms that are not hot, as far as is known."""
-        return [term for term in terms if term not in self._known]
-
-    def learn(
-        self, collection: Collection, field: str, asked: set[str], documents: Sequence[Fields]
-    ) -> bool:
-        """Remember which terms are hot if they found too many `documents`. True if some are."""
-        counts = Counter(
-            term for one in documents for term in asked.intersection(_values(one, field))
-        )
-        most = [term for term, _ in counts.most_common(SUSPECTS)]
-        spelled = collection.terms(field, most)
-        request, counting = each_term(spelled)
-        counted = collection.select(request, fields=["id"], limit=0, counting=counting).counts
-        hot = {term for term, value in zip(most, spelled.values, strict=True)
-               if counted[value] > HOT}  # fmt: skip
-        self._known |= hot
-        return bool(hot)
+    counts = Counter(term for one in documents for term in terms.intersection(_values(one, field)))
+    most = [term for term, _ in counts.most_common(SUSPECTS)]
+    spelled = collection.terms(field, most)
+    request, counting = each_term(spelled)
+    counted = collection.select(request, fields=["id"], limit=0, counting=counting).counts
+    are_hot = [counted[value] > HOT for value in spelled.values]
+    hot.update(compress(most, are_hot))
+    return any(are_hot)
 
 
 def hit(fields: Fields, shared: int) -> Hit:
@@ -267,19 +254,18 @@ def fetch_ranked(collection: Collection, request: Request, *, page: int = PAGE) 
 
 
 def hits_of_each(
-    collection: Collection, terms: Sequence[Sequence[str]], question: Question, hot: FrequentTerms
+    collection: Collection, terms: Sequence[Sequence[str]], question: Question, hot: set[str]
 ) -> list[Hits]:
     """Find what shares terms with each of many documents, which are given by their terms.
 
-    One request asks for all of them, by the terms that are not hot: documents that share only hot
-    ones may be missing, and then `is_cut`. If too many are found for other reasons, the batch is
-    halved; a single document has no hits then, and `is_cut`.
+    One request asks for all of them, by the terms that are not `hot`: documents that share only hot
+    ones may be missing, and then `is_cut`. What turns out to be hot is added there. If too many are
+    found for other reasons, the batch is halved; a single document has no hits then, and `is_cut`.
 
     Raises OtherSettings if the question has settings that are not those of all documents.
     """
-    cold = [hot.without(own) for own in terms]
-    asked = {term for own in cold for term in own}
-    is_cut = [len(own) < len(all_own) for own, all_own in zip(cold, terms, strict=True)]
+    asked = {term for own in terms for term in own} - hot
+    is_cut = [not asked.issuperset(own) for own in terms]
     if not asked:
         return [Hits(is_cut=one) for one in is_cut]
     wanted = collection.terms(question.field, sorted(asked))
@@ -295,15 +281,13 @@ def hits_of_each(
     if found.total <= MOST:
         shared = assign_hits(terms, found.documents, question.field)
         return [replace(each, is_cut=one) for each, one in zip(shared, is_cut, strict=True)]
-    if hot.learn(collection, question.field, asked, found.documents):
+    if _learn_hot(collection, question.field, asked, found.documents, hot):
         return hits_of_each(collection, terms, question, hot)
     if len(terms) == 1:
         return [Hits(is_cut=True)]
     middle = len(terms) // 2
-    first, second = terms[:middle], terms[middle:]
-    return hits_of_each(collection, first, question, hot) + hits_of_each(
-        collection, second, question, hot
-    )
+    halves = terms[:middle], terms[middle:]
+    return [one for half in halves for one in hits_of_each(collection, half, question, hot)]
 
 
 def with_most_shared(
@@ -312,26 +296,22 @@ def with_most_shared(
     question: Question,
     found: Sequence[Hits],
 ) -> list[Hits]:
-    """Add to hits that are cut the `NEAREST` that share most terms."""
+    """Add to hits that are cut the `NEAREST` that share most terms, hot or not."""
     return [
-        _join(each, _most_shared(collection, own, question)) if each.is_cut else each
+        _add_most_shared(collection, own, question, each) if each.is_cut else each
         for own, each in zip(terms, found, strict=True)
     ]
 
 
-def _most_shared(
-    collection: Collection, terms: Sequence[str], question: Question
-) -> tuple[Hit, ...]:
-    """The documents that share most terms with one document, hot or not."""
+def _add_most_shared(
+    collection: Collection, terms: Sequence[str], question: Question, cut: Hits
+) -> Hits:
     wanted = collection.terms(question.field, terms)
     request = any_of(wanted, filters=question.filters, params={})
-    found = collection.select(request, fields=question.names, limit=NEAREST)
-    return count_shared(terms, found.documents, question.field)
-
-
-def _join(cut: Hits, others: Sequence[Hit]) -> Hits:
-    found = {one.id: one for one in (*cut.found, *others)}
-    return replace(cut, found=tuple(sorted(found.values(), key=_order)))
+    others = collection.select(request, fields=question.names, limit=NEAREST)
+    nearest = count_shared(terms, others.documents, question.field)
+    every = {one.id: one for one in (*cut.found, *nearest)}
+    return replace(cut, found=tuple(sorted(every.values(), key=_order)))
 
 
 def count_shared(terms: Sequence[str], documents: Sequence[Fields], field: str) -> tuple[Hit, ...]:
@@ -344,7 +324,7 @@ def count_shared(terms: Sequence[str], documents: Sequence[Fields], field: str) 
 def assign_hits(
     terms: Sequence[Sequence[str]], documents: Sequence[Fields], field: str
 ) -> list[Hits]:
-    """Each document as a hit of those whose terms it has in `field`."""
+    """Make each document a hit of those whose terms it has in `field`, best first."""
     owners: dict[str, list[int]] = defaultdict(list)
     for row, own in enumerate(terms):
         for term in own:
@@ -353,12 +333,10 @@ def assign_hits(
     found: list[list[Hit]] = [[] for _ in terms]
     for document in documents:
         common = asked.intersection(_values(document, field))
-        shared = Counter(row for term in common for row in owners[term])
+        shared = Counter(chain.from_iterable(map(owners.__getitem__, common)))
         for row, count in shared.items():
             found[row].append(hit(document, count))
-    for each in found:
-        each.sort(key=_order)
-    return [Hits(found=tuple(each)) for each in found]
+    return [Hits(found=tuple(sorted(each, key=_order))) for each in found]
 
 
 def _values(document: Fields, field: str) -> Sequence[str]:

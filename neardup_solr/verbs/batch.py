@@ -12,7 +12,7 @@ from neardup_solr.measures import Comparer
 from neardup_solr.minhash import sign, signature
 from neardup_solr.records import Document, Hit, Match
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.query import FrequentTerms, Hits, Question, hits_of_each, with_most_shared
+from neardup_solr.solr.query import Hits, Question, hits_of_each, with_most_shared
 
 BANDS = "content_bands"
 
@@ -83,7 +83,7 @@ class Finder:
     fields: tuple[str, ...] = ()
     with_most_shared: bool = False
     is_sure: bool = True
-    hot: FrequentTerms = field(default_factory=FrequentTerms)
+    hot: set[str] = field(default_factory=set)
 
     def question(self) -> Question:
         """Make the question that is asked of Solr."""

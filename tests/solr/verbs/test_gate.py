@@ -16,7 +16,7 @@ from neardup_solr.records import natural
 from neardup_solr.solr import collection, query
 from neardup_solr.solr import query as together
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.query import FrequentTerms, Question, hits_of_each, with_most_shared
+from neardup_solr.solr.query import Question, hits_of_each, with_most_shared
 from neardup_solr.solr.session import CheckedSession
 from neardup_solr.verbs.gate.policy import Policy
 from tests.copies import edited_copies
@@ -122,7 +122,7 @@ def test_too_many_candidates_are_asked_in_halves(
     nd.index([document(f"old{n}", f"{FOX} {n}") for n in range(30)], solr)
     question = Question(field="content_bands", fields=())
     terms = [band_terms(f"{FOX} 3"), (), band_terms(LAMP)]
-    cut = hits_of_each(solr, terms, question, FrequentTerms())
+    cut = hits_of_each(solr, terms, question, set())
     found = with_most_shared(solr, terms, question, cut)
     assert [(len(one.found), one.is_cut) for one in found] == [(10, True), (0, False), (0, False)]
     assert found[0].found[0].id == "old3"
@@ -155,14 +155,14 @@ def test_bands_that_too_many_share_are_left_to_the_nearest(
     solr: Collection, boilerplate: list[nd.Document]
 ) -> None:
     """Boilerplate fills no batch: hot bands are learnt, and what is near is found all the same."""
-    hot = FrequentTerms()
+    hot: set[str] = set()
     terms = [band_terms(one.text) for one in boilerplate]
     question = Question(field="content_bands", fields=("content",))
     found = hits_of_each(solr, terms, question, hot)
     assert [each.is_cut for each in found] == [True, True, False, True]
     assert {one.id for one in found[1].found} >= {f"near{number}" for number in range(5)}
     for own, each in zip(terms, found, strict=True):
-        cold = set(hot.without(own))
+        cold = {*own} - hot
         assert len(cold) < len(own) or not each.is_cut
         everyone = solr_sharing(solr, cold)
         assert {one.id for one in each.found} >= everyone
