@@ -41,10 +41,8 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr import collection
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
-from neardup_solr.verbs.delivery import Sending
 
-USUAL = Sending()
-BATCH, THREADS = USUAL.batch_documents, USUAL.threads
+BATCH, THREADS = 500, 2  # as `index` has them by default
 BAD_EVERY = 100
 Seconds = dict[str, float]
 

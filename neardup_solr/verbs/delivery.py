@@ -16,7 +16,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotInTime
 from dataclasses import dataclass, field
 
-from neardup_solr.arguments import require_positive
 from neardup_solr.checkpoint import Position, reach
 from neardup_solr.errors import (
     NeardupError,
@@ -41,32 +40,6 @@ LAST_IDS = 20  # of a stretch, to see later that the collection still has them
 LOST = "Solr took it, but does not find it after a commit; does another program delete it?"
 PAUSE = 1.0  # seconds between two looks whether replicas have caught up
 HURRY_SECONDS = 8.0  # for the last documents, once the user wants to stop
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sending:
-    """Ways to send documents: by `threads` threads, in batches of limited size.
-
-    At most `checkpoint_every` records lie between two checkpoints. A Solr that is away is waited
-    for, `patience` seconds at most each time. In a SolrCloud a checkpoint needs `min_replicas` of
-    each shard to have what it counts as done.
-
-    Raises ArgumentError if a number is out of range.
-    """
-
-    threads: int = 2
-    batch_documents: int = 500
-    checkpoint_every: int = 20_000
-    patience: float = 300.0
-    min_replicas: int = 1
-
-    def __post_init__(self) -> None:
-        require_positive(
-            threads=self.threads,
-            batch=self.batch_documents,
-            checkpoint_every=self.checkpoint_every,
-            min_replicas=self.min_replicas,
-        )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -124,14 +97,16 @@ class Interval:
 class Destination:
     """The collection that documents go to, and what is made sure of there.
 
-    `as_record` makes a record of the source of a document. `resent` counts documents that were sent
-    again.
+    `as_record` makes a record of the source of a document. At most `batch` documents are sent again
+    at once, and `resent` counts them. In a SolrCloud, `min_replicas` of each shard have to have
+    what is verified.
     """
 
     collection: Collection
     settings: Settings
     as_record: Callable[[Document], Mapping[str, object]]
-    sending: Sending = field(default_factory=Sending)
+    batch: int = 500
+    min_replicas: int = 1
     resent: int = 0
 
     @property
@@ -177,7 +152,7 @@ class Destination:
             found = self.collection.versions(ids)
             if missing := [id for id in ids if found.get(id, -1) < stretch.versions.get(id, 0)]:
                 return missing
-        if self.sending.min_replicas > 1:
+        if self.min_replicas > 1:
             self._until_copied({id: stretch.versions.get(id, 0) for id in ids})
         return []
 
@@ -191,12 +166,12 @@ class Destination:
         def are_enough() -> bool:
             nonlocal copies
             copies = self.collection.copies(required) or 0
-            if copies < self.sending.min_replicas:
+            if copies < self.min_replicas:
                 self.collection.commit()  # or one that catches up would not show it
-            return copies >= self.sending.min_replicas
+            return copies >= self.min_replicas
 
         def too_few() -> SolrUnreachable:
-            of_all = f"{copies} of {self.sending.min_replicas} replicas have what was sent last"
+            of_all = f"{copies} of {self.min_replicas} replicas have what was sent last"
             step = "see that all nodes run, then go on with `resume`"
             return SolrUnreachable(self.collection.url, of_all, step)
 
@@ -235,7 +210,7 @@ class Destination:
             stretch.dead.append(self._error(stretch.documents.pop(id), LOST))
 
     def _send_again(self, stretch: Interval, ids: Sequence[str]) -> None:
-        size = self.sending.batch_documents
+        size = self.batch
         for at in range(0, len(ids), size):
             part = [stretch.documents[id] for id in ids[at : at + size]]
             self.resent += len(part)
@@ -256,12 +231,15 @@ class Delivery:
     `on_sent` is told how many documents of each batch Solr took, `on_verified` is given each
     stretch in order, once all of its documents are committed and found: its `dead` then include
     what Solr refused. After an interrupt it may be given one for a second time, or an empty one.
-    `begun` counts the records that an earlier run has done.
+    `threads` threads send them. `begun` counts the records that an earlier run has done, and at
+    most `checkpoint_every` lie between two checkpoints.
     """
 
     target: Destination
     on_sent: Callable[[int], None]
     on_verified: Callable[[Interval], None]
+    threads: int
+    checkpoint_every: int
     begun: int = 0
     _open: Interval = field(default_factory=Interval)
     _closed: Interval | None = None
@@ -283,7 +261,7 @@ class Delivery:
         Raises SolrError if Solr stays away for too long: then earlier stretches are done.
         """
         self._open.begun = self.begun
-        self._senders = ThreadPoolExecutor(self.target.sending.threads)
+        self._senders = ThreadPoolExecutor(self.threads)
         self._checker = ThreadPoolExecutor(1)
         interval = sys.getswitchinterval()
         try:
@@ -306,7 +284,7 @@ class Delivery:
 
     def _send(self, batch: Batch) -> None:
         made = encode.encode_documents(list(batch.documents.values()), self.target.settings)
-        while self._answers and (batch.alone or len(self._answers) > self.target.sending.threads):
+        while self._answers and (batch.alone or len(self._answers) > self.threads):
             self._acknowledge()
         if self.target.has_to_verify(self._open, batch.documents):
             self._close()
@@ -328,7 +306,7 @@ class Delivery:
 
     def _most(self) -> int:
         """Limit the records of a stretch: two may be on their way between two checkpoints."""
-        return max(1, self.target.sending.checkpoint_every // 2)
+        return max(1, self.checkpoint_every // 2)
 
     def _acknowledge(self) -> None:
         """Wait for the answer to the first batch that has none.

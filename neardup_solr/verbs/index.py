@@ -20,6 +20,7 @@ from neardup_solr.arguments import (
     checked,
     in_seconds,
     require,
+    require_positive,
 )
 from neardup_solr.checkpoint import ANEW, Job, JobSpec, Position, SavedJob, read_checkpoint
 from neardup_solr.errors import (
@@ -45,7 +46,7 @@ from neardup_solr.sources.columns import check_keep
 from neardup_solr.sources.fingerprint import DIGEST, bytes_of, identity
 from neardup_solr.sources.frames import class_name
 from neardup_solr.sources.record import came_before
-from neardup_solr.verbs.delivery import Batch, Delivery, Destination, Interval, Sending
+from neardup_solr.verbs.delivery import Batch, Delivery, Destination, Interval
 
 BATCH_CHARACTERS = 4 * 2**20
 LOOKED_AT = 100  # documents whose columns stand for those of the collection
@@ -136,19 +137,16 @@ def index(
     """
     reading = reading_of(locals(), "refuse")
     check_keep(reading.keep)
-    sending = Sending(
-        threads=threads,
-        batch_documents=batch,
-        checkpoint_every=checkpoint_every,
-        patience=in_seconds(patience, "patience"),
-        min_replicas=min_replicas,
+    require_positive(
+        threads=threads, batch=batch, checkpoint_every=checkpoint_every, min_replicas=min_replicas
     )
+    patience = in_seconds(patience, "patience")
     require(job is not None or not resume, "`resume` needs a `job`", "name the folder of the job")
     require(str(job).strip() not in ("", "."), "`job` names no folder", "name one for this job")
     _require_one_text_field(collection, reading.text)
     run = _IndexRun(
         reading=reading,
-        sending=sending,
+        batch=batch,
         progress=SourceProgress(
             stage="indexing",
             on_progress=on_progress or ignore,
@@ -160,7 +158,7 @@ def index(
         work=_make_spec(source, collection, reading),
     )
     with ExitStack() as held:
-        held.enter_context(collection.session.outages.waited_for(sending.patience))
+        held.enter_context(collection.session.outages.waited_for(patience))
         try:
             if job is not None:
                 run.open_job(held.enter_context(Job(Path(job))), collection, resume=resume)
@@ -170,7 +168,24 @@ def index(
             collection.require_placed(min_replicas)
             if keep is None or not collection.names.is_plain:
                 batches = ColumnsToKeep(collection).guard(batches)
-            summary = run.deliver(batches, collection, chosen)
+            target = Destination(
+                collection=collection,
+                settings=chosen,
+                as_record=run.as_record,
+                batch=batch,
+                min_replicas=min_replicas,
+            )
+            delivery = Delivery(
+                target=target,
+                on_sent=run.acknowledge,
+                on_verified=run.keep_checkpoint,
+                threads=threads,
+                checkpoint_every=checkpoint_every,
+                begun=run.begun.read,
+            )
+            run.has_begun = True
+            delivery.run(batches)
+            summary = run.summary(target)
         except (NeardupError, KeyboardInterrupt) as error:
             run.note(error)
             raise
@@ -259,7 +274,7 @@ class _IndexRun:
     """
 
     reading: Reading
-    sending: Sending
+    batch: int
     progress: SourceProgress
     failures: Failures
     on_repeat: OnRepeat
@@ -312,7 +327,7 @@ class _IndexRun:
                 self._put(batch, found)
             else:
                 self._fail(found)
-            most = self.sending.batch_documents
+            most = self.batch
             is_long = batch.characters >= BATCH_CHARACTERS
             if is_long or len(batch.documents) >= most or len(self.dead) >= most:
                 yield self._end_batch(batch, seal.hexdigest())
@@ -328,35 +343,20 @@ class _IndexRun:
         batch.dead, self.dead = self.dead, []
         return batch
 
-    def deliver(
-        self, batches: Iterable[Batch], collection: Collection, settings: Settings
-    ) -> IndexSummary:
-        """Send all batches, and return the counts of the whole run."""
-        self.has_begun = True
-        target = Destination(
-            collection=collection,
-            settings=settings,
-            as_record=self.as_record,
-            sending=self.sending,
-        )
-        Delivery(
-            target=target,
-            on_sent=self.acknowledge,
-            on_verified=self.keep_checkpoint,
-            begun=self.begun.read,
-        ).run(batches)
+    def summary(self, target: Destination) -> IndexSummary:
+        """Count what came of the whole run."""
         failed = self.failures.count
         repeated = self.repeated - (self.again & self.refused).total()
         return IndexSummary(
-            collection=collection.name,
-            documents=collection.count(),
+            collection=target.collection.name,
+            documents=target.collection.count(),
             read=self.read,
             indexed=self.read - repeated - failed,
             repeated=repeated,
             failed=failed,
             errors=tuple(self.failures.first),
             words=self.reached.words,
-            settings=settings,
+            settings=target.settings,
             seconds=time.monotonic() - self.started,
             resumed=self.begun.read,
             resent=target.resent,
