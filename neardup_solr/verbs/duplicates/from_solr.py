@@ -247,7 +247,7 @@ def _only_new(
             at = list(found)
             encoded = [one["signature"] for one in found.values()]
             signatures[at] = signature.decode_all(encoded, settings)
-            read_now = np.array([one.get(VERSION, 0) for one in found.values()])
+            read_now = _versions_of([*found.values()])
             # What was written since it was listed is to be read again by the next run.
             there[at] = np.where(read_now == there[at], read_now, 0)
             contents[at] = hash_texts([one.get(TEXT, "") for one in found.values()])
@@ -283,8 +283,7 @@ def refresh_versions(path: Path, collection: Collection, ids: Sequence[str]) -> 
         contents = run.keys.contents[rows]
         is_same = (rows >= 0) & (signatures == run.signatures[rows]).all(axis=1)
         is_same &= (contents == texts) | (contents == hash_signatures(signatures))
-        versions = np.fromiter((one.get(VERSION, 0) for one in there), np.int64, len(there))
-        run.keys.versions[rows[is_same]] = versions[is_same]
+        run.keys.versions[rows[is_same]] = _versions_of(there)[is_same]
     previous_run.write(path, work, run)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -190,11 +190,8 @@ class StoredRun:
 
     def rows_of(self, ids: Hashes) -> NDArray[np.int64]:
         """Find the rows of ids of these hashes, the last ones if they repeat, else -1."""
-        known = self.keys.ids
-        if not len(known):
-            return np.full(len(ids), -1)
-        order = np.argsort(known, kind="stable")
-        ordered = known[order]
+        order = np.argsort(self.keys.ids, kind="stable")
+        ordered = self.keys.ids[order]
         at = (np.searchsorted(ordered, ids, side="right") - 1).clip(min=0)  # the last of equal ones
         return np.where((ordered[at] == ids) & ~mark_repeated(ids), order[at], -1)
 
@@ -264,7 +261,7 @@ class PreviousRun:
 
     def settle(self, signatures: NDArray[np.uint32]) -> None:
         """Find out what of the earlier run still holds, once all documents are there."""
-        keys = concatenate_keys([NO_KEYS, *self._parts])
+        keys = DocumentKeys(*map(np.concatenate, zip(NO_KEYS, *self._parts, strict=True)))
         self._parts.clear()
         rows_renamed, names = self._renamed
         keys.ids[rows_renamed] = names
@@ -281,7 +278,9 @@ class PreviousRun:
         keys.contents[:] = np.where(is_same & (keys.contents == UNKNOWN), contents, keys.contents)
         has_same_signature = is_known & ~is_same
         if len(old.signatures):  # others for the same text: then one of them is wrong
-            for at in _parts(np.flatnonzero(has_same_signature)):
+            doubtful = np.flatnonzero(has_same_signature)
+            for first in range(0, len(doubtful), AT_ONCE):
+                at = doubtful[first : first + AT_ONCE]
                 has_same_signature[at] = (old.signatures[rows[at]] == signatures[at]).all(axis=1)
         is_unread = has_same_signature & (contents == UNKNOWN) & (len(old.signatures) > 0)
         is_same |= has_same_signature & (contents != UNKNOWN) & (contents == keys.contents)
@@ -336,16 +335,6 @@ class PreviousRun:
         known = self.within.before
         columns = (known.far, known.near, known.distances, known.similarities)
         return " ".join(f"{zlib.crc32(column.data):x}" for column in columns)
-
-
-def _parts(rows: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
-    """Some rows at a time."""
-    return (rows[at : at + AT_ONCE] for at in range(0, len(rows), AT_ONCE))
-
-
-def concatenate_keys(parts: Sequence[DocumentKeys]) -> DocumentKeys:
-    """Concatenate the keys of all parts."""
-    return DocumentKeys(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def hash_signatures(signatures: NDArray[np.uint32]) -> Hashes:
