@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from typing import IO, Any, Final, TypeAlias
 
@@ -37,9 +37,9 @@ from neardup_solr.sources.record import (
 )
 from neardup_solr.text.packed import SPARE, Packed, join_packed, pack
 
-_BETWEEN: Final = os.urandom(16).hex()
 # Its position, the object or what is wrong with it, and how it is written if that is known.
 Found: TypeAlias = tuple[str, object, bytes | str]
+Numbered: TypeAlias = tuple[int, bytes | None]
 
 
 _HEAD: Final = 2**16
@@ -109,7 +109,7 @@ def from_objects(source: Opened, objects: Iterable[Found], reading: Reading) -> 
         id = found[id_name] if id_name in found else found.get(_key(id_name, found))
         id = id if reading.has_ids else NUMBERED
         if type(id) is float and raw:
-            id = _whole_number(raw, _key(id_name, found))
+            id = _load_exactly(raw).get(_key(id_name, found), math.nan)
         text: object
         if several:
             text = tuple(found.get(_key(name, found)) for name in reading.text)
@@ -138,12 +138,12 @@ def _kept_values(found: dict[str, Any], keep: Iterable[str]) -> dict[str, Any]:
     return {name: value for name, value in values if value is not None}
 
 
-def _whole_number(raw: bytes | str, name: str) -> object:
-    """An id as it is written: orjson turns whole numbers over 64 bits into floats."""
+def _load_exactly(raw: bytes | str) -> dict[str, Any]:
+    """Parse an object with whole numbers as text: orjson makes floats of those over 64 bits."""
     try:
-        return json.loads(raw, parse_int=str)[name]
+        return dict(json.loads(raw, parse_int=str))
     except RecursionError:
-        return float("nan")
+        return {}
 
 
 def _find_rounded(kept: Mapping[str, Any], found: dict[str, Any], raw: bytes | str) -> str | None:
@@ -151,20 +151,11 @@ def _find_rounded(kept: Mapping[str, Any], found: dict[str, Any], raw: bytes | s
     for name, value in kept.items():
         parts = value if type(value) is list else [value]
         if any(type(part) is float and abs(part) >= 2**63 for part in parts):
-            written = _written(raw, _key(name, found))
-            if any(type(part) is int for part in written):
+            written = _load_exactly(raw).get(_key(name, found))
+            pairs = zip(parts, written if type(written) is list else [written], strict=False)
+            if any(type(part) is float and type(one) is str for part, one in pairs):
                 return name
     return None
-
-
-def _written(raw: bytes | str, name: str) -> list[object]:
-    """The parts of a column, huge whole numbers as they are written."""
-    try:
-        value = json.loads(raw)[name]
-    except RecursionError:
-        return []
-    parts = value if isinstance(value, list) else [value]
-    return [part for part in parts if not isinstance(part, int) or abs(part) >= 2**63]
 
 
 def _original(found: dict[str, Any], raw: bytes | str) -> dict[str, Any] | str | None:
@@ -183,70 +174,52 @@ def _room(limit: int) -> int:
     return 2 * limit + 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """Whole lines: where they are, the number of the first, and its byte if they have places."""
-
-    where: str
-    number: int
-    place: int | None
-    content: bytes
-
-    def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The byte where each line begins, and how many it takes without its newline."""
-        ends = np.flatnonzero(np.frombuffer(self.content, np.uint8) == _NEWLINE)
-        if not self.content.endswith(b"\n"):
-            ends = np.append(ends, len(self.content))
-        begins = np.concatenate([[0], ends[:-1] + 1])
-        return begins + (self.place or 0), ends - begins
-
-
 def _runs(source: Opened, reading: Reading) -> Iterator[Piece]:
     """Read as many lines at once as there are, or line by line if one of them is odd."""
     limit, where = _room(reading.max_doc_bytes), f"{source.name}, line "
     number, first = 1, lines.start(source)
     for begin, content in lines.blocks_of_lines(source, limit):
-        block = _Block(where, number, None if first is None else first + begin, content or b"")
-        if found := _run_of(block, limit, reading, is_large=begin >= LARGE):
-            yield found
-            number += len(found)
-        else:
-            raws = lines.split(content, limit)
-            yield from _line_by_line(source, block, enumerate(raws, number), reading)
-            number += len(raws)
+        begins, sizes = _find_lines(content or b"")
+        numbers = range(number, number + len(begins))
+        number += len(begins)
+        places = [begin + (first or 0) + begins, sizes] if first is not None else [(), ()]
+        if content and sizes.max() <= limit:
+            objects = _read_objects(content, reading, is_large=begin >= LARGE)
+            found = objects and run(where, numbers, *objects, *places, reading=reading)
+            if found:
+                yield found
+                continue
+        numbered = zip(numbers, lines.split(content, limit), strict=True)
+        yield from _line_by_line(source, numbered, places, reading)
+
+
+def _find_lines(content: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The byte where each line begins, and how many it takes without its newline."""
+    ends = np.flatnonzero(np.frombuffer(content, np.uint8) == _NEWLINE)
+    if not content.endswith(b"\n"):
+        ends = np.append(ends, len(content))
+    begins = np.concatenate([[0], ends[:-1] + 1])
+    return begins, ends - begins
 
 
 def _line_by_line(
-    source: Opened, block: _Block, numbered: Iterable[tuple[int, bytes | None]], reading: Reading
+    source: Opened, numbered: Iterable[Numbered], places: Sequence[Any], reading: Reading
 ) -> Iterator[Piece]:
     """The records of the lines of a block, each with its place if it has one."""
-    begins, sizes = block.places()
     for at, line in enumerate(numbered):
-        found = _of_lines(source, [line], reading)
-        for made in from_objects(source, found, reading):
-            if isinstance(made, Document) and block.place is not None:
+        begins, sizes = (part[at : at + 1] for part in places)
+        for made in from_objects(source, _of_lines(source, [line], reading), reading):
+            if isinstance(made, Document) and len(begins):
                 yield Run(
                     ids=[made.id] if reading.has_ids else [],
                     texts=[made.text],
-                    where=block.where,
+                    where=f"{source.name}, line ",
                     numbers=line[:1],
-                    begins=begins[at : at + 1],
-                    sizes=sizes[at : at + 1],
+                    begins=begins,
+                    sizes=sizes,
                 )
             else:
                 yield made
-
-
-def _run_of(block: _Block, limit: int, reading: Reading, *, is_large: bool) -> Run | None:
-    """Make documents of all lines, or None if there is anything more to be said of one."""
-    begins, sizes = block.places()
-    found = _read_objects(block.content, reading, is_large) if sizes.max() <= limit else None
-    if found is None or len(found[1]) != len(begins):
-        return None
-    numbers = range(block.number, block.number + len(begins))
-    if block.place is None:
-        return run(block.where, numbers, *found, reading=reading)
-    return run(block.where, numbers, *found, reading=reading, begins=begins, sizes=sizes)
 
 
 def _read_objects(
@@ -259,13 +232,15 @@ def _read_objects(
     """
     if is_large and (scanned := _scan(content, reading)):
         return scanned
-    objects = _load_objects(content) or []
+    written = content.removesuffix(b"\n").split(b"\n")
     try:
+        objects = list(map(orjson.loads, written))
         ids = [each[reading.id] for each in objects] if reading.has_ids else []
         texts = [each[reading.text[0]] for each in objects]
-    except LookupError:
+    except (ValueError, LookupError, TypeError):
         return None
-    if set(map(type, texts)) != {str} or _any_repeats(objects, content):
+    kinds = set(map(type, objects)), set(map(type, texts))
+    if kinds != ({dict}, {str}) or any(map(_repeats, objects, written)):
         return None
     return ids, pack(texts)
 
@@ -295,22 +270,6 @@ def _is_utf8(content: bytes) -> bool:
         return content.isascii() or bool(content.decode())
     except UnicodeDecodeError:
         return False
-
-
-def _load_objects(content: bytes) -> list[dict[str, Any]] | None:
-    """Parse the objects of lines, all at once, or None if anything else is among them.
-
-    They are one in each line if there are as many as lines.
-    """
-    written = content.removesuffix(b"\n").replace(b"\n", b',"%b",' % _BETWEEN.encode())
-    try:
-        found = orjson.loads(b"[%b]" % written)
-    except ValueError:
-        return None
-    # What is put between lines is in no file: so as many objects as lines are one in each.
-    objects, between = found[::2], found[1::2]
-    is_apart = between.count(_BETWEEN) == len(between)
-    return objects if is_apart and set(map(type, objects)) == {dict} else None
 
 
 def texts_again(source: Opened, reading: Reading) -> TextsAgain | None:
@@ -395,42 +354,42 @@ def _read_at(file: IO[bytes], begin: int, size: int) -> bytes:
     return file.read(size)
 
 
-def _of_lines(
-    source: Opened, numbered: Iterable[tuple[int, bytes | None]], reading: Reading
-) -> Iterator[Found]:
+def _of_lines(source: Opened, numbered: Iterable[Numbered], reading: Reading) -> Iterator[Found]:
     where = f"{source.name}, line "
     for number, raw in numbered:
-        if raw is None:
-            yield "", RecordError(f"{where}{number}", too_large(reading.max_doc_bytes)), b""
-            continue
+        if raw is None or raw.strip():
+            yield _load(f"{where}{number}", raw, reading)
+
+
+def _of_array(source: Opened, reading: Reading) -> Iterator[Found]:
+    where = f"{source.name}, record "
+    for number, raw in enumerate(_elements(source, reading.max_doc_bytes), 1):
+        yield _load(f"{where}{number}", raw, reading)
+
+
+def _load(position: str, raw: bytes | None, reading: Reading) -> Found:
+    """Parse an element, or make the error that says what is wrong with it.
+
+    Invalid UTF-8 is told from malformed JSON, or read anyway if lossy.
+    """
+    if raw is None:
+        return position, RecordError(position, too_large(reading.max_doc_bytes)), b""
+    reason = ""
+    try:
         try:
             found = orjson.loads(raw)
         except ValueError as error:
-            if raw.strip():
-                yield _second_look(f"{where}{number}", raw, error, reading)
-            continue
-        yield _check_keys(f"{where}{number}", found, raw)
-
-
-def _check_keys(position: str, found: object, raw: bytes) -> Found:
-    """Give what was read of an element, or the error that says that it has a key twice."""
-    if type(found) is dict and _repeats(found, raw):
+            reason = f"malformed JSON ({error})"
+            text = decode(raw, reading).encode()
+            found, raw = orjson.loads(text), text
+        if type(found) is not dict or not _repeats(found, raw):
+            return position, found, raw
         reason = _repetition(raw)
-        return position, RecordError(position, reason, record=as_text(raw)), b""
-    return position, found, raw
-
-
-def _any_repeats(objects: Sequence[dict[str, Any]], written: bytes) -> bool:
-    """Tell whether an object has a key twice. If none holds others, that is seen all at once."""
-    content = np.frombuffer(written, np.uint8)
-    slashes = np.flatnonzero(content == _BACKSLASH)
-    # Of several backslashes in a row, the first, third and so on escape what follows.
-    firsts = np.maximum.accumulate(np.where(np.diff(slashes, prepend=-2) > 1, slashes, 0))
-    escaped = content[slashes[(slashes - firsts) % 2 == 0] + 1]
-    quotes = np.count_nonzero(content == _QUOTE) - np.count_nonzero(escaped == _QUOTE)
-    values = chain.from_iterable(map(dict.values, objects))
-    strings = sum(map(len, objects)) + list(map(type, values)).count(str)
-    return int(quotes) != 2 * strings and any(map(_repeats, objects, written.split(b"\n")))
+    except Unusable as problem:
+        return position, unusable(position, problem), b""
+    except ValueError:
+        pass  # for the reason above
+    return position, RecordError(position, reason, record=as_text(raw)), b""
 
 
 def _repeats(found: dict[str, Any], raw: bytes) -> bool:
@@ -457,32 +416,7 @@ def _repetition(raw: bytes) -> str:
     return f"malformed JSON: the key {twice[0]!r} appears twice"
 
 
-def _second_look(position: str, raw: bytes, error: ValueError, reading: Reading) -> Found:
-    """Tell invalid UTF-8 from malformed JSON, or read it anyway if lossy."""
-    try:
-        text = decode(raw, reading).encode()
-        return _check_keys(position, orjson.loads(text), text)
-    except Unusable as problem:
-        return position, unusable(position, problem), b""
-    except ValueError:
-        reason = f"malformed JSON ({error})"
-        return position, RecordError(position, reason, record=as_text(raw)), b""
-
-
-def _of_array(source: Opened, reading: Reading) -> Iterator[Found]:
-    where = f"{source.name}, record "
-    for number, raw in enumerate(_elements(source, reading.max_doc_bytes), 1):
-        position = f"{where}{number}"
-        if raw is None:
-            yield position, RecordError(position, too_large(reading.max_doc_bytes)), b""
-            continue
-        try:
-            yield _check_keys(position, orjson.loads(raw), raw)
-        except ValueError as error:
-            yield _second_look(position, raw, error, reading)
-
-
-_NEWLINE, _QUOTE, _BACKSLASH, _COMMA = b'\n"\\,'
+_NEWLINE, _QUOTE, _COMMA = b'\n",'
 # A string is one token, which may go on in the next block; then its closing quote is missing.
 _STRING_END: Final = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
 _TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*("?)|[\[\]{},]', re.DOTALL)

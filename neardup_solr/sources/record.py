@@ -282,10 +282,10 @@ def run(
     numbers: Sequence[int],
     ids: Sequence[Any],
     texts: Sequence[Any],
-    *,
-    reading: Reading,
     begins: Places = (),
     sizes: Places = (),
+    *,
+    reading: Reading,
 ) -> Run | None:
     """Check many ids and texts at once, or return None if `record` has to say what is wrong.
 

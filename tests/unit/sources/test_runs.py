@@ -186,7 +186,7 @@ def test_plain_objects_are_read_in_compiled_code(tmp_path: Path) -> None:
     path.write_text('{"id": 1, "text": "plain", "of": null}\n{"text": "\\u00e9\\n", "id": "é"}\n')
     with (
         patch.object(json_lines, "LARGE", 0),
-        patch.object(json_lines, "_load_objects", side_effect=AssertionError),
+        patch.object(json_lines, "_repeats", side_effect=AssertionError),
     ):
         (run,) = sources.pieces(path)
     assert isinstance(run, Run)
