@@ -33,7 +33,8 @@ from neardup_solr.arguments import Source
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import LOG, ignore
 from neardup_solr.records import Document, Run, characters
-from neardup_solr.sources import sniff
+from neardup_solr.sources.columns import choose_id
+from neardup_solr.sources.csv import are_enough, first_fields, recognize_format, with_ids_of_lines
 from neardup_solr.sources.folders import (
     PARTS,
     SUFFIXES,
@@ -43,46 +44,36 @@ from neardup_solr.sources.folders import (
     contents,
     is_folder,
     join_sources,
-    paths_of,
-    shown_name,
     size,
     suffix_format,
     walk,
     with_parts,
 )
+from neardup_solr.sources.folders import (
+    paths_of as paths_of,
+)
+from neardup_solr.sources.folders import (
+    shown_name as shown_name,
+)
 from neardup_solr.sources.lines import begun, has_mark
 from neardup_solr.sources.record import (
     Opened,
     Piece,
-    Reading,
     Record,
     Unusable,
     number_records,
-    one_by_one,
-    reading_of,
     step_for,
 )
-from neardup_solr.sources.sniff import with_ids
+from neardup_solr.sources.record import (
+    Reading as Reading,
+)
+from neardup_solr.sources.record import (
+    one_by_one as one_by_one,
+)
+from neardup_solr.sources.record import (
+    reading_of as reading_of,
+)
 from neardup_solr.text.packed import size_of
-
-__all__ = [
-    "FORMATS",
-    "Reading",
-    "SourceLike",
-    "again",
-    "as_written",
-    "documents",
-    "format_of",
-    "one_by_one",
-    "paths_of",
-    "pieces",
-    "read_text",
-    "reading_of",
-    "records",
-    "rows_hint",
-    "shown_name",
-    "size_hint",
-]
 
 FORMATS: Final = tuple(dict.fromkeys([*SUFFIXES.values(), "folder"]))
 
@@ -249,11 +240,39 @@ _READERS: Final = {
 def _with_ids(parts: list[tuple[Opened, str | None]]) -> list[tuple[Opened, str | None]]:
     """The parts of a source, whose records are all numbered if nothing looks like an id."""
     (first, format), *others = parts
-    if format is None:
-        return parts
-    first = with_ids(first, format)
+    first = with_ids(first, format) if format else first
     reading = first.reading
     return [(first, format), *((replace(part, reading=reading), own) for part, own in others)]
+
+
+def with_ids(source: Opened, format: str) -> Opened:
+    """The source, whose records are numbered if nothing looks like an id and a guess is wanted.
+
+    A notice says so, and whether lines begin with ids. Raises SourceError if lines do not, but
+    have to.
+    """
+    reading = source.reading
+    if reading.guess == "none" or not reading.has_ids or format == "folder":
+        return source
+    if format == "lines":
+        return with_ids_of_lines(source)
+    if reading.guess == "refuse":
+        return source
+    if format in BINARY:
+        from neardup_solr.sources.raw import names_of
+
+        names = names_of(source, format) or []
+    else:
+        head, source = begun(source, are_enough)
+        if format in WITH_DELIMITER:
+            names = first_fields(source, head, format)
+        else:
+            from neardup_solr.sources.json import first_names
+
+            names = first_names(head)
+    if names:  # if there are none, that is said when it is read
+        reading = choose_id(source, names, reading)
+    return replace(source, reading=replace(reading, guess="none"))
 
 
 def _parts(
@@ -434,9 +453,9 @@ def _check_format(source: Opened, reading: Reading, format: str) -> None:
 
 def _recognize(source: Opened, reading: Reading) -> Iterator[Piece]:
     """The records of standard input, in the format that its first lines show."""
-    head, source = begun(source, sniff.are_enough)
+    head, source = begun(source, are_enough)
     is_told = reading.delimiter is not None
-    format, reading = sniff.recognize_format(source, head, reading)
+    format, reading = recognize_format(source, head, reading)
     _check_format(source, reading, format)
     if format != "lines" and not is_told:
         name = {"csv": "CSV", "tsv": "TSV", "json": "JSON"}[format]

@@ -128,20 +128,25 @@ def _read_pandas(frame: Any, source: Opened) -> Iterator[Piece]:
     places, asked = columns(source, names, source.reading).needed()
     width = len(frame.columns)
 
-    def part(place: int, first: int, last: int) -> list[Any]:
-        if place < width:
-            return list(frame.iloc[first:last, place].tolist())
-        return list(frame.index[first:last].get_level_values(names[place]).tolist())
+    def column(few: Any, place: int) -> list[Any]:
+        is_index = place >= width
+        found = few.index.get_level_values(names[place]) if is_index else few.iloc[:, place]
+        return list(found.tolist())
 
-    return _parts(source, len(frame), places, asked, part)
+    firsts = range(0, len(frame), ROWS_AT_ONCE)
+    slices = (frame.iloc[first : first + ROWS_AT_ONCE] for first in firsts)
+    return _read_slices(source, slices, places, asked, column)
 
 
-def _parts(
-    source: Opened, rows: int, places: list[int], asked: Columns, part: Any
+def _read_slices(
+    source: Opened, slices: Iterable[Any], wanted: Iterable[Any], asked: Columns, column: Any
 ) -> Iterator[Piece]:
-    for first in range(0, rows, ROWS_AT_ONCE):
-        parts = [part(place, first, first + ROWS_AT_ONCE) for place in places]
-        yield from from_columns(f"{source.name}, row ", first + 1, parts, asked, source.reading)
+    """Read DataFrames of a few rows each, by a function that gives the values of a column."""
+    number, where = 1, f"{source.name}, row "
+    for few in slices:
+        parts = [column(few, each) for each in wanted]
+        yield from from_columns(where, number, parts, asked, source.reading)
+        number += len(few)
 
 
 def _read_lazy(frame: Any, source: Opened) -> Iterator[Piece]:
@@ -157,19 +162,9 @@ def _read_lazy(frame: Any, source: Opened) -> Iterator[Piece]:
 
 def _read_polars(frames: Iterable[Any], names: list[str], source: Opened) -> Iterator[Piece]:
     places, asked = columns(source, names, source.reading).needed()
-    return _of_polars(frames, [names[place] for place in places], asked, source)
-
-
-def _of_polars(
-    frames: Iterable[Any], wanted: list[str], asked: Columns, source: Opened
-) -> Iterator[Piece]:
-    number, where = 0, f"{source.name}, row "
-    for frame in frames:
-        for first in range(0, frame.height, ROWS_AT_ONCE):
-            few = frame.slice(first, ROWS_AT_ONCE)
-            parts = [few.get_column(name).to_list() for name in wanted]
-            yield from from_columns(where, number + 1, parts, asked, source.reading)
-            number += few.height
+    slices = chain.from_iterable(frame.iter_slices(ROWS_AT_ONCE) for frame in frames)
+    wanted = [names[place] for place in places]
+    return _read_slices(source, slices, wanted, asked, lambda few, name: few[name].to_list())
 
 
 def _batches(given: Any, source: Opened) -> Any:

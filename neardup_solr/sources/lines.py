@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import chain
-from pathlib import PurePath
 from typing import BinaryIO, Final
 
 from neardup_solr.errors import ArgumentError, RecordError
@@ -226,37 +225,25 @@ def _open(source: Opened) -> Iterator[BinaryIO]:
 def _plain(source: Opened, file: BinaryIO) -> Iterator[bytes]:
     """Decompress blocks, and report the number of bytes read after each."""
     suffix = source.path.suffix.lower() if source.path else ""
-    _, decompress = DECOMPRESSORS.get(suffix, ("", _as_it_is))
+    kind, decompress = DECOMPRESSORS.get(suffix, ("", _as_it_is))
     stream = decompress(source, file)
-    if suffix in DECOMPRESSORS and file.seekable():
+    if kind and file.seekable():
         stream = _limit_growth(source, file, stream)
     tell = source.on_progress if source.on_progress and file.seekable() else None
-    started = False
-    while block := _next_block(source, stream, started):
-        started = True
-        if tell:
-            tell(file.tell())
-        yield block
-
-
-def _next_block(source: Opened, stream: Iterator[bytes], started: bool) -> bytes:
-    """Read the next block, b"" at the end, and translate the errors of decompressors."""
+    is_first, end = True, f"{source.name}, at its end"
     try:
-        return next(filter(None, stream), b"")
+        for block in filter(None, stream):
+            is_first = False
+            if tell:
+                tell(file.tell())
+            yield block
     except EOFError as error:
-        kind = DECOMPRESSORS[PurePath(source.given).suffix.lower()][0]
-        raise RecordError(
-            f"{source.name}, at its end", f"the file ends too early (truncated {kind})"
-        ) from error
+        raise RecordError(end, f"the file ends too early (truncated {kind})") from error
     except (zlib.error, gzip.BadGzipFile, _Damaged) as error:
-        kind = DECOMPRESSORS[PurePath(source.given).suffix.lower()][0]
-        if not started:
-            raise source.error(
-                f"is not {kind}, though its name says so", "give it the suffix of what it is"
-            ) from error
-        raise RecordError(
-            f"{source.name}, at its end", f"the {kind} data is damaged from here on ({error})"
-        ) from error
+        if is_first:
+            step = "give it the suffix of what it is"
+            raise source.error(f"is not {kind}, though its name says so", step) from error
+        raise RecordError(end, f"the {kind} data is damaged from here on ({error})") from error
 
 
 def _limit_growth(source: Opened, file: BinaryIO, stream: Iterator[bytes]) -> Iterator[bytes]:
@@ -345,18 +332,13 @@ def _from_encoding(source: Opened, encoding: str, stream: Iterable[bytes]) -> It
     # A lone surrogate of UTF-16 passes through as bytes that are not UTF-8, too.
     lenient = "replace" if source.reading.lossy else "neardup_undecodable"
     on_invalid = "surrogatepass" if encoding.startswith("utf-16") else lenient
-    decoder = codecs.getincrementaldecoder(encoding)(on_invalid)
     is_first = True
     stream = _latin(source, stream) if encoding == "iso8859-1" else stream
     try:
-        for block in stream:
-            if text := decoder.decode(block):
-                yield (text.removeprefix("\ufeff") if is_first else text).encode(
-                    "utf-8", "surrogatepass"
-                )
-                is_first = False
-        if text := decoder.decode(b"", final=True):
-            yield text.encode("utf-8", "surrogatepass")
+        for text in codecs.iterdecode(stream, encoding, on_invalid):
+            plain = text.removeprefix("\ufeff") if is_first else text
+            yield plain.encode("utf-8", "surrogatepass")
+            is_first = False
     except UnicodeError as error:
         name = encoding.upper()
         if is_first:

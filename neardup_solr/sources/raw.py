@@ -11,6 +11,7 @@ import codecs
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import Any, Final
 
@@ -77,10 +78,10 @@ def _lines(source: Opened, reading: Reading) -> RawRecords:
     )
 
 
-def _table(source: Opened, reading: Reading, format: str, usual: str) -> RawRecords:
+def _table(source: Opened, reading: Reading, format: str) -> RawRecords:
     from neardup_solr.sources.csv import fields_of, written_rows
 
-    delimiter, rows = written_rows(source, reading, usual)
+    delimiter, rows = written_rows(source, reading, "\t" if format == "tsv" else ",")
     head = next(rows)
     names = fields_of(head, reading, delimiter)
 
@@ -96,14 +97,6 @@ def _table(source: Opened, reading: Reading, format: str, usual: str) -> RawReco
         delimiter=delimiter,
         names=names,
     )
-
-
-def _csv(source: Opened, reading: Reading) -> RawRecords:
-    return _table(source, reading, "csv", ",")
-
-
-def _tsv(source: Opened, reading: Reading) -> RawRecords:
-    return _table(source, reading, "tsv", "\t")
 
 
 def _json(source: Opened, reading: Reading) -> RawRecords:
@@ -231,8 +224,8 @@ def _until_damage(records: Iterator[Any]) -> Iterator[Any]:
 
 WRITTEN: Final[dict[str, Callable[[Opened, Reading], RawRecords]]] = {
     "lines": _lines,
-    "csv": _csv,
-    "tsv": _tsv,
+    "csv": partial(_table, format="csv"),
+    "tsv": partial(_table, format="tsv"),
     "jsonl": _json,
     "json": _json,
     "parquet": _parquet,
