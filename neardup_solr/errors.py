@@ -52,7 +52,14 @@ def counted(number: int, what: str, several: str | None = None) -> str:
 
 
 class NeardupError(Exception):
-    """Anything that neardup_solr reports on purpose."""
+    """Anything that neardup_solr reports on purpose: a reason, and what to do next."""
+
+    def __init__(self, reason: str, next_step: str) -> None:
+        super().__init__(reason, next_step)
+        self.reason, self.next_step = reason, next_step
+
+    def __str__(self) -> str:
+        return f"{self.reason}; {self.next_step}"
 
 
 class SourceError(NeardupError):
@@ -62,12 +69,12 @@ class SourceError(NeardupError):
     """
 
     def __init__(self, source: str, reason: str, next_step: str) -> None:
-        source, reason = without_password(source), without_password(reason)
-        super().__init__(source, reason, next_step)
-        self.source, self.reason, self.next_step = source, reason, next_step
+        super().__init__(without_password(reason), next_step)
+        self.source = without_password(source)
+        self.args = (self.source, *self.args)
 
     def __str__(self) -> str:
-        return f"{self.source}: {self.reason}; {self.next_step}"
+        return f"{self.source}: {super().__str__()}"
 
 
 class RecordError(NeardupError):
@@ -86,7 +93,7 @@ class RecordError(NeardupError):
         record: Mapping[str, Any] | str | None = None,
         stage: str = "read",
     ) -> None:
-        super().__init__(position, reason, id)
+        self.args = (position, reason, id)
         self.position, self.reason, self.id = position, reason, id
         self.record, self.stage = record, stage
 
@@ -99,12 +106,7 @@ class SettingsError(NeardupError):
     """Settings that are impossible, or that differ from those stored with the collection."""
 
     def __init__(self, reason: str, next_step: str) -> None:
-        reason = without_password(reason)
-        super().__init__(reason, next_step)
-        self.reason, self.next_step = reason, next_step
-
-    def __str__(self) -> str:
-        return f"{self.reason}; {self.next_step}"
+        super().__init__(without_password(reason), next_step)
 
 
 class ArgumentError(SettingsError, ValueError):
@@ -118,13 +120,6 @@ class ArgumentError(SettingsError, ValueError):
 class JobError(NeardupError):
     """A job of `index` that another run has open, or that cannot go on where it stopped."""
 
-    def __init__(self, reason: str, next_step: str) -> None:
-        super().__init__(reason, next_step)
-        self.reason, self.next_step = reason, next_step
-
-    def __str__(self) -> str:
-        return f"{self.reason}; {self.next_step}"
-
 
 class SolrError(NeardupError):
     """Solr did not answer, or not with what was asked for.
@@ -136,11 +131,12 @@ class SolrError(NeardupError):
     may_pass = False
 
     def __init__(self, url: str, reason: str, next_step: str) -> None:
-        super().__init__(url, reason, next_step)
-        self.url, self.reason, self.next_step = url, reason, next_step
+        super().__init__(reason, next_step)
+        self.url = url
+        self.args = (url, reason, next_step)
 
     def __str__(self) -> str:
-        return f"{self.url}: {self.reason}; {self.next_step}"
+        return f"{self.url}: {super().__str__()}"
 
 
 class SolrUnreachable(SolrError):
@@ -241,10 +237,3 @@ class DocumentNotFound(SolrError):
 
 class ServerError(NeardupError):
     """The embedded Solr cannot be fetched, started or stopped."""
-
-    def __init__(self, reason: str, next_step: str) -> None:
-        super().__init__(reason, next_step)
-        self.reason, self.next_step = reason, next_step
-
-    def __str__(self) -> str:
-        return f"{self.reason}; {self.next_step}"

@@ -79,12 +79,7 @@ def index(given: Given, *, max_failed: str = "0", restart: bool = False) -> int:
     show.compile_kernel()
     try:
         with show.watch() as watching:
-            summary = nd.index(
-                collection=target,
-                on_error=watching.on_error,
-                on_progress=watching.on_progress,
-                **given,
-            )
+            summary = nd.index(collection=target, **watching, **given)
     except KeyboardInterrupt as interrupt:
         if not hasattr(interrupt, "__notes__"):
             interrupt.add_note(
@@ -206,7 +201,7 @@ def report(given: Given, *, output: Path | None = None, format: RowFormat | None
 def _make_report(given: Given) -> tuple[Collection, nd.Report]:
     target = given.connect()
     with show.watch() as watching:
-        return target, nd.report(target, on_progress=watching.on_progress, **given)
+        return target, nd.report(target, on_progress=watching["on_progress"], **given)
 
 
 def evaluate(
@@ -343,7 +338,7 @@ def signatures(given: Given) -> int:
     show.say_if_typed(given["source"], "documents")
     show.compile_kernel()
     with show.watch() as watching:
-        written = nd.signatures(on_error=watching.on_error, **given)
+        written = nd.signatures(on_error=watching["on_error"], **given)
     show.say(
         f"Read {written.read:,} records = {written.written:,} written + {written.failed:,} failed"
         f" to {given['output']} [{settings.fingerprint}]."
@@ -470,9 +465,7 @@ def annotate(given: Given) -> int:
     target = given.connect()
     show.compile_kernel()
     with show.watch() as watching, show.say_if_resumable():
-        done = nd.annotate(
-            target, on_error=watching.on_error, on_progress=watching.on_progress, **given
-        )
+        done = nd.annotate(target, **watching, **given)
     _say_annotated(done)
     return 1 if done.failed else 0
 
@@ -501,9 +494,7 @@ def strip(given: Given) -> int:
     """
     target = given.connect()
     with show.watch() as watching, show.say_if_resumable():
-        done = nd.strip(
-            target, on_error=watching.on_error, on_progress=watching.on_progress, **given
-        )
+        done = nd.strip(target, **watching, **given)
     failed = f", {done.failed:,} failed" if done.failed else ""
     show.say(f"{show.counted(done.stripped, 'document')} stripped{failed} ({done.seconds:.1f} s).")
     return 1 if done.failed else 0

@@ -16,7 +16,6 @@ from neardup_solr.cli.options import Function, Given
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import RowFormat
-    from neardup_solr.checkpoint import JobSpec
     from neardup_solr.solr.collection import Collection
 
 COLUMNS = ("position", "id", "stage", "reason", "record")
@@ -38,13 +37,16 @@ def show_letters(
     if output is not None:
         rows.check_output(output)
     job: Path | None = given["job"]
-    if job is not None and (given.address is not None or given.collection is not None):
-        raise click.BadParameter("--job tells which: leave --solr and --collection out")
-    if job is not None:
-        folders, whose = [job], f"in {job}"
-    else:
+    if job is None:
+        from neardup_solr.checkpoint import folders_of
+
         target = given.connect()
-        folders, whose = _find_folders(target), f"of {target.name} at {target.server}"
+        folders = folders_of(target.server, target.name)
+        whose = f"of {target.name} at {target.server}"
+    elif given.address is not None or given.collection is not None:
+        raise click.BadParameter("--job tells which: leave --solr and --collection out")
+    else:
+        folders, whose = [job], f"in {job}"
     found = {folder: nd.dead_letters(job=folder) for folder in folders}
     letters = [letter for several in found.values() for letter in several]
     if output is not None:
@@ -69,9 +71,7 @@ def retry(given: Given) -> int:
     show.compile_kernel()
     try:
         with show.watch() as watching:
-            done = nd.retry(
-                target, on_error=watching.on_error, on_progress=watching.on_progress, **given
-            )
+            done = nd.retry(target, **watching, **given)
     except KeyboardInterrupt:
         show.say("No record was removed that is not indexed; run this again to go on.")
         raise
@@ -103,12 +103,6 @@ def retry(given: Given) -> int:
 COMMANDS: dict[str, Function] = {"show": show_letters, "retry": retry}
 
 
-def _find_folders(target: Collection) -> list[Path]:
-    from neardup_solr import checkpoint
-
-    return checkpoint.folders_of(target.server, target.name)
-
-
 def _find_target(given: Given) -> Collection:
     """Find the collection that the options name, or else that of the job.
 
@@ -116,25 +110,18 @@ def _find_target(given: Given) -> Collection:
     """
     if given["job"] is None or given.address is not None:
         return given.connect()
+    from neardup_solr import embedded
     from neardup_solr.verbs.connect import ADDRESS
     from neardup_solr.verbs.dead_letters import require_job
 
     work = require_job(given["job"]).work
-    name = given.collection or work.collection
-    if os.environ.get(ADDRESS):
-        target = options.connect(None, name)
-        if target.server != work.server:
-            reason = f"the job is of a collection at {work.server}, and ${ADDRESS} names another"
-            raise nd.JobError(reason, f"add --solr {work.server}")
-        return target
-    return options.connect(None if _is_embedded(work) else work.server, name)
-
-
-def _is_embedded(work: JobSpec) -> bool:
-    """Return True for a job of the embedded Solr, which may have to be started for it."""
-    from neardup_solr import embedded
-
-    return work.server in embedded.addresses()
+    is_usual = os.environ.get(ADDRESS) or work.server in embedded.addresses()
+    address = None if is_usual else work.server
+    target = options.connect(address, given.collection or work.collection)
+    if os.environ.get(ADDRESS) and target.server != work.server:
+        reason = f"the job is of a collection at {work.server}, and ${ADDRESS} names another"
+        raise nd.JobError(reason, f"add --solr {work.server}")
+    return target
 
 
 def _say_where(found: Mapping[Path, Sequence[nd.Letter]], whose: str) -> None:
@@ -157,9 +144,13 @@ def _format_letters(letters: Iterable[nd.Letter], format: str) -> Iterator[str]:
     return format_rows(map(_row, letters), COLUMNS, format)
 
 
-def _row(letter: nd.Letter) -> dict[str, str | int | float | None]:
-    cells = (letter.position, letter.id, letter.stage, letter.reason, _format_record(letter))
-    return dict(zip(COLUMNS, map(_escape, cells), strict=True))
+def _row(letter: nd.Letter) -> dict[str, str | None]:
+    """Make a row, in which lone surrogates are escaped: they stand for bytes that are not UTF-8."""
+    cells = {name: getattr(letter, name) for name in COLUMNS} | {"record": _format_record(letter)}
+    return {
+        name: cell and cell.encode("utf-8", "backslashreplace").decode()
+        for name, cell in cells.items()
+    }
 
 
 def _format_record(letter: nd.Letter) -> str | None:
@@ -170,11 +161,6 @@ def _format_record(letter: nd.Letter) -> str | None:
         return json.dumps(letter.record, ensure_ascii=False)
     except RecursionError:  # lists within lists by the hundred
         return None
-
-
-def _escape(text: str | None) -> str | None:
-    """Escape lone surrogates, which stand for bytes that are not UTF-8."""
-    return text and text.encode("utf-8", "backslashreplace").decode()
 
 
 def _print_table(letters: Sequence[nd.Letter]) -> None:
@@ -190,8 +176,7 @@ def _print_table(letters: Sequence[nd.Letter]) -> None:
     table.add_column("reason", overflow="fold", ratio=3)
     table.add_column("record", overflow="ellipsis", no_wrap=True, ratio=3)
     for letter in letters[: show.MOST_ROWS]:
-        cells = (letter.position, letter.id, letter.stage, letter.reason, _format_record(letter))
-        table.add_row(*(show.printable((cell or "")[:WIDEST]) for cell in cells))
+        table.add_row(*(show.printable((cell or "")[:WIDEST]) for cell in _row(letter).values()))
     Console(markup=False, highlight=False).print(table)
     more = len(letters) - show.MOST_ROWS
     if more > 0:

@@ -64,7 +64,7 @@ def duplicates(
         if against is not None:
             given["against"] = _find_side(against, given.address)
         show.compile_kernel()
-        found = nd.duplicates(on_error=watching.on_error, on_progress=watching.on_progress, **given)
+        found = nd.duplicates(**watching, **given)
     if outputs:
         show.say(f"Wrote {' and '.join(map(str, outputs))}.")
     elif format is None and (mark or found.unique is not None):
@@ -307,7 +307,7 @@ def _confirm(found: Duplicates, *, yes: bool) -> None:
 def _mark(solr: Collection, found: Duplicates, *, dry_run: bool) -> None:
     """Mark the clusters that were found in their collection, and tell the queries for them."""
     with show.watch() as watching:
-        made = nd.mark(solr, found, dry_run=dry_run, on_progress=watching.on_progress)
+        made = nd.mark(solr, found, dry_run=dry_run, on_progress=watching["on_progress"])
     show.say(_describe_marks(made, dry_run=dry_run))
     _say_torn(solr, made, dry_run=dry_run)
     if made.clusters and not dry_run:
@@ -318,7 +318,7 @@ def _mark(solr: Collection, found: Duplicates, *, dry_run: bool) -> None:
 def _undo(solr: Collection, fq: Sequence[str], *, dry_run: bool) -> None:
     """Remove all marks from a collection, or those of documents that match."""
     with show.watch() as watching:
-        made = nd.unmark(solr, fq=fq, dry_run=dry_run, on_progress=watching.on_progress)
+        made = nd.unmark(solr, fq=fq, dry_run=dry_run, on_progress=watching["on_progress"])
     documents = show.counted(made.cleared, "document")
     if not made.cleared:
         show.say("No document is marked.")

@@ -63,11 +63,10 @@ def gate(
 
         def on_error(error: nd.RecordError) -> None:
             counts["failed"] += 1
-            if watching.on_error is not None:
-                watching.on_error(error)
+            watching["on_error"](error)
 
         decisions = nd.gate(
-            collection=target, on_error=on_error, on_progress=watching.on_progress, **given
+            collection=target, on_error=on_error, on_progress=watching["on_progress"], **given
         )
         show.compile_kernel()
         show.say_gaps(decisions.gaps)

@@ -7,7 +7,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import click
 
+import neardup_solr as nd
 from neardup_solr.cli import options, show
 from neardup_solr.cli.exit_codes import INTERRUPTED, STOPPED, WRONG_USAGE
 from neardup_solr.cli.interrupts import say_interrupted
@@ -118,25 +119,34 @@ def command(name: str) -> click.Command:
 
 def parser() -> click.Group:
     """Make the parser of all commands."""
-    flags = [
-        click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False,
-                     callback=_version, help="Print the version and exit."),
-        click.Option(["--ca"], metavar="FILE",
-                     help="PEM file of the CA of your Solr; goes before the command."),
-        click.Option(["--plain-http"], is_flag=True, help="Send a password over http:// to another"
-                     " machine; goes before the command."),
-        click.Option(["--install-completion"], is_flag=True, is_eager=True, expose_value=False,
-                     callback=_install_completion, help="Complete words in $SHELL from now on."),
-        click.Option(["--show-completion"], is_flag=True, is_eager=True, expose_value=False,
-                     callback=_show_completion, help="Print what completes words in $SHELL."),
-    ]  # fmt: skip
+    ca = "PEM file of the CA of your Solr; goes before the command."
+    plain = "Send a password over http:// to another machine; goes before the command."
     return Neardup(
         "neardup",
         callback=_prepare,
-        params=flags,
+        params=[
+            _flag("--version", _print_version, "Print the version and exit."),
+            click.Option(["--ca"], metavar="FILE", help=ca),
+            click.Option(["--plain-http"], is_flag=True, help=plain),
+            _flag("--install-completion", _install_completion, "Complete words from now on."),
+            _flag("--show-completion", _show_completion, "Print what completes words in $SHELL."),
+        ],
         help="Near-duplicate text detection for Apache Solr.",
         invoke_without_command=True,
         context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
+def _flag(name: str, action: Callable[[], None], help: str) -> click.Option:
+    """Make an option that does something and ends the command."""
+
+    def act(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None:
+        if is_asked:
+            action()
+            ctx.exit()
+
+    return click.Option(
+        [name], is_flag=True, is_eager=True, expose_value=False, callback=act, help=help
     )
 
 
@@ -149,24 +159,16 @@ def _prepare(ca: str | None, plain_http: bool) -> None:
         print(START, end="")
 
 
-def _version(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None:
-    if is_asked:
-        from neardup_solr import __version__
-
-        print(__version__)
-        ctx.exit()
+def _print_version() -> None:
+    print(nd.__version__)
 
 
-def _show_completion(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None:
-    if is_asked:
-        print(_find_completion()[1])
-        ctx.exit()
+def _show_completion() -> None:
+    print(_find_completion()[1])
 
 
-def _install_completion(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None:
+def _install_completion() -> None:
     """Add a line to what a shell reads when it starts, unless it is there."""
-    if not is_asked:
-        return
     from pathlib import Path
 
     place, line = _find_completion()
@@ -176,24 +178,17 @@ def _install_completion(ctx: click.Context, param: click.Parameter, is_asked: bo
     if line not in known.splitlines():
         path.write_text(f"{known}{line}\n", encoding="utf-8")
     print(f"{path} has it; begin a new shell")
-    ctx.exit()
 
 
 def _find_completion() -> tuple[str, str]:
     """Choose the file that the user's shell reads when it starts, and the line for it."""
     shell = os.path.basename(os.environ.get("SHELL", ""))
-    evaluated = f'eval "$(_NEARDUP_COMPLETE={shell}_source neardup)"'
-    known = {
-        "bash": (".bashrc", evaluated),
-        "zsh": (".zshrc", evaluated),
-        "fish": (
-            ".config/fish/completions/neardup.fish",
-            "_NEARDUP_COMPLETE=fish_source neardup | source",
-        ),
-    }
-    if shell not in known:
+    if shell == "fish":
+        line = "_NEARDUP_COMPLETE=fish_source neardup | source"
+        return ".config/fish/completions/neardup.fish", line
+    if shell not in ("bash", "zsh"):
         raise click.UsageError("$SHELL is none of bash, zsh and fish")
-    return known[shell]
+    return f".{shell}rc", f'eval "$(_NEARDUP_COMPLETE={shell}_source neardup)"'
 
 
 def main() -> None:
@@ -287,17 +282,13 @@ def in_options(message: str, name: str) -> str:
 
 def _check_words(words: Sequence[str]) -> int:
     """Refuse an argument that is not text, as Solr and its client take nothing else."""
-    odd = next((word for word in words if not _is_text(word)), None)
-    if odd is None:
-        return 0
-    show.say(
-        f"neardup: {show.printable(odd)} is not valid in this locale's encoding; use UTF-8 for both"
-    )
-    return WRONG_USAGE
-
-
-def _is_text(word: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in word)
+    try:
+        " ".join(words).encode()
+    except UnicodeEncodeError as error:
+        odd = show.printable(error.object[error.start : error.end])
+        show.say(f"neardup: {odd} is not valid in this locale's encoding; use UTF-8 for both")
+        return WRONG_USAGE
+    return 0
 
 
 def _call(words: Sequence[str]) -> int:

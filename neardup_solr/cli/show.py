@@ -7,16 +7,14 @@ import sys
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from neardup_solr.errors import counted as counted  # the commands take it from here
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
-    from neardup_solr.progress import Callbacks, Progress
-    from neardup_solr.records import AnyId, Cluster, Match, Member, Pair
+    from neardup_solr.progress import Progress
+    from neardup_solr.records import AnyId, Cluster, Match, Pair
     from neardup_solr.verbs.evaluate import Evaluation
     from neardup_solr.verbs.index import IndexSummary
     from neardup_solr.verbs.report import Report
@@ -99,64 +97,77 @@ def align(rows: Sequence[Sequence[str]], right: Container[int], gap: str = "  ")
         yield gap.join(cells).rstrip()
 
 
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Rows of a table, and the heading and texts that stand for them on a narrow terminal."""
+
+    rows: Sequence[Sequence[str]]
+    heading: str
+    texts: Sequence[str]
+
+
+def _print_groups(columns: Sequence[str], groups: Sequence[_Group]) -> None:
+    """Print a table, or each group as a heading and texts, a line for each."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(markup=False, highlight=False)
+    if console.width < NARROW:
+        for group in groups:
+            console.print(group.heading)
+            for text in group.texts:
+                console.print(f"  {one_line(text)}", no_wrap=True, overflow="ellipsis")
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=True)
+    for name in columns:
+        if name == "text":
+            table.add_column(name, ratio=1, no_wrap=True, overflow="ellipsis")
+        elif name == "id":
+            table.add_column(name, overflow="fold", max_width=int(WIDEST_ID * console.width))
+        else:
+            table.add_column(name, justify="right", no_wrap=True)
+    for group in groups:
+        for row in group.rows:
+            table.add_row(*map(one_line, row))
+        if len(group.rows) > 1:
+            table.add_section()
+    if groups:
+        console.print(table)
+
+
+def _measured(found: Match | Pair) -> tuple[str, str]:
+    distance = "" if found.distance is None else str(found.distance)
+    return distance, f"{found.similarity:.3f}"
+
+
+def _head(ids: str, found: Match | Pair) -> str:
+    distance, similarity = _measured(found)
+    return f"{ids}: {f'distance {distance}, ' if distance else ''}{similarity}"
+
+
 def print_matches(matches: Sequence[Match]) -> None:
     """Print the near-duplicates of one document as a table."""
-    console = _console()
-    if console.width < NARROW:
-        for match in matches:
-            head = f"{printable(match.id)}: {_nearness(match)}"
-            _print_block(console, head, [match.content])
-        return
-    table = _table(("id", "distance", "similarity", "shared", "text"), console.width)
-    for match in matches:
-        table.add_row(
-            printable(match.id),
-            _cell(match.distance),
-            f"{match.similarity:.3f}",
-            str(match.shared),
-            one_line(match.content),
-        )
-    console.print(table)
+    groups = [
+        _Group([(id, *_measured(one), str(one.shared), one.content)], _head(id, one), [one.content])
+        for one in matches
+        for id in [printable(one.id)]
+    ]
+    _print_groups(("id", "distance", "similarity", "shared", "text"), groups)
 
 
 def print_report(report: Report, texts: Mapping[str, str], *, most: int = MOST_ROWS) -> None:
     """Print the pairs of a report, text under text, only the first if there are many."""
-    shown = report.pairs[:most]
-    console = _console()
-    if console.width < NARROW:
-        for pair in shown:
-            ids = f"{printable(pair.id)} – {printable(pair.other_id)}"
-            head = f"{ids}: {_nearness(pair)}"
-            _print_block(console, head, [texts.get(pair.id, ""), texts.get(pair.other_id, "")])
-    elif shown:
-        console.print(_pairs_table(shown, texts, console.width))
-    more = len(report.pairs) - len(shown)
-    if more > 0:
-        say(f"... and {counted(more, 'more pair')}; -o pairs.tsv writes all of them.")
-
-
-def _nearness(found: Match | Pair) -> str:
-    distance = "" if found.distance is None else f"distance {found.distance}, "
-    return f"{distance}{found.similarity:.3f}"
-
-
-def _cell(number: int | None) -> str:
-    """Format a number, or "" for none."""
-    return "" if number is None else str(number)
-
-
-def _pairs_table(pairs: Sequence[Pair], texts: Mapping[str, str], width: int) -> Table:
-    table = _table(("id", "text", "distance", "similarity"), width)
-    for pair in pairs:
-        table.add_row(printable(pair.id), one_line(texts.get(pair.id, "")))
-        table.add_row(
-            printable(pair.other_id),
-            one_line(texts.get(pair.other_id, "")),
-            _cell(pair.distance),
-            f"{pair.similarity:.3f}",
-            end_section=True,
-        )
-    return table
+    groups = []
+    for pair in report.pairs[:most]:
+        ids = printable(pair.id), printable(pair.other_id)
+        both = texts.get(pair.id, ""), texts.get(pair.other_id, "")
+        rows = [(ids[0], both[0], "", ""), (ids[1], both[1], *_measured(pair))]
+        groups.append(_Group(rows, _head(" – ".join(ids), pair), both))
+    _print_groups(("id", "text", "distance", "similarity"), groups)
+    if len(report.pairs) > most:
+        more = counted(len(report.pairs) - most, "more pair")
+        say(f"... and {more}; -o pairs.tsv writes all of them.")
 
 
 MOST_MEMBERS = 5  # of a cluster in a table
@@ -164,42 +175,24 @@ MOST_MEMBERS = 5  # of a cluster in a table
 
 def print_clusters(clusters: Sequence[Cluster], texts: Mapping[AnyId, str]) -> None:
     """Print clusters with their first members, text under text, the document to keep first."""
-    console = _console()
-    if console.width < NARROW:
-        for one in clusters:
-            shown = [(member.id, _text_of(member, texts)) for member in _first(one)]
-            head = f"{counted(len(one.members), 'document')}, keep {printable(one.canonical)}"
-            _print_block(console, head, [f"{id} {text}" for id, text in shown] + _rest(one))
-        return
-    table = _table(("documents", "id", "text", "similarity"), console.width)
-    for one in clusters:
-        for at, member in enumerate(_first(one)):
-            table.add_row(
-                "" if at else f"{len(one.members):,}",
-                printable(member.id),
-                one_line(_text_of(member, texts)),
-                f"{member.similarity:.3f}" if at else "keep",
-            )
-        for rest in _rest(one):
-            table.add_row("", "", rest, "")
-        table.add_section()
-    console.print(table)
-
-
-def _text_of(member: Member, texts: Mapping[AnyId, str]) -> str:
     from neardup_solr.records import key_of
 
-    return texts.get(key_of(member.id, member.side), "")
-
-
-def _first(cluster: Cluster) -> Sequence[Member]:
-    return cluster.members[:MOST_MEMBERS]
-
-
-def _rest(cluster: Cluster) -> list[str]:
-    """Count the members that are not shown, if any."""
-    more = len(cluster.members) - MOST_MEMBERS
-    return [f"… and {more:,} more"] if more > 0 else []
+    groups = []
+    for one in clusters:
+        rows = [
+            (
+                "" if at else f"{len(one.members):,}",
+                printable(member.id),
+                texts.get(key_of(member.id, member.side), ""),
+                f"{member.similarity:.3f}" if at else "keep",
+            )
+            for at, member in enumerate(one.members[:MOST_MEMBERS])
+        ]
+        if (more := len(one.members) - MOST_MEMBERS) > 0:
+            rows.append(("", "", f"… and {more:,} more", ""))
+        head = f"{counted(len(one.members), 'document')}, keep {printable(one.canonical)}"
+        groups.append(_Group(rows, head, [f"{id} {text}".lstrip() for _, id, text, _ in rows]))
+    _print_groups(("documents", "id", "text", "similarity"), groups)
 
 
 def list_ids(report: Report, *, most: int = MOST_ROWS) -> list[str]:
@@ -258,45 +251,15 @@ def say_summary(summary: IndexSummary) -> None:
         )
 
 
-def _table(columns: Sequence[str], width: int) -> Table:
-    """Make a table in which texts have the width that other columns leave, on one line each."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand="text" in columns)
-    for name in columns:
-        if name == "text":
-            table.add_column(name, ratio=1, no_wrap=True, overflow="ellipsis")
-        elif "id" in name.split():
-            table.add_column(name, overflow="fold", max_width=int(WIDEST_ID * width))
-        else:
-            table.add_column(name, justify="right", no_wrap=True)
-    return table
-
-
-def _print_block(console: Console, head: str, texts: Sequence[str]) -> None:
-    """Print texts under a heading, each on one line, for a narrow terminal."""
-    console.print(head)
-    for text in texts:
-        console.print(f"  {one_line(text)}", no_wrap=True, overflow="ellipsis")
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console(markup=False, highlight=False)
-
-
 @contextmanager
-def watch(**units: str) -> Iterator[Callbacks]:
-    """Show a bar for each stage with rate and time left, and a line for each of the first errors.
+def watch(**units: str) -> Iterator[dict[str, Any]]:
+    """Give a verb's `on_error` and `on_progress`: a line for each of the first errors, and bars.
 
-    `units` say what a stage counts, by its name. Bars are shown only on a terminal.
+    A bar, with rate and time left, is that of a stage, and shown only on a terminal; `units` say
+    what a stage counts, by its name.
     """
-    from neardup_solr.progress import Callbacks
-
     if not sys.stderr.isatty():
-        yield Callbacks(on_error=first_errors(say))
+        yield {"on_error": first_errors(say), "on_progress": None}
         return
     from rich.console import Console
     from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
@@ -329,7 +292,7 @@ def watch(**units: str) -> Iterator[Callbacks]:
 
     with bars:
         errors = first_errors(lambda line: console.print(line, markup=False, soft_wrap=True))
-        yield Callbacks(on_error=errors, on_progress=on_progress)
+        yield {"on_error": errors, "on_progress": on_progress}
 
 
 def first_errors(say: Callable[[str], None]) -> Callable[[Exception], None]:

@@ -137,9 +137,7 @@ def _choices(found: Tuning) -> Iterator[str]:
     listed = sorted((found.choice, *found.others), key=lambda choice: choice.plan.rows)
     rows += [cells("chosen" if each is found.choice else "", each) for each in listed]
     rows += [cells("now", found.current)] if found.current else []
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield " ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
+    yield from show.align(rows, right=range(len(rows[0])), gap=" ")
     yield ""
 
 

@@ -118,23 +118,21 @@ def retry(
     letters cannot be written, SolrError if Solr does not come back: then they stay.
     """
     started = time.monotonic()
-    folders = folders_of(collection.server, collection.name) if job is None else [Path(job)]
-    found = {folder: require_job(folder) for folder in folders}
-    unfinished = {folder for folder, kept in found.items() if not kept.has_ended}
-    if job is not None:
-        if unfinished:
-            raise _not_ended(Path(job))
-        _require_of(Path(job), found[Path(job)], collection)
-    with_letters = [folder for folder in folders if folder in unfinished and any_in(folder)]
+    if job is None:
+        folders = folders_of(collection.server, collection.name)
+    else:
+        folders = [Path(job)]
+        _require_of(require_ended(Path(job)), Path(job), collection)
+    ended = [folder for folder in folders if require_job(folder).has_ended]
+    unfinished = [each for each in folders if each not in ended and any(read_letters(each))]
     attempt = _Attempt(
         collection=collection,
         patience=in_seconds(patience, "patience"),
         failures=Failures(on_error),
         on_progress=on_progress or ignore,
     )
-    for folder in folders:
-        if folder not in unfinished:
-            attempt.run(folder)
+    for folder in ended:
+        attempt.run(folder)
     attempt.failures.warn()
     return RetrySummary(
         collection=collection.name,
@@ -145,7 +143,7 @@ def retry(
         failed=attempt.failures.count,
         errors=tuple(attempt.failures.first),
         left=tuple(attempt.left),
-        unfinished=tuple(with_letters),
+        unfinished=tuple(unfinished),
         seconds=time.monotonic() - started,
     )
 
@@ -159,22 +157,21 @@ def require_job(folder: Path) -> SavedJob:
     return kept
 
 
-def any_in(folder: Path) -> bool:
-    """Return True if a job has dead letters."""
-    return next(read_letters(folder), None) is not None
+def require_ended(folder: Path) -> SavedJob:
+    """The checkpoint of a job that has ended. Raises JobError if it has not, or is none."""
+    kept = require_job(folder)
+    if not kept.has_ended:
+        step = "go on with it first: the same index with `resume`"
+        raise JobError(f"the job in {folder} has not ended", step)
+    return kept
 
 
-def _require_of(folder: Path, kept: SavedJob, collection: Collection) -> None:
+def _require_of(kept: SavedJob, folder: Path, collection: Collection) -> None:
     """Refuse to put the dead letters of one collection into another one, by JobError."""
     if kept.work.collection != collection.name:
         named = kept.work.collection
         reason = f"the job in {folder} is one of the collection {named!r}, not {collection.name!r}"
         raise JobError(reason, f"retry it with `collection` {named}")
-
-
-def _not_ended(folder: Path) -> JobError:
-    step = "go on with it first: the same index with `resume`"
-    return JobError(f"the job in {folder} has not ended", step)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -194,9 +191,7 @@ class _Attempt:
         """Index those of a job. What is indexed is removed afterwards, in one step."""
         with Job(folder) as job:
             before = _state(job.letters)
-            kept = require_job(folder)  # as it is now that nobody else has it
-            if not kept.has_ended:
-                raise _not_ended(folder)
+            kept = require_ended(folder)  # as it is now that nobody else has it
             if before is None:
                 job.end()
                 return
@@ -210,7 +205,7 @@ class _Attempt:
                 keep=reader.reading.keep or None,
                 max_doc_bytes=reader.reading.max_doc_bytes,
                 patience=self.patience,
-                on_error=self._note_refusal,
+                on_error=self._note,
                 on_progress=self.on_progress,
             )
             if _state(job.letters) != before:
@@ -233,7 +228,7 @@ class _Attempt:
             else:
                 self._failed[number] = found
 
-    def _note_refusal(self, error: RecordError) -> None:
+    def _note(self, error: RecordError) -> None:
         self._failed[int(error.position)] = error
 
     def _remaining(self, folder: Path) -> Iterator[Letter]:
@@ -243,13 +238,15 @@ class _Attempt:
         """
         for number, letter in enumerate(read_letters(folder)):
             if error := self._failed.get(number):
-                id, reason, stage = letter.id or error.id, error.reason, error.stage
-                record = letter.record
-                self.failures.add(
-                    RecordError(letter.position, reason, id, record=record, stage=stage)
+                now = replace(
+                    letter, reason=error.reason, stage=error.stage, id=letter.id or error.id
                 )
-                is_gone = reason in (GONE, NO_HEADER)
-                yield letter if is_gone else replace(letter, reason=reason, stage=stage, id=id)
+                self.failures.add(
+                    RecordError(
+                        now.position, now.reason, now.id, record=now.record, stage=now.stage
+                    )
+                )
+                yield letter if now.reason in (GONE, NO_HEADER) else now
 
 
 def _state(path: Path) -> tuple[int, int, int] | None:
@@ -281,77 +278,68 @@ class Reader:
 
     def record_of(self, letter: Letter) -> Record:
         """The document in a dead letter, or the error that says what is wrong with it."""
-        found = self._read(letter)
+        where, given = letter.position, letter.record
+        if given is None:
+            return RecordError(where, GONE, letter.id, stage=letter.stage)
+        try:
+            found = self._read(where, given)
+        except (SourceError, RecordError) as error:
+            return RecordError(where, error.reason)
         if isinstance(found, RecordError):
-            return found
+            return RecordError(where, found.reason, found.id)
         if letter.reason == AGAIN and found.id == letter.id:
             # It was asked for that the record before it counts.
-            return RecordError(letter.position, AGAIN, letter.id, stage="check")
+            return RecordError(where, AGAIN, letter.id, stage="check")
         if found.id is NUMBERED:
             if letter.id is None:
-                return RecordError(letter.position, NO_NUMBER, stage=letter.stage)
+                return RecordError(where, NO_NUMBER, stage=letter.stage)
             found = replace(found, id=letter.id)
         if self._format in TABLES:  # in which an empty cell is none
             kept = {name: value for name, value in found.kept.items() if value != ""}
-            return replace(found, kept=kept)
+            found = replace(found, kept=kept)
         return found
 
-    def _read(self, letter: Letter) -> Record:
-        if letter.record is None:
-            return RecordError(letter.position, GONE, letter.id, stage=letter.stage)
-        if isinstance(letter.record, Mapping):
-            return self._of_object(letter.position, letter.record, b"")
-        return self._of_text(letter.position, letter.record)
+    def _read(self, where: str, given: Mapping[str, Any] | str) -> Record:
+        if not isinstance(given, str):
+            return self._read_object(where, given, b"")
+        raw = given.encode("utf-8", "surrogateescape")
+        plain = replace(self.reading, encoding=None)  # dead letters are UTF-8
+        # Of a source that is not there, or that was recognized, only objects tell what they are.
+        if self._format in OBJECTS or (self._format is None and given.lstrip().startswith("{")):
+            try:
+                whole = decode(raw, plain)
+                return self._read_object(where, orjson.loads(whole), whole.encode())
+            except Unusable as problem:
+                return RecordError(where, str(problem))
+            except ValueError as error:
+                return RecordError(where, f"malformed JSON ({error})")
+        if self._format not in (*TABLES, "lines"):
+            return RecordError(where, GONE)
+        if self._format in TABLES and self._header is None:
+            return RecordError(where, NO_HEADER)
+        head = b"" if self._header is None else self._header + b"\n"
+        read = sources.reader_of(self._format)(self._open(head + raw), plain)
+        found = list(sources.one_by_one(read))
+        return (
+            found[0]
+            if len(found) == 1
+            else RecordError(where, f"{len(found)} records instead of one")
+        )
 
-    def _of_object(self, position: str, given: object, raw: bytes) -> Record:
+    def _read_object(self, where: str, given: object, raw: bytes) -> Record:
         reading = self.reading
         # Formats without columns, and what is in memory as documents, have these names.
         has_others = isinstance(given, Mapping) and not matches(reading.id, tuple(given))
         if has_others and reading.has_ids:
             text = ("text",) if "text" in cast(Mapping[str, Any], given) else reading.text
             reading = replace(reading, id="id", text=text)
-        (found,) = from_objects(self._open(b""), [(position, given, raw)], reading)
+        (found,) = from_objects(self._open(b""), [(where, given, raw)], reading)
         return found
-
-    def _of_text(self, position: str, text: str) -> Record:
-        raw = text.encode("utf-8", "surrogateescape")
-        # Of a source that is not there, or that was recognized, only objects tell what they are.
-        if self._format in OBJECTS or (self._format is None and text.lstrip().startswith("{")):
-            try:
-                whole = decode(raw, self._plain())
-                return self._of_object(position, orjson.loads(whole), whole.encode())
-            except Unusable as problem:
-                return RecordError(position, str(problem))
-            except ValueError as error:
-                return RecordError(position, f"malformed JSON ({error})")
-        if self._format in TABLES and self._header is None:
-            return RecordError(position, NO_HEADER)
-        if self._format not in (*TABLES, "lines"):
-            return RecordError(position, GONE)
-        lines = raw if self._header is None else self._header + b"\n" + raw
-        return self._of_lines(position, lines)
-
-    def _of_lines(self, position: str, raw: bytes) -> Record:
-        assert self._format is not None
-        try:
-            read = sources.reader_of(self._format)(self._open(raw), self._plain())
-            found = list(sources.one_by_one(read))
-        except (SourceError, RecordError) as error:
-            return RecordError(position, error.reason)
-        if len(found) != 1:
-            return RecordError(position, f"{len(found)} records instead of one")
-        (one,) = found
-        return RecordError(position, one.reason, one.id) if isinstance(one, RecordError) else one
-
-    def _plain(self) -> Reading:
-        """Choose how the file of dead letters is read: it is UTF-8 by now."""
-        return replace(self.reading, encoding=None)
 
     def _open(self, raw: bytes) -> Opened:
         source = self._work.source
-        return Opened(
-            given=source, name=source, path=None, reading=self.reading, begun=chain([raw])
-        )
+        begun = chain([raw])
+        return Opened(given=source, name=source, path=None, reading=self.reading, begun=begun)
 
 
 def _format(work: JobSpec, reading: Reading) -> str | None:

@@ -67,7 +67,7 @@ LENGTHS = sized(usual=3, full=25)  # of a right answer that is cut off
 def taken(refused: tuple[Refusal, ...]) -> None:
     """An update succeeds if no document is refused."""
     if refused:
-        raise NeardupError(refused[0].reason)
+        raise NeardupError(refused[0].reason, "look at it")
 
 
 def is_no_lie(request: str, lie: Answer) -> bool:
