@@ -73,13 +73,14 @@ def evaluate(
     `found` like known pairs, if an answer is not one of these, or if none of the answered pairs is
     in `found`.
     """
+    columns = columns_of(known)
     require(
-        not (_is_report(known) and not _is_report(found)),
+        not _is_report(known, columns) or _is_report(found, columns_of(found)),
         "`known` is a report, and `found` is none",
         "give the known pairs first: nd.evaluate(known, found)",
     )
     in_order = _has_sides(found) if ordered is None else ordered
-    answers = Answers.of(known, in_order=in_order)
+    answers = Answers.of(known, columns, in_order=in_order)
     if answers is not None:
         return _judge(answers, found, in_order=in_order)
     known_ids = _ids("known", known)
@@ -143,11 +144,9 @@ def _similarities(found: Any, *, in_order: bool) -> dict[IdPair, float]:
     }
 
 
-def _is_report(given: object) -> bool:
+def _is_report(given: object, columns: Mapping[str, object]) -> bool:
     """Tell whether pairs come with similarities, as only found ones do."""
-    return hasattr(given, "pairs") or (
-        "similarity" in columns_of(given) and ANSWER not in columns_of(given)
-    )
+    return hasattr(given, "pairs") or ("similarity" in columns and ANSWER not in columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -216,24 +215,23 @@ class Evaluation:
     @property
     def precision(self) -> float:
         """Share of the found pairs that are known, in 0..1, and 1 if none were found."""
-        if self.share is not None:
-            return self.share.value
-        return self.right / self.found if self.found else 1.0
+        return _divide(self.right, self.found) if self.share is None else self.share.value
 
     @property
     def recall(self) -> float:
         """Share of the known pairs that were found, in 0..1, and 1 if none are known."""
-        if self.share is not None:
-            return math.nan
-        return self.right / self.known if self.known else 1.0
+        return _divide(self.right, self.known) if self.share is None else math.nan
 
     @property
     def f1(self) -> float:
         """Harmonic mean of precision and recall (van Rijsbergen 1979), in 0..1."""
-        if self.share is not None:
-            return math.nan
         total = self.found + self.known
-        return 2 * self.right / total if total else 1.0
+        return _divide(2 * self.right, total) if self.share is None else math.nan
+
+
+def _divide(part: int, whole: int) -> float:
+    """Divide counts of pairs. The share of none is 1."""
+    return part / whole if whole else 1.0
 
 
 def evaluate_pairs(
@@ -372,7 +370,7 @@ def sweep(found: Duplicates, known: KnownPairs) -> Sweep:
     """
     in_order = _has_sides(found)
     similarities = _similarities(found, in_order=in_order)
-    answers = Answers.of(known, in_order=in_order)
+    answers = Answers.of(known, columns_of(known), in_order=in_order)
     if answers is not None:
         points = _points_of_answers(
             similarities, answers.of_pairs(similarities), found.min_similarity
@@ -395,9 +393,9 @@ def _points_of_known(
         yield Point(
             min_similarity=threshold,
             found=found,
-            precision=true / found if found else 1.0,
-            recall=true / known if known else 1.0,
-            f1=2 * true / (found + known) if found + known else 1.0,
+            precision=_divide(true, found),
+            recall=_divide(true, known),
+            f1=_divide(2 * true, found + known),
         )
 
 

@@ -93,14 +93,15 @@ class Answers:
     different: frozenset[IdPair]
 
     @classmethod
-    def of(cls, given: object, *, in_order: bool) -> Answers | None:
-        """Read answers from a file, a DataFrame or a sheet, or None if it has no such column.
+    def of(
+        cls, given: object, columns: Mapping[str, Sequence[Any]], *, in_order: bool
+    ) -> Answers | None:
+        """Take answers from what is given, by its columns, or None if there are none.
 
         Keys of pairs are `in_order` as `key_of_pair` makes them.
 
         Raises ArgumentError if an answer is not one of those that are known.
         """
-        columns = columns_of(given)
         if not {*PAIR, ANSWER} <= columns.keys():
             return None
         if "when" in columns and str(given).endswith(".jsonl"):  # a file that is added to
@@ -129,17 +130,13 @@ class Answers:
 
         Raises ArgumentError if none is left.
         """
-        same, different = (
-            frozenset(pair for pair in side if pair in pairs)
-            for side in (self.same, self.different)
-        )
+        same, different = (side.intersection(pairs) for side in (self.same, self.different))
         given, left = len(self.same | self.different), len(same | different)
+        if not given:
+            raise ArgumentError("there is no answer", "fill the column answer")
         if not left:
-            reason = "there is no answer" if not given else f"none of the {given:,} answered pairs"
-            raise ArgumentError(
-                reason if not given else f"{reason} is in `found`",
-                "fill the column answer" if not given else "give the result they were drawn from",
-            )
+            reason = f"none of the {given:,} answered pairs is in `found`"
+            raise ArgumentError(reason, "give the result they were drawn from")
         if left < given:
             LOG.warning(
                 "%s answered pairs are not in `found`, and do not count", f"{given - left:,}"
