@@ -1,0 +1,536 @@
+"""Match probability of records by their fields, with weights that need no answers.
+
+Each field of two records agrees up to a level: not at all, nearly, wholly. A model of the records
+that may be the same tells how often each level is met among matches (m) and among others (u); a
+level weighs log2(m / u) bits (Fellegi and Sunter 1969, "A theory for record linkage"). The model
+is a mixture that the EM algorithm fits to the levels of the candidates (Winkler 1988). It has three
+classes, as two different things that have much in common, such as two papers of one author, agree
+in other ways than strangers do (Larsen and Rubin 2001, "Iterative automated record linkage using
+mixture models"): strangers, lookalikes and matches.
+
+EM alone can find other classes than those that are meant. Three things hold it: the similarity of
+the whole records, as `aligned` computes it, says where the classes begin, and below `FLOOR` nothing
+is a match; candidates of little similarity, which are most of them, count for no more than those
+near the threshold; and a class is one of matches only if its records agree in most of what their
+fields can tell.
+
+A value that is missing is no evidence. A rare value that both have says more than a common one, so
+the two are levels of their own (frequency-based matching, Winkler 2000).
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.arguments import require, require_choice
+from neardup_solr.errors import ArgumentError
+from neardup_solr.measures.aligned import (
+    Frequencies,
+    compare_records,
+    frequencies,
+    split_words,
+)
+from neardup_solr.measures.arrays import Pairs, Similarities, number_pairs, pairs_of
+from neardup_solr.text.normalize import normalize
+
+FieldKind = Literal["text", "exact", "number", "date"]
+KINDS: tuple[FieldKind, ...] = get_args(FieldKind)
+MISSING = -1  # the level of a pair of which one has no value
+# The levels of each kind, with how far the two values agree, 0..1. The last two are equal values.
+LEVELS: dict[FieldKind, tuple[tuple[str, float], ...]] = {
+    "text": (
+        ("different", 0.0), ("related", 0.6), ("similar", 0.8), ("nearly equal", 0.95),
+        ("equal", 1.0), ("equal and rare", 1.0),
+    ),
+    "exact": (("different", 0.0), ("equal", 1.0), ("equal and rare", 1.0)),
+    "number": (
+        ("different", 0.0), ("within 10 %", 0.6), ("within 1 %", 0.8),
+        ("equal", 1.0), ("equal and rare", 1.0),
+    ),
+    "date": (("different", 0.0), ("near", 0.6), ("equal", 1.0), ("equal and rare", 1.0)),
+}  # fmt: skip
+WIDTHS: dict[FieldKind, int] = {"text": 0, "exact": 0, "number": 1, "date": 3}
+MOST_LEVELS = max(map(len, LEVELS.values()))
+TEXT_STEPS = (0.5, 0.75, 0.9)  # similarities by `aligned` from which texts are related, similar, …
+NUMBER_STEPS = (0.1, 0.01)  # differences, as a share of the larger number
+DAYS = 31  # that dates are apart and still near
+RARE = 1 / 3  # a rare value is one of at most records ** RARE records
+
+FLOOR = 0.4  # of whole records, below which no pair is a match
+LEAST_PROBABILITY = 0.5  # more likely than not
+STRANGERS, LOOKALIKES, MATCHES = range(3)
+BEGIN = (0.3, 0.75)  # similarities from which a pair begins as one of lookalikes, of matches
+SURE = 0.9  # that it is one of these, when it begins
+STRATUM = 0.1  # of similarity, in which pairs count alike
+FEWEST = 20  # pairs that a stratum counts for at most, if fewer than those begin as matches
+SAMPLE = 100_000  # pairs below the floor that are looked at
+GUESSES = 5.0  # pairs that the first guess of a class counts for
+AGREEING = 0.5  # of what fields can tell, from which the most similar class is one of matches
+LOOKALIKES_AGREEING = 2 / 3  # and the lookalikes
+MOST_BITS = 10.0  # that a field can tell, when classes are judged
+MOST_ROUNDS, SETTLED = 200, 1e-4
+
+_DIGITS = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?([.,]\d+)?")
+_DATE = re.compile(r"(\d{1,4})(?:[-/. ](\d{1,2})(?:[-/. ](\d{1,4}))?)?(?:[T ]\d{1,2}:.*)?")
+_PACKED_DATE = re.compile(r"(\d{4})(\d{2})(\d{2})")
+
+Levels = NDArray[np.int8]
+Numbers = NDArray[np.int64]
+Table = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldColumn:
+    """The values of a field: record r has `values[numbers[r]]`, or none if that is MISSING.
+
+    Each distinct value is there once, and `counts` (values,) are the records that have it.
+    `parsed` (values, …) are numbers, or dates as year, month and day, 0 if that is not known.
+    """
+
+    name: str
+    kind: FieldKind
+    values: tuple[str, ...]
+    numbers: Numbers
+    counts: Numbers
+    parsed: Table
+
+    @property
+    def has_rare(self) -> NDArray[np.bool_]:
+        """True for each value that few records have, shape (values,)."""
+        rare: NDArray[np.bool_] = self.counts <= max(1.0, float(self.counts.sum()) ** RARE)
+        return rare
+
+
+class Evidence(NamedTuple):
+    """What a field adds to the probability of a match, as the logarithm of its odds to base 2."""
+
+    field: str
+    level: str
+    bits: float
+
+
+class Weight(NamedTuple):
+    """How often a level of a field is met among matches (m) and others (u), and what it weighs."""
+
+    field: str
+    level: str
+    m: float
+    u: float
+    bits: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """What the candidates of a collection say about their fields: a mixture of three classes.
+
+    `shares` (3,) are those of strangers, lookalikes and matches, `rates` (3, fields, MOST_LEVELS)
+    how often each level is met in a class. `are_matches` (3,) tells which classes are of matches.
+    """
+
+    names: tuple[str, ...]
+    kinds: tuple[FieldKind, ...]
+    shares: Table
+    rates: Table
+    are_matches: NDArray[np.bool_]
+
+    def weigh(self, levels: Levels) -> Table:
+        """Compute the log2 odds of a match for pairs of these levels, shape (pairs,)."""
+        return self._odds(self._classes(levels).sum(axis=1))
+
+    def explain(self, levels: Sequence[int]) -> list[Evidence]:
+        """List what each field adds to the odds of one pair, after the fields before it.
+
+        The first is what speaks for a match before any field is compared. The sum is that of
+        `weigh`.
+        """
+        steps = self._odds(self._classes(np.array([levels], dtype=np.int8))[0].cumsum(axis=0))
+        said = [
+            "missing" if level == MISSING else LEVELS[kind][level][0]
+            for kind, level in zip(self.kinds, levels, strict=True)
+        ]
+        bits = np.diff(steps, prepend=0.0).tolist()
+        return [Evidence(*one) for one in zip(("", *self.names), ("", *said), bits, strict=True)]
+
+    def table(self) -> list[Weight]:
+        """List the weights of all levels, each as if its field were the only one."""
+        found = []
+        m, u = (self._mean_rates(side) for side in (self.are_matches, ~self.are_matches))
+        for at, (name, kind) in enumerate(zip(self.names, self.kinds, strict=True)):
+            for level, (said, _) in enumerate(LEVELS[kind]):
+                both = float(m[at, level]), float(u[at, level])
+                found.append(Weight(name, said, *both, math.log2(both[0] / both[1])))
+        return found
+
+    def _mean_rates(self, side: NDArray[np.bool_]) -> Table:
+        # If no class is one of matches, what the most similar one would say.
+        chosen = side if side.any() else np.arange(3) == MATCHES
+        return np.average(self.rates[chosen], axis=0, weights=self.shares[chosen])
+
+    def _classes(self, levels: Levels) -> Table:
+        """Compute the logarithms of each class: its share, then each level, (pairs, 1 + fields, 3).
+
+        A level that is missing says the same of each class.
+        """
+        logs = _log(self.rates)
+        found = np.zeros((len(levels), 1 + len(self.names), 3))
+        found[:, 0] = _log(self.shares)
+        for at in range(len(self.names)):
+            is_there = levels[:, at] != MISSING
+            found[is_there, 1 + at] = logs[:, at, levels[is_there, at]].T
+        return found
+
+    def _odds(self, logs: Table) -> Table:
+        """Compute the log2 odds of a match by the logarithms of the classes in the last axis."""
+        if not self.are_matches.any():
+            return np.full(logs.shape[:-1], -MOST_BITS)
+        of_matches = np.logaddexp.reduce(logs[..., self.are_matches], axis=-1)
+        of_others = np.logaddexp.reduce(logs[..., ~self.are_matches], axis=-1)
+        odds: Table = (of_matches - of_others) / math.log(2)
+        return odds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldMatches:
+    """Match probabilities of pairs, of shape (pairs,), and the weights that they come from."""
+
+    probabilities: Similarities
+    weights: Weights
+
+    @property
+    def is_near(self) -> NDArray[np.bool_]:
+        """True for pairs that are more likely than not a match."""
+        near: NDArray[np.bool_] = self.probabilities >= LEAST_PROBABILITY
+        return near
+
+
+def parse_fields(given: Mapping[str, str] | Iterable[str]) -> dict[str, FieldKind]:
+    """Read fields with their kinds: {"name": "text", "zip": "exact"}, or "name", "zip:exact".
+
+    Raises ArgumentError if a kind is unknown, a field comes twice, or there is none.
+    """
+    if isinstance(given, str):
+        given = [given]
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
+    else:
+        parted = [field.rpartition(":") for field in given]
+        pairs = [(name, kind) if colon else (kind, "text") for name, colon, kind in parted]
+    require(bool(pairs), "`fields` has no field", "name one or more, such as name or zip:exact")
+    found: dict[str, FieldKind] = {}
+    for name, kind in pairs:
+        require(bool(name), "a field of `fields` has no name", "give it as name or zip:exact")
+        require(name not in found, f"the field {name!r} is there twice", "name it once")
+        require_choice(f"fields[{name!r}]", kind, KINDS)
+        found[name] = cast(FieldKind, kind)
+    return found
+
+
+def make_column(name: str, kind: FieldKind, values: Iterable[object]) -> FieldColumn:
+    """Make the column of a field from the values of all records, None or "" if one has none.
+
+    Raises ArgumentError if none of its values is a number, or a date, and it should be.
+    """
+    numbered: dict[str, int] = {}
+    of_texts: dict[str, int] = {}
+    parsed: list[tuple[float, ...]] = []
+    numbers, example = [], None
+    for value in values:
+        text = _as_text(value)
+        if (number := of_texts.get(text)) is None:
+            key, meaning = _read_value(kind, text)
+            example = text if text and not key and example is None else example
+            number = numbered.setdefault(key, len(numbered)) if key else MISSING
+            if number == len(parsed):
+                parsed.append(meaning)
+            of_texts[text] = number
+        numbers.append(number)
+    if example is not None and not numbered and kind in ("number", "date"):
+        reason = f"no value of the field {name!r} is a {kind}, such as {example[:40]!r}"
+        raise ArgumentError(reason, f"compare it as {name}:text or {name}:exact")
+    own = np.array(numbers, dtype=np.int64)
+    return FieldColumn(
+        name=name,
+        kind=kind,
+        values=tuple(numbered),
+        numbers=own,
+        counts=np.bincount(own[own != MISSING], minlength=len(numbered)),
+        parsed=np.array(parsed, dtype=np.float64).reshape(len(numbered), WIDTHS[kind]),
+    )
+
+
+def join_values(columns: Sequence[Iterable[object]]) -> list[str]:
+    """Join the values of each record to the text that its signature and candidates come from."""
+    return [" ".join(filter(None, map(_as_text, row))) for row in zip(*columns, strict=True)]
+
+
+def _as_text(value: object) -> str:
+    """A value as a text, "" for none: 2024 is a text in CSV, a number in JSON, in pandas 2024.0."""
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:  # NaN, NaT and the like
+        return ""
+    if isinstance(value, list | tuple):
+        return " ".join(map(_as_text, value))
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value)
+
+
+def _read_value(kind: FieldKind, text: str) -> tuple[str, tuple[float, ...]]:
+    """Read a value: what equal ones have in common, "" for none, and the number or date it is."""
+    if kind == "text":
+        return normalize(text), ()
+    if kind == "exact":  # 310/475-9807 is 310-475-9807
+        return normalize(text).replace(" ", "").replace("-", ""), ()
+    if kind == "number":
+        number = _read_number(text)
+        return ("", ()) if number is None else (repr(number), (number,))
+    date = _read_date(text)
+    return ("", ()) if date is None else (f"{date}", date)
+
+
+def _read_number(text: str) -> float | None:
+    """Read a number, with what stands around it: "$1,299.00", "12,5 kg"; None if it is none."""
+    found = next((one[0] for one in _DIGITS.finditer(text) if any(map(str.isdigit, one[0]))), None)
+    if found is None:
+        return None
+    has_thousands = re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", found)
+    try:
+        number = float(found.replace(",", "" if has_thousands else "."))
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _read_date(text: str) -> tuple[int, int, int] | None:
+    """Read a date as year, month and day, 0 if that is not said; None if it is none.
+
+    The year comes first, or last after day and month, or month and day if only that is a date.
+    """
+    text = text.strip()
+    found = _PACKED_DATE.fullmatch(text) or _DATE.fullmatch(text)
+    if found is None:
+        return None
+    first, second, third = (int(part or 0) for part in found.groups())
+    orders = [(first, second, third), (third, second, first), (third, first, second)]
+    if second and not third:
+        orders.append((second, first, 0))
+    for year, month, day in orders:
+        try:
+            datetime.date(year, month or 1, day or 1)
+        except ValueError:
+            continue
+        if year > 99 and (month or not day):
+            return year, month, day
+    return None
+
+
+def compare_fields(columns: Sequence[FieldColumn], pairs: Pairs, *, threads: int = 1) -> Levels:
+    """Find the level up to which each field of each pair agrees, shape (pairs, fields)."""
+    levels = np.full((len(pairs), len(columns)), MISSING, dtype=np.int8)
+    for at, column in enumerate(columns):
+        own = column.numbers[pairs]
+        there = np.flatnonzero((own != MISSING).all(axis=1))
+        levels[there, at] = _compare_values(column, own[there], threads)
+    return levels
+
+
+def _compare_values(column: FieldColumn, pairs: Numbers, threads: int) -> Levels:
+    """Find the levels of pairs of values, comparing each two values once."""
+    steps = len(LEVELS[column.kind])
+    numbered = number_pairs(np.sort(pairs, axis=1).astype(np.uint32))
+    each, places = np.unique(numbered, return_inverse=True)
+    values = pairs_of(each)
+    levels = np.zeros(len(each), dtype=np.int8)
+    is_equal = values[:, 0] == values[:, 1]
+    if column.kind == "text":
+        others, known = np.flatnonzero(~is_equal), _count_words(column)
+        similarities = compare_records(column.values, values[others], known, threads=threads)
+        levels[others] = np.digitize(similarities, TEXT_STEPS)
+        is_equal[others[similarities >= 1.0]] = True
+    elif column.kind == "number":
+        one, other = column.parsed[values, 0].T
+        apart = np.abs(one - other) / np.maximum(np.maximum(np.abs(one), np.abs(other)), 1e-300)
+        levels += sum((apart <= step).astype(np.int8) for step in NUMBER_STEPS)
+    elif column.kind == "date":
+        levels += _are_near(column.parsed[values])
+    is_rare = column.has_rare[values[:, 0]] | column.has_rare[values[:, 1]]
+    levels[is_equal] = steps - 2 + is_rare[is_equal]
+    return levels[places.reshape(-1)]
+
+
+def _count_words(column: FieldColumn) -> Frequencies:
+    """Count the records that have each word in a field, as `frequencies` of their values."""
+    counts: Counter[str] = Counter()
+    for value, records in zip(column.values, column.counts.tolist(), strict=True):
+        for word in set(split_words(value)):
+            counts[word] += records
+    return Frequencies(int(column.counts.sum()), counts)
+
+
+def _are_near(dates: Table) -> NDArray[np.bool_]:
+    """Mark pairs of dates, shape (pairs, 2, 3), that may be the same but for a slip.
+
+    Two of their parts are equal, or day and month are swapped, or they are at most a month apart,
+    or years alone at most one. What one of them does not say may be as the other says.
+    """
+    one, other = dates[:, 0], dates[:, 1]
+    is_known = (one > 0) & (other > 0)
+    same = (one == other) & is_known
+    swapped = same[:, 0] & (one[:, 1] == other[:, 2]) & (one[:, 2] == other[:, 1])
+    days = np.abs((one - other) @ (365.25, 30.44, 1.0))
+    are_whole = is_known.all(axis=1)
+    part = np.where(is_known[:, 1], same[:, :2].all(axis=1), np.abs(one - other)[:, 0] <= 1)
+    whole = (same.sum(axis=1) >= 2) | swapped | (days <= DAYS)
+    near: NDArray[np.bool_] = np.where(are_whole, whole, part)
+    return near
+
+
+def match_fields(
+    columns: Sequence[FieldColumn],
+    pairs: Pairs,
+    similarities: Similarities,
+    *,
+    weights: Weights | None = None,
+    threads: int = 1,
+) -> FieldMatches:
+    """Compute the probability that the records of each pair are the same, by their fields.
+
+    `pairs` (pairs × 2) are candidates, `similarities` (pairs,) those of their whole records by
+    `aligned`. The weights are learnt from all of them, if they are not given. A pair below `FLOOR`
+    has probability 0.
+    """
+    above, below = (np.flatnonzero(side) for side in (similarities >= FLOOR, similarities < FLOOR))
+    most = SAMPLE if weights is None else 0
+    some = below[np.linspace(0, len(below) - 1, min(len(below), most)).astype(np.int64)]
+    compared = np.concatenate([above, some])
+    levels = compare_fields(columns, pairs[compared], threads=threads)
+    if weights is None:
+        fields = {column.name: column.kind for column in columns}
+        sampled = len(below) / max(len(some), 1)
+        weights = learn_weights(fields, levels, similarities[compared], sampled=sampled)
+    levels = levels[: len(above)]
+    probabilities = np.zeros(len(pairs))
+    bits = np.clip(weights.weigh(levels), -60.0, 60.0)
+    says_nothing = (levels == MISSING).all(axis=1)
+    probabilities[above] = np.where(says_nothing, 0.0, 1.0 / (1.0 + 2.0**-bits))
+    return FieldMatches(probabilities=probabilities, weights=weights)
+
+
+def learn_weights(
+    fields: Mapping[str, FieldKind],
+    levels: Levels,
+    similarities: Similarities,
+    *,
+    sampled: float = 1.0,
+) -> Weights:
+    """Learn the weights of fields from the levels of candidate pairs, shape (pairs, fields).
+
+    `similarities` (pairs,) are those of the whole records. Each pair below `FLOOR` stands for
+    `sampled` pairs.
+    """
+    kinds = tuple(fields.values())
+    guesses = _guess_rates(kinds)
+    patterns, can_match, begins, counts = _count_patterns(levels, similarities, sampled)
+    marks = np.zeros((len(patterns), len(kinds), MOST_LEVELS))
+    for at in range(len(kinds)):
+        there = np.flatnonzero(patterns[:, at] != MISSING)
+        marks[there, at, patterns[there, at]] = 1.0
+    met = marks.reshape(len(patterns), len(kinds) * MOST_LEVELS)
+    chances = np.full((len(patterns), 3), (1.0 - SURE) / 2)
+    chances[np.arange(len(patterns)), begins] = SURE
+    for _ in range(MOST_ROUNDS):
+        chances[~can_match, MATCHES] = 0.0
+        chances /= chances.sum(axis=1, keepdims=True)
+        counted = counts[:, np.newaxis] * chances
+        rates = (counted.T @ met).reshape(guesses.shape) + GUESSES * guesses
+        rates /= rates.sum(axis=2, keepdims=True)
+        shares = (counted.sum(axis=0) + 1.0) / (counts.sum() + 3.0)
+        logs = met @ _log(rates).reshape(3, -1).T + _log(shares)
+        before, chances = chances, np.exp(logs - np.logaddexp.reduce(logs, axis=1)[:, np.newaxis])
+        chances[~can_match, MATCHES] = 0.0
+        chances /= chances.sum(axis=1, keepdims=True)
+        if np.abs(chances - before).max(initial=0.0) < SETTLED:
+            break
+    return Weights(
+        names=tuple(fields),
+        kinds=kinds,
+        shares=shares,
+        rates=rates,
+        are_matches=_judge_classes(kinds, rates),
+    )
+
+
+def _guess_rates(kinds: Sequence[FieldKind]) -> Table:
+    """Guess how often the levels of each field are met in each class, before anything is known."""
+    rates = np.zeros((3, len(kinds), MOST_LEVELS))
+    for at, kind in enumerate(kinds):
+        between = len(LEVELS[kind]) - 3
+        # Different, what is between, and equal: strangers agree in common values for the most part.
+        same = [0.05, *[0.35 / max(between, 1)] * between, 0.3, 0.3]
+        other = [0.5, *[0.4 / max(between, 1)] * between, 0.075, 0.025]
+        for one, shape in ((STRANGERS, other), (MATCHES, same)):
+            rates[one, at, : len(shape)] = np.array(shape) / sum(shape)
+    rates[LOOKALIKES] = (rates[STRANGERS] + rates[MATCHES]) / 2
+    return rates
+
+
+def _count_patterns(
+    levels: Levels, similarities: Similarities, sampled: float
+) -> tuple[Levels, NDArray[np.bool_], NDArray[np.signedinteger], Table]:
+    """Count pairs of the same levels: these, whether they can match, their first class, how many.
+
+    No stratum of similarity counts for more than the pairs that begin as matches.
+    """
+    can_match = similarities >= FLOOR
+    begins: NDArray[np.signedinteger] = np.digitize(similarities, BEGIN)
+    strata = (similarities / STRATUM + 1e-9).astype(np.int64)
+    strata[begins == MATCHES] = strata.max(initial=0) + 1
+    each = np.where(can_match, 1.0, sampled)
+    most = max(FEWEST, np.count_nonzero(begins == MATCHES))
+    each = each * np.minimum(1.0, most / np.maximum(np.bincount(strata, each), 1.0))[strata]
+    keys = begins * 2 + can_match
+    for column in levels.T:  # so few that they fit into a number again
+        keys = keys * (MOST_LEVELS + 1) + column - MISSING
+        keys = np.unique(keys, return_inverse=True)[1].reshape(-1)
+    _, first = np.unique(keys, return_index=True)
+    counts = np.bincount(keys, each).astype(np.float64)
+    return levels[first], can_match[first], begins[first], counts
+
+
+def _judge_classes(kinds: Sequence[FieldKind], rates: Table) -> NDArray[np.bool_]:
+    """Tell which classes are of matches: those that agree in most of what the fields can tell.
+
+    A field can tell as many bits as strangers seldom agree in it.
+    """
+    agreements = np.zeros((len(kinds), MOST_LEVELS))
+    for at, kind in enumerate(kinds):
+        agreements[at, : len(LEVELS[kind])] = [agreement for _, agreement in LEVELS[kind]]
+    by_chance = (rates[STRANGERS] * (agreements >= TEXT_STEPS[1])).sum(axis=1)
+    bits = np.minimum(-np.log2(np.maximum(by_chance, 1e-9)), MOST_BITS)
+    agreed = ((rates * agreements).sum(axis=2) * bits).sum(axis=1) / max(bits.sum(), 1e-9)
+    least = np.array([np.inf, LOOKALIKES_AGREEING, AGREEING])
+    found: NDArray[np.bool_] = agreed >= least
+    found[LOOKALIKES] &= found[MATCHES]
+    return found
+
+
+def _log(rates: Table) -> Table:
+    """Compute logarithms, 0 for levels that a kind does not have."""
+    found: Table = np.log(np.where(rates > 0.0, rates, 1.0))
+    return found
+
+
+def compare_whole(texts: Sequence[str], pairs: Pairs, *, threads: int = 1) -> Similarities:
+    """Compute the similarity of whole records by `aligned`, of the texts of `join_values`."""
+    forms = list(map(normalize, texts))
+    return compare_records(forms, pairs, frequencies(forms), threads=threads)

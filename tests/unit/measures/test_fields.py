@@ -1,0 +1,277 @@
+"""Fields of records: kinds, levels, weights without answers, and records that say little."""
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup_solr.candidates import all_candidates
+from neardup_solr.errors import ArgumentError
+from neardup_solr.measures.fields import (
+    FLOOR,
+    LEVELS,
+    MISSING,
+    FieldColumn,
+    FieldKind,
+    FieldMatches,
+    compare_fields,
+    compare_whole,
+    join_values,
+    make_column,
+    match_fields,
+    parse_fields,
+)
+
+KINDS: dict[str, FieldKind] = {"name": "text", "street": "text", "zip": "exact", "born": "date"}
+Rows = list[tuple[object, ...]]
+
+
+def people(count: int, doubled: int, seed: int = 1) -> tuple[Rows, set[tuple[int, int]]]:
+    """Invented people, of whom some are there twice with slips, and the pairs of those."""
+    draw = random.Random(seed)
+    names = [
+        f"{a}{b}" for a in ("mar", "lin", "tor", "ber", "ka", "jo") for b in ("ta", "us", "en")
+    ]
+    streets = ["mill", "station", "church", "harbour", "orchard", "castle", "bridge", "garden"]
+    rows: Rows = []
+    for _ in range(count):
+        last = f"{draw.choice(names)}{draw.choice(['sen', 'berg', 'dal', 'holm', 'wick'])}"
+        street = f"{draw.choice(streets)} road {draw.randrange(1, 90)}"
+        born = f"19{draw.randrange(30, 99)}-{draw.randrange(1, 13):02}-{draw.randrange(1, 29):02}"
+        code = str(draw.randrange(1000, 1100))
+        rows.append((f"{draw.choice(names)} {last}", street, code, born))
+    pairs = set()
+    for at in draw.sample(range(count), doubled):
+        name, street, code, born = map(str, rows[at])
+        changed: tuple[object, ...] = draw.choice([
+            (f"{name}a", street, code, born),
+            (name, street.replace("road", "rd"), code, None),
+            (name, "", code, born),
+            (name, street, code[:3] + "x", born),
+        ])  # fmt: skip
+        pairs.add((at, len(rows)))
+        rows.append(changed)
+    return rows, pairs
+
+
+def columns_of(values: Rows, kinds: dict[str, FieldKind]) -> list[FieldColumn]:
+    """The columns of all fields. `values` has those of each."""
+    pairs = zip(kinds.items(), values, strict=True)
+    return [make_column(name, kind, own) for (name, kind), own in pairs]
+
+
+def match(rows: Rows, kinds: dict[str, FieldKind] = KINDS) -> FieldMatches:
+    """All pairs of rows."""
+    values = list(zip(*rows, strict=True))
+    pairs = all_candidates(len(rows)).pairs
+    return match_fields(columns_of(values, kinds), pairs, compare_whole(join_values(values), pairs))
+
+
+def found(rows: Rows, kinds: dict[str, FieldKind] = KINDS) -> set[tuple[int, int]]:
+    """The pairs that are more likely than not the same."""
+    pairs = all_candidates(len(rows)).pairs
+    return set(map(tuple, pairs[match(rows, kinds).is_near].tolist()))
+
+
+def f1(one: set[tuple[int, int]], other: set[tuple[int, int]]) -> float:
+    """F1 of what was found against what is known."""
+    return 2 * len(one & other) / (len(one) + len(other))
+
+
+def level(kind: FieldKind, first: object, second: object) -> str:
+    """The level of two values among others of their kind, without what says that it is rare."""
+    column = make_column("field", kind, [first, second])
+    (number,) = compare_fields([column], np.array([[0, 1]], dtype=np.uint32))[0].tolist()
+    said = "missing" if number == MISSING else LEVELS[kind][number][0]
+    return said.removesuffix(" and rare")
+
+
+@pytest.mark.parametrize(
+    ("kind", "first", "second", "expected"),
+    [
+        ("text", "Heron Inn", "heron  inn!", "equal"),
+        ("text", "Inn Heron", "heron inn", "equal"),
+        ("text", "Heron Avenue", "Heron Ave.", "nearly equal"),
+        ("text", "heron", "otter", "different"),
+        ("text", "heron", "", "missing"),
+        ("text", None, "heron", "missing"),
+        ("text", float("nan"), "heron", "missing"),
+        ("exact", "310/475-9807", "310-475-9807", "equal"),
+        ("exact", 12345.0, "12345", "equal"),
+        ("exact", "12345", "12346", "different"),
+        ("exact", "-", "12346", "missing"),
+        ("number", "$1,299.00", 1299, "equal"),
+        ("number", "12,5 kg", "12.5", "equal"),
+        ("number", 100, 100.9, "within 1 %"),
+        ("number", 100, 108, "within 10 %"),
+        ("number", 100, -100, "different"),
+        ("number", 0, 0.0, "equal"),
+        ("number", "1e999", "none", "missing"),
+        ("date", "1999-03-04", "04.03.1999", "equal"),
+        ("date", "19990304", "1999-03-04T10:15:00Z", "equal"),
+        ("date", "3/31/1999", "31/3/1999", "equal"),
+        ("date", "1999-03-04", "1999-04-03", "near"),
+        ("date", "1999-03-04", "1989-03-04", "near"),
+        ("date", "1999-12-31", "2000-01-02", "near"),
+        ("date", 1999, 2000.0, "near"),
+        ("date", "1999", "1999-03-04", "near"),
+        ("date", "1999-03-04", "1975-11-20", "different"),
+        ("date", "1999-03-04", "1999-02-31", "missing"),
+        ("date", "1999-03-04", "unknown", "missing"),
+    ],
+)  # fmt: skip
+def test_levels(kind: FieldKind, first: object, second: object, expected: str) -> None:
+    """Values agree up to a level of their kind, either way round."""
+    assert level(kind, first, second) == level(kind, second, first) == expected
+
+
+def test_rare_values() -> None:
+    """A value that few records have is a level of its own."""
+    column = make_column("city", "exact", ["rome"] * 60 + ["ostia"] * 2)
+    pairs = np.array([[0, 1], [60, 61], [0, 60]], dtype=np.uint32)
+    said = [LEVELS["exact"][number][0] for number in compare_fields([column], pairs)[:, 0]]
+    assert said == ["equal", "equal and rare", "different"]
+
+
+def test_fields_that_are_named() -> None:
+    """A field is text unless it says another kind."""
+    assert parse_fields(["name", "zip:exact"]) == {"name": "text", "zip": "exact"}
+    assert parse_fields({"dc:title": "text"}) == {"dc:title": "text"}
+    assert parse_fields("name") == {"name": "text"}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["zip:exat"], "did you mean 'exact'"),
+        (["name", "name:exact"], "twice"),
+        ([], "no field"),
+        ([":exact"], "no name"),
+        ({"zip": "number "}, "did you mean 'number'"),
+    ],
+)
+def test_impossible_fields(given: list[str], said: str) -> None:
+    """A field that cannot be compared is one clear message."""
+    with pytest.raises(ArgumentError, match=said):
+        parse_fields(given)
+
+
+@pytest.mark.parametrize("kind", ["number", "date"])
+def test_a_field_of_another_kind(kind: FieldKind) -> None:
+    """A field without any date or number says so; without any value it is no evidence."""
+    with pytest.raises(ArgumentError, match=f"no value of the field 'born' is a {kind}, such as"):
+        make_column("born", kind, ["", "soon", "later"])
+    assert make_column("born", kind, ["", None]).values == ()
+
+
+def test_pairs_are_found_without_answers() -> None:
+    """Records with slips and missing values are found among others that share much."""
+    rows, known = people(400, 80)
+    assert f1(found(rows), known) > 0.95
+
+
+def test_little_is_found_where_nothing_is() -> None:
+    """Records of which none is there twice have next to no matches."""
+    assert len(found(people(400, 0)[0])) <= 2
+
+
+def test_missing_is_no_evidence() -> None:
+    """A field that is missing in half of the records, or in all, does no harm."""
+    rows, known = people(400, 80)
+    half = [row if at % 2 else (*row[:3], None) for at, row in enumerate(rows)]
+    assert f1(found(half), known) > 0.9
+    none = [(*row[:3], None) for row in rows]
+    assert f1(found(none), known) > 0.85
+    shorter = [row[:3] for row in rows]
+    assert found(none) == found(shorter, {name: KINDS[name] for name in list(KINDS)[:3]})
+
+
+def test_records_that_are_all_equal() -> None:
+    """All records equal are all the same, and all empty ones are none."""
+    assert len(found([("marta", "mill road 1", "1000", "1999-01-01")] * 5)) == 10
+    assert found([(None, "", None, "")] * 5) == set()
+
+
+def test_two_records() -> None:
+    """Two records are enough to be the same, or not."""
+    row = ("marta linsen", "mill road 1", "1000", "1999-01-01")
+    assert found([row, row]) == {(0, 1)}
+    assert found([row, ("torus kaberg", "castle lane 7", "1017", "1955-07-30")]) == set()
+    assert match([row]).probabilities.shape == (0,)
+
+
+def test_swapped_fields() -> None:
+    """Values in the wrong field disagree, and nothing breaks."""
+    rows, known = people(200, 40)
+    swapped = [(row[1], row[0], *row[2:]) if at % 50 == 0 else row for at, row in enumerate(rows)]
+    assert f1(found(swapped), known) > 0.9
+
+
+def test_the_waterfall_adds_up() -> None:
+    """What the fields add to the odds is what the pair weighs, and gives its probability."""
+    rows, known = people(300, 60)
+    values = list(zip(*rows, strict=True))
+    columns = columns_of(values, KINDS)
+    pairs = np.array(sorted(known), dtype=np.uint32)
+    weights = match(rows).weights
+    levels = compare_fields(columns, pairs)
+    bits = weights.weigh(levels)
+    steps = [weights.explain(row) for row in levels.tolist()]
+    assert [sum(step.bits for step in each) for each in steps] == pytest.approx(bits.tolist())
+    assert [step.field for step in steps[0]] == ["", *KINDS]
+    chances = match_fields(columns, pairs, np.ones(len(pairs)), weights=weights).probabilities
+    assert chances == pytest.approx(1 / (1 + 2.0**-bits))
+    below = match_fields(columns, pairs, np.full(len(pairs), FLOOR - 0.01), weights=weights)
+    assert not below.is_near.any()
+
+
+def test_the_table_of_weights() -> None:
+    """Rates of a field add up to 1, equal values speak for a match, different ones against it."""
+    weights = match(people(300, 60)[0]).weights
+    table = weights.table()
+    for name, kind in KINDS.items():
+        own = [row for row in table if row.field == name]
+        assert [row.level for row in own] == [said for said, _ in LEVELS[kind]]
+        assert sum(row.m for row in own) == pytest.approx(1)
+        assert sum(row.u for row in own) == pytest.approx(1)
+        assert own[0].bits < 0 < own[-1].bits
+    nothing = replace(weights, are_matches=np.zeros(3, dtype=np.bool_))
+    assert len(nothing.table()) == len(table)
+    assert (nothing.weigh(np.zeros((2, 4), dtype=np.int8)) < 0).all()
+
+
+VALUES = st.one_of(
+    st.none(), st.sampled_from(["", "mill", "mill road", "1999-01-01", "2", "x" * 70, "京都"]),
+    st.text(max_size=6), st.integers(-5, 5), st.floats(),
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.tuples(VALUES, VALUES, VALUES, VALUES), min_size=1, max_size=8))
+def test_any_values(rows: Rows) -> None:
+    """Whatever the values are, probabilities lie in 0..1, or one message says what is wrong."""
+    kinds: dict[str, FieldKind] = {"a": "text", "b": "exact", "c": "number", "d": "date"}
+    try:
+        matches = match(rows, kinds)
+    except ArgumentError:
+        return
+    assert ((matches.probabilities >= 0) & (matches.probabilities <= 1)).all()
+    assert np.isfinite(matches.weights.rates).all()
+    assert all(np.isfinite(row.bits) for row in matches.weights.table())
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(0, 100))
+def test_the_order_of_records_does_not_matter(seed: int) -> None:
+    """The same records in another order have the same matches."""
+    rows, _ = people(40, 10, seed)
+    order = random.Random(seed).sample(range(len(rows)), len(rows))
+    places = {row: at for at, row in enumerate(order)}
+    moved = {
+        (min(places[one], places[other]), max(places[one], places[other]))
+        for one, other in found(rows)
+    }
+    assert found([rows[at] for at in order]) == moved
