@@ -7,6 +7,8 @@ import numpy as np
 from neardup_solr.kernel import compiled, inner
 from neardup_solr.kernel.shingle_hashes import hash_bands
 
+_HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
+
 
 @compiled
 def hash_rows(signatures, first, rows, keys):
@@ -179,6 +181,27 @@ def lookup_sorted(numbers, known, places):
         while at < end and known[at] < wanted:
             at += 1
         places[number] = at if at < end and known[at] == wanted else -1
+
+
+@compiled
+def renumber_pairs(numbers, places, moved, kept):
+    """Give pairs of rows, each a number, the rows at `places` (int64), -1 if they are gone.
+
+    A number has the first row in its upper 32 bits. Fills `moved` (uint64) and `kept` (int64) with
+    the new number of each pair of which both rows are there, the smaller first, and where the pair
+    was; gives how many there are, and whether they ascend.
+    """
+    count, last, do_ascend = 0, np.uint64(0), True
+    for number in range(len(numbers)):
+        first, second = places[numbers[number] >> _HALF], places[numbers[number] & _LOW]
+        if first < 0 or second < 0:
+            continue
+        new = np.uint64(min(first, second)) << _HALF | np.uint64(max(first, second))
+        if new < last:
+            do_ascend = False
+        moved[count], kept[count] = new, number
+        last, count = new, count + 1
+    return count, do_ascend
 
 
 @compiled

@@ -142,12 +142,14 @@ class PairCache:
         )
 
 
-def _renumber(numbers: Hashes, places: NDArray[np.int64]) -> tuple[Hashes, NDArray[np.intp]]:
+def _renumber(numbers: Hashes, places: NDArray[np.int64]) -> tuple[Hashes, NDArray[np.int64]]:
     """Pairs whose rows are now at `places`, in ascending order, and where each was before."""
-    ends = places[pairs_of(numbers)]
-    kept = np.flatnonzero((ends >= 0).all(axis=1))
-    moved = number_pairs(np.sort(ends[kept], axis=1).astype(np.uint32))
-    order = np.argsort(moved, kind="stable")  # quick as long stretches ascend
+    moved, kept = np.empty_like(numbers), np.empty(len(numbers), dtype=np.int64)
+    count, do_ascend = joins.renumber_pairs(numbers, places, moved, kept)
+    moved, kept = moved[:count], kept[:count]
+    if do_ascend:
+        return moved, kept
+    order = np.argsort(moved, kind="stable")  # the rows of a source may come in another order
     return moved[order], kept[order]
 
 
