@@ -78,6 +78,8 @@ FUNCTIONS = {  # of the library, without a command of their own
     "estimate_jaccard": "of two signatures that a program holds",
     "estimate_containment": "of two signatures that a program holds",
     "read_pairs": "gives pairs to a program",
+    "import_answers": "answer --import",
+    "list_answers": "answer --list",
 }
 ARGUMENTS = {  # of the library, without an option
     "on_error": "a line for each",
@@ -114,6 +116,11 @@ OPTIONS = {  # of a command, without an argument
     "evaluate found": "nd.evaluate",
     "evaluate ordered": "nd.evaluate",
     "evaluate output": "Evaluation.write",
+    "answer list": "nd.list_answers",
+    "answer pairs": "nd.import_answers",
+    "answer ordered": "nd.import_answers",
+    "answer output": "writes a file",
+    "answer format": "prints",
     "delete yes": "asks a person",
     "index max_failed": "the exit code",
     "index restart": "keeps quiet about an earlier run",
