@@ -6,12 +6,14 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.answers import (
     DIFFERENT,
+    JUDGEMENTS,
     SAME,
     UNSURE,
     Answer,
@@ -19,7 +21,7 @@ from neardup_solr.answers import (
     hash_text,
     set_aside,
 )
-from neardup_solr.clusters import NO_PAIRS, components
+from neardup_solr.clusters import components
 from neardup_solr.errors import counted
 from neardup_solr.measures.arrays import Pairs, number_pairs
 from neardup_solr.progress import LOG
@@ -48,111 +50,101 @@ class Answered:
     different: frozenset[tuple[DocumentKey, DocumentKey]] = field(default=frozenset(), repr=False)
 
     def __str__(self) -> str:
-        counts = {"set aside": self.set_aside, "about other texts": self.changed,
-                  "about documents that are not there": self.gone}  # fmt: skip
-        more = "".join(f", {len(ones):,} {why}" for why, ones in counts.items() if ones)
+        more = "".join(f", {len(ones):,} {what}" for ones, what, _ in self._refused())
         return f"{counted(len(self.obeyed), 'answer')} obeyed{more}"
 
-    def warn(self, path: object) -> None:
-        """Log which answers of a file are not obeyed, and why."""
-        if self.set_aside:
-            LOG.warning(
-                "%s not obeyed, because newer ones contradict: neardup answer --list --answers %s"
-                " shows them",
-                counted(len(self.set_aside), "answer is", "answers are"), path,
-            )  # fmt: skip
-        for ones, why in (
-            (self.changed, "texts that have changed since: answer again"),
-            (self.gone, "documents that are not there, or have no words"),
-        ):
+    def warn(self) -> None:
+        """Log which answers are not obeyed, and why."""
+        for ones, _, why in self._refused():
+            answers = counted(len(ones), "answer is", "answers are")
+            pair = f"{ones[0].id} – {ones[0].other_id}"
+            LOG.warning("%s not obeyed, %s (such as %s)", answers, why, pair)
+
+    def _refused(self) -> Iterator[tuple[tuple[Answer, ...], str, str]]:
+        """Give the answers that are not obeyed, with a word and a sentence about them."""
+        for ones, what, why in (
+            (self.set_aside, "set aside", "because newer ones contradict: neardup answer --list"),
+            (self.changed, "about other texts",
+             "about texts that have changed since: answer again"),
+            (self.gone, "about documents that are not there",
+             "about documents that are not there, or have no words"),
+        ):  # fmt: skip
             if ones:
-                answers = counted(len(ones), "answer is", "answers are")
-                pair = f"{ones[0].id} – {ones[0].other_id}"
-                LOG.warning("%s not obeyed, about %s (such as %s)", answers, why, pair)
+                yield ones, what, why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowAnswers:
-    """The answers that are obeyed, as pairs of rows, the smaller one first.
+    """The answers that are obeyed: by their word, pairs of rows, the smaller one first.
 
     `groups` has for each row the first one that is the same by answers; `apart` are the pairs of
     groups that are different, as `number_pairs` numbers them.
     """
 
-    same: Pairs
-    different: Pairs
-    unsure: Pairs
+    pairs: Mapping[str, Pairs]
     answered: Answered
     groups: NDArray[np.int64]
     apart: NDArray[np.uint64]
 
     def mark_allowed(self, pairs: Pairs) -> NDArray[np.bool_]:
         """Mark the pairs that are not different, by an answer or by what follows from several."""
-        groups = np.sort(self.groups[pairs], axis=1).astype(np.uint32)
-        return ~np.isin(number_pairs(groups), self.apart)
+        return ~np.isin(_number(self.groups[pairs]), self.apart)
 
     def name(self, pairs: Pairs) -> list[str]:
         """The answer about each pair of rows, "" if there is none."""
         known = {
-            pair: word
-            for word, ones in ((SAME, self.same), (UNSURE, self.unsure))
-            for pair in number_pairs(ones).tolist()
+            number: word for word, ones in self.pairs.items() for number in _number(ones).tolist()
         }
-        numbers = number_pairs(np.sort(pairs, axis=1).astype(np.uint32))
-        return [known.get(number, "") for number in numbers.tolist()]
+        return [known.get(number, "") for number in _number(pairs).tolist()]
+
+
+def _number(pairs: NDArray[Any]) -> NDArray[np.uint64]:
+    """Give each pair as one number, whatever its order."""
+    return number_pairs(np.sort(pairs, axis=1).astype(np.uint32))
 
 
 def find_answered(gathered: Gathered) -> RowAnswers:
     """Find the documents that answers are about, and the answers that are obeyed."""
     latest = choose_latest(gathered.options.judged)
-    rows = _find_rows(gathered, {id for one in latest for id in (one.id, one.other_id)})
-    hashed = {one.id for one in latest if one.hash} | {
-        one.other_id for one in latest if one.other_hash
-    }
-    hashes = _hash_texts(gathered, sorted({row for id in hashed for row in rows.get(id, ())}))
+    ends = [(id, hash) for one in latest
+            for id, hash in ((one.id, one.hash), (one.other_id, one.other_hash))]  # fmt: skip
+    rows = _find_rows(gathered, {id for id, _ in ends})
+    hashes = _hash_texts(
+        gathered, sorted({row for id, hash in ends if hash for row in rows.get(id, ())})
+    )
     placed: list[tuple[Answer, int, int]] = []
-    gone: list[Answer] = []
-    changed: list[Answer] = []
+    refused: dict[bool, list[Answer]] = {True: [], False: []}  # by whether the documents are there
     for answer in latest:
         places = list(_find_places(answer, rows, gathered))
-        near = [pair for pair in places if _agrees(answer, *pair, hashes)]
+        near = next((pair for pair in places if _agrees(answer, *pair, hashes)), None)
         if near:
-            placed.append((answer, *near[0]))
+            placed.append((answer, *near))
         else:
-            (changed if places else gone).append(answer)
+            refused[bool(places)].append(answer)
     aside = list(set_aside(placed))
-    refused = set(map(id, aside))
-    by_word: dict[str, list[tuple[int, int]]] = {SAME: [], DIFFERENT: [], UNSURE: []}
-    for answer, one, other in placed:
-        if id(answer) not in refused:
-            by_word[answer.answer].append((min(one, other), max(one, other)))
-    tables = {word: _table(pairs) for word, pairs in by_word.items()}
-    groups = components(len(gathered), tables[SAME])
-    apart = np.sort(groups[tables[DIFFERENT]], axis=1).astype(np.uint32)
-    obeyed = [one for one, *_ in placed if id(one) not in refused]
+    excluded = {*aside}
+    held = [one for one in placed if one[0] not in excluded]
+    pairs = {
+        word: np.unique(
+            np.sort(np.array([own for one, *own in held if one.answer == word], np.uint32)
+                    .reshape(-1, 2), axis=1), axis=0
+        )
+        for word in JUDGEMENTS
+    }  # fmt: skip
+    groups = components(len(gathered), pairs[SAME])
     answered = Answered(
-        obeyed=tuple(one for one in obeyed if one.answer != UNSURE),
-        unsure=tuple(one for one in obeyed if one.answer == UNSURE),
+        obeyed=tuple(one for one, *_ in held if one.answer != UNSURE),
+        unsure=tuple(one for one, *_ in held if one.answer == UNSURE),
         set_aside=tuple(aside),
-        changed=tuple(changed),
-        gone=tuple(gone),
+        changed=tuple(refused[True]),
+        gone=tuple(refused[False]),
     )
-    answered.warn(gathered.options.answers)
-    return RowAnswers(
-        same=tables[SAME],
-        different=tables[DIFFERENT],
-        unsure=tables[UNSURE],
-        answered=answered,
-        groups=groups,
-        apart=number_pairs(apart),
-    )
+    answered.warn()
+    apart = _number(groups[pairs[DIFFERENT]])
+    return RowAnswers(pairs=pairs, answered=answered, groups=groups, apart=apart)
 
 
-def _table(pairs: Sequence[tuple[int, int]]) -> Pairs:
-    return np.unique(np.array(pairs, dtype=np.uint32), axis=0) if pairs else NO_PAIRS
-
-
-def _find_rows(gathered: Gathered, wanted: Collection[str]) -> Mapping[str, Sequence[int]]:
+def _find_rows(gathered: Gathered, wanted: Collection[str]) -> dict[str, list[int]]:
     """Find the rows of documents by their ids, several if two sides have an id."""
     found: dict[str, list[int]] = defaultdict(list)
     living = gathered.living()
@@ -178,13 +170,18 @@ def _find_places(
     answer: Answer, rows: Mapping[str, Sequence[int]], gathered: Gathered
 ) -> Iterator[tuple[int, int]]:
     """Find the rows that an answer may be about; of two sides, first those across them in order."""
-    bounds = gathered.bounds
-    second = bounds[1] if len(bounds) > 2 else bounds[-1]
-    pairs = [pair for pair in product(rows.get(answer.id, ()), rows.get(answer.other_id, ()))
-             if pair[0] != pair[1]]  # fmt: skip
-    sides = {pair: (pair[0] >= second, pair[1] >= second) for pair in pairs}
-    for pair in sorted(pairs, key=lambda pair: (sides[pair] != (False, True), pair)):
-        if not answer.ordered or len(bounds) == 2 or sides[pair] == (False, True):
+    has_sides = len(gathered.sides) > 1
+    second = gathered.bounds[1]
+
+    def is_across(pair: tuple[int, int]) -> bool:
+        return pair[0] < second <= pair[1]
+
+    def order(pair: tuple[int, int]) -> tuple[bool, bool, tuple[int, int]]:
+        return not is_across(pair), not is_across((pair[1], pair[0])), pair
+
+    pairs = product(rows.get(answer.id, ()), rows.get(answer.other_id, ()))
+    for pair in sorted(pairs, key=order):
+        if pair[0] != pair[1] and (is_across(pair) or not (answer.ordered and has_sides)):
             yield pair
 
 

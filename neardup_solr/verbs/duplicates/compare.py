@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.answers import SAME
 from neardup_solr.arguments import Way
 from neardup_solr.candidates import ONE_SIDE, Candidates, Joining, all_candidates
 from neardup_solr.measures import (
@@ -158,8 +159,8 @@ class Comparison:
         """Add the pairs that are the same by an answer, whatever their similarity is."""
         if self.answers is None:
             return
-        own = number_pairs(self.answers.same)
-        asked = self.answers.same[~np.isin(own, number_pairs(verified.pairs))]
+        same = self.answers.pairs[SAME]
+        asked = same[~np.isin(number_pairs(same), number_pairs(verified.pairs))]
         more = self.without_limits().verify(asked)
         verified.take(
             [

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import clusters
+from neardup_solr.answers import DIFFERENT, SAME
 from neardup_solr.arguments import Linkage
 from neardup_solr.clusters import LENGTH, Labels, Rule, Similarities, components
 from neardup_solr.errors import SettingsError
@@ -212,11 +213,8 @@ class _Numbered:
             self._similarities = np.concatenate([self._similarities, more.similarities[by_ids]])
         self._values = self._read_values(options.rule.needs)
         answers = comparison.answers
-        self._answers = (
-            [self._renumber_known(ones) for ones in (answers.same, answers.different)]
-            if answers
-            else []
-        )
+        known = [answers.pairs[word] for word in (SAME, DIFFERENT)] if answers else []
+        self._answers = [self._renumber_known(pairs) for pairs in known]
         self._linked = _Linked.by(
             options.linkage,
             options.measure,
