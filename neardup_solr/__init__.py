@@ -41,6 +41,7 @@ _PLACES = {
     "search": "verbs.search",
     "report": "verbs.report",
     "duplicates": "verbs.duplicates",
+    "review": "verbs.review",
     "gate": "verbs.gate",
     "explain": "verbs.explain",
     "answer": "verbs.answer",
@@ -178,6 +179,7 @@ if TYPE_CHECKING:  # the same, for type checkers; tests/test_docs.py compares th
     from neardup_solr.verbs.reband import reband as reband
     from neardup_solr.verbs.report import Report as Report
     from neardup_solr.verbs.report import report as report
+    from neardup_solr.verbs.review import review as review
     from neardup_solr.verbs.search import search as search
     from neardup_solr.verbs.signatures import SignaturesSummary as SignaturesSummary
     from neardup_solr.verbs.signatures import signatures as signatures

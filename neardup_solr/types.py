@@ -60,3 +60,5 @@ from neardup_solr.verbs.explain.verdict import Advice as Advice
 from neardup_solr.verbs.gate.policy import Decisions as Decisions
 from neardup_solr.verbs.lint.growth import Growth as Growth
 from neardup_solr.verbs.lint.rules import Finding as Finding
+from neardup_solr.verbs.review import Reviewed as Reviewed
+from neardup_solr.verbs.review.questions import Tally as Tally

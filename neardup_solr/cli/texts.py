@@ -11,7 +11,7 @@ TEXTS: dict[str, dict[str, str]] = {
             "File (.txt .csv .tsv .jsonl .json .parquet .xlsx, also .gz .zst), several that are"
             " parts of one table, folder, or - for standard input."
         ),
-        "duplicates.source": (
+        "duplicates.source review.source": (
             "File, several that are parts of one table, or folder, compared without any Solr"
             " (default: a collection)."
         ),
@@ -100,7 +100,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "reject": "Reject what is at least this similar.",
         "exact": "At least this action for the same text.",
         "by": "What near-duplicates have to share (default: the first that the collection has).",
-        "duplicates.by": (
+        "duplicates.by review.by": (
             "What candidates share: bands, shingles (most of one of the two), words (rare ones; for"
             " short records), or all for every pair (default: all up to 2,000 documents, for more"
             " bands; shingles for --measure containment, words for aligned)."
@@ -116,7 +116,7 @@ TEXTS: dict[str, dict[str, str]] = {
             " aligned 0.75; none if --max-distance is given)."
         ),
         "fq": "QUERY: Compare only with documents that match this (repeatable).",
-        "duplicates.fq": (
+        "duplicates.fq review.fq": (
             "QUERY: Read only documents of the collection that match this (repeatable); --mark and"
             " --undo leave the marks of others as they are."
         ),
@@ -124,6 +124,9 @@ TEXTS: dict[str, dict[str, str]] = {
             "FIELD: Field or column that has to be equal, such as tenant (repeatable, or a,b); a"
             " document without it is compared with nothing."
         ),
+        "review.answers": "File of the answers, which is made if it is not there.",
+        "reach": "Ask about pairs down to this much below the threshold.",
+        "review.port": "Port of the page on 127.0.0.1 (default: one that is free).",
         "answers": (
             "Obey the answers of people in this file: what is different is never found again, and"
             " what is the same always is."

@@ -84,6 +84,7 @@ FUNCTIONS = {  # of the library, without a command of their own
 ARGUMENTS = {  # of the library, without an option
     "on_error": "a line for each",
     "on_progress": "a bar",
+    "on_ready": "a line with the address",
     "on_started": "a line",
     "create": "the commands that write into the embedded Solr do",
     "heap": "solr start --heap",

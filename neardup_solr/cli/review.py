@@ -1,0 +1,45 @@
+"""The command review: questions about pairs in the browser."""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+from typing import TYPE_CHECKING
+
+import neardup_solr as nd
+from neardup_solr.cli import show
+from neardup_solr.cli.options import Given
+
+if TYPE_CHECKING:
+    from neardup_solr.types import Reviewed
+
+
+def review(given: Given) -> int:
+    """Judge pairs in the browser, those first whose answer helps most."""
+    given.require_source("SOURCE")
+    given["source"] = given["source"] or given.connect()
+    show.compile_kernel()
+    with show.watch(comparing="pairs") as watching:
+        reviewed = nd.review(on_ready=_tell, **watching, **given)
+    _say_reviewed(reviewed)
+    return 0
+
+
+def _tell(address: str) -> None:
+    """Print where the page is, and open it for a person."""
+    print(address, flush=True)
+    if sys.stdout.isatty():
+        webbrowser.open(address)
+    show.say("Open this address in a browser of this machine; Ctrl-C ends the review.")
+
+
+def _say_reviewed(reviewed: Reviewed) -> None:
+    tally = reviewed.tally
+    answers = show.counted(reviewed.kept, "answer")
+    show.say(f"Kept {answers} in {reviewed.answers}; {show.counted(tally.left, 'pair')} left.")
+    if tally.same + tally.different:
+        figures = " and ".join(
+            f"{name} {one.value:.2f} ({one.low:.2f} to {one.high:.2f})"
+            for name, one in (("precision", tally.precision), ("recall", tally.recall))
+        )
+        show.say(f"At the threshold {reviewed.threshold:g}: {figures}, by the answers so far.")

@@ -1,0 +1,114 @@
+"""The server of a review: one page, and the answers that it sends.
+
+It listens on this machine alone. The page has no data; each question and each answer needs the
+token that stands behind the # of the address, which browsers send to nobody.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import time
+from collections.abc import Callable
+from importlib import resources
+from threading import Lock
+from typing import TYPE_CHECKING, Any, get_args
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from neardup_solr.arguments import Judgement
+from neardup_solr.errors import NeardupError
+
+if TYPE_CHECKING:
+    from neardup_solr.verbs.review import Room
+
+MOST = 16 << 10  # bytes of a request
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self';"
+    " connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none';"
+    " frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+
+
+def make_app(room: Room, token: str) -> Starlette:
+    """Make the application that asks about the pairs of a review."""
+    lock = Lock()
+
+    def serve(name: str) -> Callable[[Request], Response]:
+        def send(_: Request) -> Response:
+            return Response(
+                read_asset(name), media_type=TYPES[name.rpartition(".")[2]], headers=HEADERS
+            )
+
+        return send
+
+    async def act(request: Request) -> Response:
+        given = request.headers.get("authorization", "")
+        if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+            raise HTTPException(
+                403, "the token is wrong: open the address that the command printed"
+            )
+        asked = await _read(request)
+        return await run_in_threadpool(answer, request.path_params["what"], asked)
+
+    def answer(what: str, asked: dict[str, Any]) -> Response:
+        reader, number, word = (asked.get(name) for name in ("reader", "number", "answer"))
+        if not isinstance(reader, str) or not 0 < len(reader) <= 64:
+            raise HTTPException(400, "`reader` is not a name")
+        is_number = type(number) is int and 0 <= number < len(room.questions.pairs)
+        if what not in ("next", "back", "answer", "skip", "cluster"):
+            raise HTTPException(404, "there is no such page")
+        if what not in ("next", "back") and not is_number:
+            raise HTTPException(400, "`number` is not that of a pair")
+        if what == "answer" and word not in get_args(Judgement):
+            raise HTTPException(400, "`answer` is same, different or unsure")
+        with lock:
+            try:
+                found = room.act(what, reader, number, word, time.monotonic())
+            except NeardupError as error:
+                raise HTTPException(507, f"the answer is not kept: {error}") from error
+        return JSONResponse(found, headers=HEADERS)
+
+    async def refuse(_: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return JSONResponse({"error": error.detail}, error.status_code, headers=HEADERS)
+
+    names = {"/": "review.html", "/review.css": "review.css", "/review.js": "review.js"}
+    pages = [Route(path, serve(name)) for path, name in names.items()]
+    actions = Route("/{what:str}", act, methods=["POST"])
+    return Starlette(routes=[*pages, actions], exception_handlers={HTTPException: refuse})
+
+
+def read_asset(name: str) -> str:
+    """Read a file of the page. Its style is that of the report, and what only it has."""
+    own = (resources.files(__name__.rpartition(".")[0]) / name).read_text("utf-8")
+    if name.endswith(".css"):
+        return (resources.files("neardup_solr.reports.html") / "report.css").read_text(
+            "utf-8"
+        ) + own
+    return own
+
+
+async def _read(request: Request) -> dict[str, Any]:
+    """Read the object of a request, which is short."""
+    content = bytearray()
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > MOST:
+            raise HTTPException(413, f"a request has at most {MOST:,} bytes")
+    try:
+        found = json.loads(bytes(content))
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise HTTPException(400, "the request is not a JSON object")
+    return found

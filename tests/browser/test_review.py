@@ -1,0 +1,118 @@
+"""The page of a review in a real browser: keys, hostile texts, a server that is gone."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+from neardup_solr.answers import read_answers
+from tests.browser.conftest import Chrome, prefer, resize
+from tests.reviews import reviewing
+
+HOSTILE = """id,name,text
+"<b>1</b>","<script>window.evil = 1</script>","Lantern Court <img src=x onerror='window.evil = 2'> 12 Harbour Street \u202e fish and chips"
+2,"</section><script>window.evil = 3</script>","Lantern Court 12 Harbour Street fish and chips daily"
+3,,"Lantern Court 12 Harbour Street fish and chips"
+"""  # noqa: E501
+
+
+def wait(chrome: Chrome, condition: Any) -> Any:
+    return WebDriverWait(chrome, 20).until(condition)
+
+
+def shown(chrome: Chrome) -> str:
+    """The question, once the page is not busy."""
+    wait(chrome, lambda c: c.find_element(By.ID, "question").get_attribute("aria-busy") == "false")
+    return chrome.find_element(By.ID, "question").text
+
+
+def press(chrome: Chrome, key: str) -> str:
+    before = chrome.find_element(By.ID, "question").text
+    chrome.find_element(By.TAG_NAME, "body").send_keys(key)
+    wait(chrome, lambda c: c.find_element(By.ID, "question").text != before)
+    return shown(chrome)
+
+
+@pytest.fixture
+def chrome(chromium: Chrome) -> Chrome:
+    resize(chromium, 1200, 900)
+    prefer(chromium, "light")
+    chromium.get("about:blank")
+    return chromium
+
+
+def test_answers_by_keys(chrome: Chrome, tmp_path: Path) -> None:
+    """An answer for each key; back asks again, skip asks later, and a new load shows the same."""
+    path = tmp_path / "answers.jsonl"
+    with reviewing(path, 4) as address:
+        chrome.get(address)
+        first = shown(chrome)
+        assert "Similarity" in first
+        assert chrome.find_elements(By.CSS_SELECTOR, "td del")
+        assert press(chrome, "s") != first
+        assert press(chrome, "b") == first
+        press(chrome, "d")
+        press(chrome, "u")
+        later = shown(chrome)
+        press(chrome, "k")
+        chrome.refresh()
+        assert shown(chrome) != later
+        assert "1 different, 1 unsure" in chrome.find_element(By.ID, "bar").text
+        chrome.find_element(By.CSS_SELECTOR, "[data-say=same]").send_keys(Keys.ENTER)
+        wait(chrome, lambda c: "1 same" in c.find_element(By.ID, "bar").text)
+    assert [one.answer for one in read_answers(path)] == ["same", "different", "unsure", "same"]
+
+
+def test_a_whole_cluster_at_once(chrome: Chrome, tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    with reviewing(path, 4) as address:
+        chrome.get(address)
+        shown(chrome)
+        assert "nothing left to ask" in press(chrome, "a")
+    assert {one.answer for one in read_answers(path)} == {"same"}
+    assert len({one.pair for one in read_answers(path)}) == 6
+
+
+def test_texts_do_nothing_but_show(chrome: Chrome, tmp_path: Path) -> None:
+    """Scripts in texts, columns and ids are shown, not run; direction marks are seen."""
+    path = tmp_path / "answers.jsonl"
+    with reviewing(path, 0, "--keep", "name", lines=HOSTILE) as address:
+        chrome.get(address)
+        seen = [shown(chrome)]
+        for _ in range(2):
+            seen.append(press(chrome, "d"))
+        assert any("<script>window.evil" in one for one in seen)
+        assert any("U+202E" in one for one in seen)
+        assert chrome.execute_script("return window.evil") is None
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (1200, "dark"), (390, "light")])
+def test_it_fits_a_phone_and_the_dark(
+    chrome: Chrome, tmp_path: Path, width: int, scheme: str
+) -> None:
+    resize(chrome, width, 800)
+    prefer(chrome, scheme)
+    with reviewing(tmp_path / "answers.jsonl", 6) as address:
+        chrome.get(address)
+        shown(chrome)
+        press(chrome, "s")
+        wide = "return document.documentElement.scrollWidth"
+        assert chrome.execute_script(wide) <= width
+        assert "1 same" in chrome.find_element(By.ID, "bar").text  # also on a phone
+
+
+def test_a_server_that_is_gone_is_told(chrome: Chrome, tmp_path: Path) -> None:
+    with reviewing(tmp_path / "answers.jsonl") as address:
+        chrome.get(address)
+        shown(chrome)
+    chrome.find_element(By.TAG_NAME, "body").send_keys("s")
+    wait(chrome, lambda c: "does not answer" in c.find_element(By.ID, "problem").text)
+
+
+def test_a_wrong_token_is_told(chrome: Chrome, tmp_path: Path) -> None:
+    with reviewing(tmp_path / "answers.jsonl") as address:
+        chrome.get(address[:-3] + "xyz")
+        wait(chrome, lambda c: "the token is wrong" in c.find_element(By.ID, "problem").text)

@@ -1,0 +1,199 @@
+"""Questions: their order, who is asked about which, what answers tell; the server of the page."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import requests
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neardup_solr as nd
+from neardup_solr.answers import read_answers
+from neardup_solr.records import Duplicate
+from neardup_solr.verbs.review.page import make_question
+from neardup_solr.verbs.review.questions import LEASE, Questions, Strata, estimate, order_questions
+from tests.reviews import NEAR, reviewing
+
+
+def pair(number: int, similarity: float) -> Duplicate:
+    return Duplicate(id=f"a{number}", other_id=f"b{number}", similarity=similarity, distance=1,
+                     measure="words", cluster=f"a{number}", shared=0, sides=(0, 0))  # fmt: skip
+
+
+def questions(similarities: list[float], threshold: float = 0.75) -> Questions:
+    pairs = [pair(number, one) for number, one in enumerate(similarities)]
+    return Questions(pairs=pairs, clusters=(), threshold=threshold)
+
+
+def test_pairs_near_the_threshold_are_asked_about_first() -> None:
+    pairs = [pair(number, one) for number, one in enumerate((1.0, 0.76, 0.5, 0.70))]
+    assert order_questions(pairs, (), 0.75) == [1, 3, 0, 2]
+
+
+@given(st.lists(st.sampled_from("xy"), max_size=40))
+def test_nobody_is_asked_about_the_pair_of_another(readers: list[str]) -> None:
+    asked = questions([0.7, 0.72, 0.74, 0.76, 0.78, 0.8])
+    shown: dict[str, int | None] = {}
+    for now, reader in enumerate(readers):
+        number = asked.next(reader, now)
+        assert number is None or number not in {n for r, n in shown.items() if r != reader}
+        shown[reader] = number
+        if number is not None and now % 3:
+            asked.judge(reader, number, "same")
+            shown[reader] = None
+
+
+def test_a_pair_that_is_left_alone_is_asked_about_again() -> None:
+    asked = questions([0.75])
+    assert asked.next("x", 0) == 0
+    assert asked.next("y", 1) is None
+    assert asked.next("x", 2) == 0  # its page was loaded again
+    assert asked.next("y", 3 + LEASE) == 0
+
+
+def test_skip_and_back() -> None:
+    asked = questions([0.75, 0.8])
+    first = asked.next("x", 0)
+    assert first == 0
+    asked.skip("x", first)
+    assert asked.next("x", 1) == 1
+    asked.judge("x", 1, "different")
+    assert asked.next("x", 2) == 0
+    assert asked.back("x", 3) == 1
+    assert 1 not in asked.judged
+    assert asked.next("x", 4) == 1
+
+
+def test_the_estimate_tends_to_the_truth() -> None:
+    """With all answers it is exact; with some, its interval has the true value."""
+    chance = random.Random(5)
+    similarities = np.array([0.6 + 0.4 * chance.random() for _ in range(400)])
+    truth = {n: chance.random() < one for n, one in enumerate(similarities.tolist())}
+    above = [n for n, one in enumerate(similarities.tolist()) if one >= 0.75]
+    precision = sum(truth[n] for n in above) / len(above)
+    recall = sum(truth[n] for n in above) / sum(truth.values())
+    strata = Strata.of(similarities, 0.75)
+    whole = estimate(strata, truth)
+    assert [one.value for one in whole] == pytest.approx([precision, recall])
+    some = {n: truth[n] for n in chance.sample(range(400), 60)}
+    for one, true in zip(estimate(strata, some), (precision, recall), strict=True):
+        assert one.low <= true <= one.high
+        assert 0.03 < one.high - one.low < 0.4
+
+
+def test_texts_are_no_markup() -> None:
+    texts = {"a0": "<script>alert(1)</script> \u202e evil", "b0": "<img src=x onerror=alert(2)>"}
+    kept: dict[str, dict[str, object]] = {"a0": {"<b>": "<i>x</i>"}, "b0": {"<b>": None}}
+    html = make_question(pair(0, 0.8), 0.75, None, dict(texts), dict(kept))
+    assert "<script" not in html
+    assert "<img" not in html
+    assert "<i>x" not in html
+    assert "\u202e" not in html
+
+
+def ask(address: str, what: str, **fields: Any) -> requests.Response:
+    place, _, token = address.partition("#")
+    headers = {"Authorization": f"Bearer {fields.pop('token', token)}"}
+    return requests.post(place + what, json={"reader": "x"} | fields, headers=headers, timeout=30)
+
+
+def test_an_answer_is_on_the_disk_before_the_next_question(tmp_path: Path) -> None:
+    """Twenty kills between two keys lose no answer."""
+    path = tmp_path / "answers.jsonl"
+    given = 0
+    for kill in range(int(os.environ.get("NEARDUP_KILLS", "3"))):
+        with reviewing(path) as address:
+            number = ask(address, "next").json()["number"]
+            for word in ("same", "different")[: 1 + kill % 2]:
+                reply = ask(address, "answer", number=number, answer=word)
+                number = reply.json()["number"]
+                given += 1
+        assert len(read_answers(path)) == given
+    assert {one.who for one in read_answers(path)} == {"ann"}
+    assert all(one.hash and one.other_hash for one in read_answers(path))
+
+
+def test_two_browsers_never_get_the_same_pair(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    seen: dict[str, list[int]] = {"x": [], "y": []}
+    with reviewing(path) as address:
+
+        def read(reader: str) -> None:
+            number = ask(address, "next", reader=reader).json()["number"]
+            while number is not None:
+                seen[reader].append(number)
+                reply = ask(address, "answer", reader=reader, number=number, answer="same")
+                number = reply.json()["number"]
+
+        threads = [threading.Thread(target=read, args=(reader,)) for reader in seen]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+    assert not set(seen["x"]) & set(seen["y"])
+    assert len({one.pair for one in read_answers(path)}) == len(seen["x"]) + len(seen["y"]) > 20
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    with reviewing(path) as address:
+        assert ask(address, "next", token="wrong").status_code == 403
+        assert ask(address, "answer", number=10**9, answer="same").status_code == 400
+        assert ask(address, "answer", number=0, answer="perhaps").status_code == 400
+        assert ask(address, "nonsense", number=0).status_code == 404
+        assert ask(address, "next", reader="x" * 99).status_code == 400
+        place, _, token = address.partition("#")
+        headers = {"Authorization": f"Bearer {token}"}
+
+        def stream() -> Iterator[bytes]:
+            for _ in range(1600):
+                yield b"x" * (1 << 16)
+
+        with suppress(requests.ConnectionError):  # it does not read on
+            assert requests.post(place + "next", data=stream(), headers=headers).status_code == 413
+        page = requests.get(place, timeout=30)
+        assert NEAR not in page.text
+        assert "script-src 'self'" in page.headers["Content-Security-Policy"]
+        assert ask(address, "next").status_code == 200
+    assert path.read_bytes() == b""
+
+
+def test_what_another_review_answers_is_not_asked_again(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    with reviewing(path) as address, reviewing(path) as other:
+        first = ask(address, "next").json()["number"]
+        left = ask(other, "answer", number=first, answer="same").json()["bar"]
+        assert ask(address, "next", reader="new").json()["bar"] == left
+
+
+def test_interrupted_it_tells_what_it_kept(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    table = tmp_path / "t.csv"
+    table.write_text(f"id,text\n1,{NEAR}\n2,{NEAR} closed\n")
+    words = ("review", str(table), "--answers", str(path))
+    command = [sys.executable, "-m", "neardup_solr", *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    address = process.stdout.readline().strip()
+    ask(address, "answer", number=0, answer="same")
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert f"Kept 1 answer in {path}; 0 pairs left." in told
+
+
+def test_without_pairs(tmp_path: Path) -> None:
+    with pytest.raises(nd.ArgumentError, match="there is no pair to ask about"):
+        nd.review([{"id": 1, "text": "one two"}], answers=tmp_path / "a.jsonl")
+    with pytest.raises(nd.ArgumentError, match="`reach` cannot be 7"):
+        nd.review([{"id": 1, "text": "one two"}], answers=tmp_path / "a.jsonl", reach=7)
