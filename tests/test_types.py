@@ -54,7 +54,10 @@ def annotations_of(what: Any) -> Iterator[tuple[str, ModuleType]]:
                         yield getattr(kind, "__forward_arg__", kind), sys.modules[base.__module__]
                 for name, member in vars(base).items():
                     if not name.startswith("_") or name in ("__next__", "__iter__"):
-                        plain = getattr(member, "fget", getattr(member, "__func__", member))
+                        ways = ("fget", "func", "__func__")  # of properties and class methods
+                        plain = next(
+                            (getattr(member, w) for w in ways if hasattr(member, w)), member
+                        )
                         yield from annotations_of(None if inspect.isclass(plain) else plain)
     elif inspect.isfunction(what):
         function = inspect.unwrap(what)
