@@ -43,9 +43,9 @@ def parse_judgement(word: object) -> Judgement | None:
     return MEANINGS.get(str(word).strip().lower())
 
 
-def hash_text(text: str) -> str:
-    """Hash a text as Solr's field md5_hash has it: the MD5 of its normal form."""
-    return md5(normalize(text))
+def hash_text(text: str | None) -> str:
+    """Hash a text as Solr's field md5_hash has it: the MD5 of its normal form; "" for None."""
+    return "" if text is None else md5(normalize(text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +75,8 @@ class Answer:
     @property
     def time(self) -> str:
         """The time in UTC, as ISO 8601 has it; "" if it is not known."""
-        utc = self.when.astimezone(UTC).isoformat(timespec="milliseconds")
-        return "" if self.when == EARLIEST else utc
+        is_known = self.when != EARLIEST
+        return self.when.astimezone(UTC).isoformat(timespec="milliseconds") if is_known else ""
 
     def to_line(self) -> bytes:
         """Format the answer as a line of JSON."""
@@ -155,17 +155,18 @@ def _parse(path: str, number: int, row: Any, before: datetime) -> Answer:
         raise refuse(f"has the answer {said!r}", "answer same, different or unsure")
     try:
         when = datetime.fromisoformat(str(row["when"])) if row.get("when") else before
-    except ValueError:
+        when = (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
         raise refuse(f"has the time {str(row['when'])[:40]!r}", "write it as in ISO 8601") from None
     return Answer(
         id=ids[0],
         other_id=ids[1],
         answer=judgement,
         who=str(row.get("who") or ""),
-        when=when if when.tzinfo else when.replace(tzinfo=UTC),
+        when=when,
         hash=str(row.get("hash") or ""),
         other_hash=str(row.get("other_hash") or ""),
-        ordered=bool(row.get("ordered")),
+        ordered=row.get("ordered") is True,
     )
 
 

@@ -290,9 +290,14 @@ def _print_answers(found: nd.AnswerList, output: Path | None, as_rows: str | Non
     if output is not None:
         found.write(output)
         show.say(f"Wrote {output}.")
+    elif as_rows is None:
+        cells = [
+            [show.printable(cell) for cell in row] for row in zip(*columns.values(), strict=True)
+        ]
+        show.print_rows(f"{line}\n" for line in show.align([[*columns], *cells], right=()))
     else:
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        show.print_rows(format_rows(rows, [*columns], as_rows or "tsv"))
+        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+        show.print_rows(format_rows(rows, [*columns], as_rows))
     aside = show.counted(len(found.set_aside), "is", "are")
     show.say(f"Answers about {show.counted(len(found.latest), 'pair')}; {aside} set aside.")
 

@@ -125,7 +125,7 @@ def answer(
         require(problem is None, f"{each[:40]!r} is no id: {problem}", "give another")
     _read_before(answers, source)
     texts = _read_texts(source, ids, reading_of(locals(), "number"), is_needed=True)
-    first, second = (hash_text(texts[each]) if each in texts else "" for each in ids)
+    first, second = (hash_text(texts.get(each)) for each in ids)
     noted = Answer(id=ids[0], other_id=ids[1], answer=answer, who=_name(who),
                    when=datetime.now(UTC), hash=first, other_hash=second)  # fmt: skip
     append_answers(answers, [noted])
@@ -165,8 +165,8 @@ def import_answers(
     texts = _read_texts(source, wanted, reading_of(locals(), "number"), is_needed=False)
     now, name, new = datetime.now(UTC), _name(who), []
     for one in given:
-        first = one.hash or _hash_of(texts.get(one.id))
-        second = one.other_hash or _hash_of(None if ordered else texts.get(one.other_id))
+        first = one.hash or hash_text(texts.get(one.id))
+        second = one.other_hash or hash_text(None if ordered else texts.get(one.other_id))
         made = replace(one, hash=first, other_hash=second, who=name, when=now)
         if not _is_known(made, before.get(made.pair)):
             new.append(made)
@@ -181,10 +181,6 @@ def _name(who: str | None) -> str:
         return getpass.getuser()
     except (KeyError, OSError, ImportError):  # a user without a name, as in a container
         return ""
-
-
-def _hash_of(text: str | None) -> str:
-    return "" if text is None else hash_text(text)
 
 
 def _is_known(new: Answer, old: Answer | None) -> bool:
@@ -224,7 +220,7 @@ def _parse_table(pairs: Any, *, ordered: bool) -> tuple[list[Answer], int]:
         if judgement is None:
             reason = f"the answer {str(word)[:40]!r} to {about} is not known"
             raise ArgumentError(reason, "answer same, different or unsure")
-        first, second = (hash_text(str(one)) if one else "" for one in own)
+        first, second = (hash_text(str(one) if one else None) for one in own)
         one = Answer(id=_spell(id), other_id=_spell(other_id), answer=judgement, hash=first,
                      other_hash=second, ordered=ordered)  # fmt: skip
         is_pair = not any(map(id_problem, (one.id, one.other_id)))

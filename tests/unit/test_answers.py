@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import multiprocessing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import neardup_solr as nd
 from neardup_solr.answers import (
@@ -19,6 +22,7 @@ from neardup_solr.answers import (
     set_aside,
 )
 from neardup_solr.minhash import make_entry
+from tests.faults.tiers import sized
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LINE = b'{"id":"1","other_id":"2","answer":"same","when":"2026-03-01T12:00:00Z"}\n'
@@ -104,6 +108,7 @@ def test_an_answer_without_a_time_follows_the_line_before(tmp_path: Path) -> Non
         (b'{"id":"1","other_id":"2"}', "line 2 has the answer ''"),
         (b'{"id":"1","other_id":"2","answer":"maybe"}', "has the answer 'maybe'; answer same, "),
         (b'{"id":"1","other_id":"2","answer":"same","when":"May"}', "line 2 has the time 'May'"),
+        (LINE.replace(b"2026-03-01T12:00:00Z", b"0001-01-01T00:00+14:00"), "has the time '0001"),
     ],
 )
 def test_a_line_that_is_no_answer_is_one_message(tmp_path: Path, content: bytes, said: str) -> None:
@@ -135,6 +140,37 @@ def test_a_file_that_cannot_be_read_is_one_message(tmp_path: Path, name: str) ->
     if name != "missing.jsonl":
         with pytest.raises(nd.SourceError, match="cannot be written"):
             append_answers(tmp_path / name, [answer("1", "2", "same")])
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+)
+KEYS = ("id", "other_id", "answer", "when", "who", "hash", "ordered")
+
+
+@settings(max_examples=sized(usual=100, full=1_000), deadline=None)
+@given(
+    lines=st.lists(
+        st.binary(max_size=60)
+        | st.dictionaries(st.sampled_from(KEYS), JSON).map(lambda row: json.dumps(row).encode()),
+        max_size=4,
+    )
+)
+def test_any_file_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]
+) -> None:
+    """Whatever is in a file, it is answers, or one message about the file."""
+    path = tmp_path_factory.mktemp("answers") / "answers.jsonl"
+    path.write_bytes(LINE + b"\n".join(lines))
+    told = ""
+    found: list[Answer] = []
+    try:
+        found = read_answers(path)
+    except nd.SourceError as refused:
+        told = str(refused)
+    assert "answers.jsonl: line " in told or found[0].pair[:2] == ("1", "2")
+    assert b"".join(one.to_line() for one in choose_latest(found)).count(b"\n") <= 5
 
 
 def _append_many(path: Path, who: int) -> None:

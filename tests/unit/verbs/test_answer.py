@@ -186,6 +186,9 @@ def test_contradictions_are_listed(folder: Path) -> None:
         ("1", "2", "same", "Ann", "set aside"),
     ]
     assert "Answers about 3 pairs; 1 is set aside." in ran.stderr
+    table = neardup("answer", "--list", *asked, "--format", "table").stdout.splitlines()
+    assert table[0].split() == ["id", "other_id", "answer", "who", "when", "state"]
+    assert table[3].endswith("set aside")
     neardup("answer", "--list", *asked, "-o", "list.csv")
     again = neardup("answer", "--import", "list.csv", "--answers", "answers.jsonl")
     assert "0 answers noted in answers.jsonl, 3 known already" in again.stderr
