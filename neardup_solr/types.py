@@ -15,6 +15,7 @@ from neardup_solr.arguments import MeasureName as MeasureName
 from neardup_solr.arguments import OneOrMore as OneOrMore
 from neardup_solr.arguments import OnRepeat as OnRepeat
 from neardup_solr.arguments import OnRepeatOrKeep as OnRepeatOrKeep
+from neardup_solr.arguments import PairMeasure as PairMeasure
 from neardup_solr.arguments import Per as Per
 from neardup_solr.arguments import TableOf as TableOf
 from neardup_solr.arguments import Way as Way

@@ -110,6 +110,14 @@ TEXTS: dict[str, dict[str, str]] = {
             "words (edit distance), jaccard (of shingles), containment (an excerpt in a longer"
             " text), aligned (short records), or estimate (jaccard by signatures)."
         ),
+        "duplicates.measure": (
+            "words (edit distance), jaccard (of shingles), containment (an excerpt in a longer"
+            " text), aligned (short records), estimate (jaccard by signatures), fields (--field)."
+        ),
+        "duplicates.fields": (
+            "FIELD: Column of a file that is compared apart, such as name, zip:exact, price:number"
+            " or born:date (repeatable, or a,b). The similarity is the probability of a match."
+        ),
         "max_distance": "At most this many words inserted, deleted or replaced.",
         "min_similarity": (
             "At least this similarity by the measure, 0 to 1 (default: 0.5; containment 0.8,"
@@ -222,6 +230,7 @@ TEXTS: dict[str, dict[str, str]] = {
 FLAGS = {
     "address": "--solr",
     "collection": "--collection -c",
+    "duplicates.fields": "--field",
     "follow": "--follow -f",
     "found": "--report",
     "pairs": "--import",

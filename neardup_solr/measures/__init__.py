@@ -7,8 +7,10 @@
 | containment | common shingles / shingles of the shorter text | excerpts in longer texts |
 | aligned | idf-weighted soft alignment of the words | short records, abbreviations, slips |
 | estimate | Jaccard similarity as the signatures estimate it | if no text should be read |
+| fields | probability of a match by fields | records of `duplicates` |
 
-`words` and `aligned` have files of their own, `sets` has the others; many pairs are `arrays`.
+`words`, `aligned` and `fields` have files of their own, `sets` has the others; many pairs are
+`arrays`.
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
-from neardup_solr.arguments import MeasureName, Way, require_choice
+from neardup_solr.arguments import MeasureName, PairMeasure, Way, require_choice
 from neardup_solr.errors import ArgumentError
 from neardup_solr.records import Entry, Hit, Match, natural
 from neardup_solr.settings import Settings
@@ -32,11 +34,11 @@ Prepared = Any  # texts as their measure compares them: hashes of words, rows of
 Prepare = Callable[[Sequence[str]], Prepared]
 
 # The file of each measure, in which its name in capitals is it. Only files that are asked for load.
-FILES: dict[MeasureName, str] = {
+FILES: dict[PairMeasure, str] = {
     "words": "words", "jaccard": "sets", "containment": "sets", "aligned": "aligned",
-    "estimate": "sets",
+    "estimate": "sets", "fields": "fields",
 }  # fmt: skip
-NAMES: tuple[MeasureName, ...] = tuple(FILES)
+NAMES: tuple[MeasureName, ...] = get_args(MeasureName)  # of texts
 DEFAULT_SIMILARITY = 0.5
 NO_DISTANCE = -1
 _ROUNDING = 1e-9
@@ -190,8 +192,8 @@ class Comparer:
 @cache
 def measure_named(name: str) -> Measure:
     """Load the measure of a name. Raises ArgumentError if there is none."""
-    require_choice("measure", name, NAMES)
-    file = import_module(f"neardup_solr.measures.{FILES[cast(MeasureName, name)]}")
+    require_choice("measure", name, tuple(FILES))
+    file = import_module(f"neardup_solr.measures.{FILES[cast(PairMeasure, name)]}")
     return cast(Measure, getattr(file, name.upper()))
 
 

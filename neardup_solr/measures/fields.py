@@ -25,7 +25,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, cast, get_args
 
 import numpy as np
@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from neardup_solr.arguments import require, require_choice
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures.aligned import (
+    ALIGNED,
     Frequencies,
     compare_records,
     frequencies,
@@ -426,6 +427,27 @@ def match_fields(
     return FieldMatches(probabilities=probabilities, weights=weights)
 
 
+@dataclass(slots=True, kw_only=True)
+class RecordMatcher:
+    """Records that are compared by their fields, with weights that the first pairs teach it.
+
+    `forms` are the normal forms of the whole records, of which `frequencies` weigh the words.
+    """
+
+    columns: Sequence[FieldColumn]
+    forms: Sequence[str]
+    frequencies: Frequencies
+    threads: int = 1
+    weights: Weights | None = None
+
+    def match(self, pairs: Pairs) -> Similarities:
+        """Compute the probability of each pair that both records are the same."""
+        whole = compare_records(self.forms, pairs, self.frequencies, threads=self.threads)
+        found = match_fields(self.columns, pairs, whole, weights=self.weights, threads=self.threads)
+        self.weights = found.weights
+        return found.probabilities
+
+
 def learn_weights(
     fields: Mapping[str, FieldKind],
     levels: Levels,
@@ -534,3 +556,7 @@ def compare_whole(texts: Sequence[str], pairs: Pairs, *, threads: int = 1) -> Si
     """Compute the similarity of whole records by `aligned`, of the texts of `join_values`."""
     forms = list(map(normalize, texts))
     return compare_records(forms, pairs, frequencies(forms), threads=threads)
+
+
+# Whole records are prepared and compared as `aligned` does; whoever has their fields goes on.
+FIELDS = replace(ALIGNED, name="fields", default=LEAST_PROBABILITY, compare_one=None)

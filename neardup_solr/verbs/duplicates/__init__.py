@@ -15,9 +15,9 @@ from neardup_solr.arguments import (
     MAX_DOC_BYTES,
     READING,
     Linkage,
-    MeasureName,
     OneOrMore,
     OnRepeatOrKeep,
+    PairMeasure,
     Source,
     Way,
     checked,
@@ -44,6 +44,7 @@ from neardup_solr.verbs.duplicates.result import Duplicates, make_result
 from neardup_solr.verbs.duplicates.write import check_output, write_duplicates
 
 if TYPE_CHECKING:
+    from neardup_solr.measures.fields import FieldKind
     from neardup_solr.verbs.duplicates.clean_file import Outputs
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
@@ -78,7 +79,8 @@ class Options:
     within: bool = False
     mutual_best: bool = False
     by: Way | None = None
-    measure: MeasureName = "words"
+    measure: PairMeasure = "words"
+    fields: OneOrMore | Mapping[str, str] | None = None
     max_distance: int | None = None
     min_similarity: float | None = None
     fq: OneOrMore = ()
@@ -117,10 +119,12 @@ class Options:
     readings: tuple[Reading, Reading] = field(init=False)
     files: dict[str, Path] = field(init=False)
     judged: list[Answer] = field(init=False, default_factory=list)
+    kinds: dict[str, FieldKind] = field(init=False, default_factory=dict)
     watching: Callbacks = field(init=False)
 
     def __post_init__(self) -> None:
         self._check_sides()
+        self._check_fields()
         self.limits = Limits(max_distance=self.max_distance, min_similarity=self.min_similarity)
         self.compared_by = measure_of(self.measure, self.limits)
         self._check_way()
@@ -145,6 +149,25 @@ class Options:
         both = self.mutual_best and self.within
         require(not both, "`mutual_best` is for pairs across the two sides", "leave `within` out")
 
+    def _check_fields(self) -> None:
+        """Choose the measure if fields are named, and the text that candidates come from."""
+        if self.fields is None:
+            reason = "the measure fields compares named fields, and there are none"
+            step = "name them by `fields`, such as name and zip:exact"
+            require(self.measure != "fields", reason, step)
+            return
+        reason = f"`fields` does not go with the measure {self.measure}"
+        require(self.measure in ("words", "fields"), reason, "leave one of them out")
+        require(not any(map(is_collection, self.given)), "`fields` is for files and DataFrames",
+                "leave it out for a collection")  # fmt: skip
+        require(self.remember is None, "`remember` does not go with `fields`, whose weights come"
+                " from all candidates", "leave one of them out")  # fmt: skip
+        from neardup_solr.measures.fields import parse_fields
+
+        self.measure, self.kinds = "fields", parse_fields(self.fields)
+        if listed(self.text) == ("text",):
+            self.text = tuple(self.kinds)
+
     def _check_way(self) -> None:
         if self.by is not None:
             require_choice("by", self.by, WAYS)
@@ -159,7 +182,7 @@ class Options:
     def _read_by(self) -> tuple[Reading, Reading]:
         """Choose how either side is read, and replace a second Source by what it holds."""
         of_rule = [name for name in self.rule.needs if name not in (LENGTH, ARRIVAL)]
-        columns = {"keep": tuple(dict.fromkeys((*self.keep, *of_rule, *self.same)))}
+        columns = {"keep": tuple(dict.fromkeys((*self.keep, *of_rule, *self.same, *self.kinds)))}
         own = reading_of({name: getattr(self, name) for name in READING} | columns, "number")
         if not isinstance(self.against, Source):
             return own, own
@@ -226,7 +249,7 @@ def choose_way(measure: Measure, documents: int, fits: Callable[[int], bool]) ->
     return "all" if measure.needs_texts and documents <= FEW and fits(most) else measure.way
 
 
-def warn_of_bands(measure: MeasureName) -> None:
+def warn_of_bands(measure: PairMeasure) -> None:
     """Log that candidates by bands are few of those that a measure looks for, if they are."""
     if measure_named(measure).way == "shingles":
         LOG.warning("by bands most excerpts of longer texts are missed; by shingles they are found")
@@ -240,7 +263,8 @@ def duplicates(
     within: bool = False,
     mutual_best: bool = False,
     by: Way | None = None,
-    measure: MeasureName = "words",
+    measure: PairMeasure = "words",
+    fields: OneOrMore | Mapping[str, str] | None = None,
     max_distance: int | None = None,
     min_similarity: float | None = None,
     fq: OneOrMore = (),
@@ -297,6 +321,12 @@ def duplicates(
     them are paired. Candidates are compared by `measure`; they count if they are at most
     `max_distance` words apart and at least `min_similarity` (0..1) similar (default: the threshold
     of the measure).
+
+    With `fields`, records of a file or a DataFrame are compared by their columns, apart from each
+    other: {"name": "text", "zip": "exact"}, or "name", "zip:exact". A field is text (compared as by
+    "aligned"), exact, a number or a date; a missing value is no evidence. What each field says is
+    learnt from all candidates, without answers; the similarity is the probability that the two are
+    the same, 0.5 or more by default. Candidates come from the fields together, or from `text`.
 
     Of a collection only documents that match `fq`, Solr filter queries, are read. With `same`, the
     names of fields or columns (a tenant, a language), only documents with equal values of all of
@@ -397,7 +427,7 @@ def _find(
 
 def _verify(comparison: Comparison, found: Candidates) -> Verified:
     path = comparison.gathered.options.files.get("checkpoint")
-    if path is None:
+    if path is None or comparison.matcher is not None:  # which needs all pairs at once
         return comparison.verify(found.pairs)
     from neardup_solr.checkpoint import ArrayCheckpoint
 

@@ -14,6 +14,7 @@ from neardup_solr.answers import SAME
 from neardup_solr.arguments import Way
 from neardup_solr.candidates import ONE_SIDE, Candidates, Joining, all_candidates
 from neardup_solr.measures import (
+    NO_DISTANCE,
     Comparer,
     Limits,
     floor,
@@ -28,6 +29,8 @@ from neardup_solr.verbs.duplicates.inputs import THREADS, Gathered, fitting_part
 
 if TYPE_CHECKING:
     from neardup_solr.checkpoint import ArrayCheckpoint
+    from neardup_solr.measures.aligned import Frequencies
+    from neardup_solr.measures.fields import RecordMatcher
     from neardup_solr.verbs.duplicates.answers import RowAnswers
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
@@ -82,6 +85,7 @@ class Comparison:
     previous: PreviousRun | None = None
     is_limited: bool = True
     answers: RowAnswers | None = None
+    matcher: RecordMatcher | None = None
 
     @classmethod
     def of(cls, gathered: Gathered) -> Comparison:
@@ -89,12 +93,14 @@ class Comparison:
 
         If it weighs words, by their own frequencies.
         """
-        options, frequencies = gathered.options, None
+        options, frequencies, matcher = gathered.options, None, None
         if options.compared_by.needs_frequencies:
             from neardup_solr.measures import aligned
 
             forms = gathered.forms()
             frequencies = aligned.frequencies([forms[row] for row in gathered.living().tolist()])
+            if options.kinds:
+                matcher = _make_matcher(gathered, frequencies)
         comparer = Comparer(
             measure=options.compared_by,
             limits=options.limits,
@@ -107,6 +113,7 @@ class Comparison:
             comparer=comparer,
             on_progress=options.watching.on_progress,
             previous=gathered.remembering,
+            matcher=matcher,
         )
 
     def without_limits(self) -> Comparison:
@@ -146,7 +153,9 @@ class Comparison:
 
         The array `pairs` may be sorted in place.
         """
-        if self.previous is None:
+        if self.matcher is not None:
+            found = self._match(pairs, self.matcher)
+        elif self.previous is None:
             found = self._compare(pairs, checkpoint)
         else:
             found = self._compare_unknown(pairs, self.previous, checkpoint)
@@ -154,6 +163,15 @@ class Comparison:
             found.keep(self.answers.mark_allowed(found.pairs))
         found.keep(np.lexsort((found.pairs[:, 1], found.pairs[:, 0])))
         return found
+
+    def _match(self, pairs: Pairs, matcher: RecordMatcher) -> Verified:
+        """Find the pairs of records that their fields call the same. All are compared at once."""
+        self._tell(COMPARING, 0, len(pairs))
+        probabilities = matcher.match(pairs)
+        is_near = probabilities >= floor(self.comparer.least)
+        self._tell(COMPARING, len(pairs), len(pairs))
+        distances = np.full(np.count_nonzero(is_near), NO_DISTANCE, dtype=np.int64)
+        return Verified(pairs[is_near], distances, probabilities[is_near])
 
     def add_same(self, verified: Verified) -> None:
         """Add the pairs that are the same by an answer, whatever their similarity is."""
@@ -269,6 +287,20 @@ class Comparison:
 
     def _tell(self, stage: str, done: int, total: int) -> None:
         self.on_progress(Progress(stage, done, total))
+
+
+def _make_matcher(gathered: Gathered, frequencies: Frequencies) -> RecordMatcher:
+    """Make the columns of the fields that are compared, and what their whole records need."""
+    from neardup_solr.measures.fields import RecordMatcher, make_column
+
+    kinds = gathered.options.kinds
+    values = gathered.values(range(len(gathered)), tuple(kinds))
+    return RecordMatcher(
+        columns=[make_column(name, kind, values[name]) for name, kind in kinds.items()],
+        forms=gathered.forms(),
+        frequencies=frequencies,
+        threads=THREADS,
+    )
 
 
 def _sort_for_reading(pairs: Pairs) -> Pairs:

@@ -71,7 +71,10 @@ class _Linked:
     ) -> _Linked:
         """Make clusters of pairs by a linkage, and by pairs that are the same or different."""
         identical = pairs[similarities >= 1.0]
-        if measure == "containment":  # an excerpt is not the whole
+        if measure in (
+            "containment",
+            "fields",
+        ):  # an excerpt is not the whole, nor is a probability
             identical = identical[:0]
         equal = np.concatenate([same, identical])
         stand_ins = clusters.components_apart(len(nodes), equal, different)

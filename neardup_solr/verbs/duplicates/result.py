@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from neardup_solr.arguments import (
     Linkage,
-    MeasureName,
+    PairMeasure,
     Per,
     TableOf,
     Way,
@@ -88,7 +88,7 @@ class Duplicates:
     candidates: int
     hot_keys: int
     settings: Settings
-    measure: MeasureName
+    measure: PairMeasure
     by: Way
     min_similarity: float
     max_distance: int | None

@@ -1,0 +1,118 @@
+"""Records whose fields are compared apart: files, DataFrames, two sides, refusals."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.errors import ArgumentError
+from tests.command import neardup
+from tests.unit.measures.test_fields import KINDS, people
+
+FIELDS: dict[str, str] = {**KINDS}
+
+
+def invent(count: int = 300, doubled: int = 60) -> tuple[pd.DataFrame, set[tuple[int, int]]]:
+    """Invented people with ids from 1 on, and the pairs of ids that are the same."""
+    rows, known = people(count, doubled)
+    frame = pd.DataFrame(rows, columns=list(FIELDS))
+    frame.insert(0, "id", range(1, len(rows) + 1))
+    return frame, {(one + 1, other + 1) for one, other in known}
+
+
+def ids_of(found: nd.Duplicates) -> set[tuple[int, int]]:
+    """The pairs, by whole numbers."""
+    return {(int(pair.id), int(pair.other_id)) for pair in found.pairs}
+
+
+def test_a_dataframe() -> None:
+    """Nearly all pairs are found, each with the probability that both are the same."""
+    frame, known = invent()
+    found = nd.duplicates(frame, measure="fields", fields=FIELDS)
+    assert len(ids_of(found) & known) > 0.93 * len(known)
+    assert len(ids_of(found) - known) < 0.07 * len(known)
+    assert found.measure == "fields"
+    assert found.min_similarity == 0.5
+    assert all(0.5 <= pair.similarity <= 1 and pair.distance is None for pair in found.pairs)
+    stricter = nd.duplicates(frame, fields=FIELDS, min_similarity=1.0)
+    assert ids_of(stricter) < ids_of(found)
+
+
+def test_files_give_what_a_dataframe_gives(tmp_path: Path) -> None:
+    """CSV, and JSON lines that lack what is missing, have the same pairs; so has the command."""
+    frame, _ = invent()
+    expected = ids_of(nd.duplicates(frame, fields=FIELDS))
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    rows = [
+        {name: value for name, value in row.items() if value}
+        for row in frame.to_dict(orient="records")
+    ]
+    (tmp_path / "people.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    named = ["name", "street", "zip:exact", "born:date"]
+    assert ids_of(nd.duplicates(tmp_path / "people.csv", fields=named)) == expected
+    text = ["name", "street", "zip", "born"]
+    assert ids_of(nd.duplicates(rows, fields=named, text=text)) == expected
+    assert ids_of(nd.duplicates(tmp_path / "people.jsonl", fields=named)) == expected
+    ran = neardup(
+        "duplicates", str(tmp_path / "people.csv"), "--field", "name,street", "--field",
+        "zip:exact", "--field", "born:date", "--format", "jsonl",
+    )  # fmt: skip
+    lines = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert {(int(line["id"]), int(line["other_id"])) for line in lines} == expected
+
+
+@pytest.mark.parametrize("linkage", ["single", "complete"])
+def test_two_sides_and_clusters(linkage: Any) -> None:
+    """Pairs across two sides, and clusters whose members are compared by the same weights."""
+    frame, known = invent()
+    first, second = frame[:300], frame[300:]
+    found = nd.duplicates(first, against=second, fields=FIELDS, linkage=linkage)
+    assert len(ids_of(found) & known) > 0.9 * len(known)
+    for cluster in found.clusters:
+        assert all(0 <= member.similarity <= 1 for member in cluster.members)
+
+
+def test_the_text_of_candidates_may_be_another(tmp_path: Path) -> None:
+    """`text` names what candidates come from; a clean file and a page are written as ever."""
+    frame, _ = invent()
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    found = nd.duplicates(
+        tmp_path / "people.csv",
+        fields=FIELDS,
+        text=["name", "zip"],
+        unique=tmp_path / "clean.csv",
+        output=[tmp_path / "page.html", tmp_path / "pairs.csv"],
+        checkpoint=tmp_path / "unfinished",
+    )
+    assert found.unique is not None
+    assert found.unique.kept == len(frame) - len(found.removed)
+    assert "fields" in (tmp_path / "page.html").read_text()
+    assert len((tmp_path / "pairs.csv").read_text().splitlines()) == 1 + len(found.pairs)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"measure": "fields"}, "there are none"),
+        ({"fields": []}, "has no field"),
+        ({"fields": ["name"], "measure": "jaccard"}, "does not go with the measure jaccard"),
+        ({"fields": {"name": "texts"}}, "did you mean 'text'"),
+        ({"fields": {"name": "date"}}, "no value of the field 'name' is a date"),
+        ({"fields": ["name"], "remember": "run"}, "`remember` does not go with `fields`"),
+        ({"fields": ["name"], "max_distance": 2}, "has no distance"),
+    ],
+)
+def test_what_cannot_be_compared(how: dict[str, Any], said: str) -> None:
+    """What does not go together is one clear message."""
+    with pytest.raises(ArgumentError, match=said):
+        nd.duplicates(invent(10, 2)[0], **how)
+
+
+def test_records_that_say_little() -> None:
+    """Two records, and a column that is empty in all of them, are no fault."""
+    rows = [{"id": "1", "name": "Marta Linsen", "zip": ""}, {"id": "2", "name": "marta linsen"}]
+    found = nd.duplicates(rows, fields={"name": "text", "zip": "exact"})
+    assert [(pair.id, pair.other_id) for pair in found.pairs] == [("1", "2")]
