@@ -501,16 +501,18 @@ def remove_across(
 ) -> dict[str, Removed]:
     """The documents of the first side that have a near-duplicate in the other, by id.
 
-    Of two documents `apart`, by their keys, not both are removed for a third one.
+    Pairs within a side, which complete linkage needs, are left alone. Of two documents `apart`, by
+    their keys, not both are removed for a third one.
     """
     removed: dict[str, Removed] = {}
     partition = Partition()
-    for one in apart:
-        partition.separate(*one)
+    for different in apart:
+        partition.separate(*different)
     if apart:  # those of clusters first: no two within one are apart
         pairs = sorted(pairs, key=lambda pair: (not pair.cluster, -pair.similarity))
     for pair in pairs:
-        if apart and not partition.unite(key_of(pair.id, 0), key_of(pair.other_id, 1)):
+        ends = (key_of(id, side) for side, id in pair.ends)
+        if pair.sides != (0, 1) or (apart and not partition.unite(*ends)):
             continue
         known = removed.get(pair.id)
         if known is None or (known.similarity or 0.0) < pair.similarity:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.arguments import Linkage
 from neardup_solr.cli import show
 from neardup_solr.verbs.duplicates import write
 from tests.solr.verbs.test_duplicates_against import EXPECTED, NEW, OLD, documents, rows
@@ -186,3 +187,17 @@ def test_documents_that_are_gone_have_no_text_of_the_other_side() -> None:
     without = {key: text for key, text in found.texts.items() if key != (1, "1")}
     table = replace(found, texts=without).to_arrow()
     assert table["other_text"].to_pylist()[0] is None
+
+
+@pytest.mark.parametrize("linkage", ["single", "complete"])
+def test_only_what_is_near_the_other_side_is_removed(linkage: Linkage) -> None:
+    """Complete linkage compares documents of one side, too, and an id may be on both sides."""
+    words = "one two three four five six seven eight nine ten"
+    left = [
+        {"id": "1", "text": "nothing in common with any other text of these sides"},
+        {"id": "2", "text": words},
+        {"id": "4", "text": words.replace("ten", "eleven")},
+    ]
+    right = [{"id": "1", "text": f"{words} more"}, {"id": "3", "text": f"{words} again"}]
+    found = nd.duplicates(left, against=right, linkage=linkage)
+    assert {id: one.duplicate_of for id, one in found.removed.items()} == {"2": "1", "4": "1"}

@@ -179,6 +179,49 @@ def corpus(rng: random.Random, count: int) -> dict[str, str]:
     return {str(number): text for number, text in enumerate(made)}
 
 
+@settings(max_examples=sized(usual=12, full=200), deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    count=st.sampled_from([5, 50, 400]),
+    linkage=st.sampled_from(["single", "complete"]),
+    within=st.booleans(),
+)
+def test_no_cluster_of_two_sides_breaks_an_answer(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, count: int, linkage: Linkage, within: bool
+) -> None:
+    """The same for two sides whose documents have the same numbers as ids."""
+    rng = random.Random(seed)
+    texts = [*corpus(rng, 80).values()]
+    rng.shuffle(texts)
+    left, right = ([{"id": n, "text": t} for n, t in enumerate(texts[at::2])] for at in (0, 1))
+    near = [pair.ends for pair in nd.duplicates(left, against=right).pairs]
+    answers = []
+    for at in range(count):
+        (_, one), (_, other) = rng.choice(near) if rng.random() < 0.6 and near else (
+            (0, rng.randrange(40)), (1, rng.randrange(40))
+        )  # fmt: skip
+        answers.append(Answer(
+            id=str(one), other_id=str(other), answer=rng.choice(("same", "different", "different")),
+            when=BASE + timedelta(minutes=at), hash=hash_text(texts[2 * one]),
+            other_hash=hash_text(texts[2 * other + 1]), ordered=True,
+        ))  # fmt: skip
+    path = tmp_path_factory.mktemp("answers") / "answers.jsonl"
+    append_answers(path, answers)
+    found = nd.duplicates(left, against=right, within=within, linkage=linkage, answers=path)
+    places = {(m.side, m.id): at for at, one in enumerate(found.clusters) for m in one.members}
+    removed = {} if within else found.removed
+    assert found.answered is not None
+    assert not found.answered.changed
+    for answer in found.answered.obeyed:
+        one, other = int(answer.id), int(answer.other_id)
+        if answer.answer == "same":
+            assert places[0, one] == places[1, other]
+            assert within or one in removed
+        else:
+            assert places.get((0, one), -1) != places.get((1, other), -2)
+            assert one not in removed or removed[one].duplicate_of != other
+
+
 def choose(answers: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
     """The answers that hold, the newest first, and those that contradict them: the slow way."""
     held: list[Answer] = []
