@@ -23,6 +23,10 @@ from neardup_solr.arguments import Which as Which
 from neardup_solr.measures import Limits as Limits
 from neardup_solr.measures.aligned import Aligned as Aligned
 from neardup_solr.measures.aligned import Frequencies as Frequencies
+from neardup_solr.measures.fields import Evidence as Evidence
+from neardup_solr.measures.fields import FieldKind as FieldKind
+from neardup_solr.measures.fields import Weight as Weight
+from neardup_solr.measures.fields import Weights as Weights
 from neardup_solr.minhash.plans import Choice as Choice
 from neardup_solr.minhash.plans import Demand as Demand
 from neardup_solr.minhash.plans import Plan as Plan

@@ -143,7 +143,7 @@ class Weights:
     rates: Table
     are_matches: NDArray[np.bool_]
 
-    def weigh(self, levels: Levels) -> Table:
+    def weigh(self, levels: NDArray[np.int8]) -> Table:
         """Compute the log2 odds of a match for pairs of these levels, shape (pairs,)."""
         return self._odds(self._classes(levels).sum(axis=1))
 
@@ -176,7 +176,7 @@ class Weights:
         chosen = side if side.any() else np.arange(3) == MATCHES
         return np.average(self.rates[chosen], axis=0, weights=self.shares[chosen])
 
-    def _classes(self, levels: Levels) -> Table:
+    def _classes(self, levels: NDArray[np.int8]) -> Table:
         """Compute the logarithms of each class: its share, then each level, (pairs, 1 + fields, 3).
 
         A level that is missing says the same of each class.

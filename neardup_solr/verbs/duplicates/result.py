@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup_solr.measures.aligned import Frequencies
+    from neardup_solr.measures.fields import Weights
     from neardup_solr.verbs.duplicates.clean_file import Unique
     from neardup_solr.verbs.duplicates.previous_run import Changes
     from neardup_solr.verbs.evaluate import KnownPairs, Sweep
@@ -69,7 +70,8 @@ class Duplicates:
     `min_similarity`, `max_distance`, `linkage`, `canonical`, `fq` and `same` are those that were
     used. `gaps` says what may be missing, such as documents that changed while they were read.
     `texts` has the texts of the pairs by id, if they were asked for, `shown` those that a page
-    shows if they were not, and `kept` the columns to keep; for the measure aligned, `frequencies`
+    shows if they were not, and `kept` the columns to keep; for the measure fields, `weights` say
+    what each field was found to tell; for the measure aligned, `frequencies`
     has those of their words. With `against`, those of the second side are there by (1, id), and by
     their id if the first side has no document of that id in a pair. `about` names what was
     compared, `against` tells whether it had two sides, and `within` whether each side was also
@@ -106,6 +108,7 @@ class Duplicates:
     shown: Mapping[AnyId, str] = field(default_factory=dict, compare=False)
     kept: Mapping[AnyId, Mapping[str, Any]] = field(default_factory=dict)
     frequencies: Frequencies | None = field(default=None, compare=False)
+    weights: Weights | None = field(default=None, compare=False)
     about: str = field(default="", compare=False)
     against: bool = False
     within: bool = False
@@ -329,6 +332,7 @@ def make_result(
         texts=texts,
         shown=shown,
         frequencies=_select_frequencies(comparison, texts or shown),
+        weights=None if comparison.matcher is None else comparison.matcher.weights,
         kept=_read_kept(gathered, clustered),
         values=clustered.values,
         answered=clustered.answered,

@@ -35,6 +35,8 @@ def test_a_dataframe() -> None:
     assert len(ids_of(found) & known) > 0.93 * len(known)
     assert len(ids_of(found) - known) < 0.07 * len(known)
     assert found.measure == "fields"
+    assert found.weights is not None
+    assert {weight.field for weight in found.weights.table()} == set(FIELDS)
     assert found.min_similarity == 0.5
     assert all(0.5 <= pair.similarity <= 1 and pair.distance is None for pair in found.pairs)
     stricter = nd.duplicates(frame, fields=FIELDS, min_similarity=1.0)
