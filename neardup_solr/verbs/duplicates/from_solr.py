@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -22,7 +23,7 @@ from neardup_solr.solr.export import Block
 from neardup_solr.solr.names import TEXT, VERSION
 from neardup_solr.solr.responses import LOG_AGAIN
 from neardup_solr.solr.schema import count_unsigned
-from neardup_solr.threads import thread_pool
+from neardup_solr.threads import gc_disabled, thread_pool
 from neardup_solr.verbs.duplicates import previous_run
 from neardup_solr.verbs.duplicates.inputs import PAGE, READING, Gathered, Input
 from neardup_solr.verbs.duplicates.previous_run import (
@@ -37,6 +38,7 @@ from neardup_solr.verbs.duplicates.previous_run import (
 
 PAGES = 4  # pages of documents that are requested at the same time
 PARTS, MANY = 2, 20_000  # exports at the same time, if there are so many documents: each a thread
+CLOSE = 60_000 << 20  # a minute, in versions of Solr: milliseconds and 20 bits
 AT_ONCE = 20_000  # documents whose signatures are copied at once
 MOST_NEW = 2  # if more than one document in so many may be new, all are read
 
@@ -47,13 +49,16 @@ T = TypeVar("T")
 class _Signed(NamedTuple):
     """Documents with signatures, and how many were read for them.
 
-    `same` has their values of the fields that have to be equal, if an export can read those.
+    `rows` are those that they had in the earlier run, -1 if they were not there; None if they are
+    still to be looked up. `same` has their values of the fields that have to be equal, if an export
+    can read those.
     """
 
     read: int
     ids: list[str]
     signatures: NDArray[np.uint32]
     keys: DocumentKeys
+    rows: NDArray[np.int64] | None = None
     same: Columns = ()
 
     def only(self, wanted: NDArray[np.bool_]) -> _Signed:
@@ -63,6 +68,7 @@ class _Signed(NamedTuple):
             ids=[self.ids[at] for at in np.flatnonzero(wanted).tolist()],
             signatures=self.signatures[wanted],
             keys=self.keys.only(wanted),
+            rows=None if self.rows is None else self.rows[wanted],
             same=[[values[at] for at in np.flatnonzero(wanted).tolist()] for values in self.same],
         )
 
@@ -70,15 +76,22 @@ class _Signed(NamedTuple):
 class _Listed(NamedTuple):
     """Ids, their hashes, and versions of documents, in the order of an export.
 
-    `rows` are those that they had in the earlier run if their version is that of it, else -1;
-    `same` is as for `_Signed`.
+    `rows` are those that they had in the earlier run, -1 if they were not there; `same` is as for
+    `_Signed`. Further `others` have no signature.
     """
 
     ids: list[str]
     hashes: Hashes
     versions: NDArray[np.int64]
     rows: NDArray[np.int64]
+    others: int = 0
     same: Columns = ()
+
+    def known(self, before: StoredRun) -> NDArray[np.int64]:
+        """Find the rows of documents that have the version of the earlier run, -1 for others."""
+        rows, versions = self.rows, self.versions
+        is_same = (rows >= 0) & (versions != 0) & (before.keys.versions[rows] == versions)
+        return np.where(is_same, rows, -1)
 
 
 def read_collection(collection: Collection, gathered: Gathered) -> Input:
@@ -106,11 +119,16 @@ def read_collection(collection: Collection, gathered: Gathered) -> Input:
     for name in options.keep:
         _require_readable(collection, described, name, "keep")
     if remembering is not None:
+        remembering.is_cut = side.is_cut
+        # Parts of an export may see other states: what is newer than this one is asked for again.
+        remembering.newest = state.version
         found = described.field(VERSION)
         if found is None or not found.is_exported:
             reason = f"{VERSION} has no docValues in its schema, so nothing can be remembered"
             remembering.give_up(reason, is_kept=False)
             remembering = None
+    key = described.field(collection.names.id)
+    may_ask = not (side.is_cut or fq or same) and key is not None and key.kind == "StrField"
     export = _Export(
         collection=collection,
         filters=fq,
@@ -118,14 +136,14 @@ def read_collection(collection: Collection, gathered: Gathered) -> Input:
         total=total,
         parts=PARTS if count >= MANY else 1,
     )
-    for signed in _read_signed(export, gathered.settings, remembering):
+    for signed in _read_signed(export, gathered.settings, remembering, may_ask=may_ask):
         ids.extend(signed.ids)
         gathered.rows.append(signed.signatures)
         if gathered.numbers is not None:
             values = _read_values(collection, signed.ids, same) if not signed.same else {}
             gathered.numbers.add(signed.same or [*values.values()])
         if remembering is not None:
-            remembering.add(signed.keys)
+            remembering.add(signed.keys, signed.rows)
         side.documents += signed.read
         options.watching.on_progress(Progress(READING, side.documents, total))
     read = export.read if fq else side.documents
@@ -182,15 +200,18 @@ class _Export:
 
 
 def _read_signed(
-    export: _Export, settings: Settings, remembering: PreviousRun | None
+    export: _Export, settings: Settings, remembering: PreviousRun | None, *, may_ask: bool
 ) -> Iterator[_Signed]:
     collection = export.collection
     if remembering is not None and (before := remembering.before) is not None:
-        listed = _list_all(export, before)
-        if np.count_nonzero(listed.rows < 0) * MOST_NEW <= len(listed.ids):
-            yield from _only_new(collection, settings, before, listed)
+        with gc_disabled():
+            asked = _list_since(collection, before) if may_ask else None
+        listed = asked or _list_all(export, before)
+        same = listed.known(before)
+        if np.count_nonzero(same < 0) * MOST_NEW <= len(same):
+            yield from _only_new(collection, settings, before, listed, same)
             return
-        del before, listed  # they take memory
+        del before, asked, listed, same  # they take memory
         remembering.give_up("most documents are new, or have other versions than in the last run")
     fields = ["id", "signature"] if remembering is None else ["id", "signature", VERSION]
     for block in export.blocks(fields):
@@ -217,10 +238,55 @@ def _list_all(export: _Export, before: StoredRun) -> _Listed:
         versions.append(_versions_of(block))
         for values, more in zip(same, export.columns(block), strict=True):
             values.extend(more)
-    hashed, now = hash_texts(ids), np.concatenate(versions)
-    rows = before.rows_of(hashed)
-    is_same = (rows >= 0) & (now != 0) & (before.keys.versions[rows] == now)
-    return _Listed(ids, hashed, now, np.where(is_same, rows, -1), same)
+    hashed = hash_texts(ids)
+    return _Listed(ids, hashed, np.concatenate(versions), before.rows_of(hashed), same=same)
+
+
+def _list_since(collection: Collection, before: StoredRun) -> _Listed | None:
+    """List all by asking only for what was written after the earlier run, or None if not sure.
+
+    A core gives what is written a version above all others in it, or close to them while others
+    write. So if there are as many older documents as there should be, none has gone; and if some
+    of them have the versions that they had, it is not another index, or an older copy of this one.
+    """
+    ids, versions = list(before.names), before.keys.versions
+    newest = int(before.newest[0])
+    if collection.session.nodes.is_cloud is not False or not newest or ids != sorted(ids):
+        return None
+    until = f"{{!cache=false}}{VERSION}:[* TO {newest - CLOSE}]"
+    after = f"{{!cache=false}}{VERSION}:{{{newest - CLOSE} TO *]"
+    exported = collection.exported(["id", VERSION], filters=[after])
+    later = {one["id"]: one.get(VERSION, 0) for block in exported for one in block}
+    changed = [row for row, id in enumerate(ids) if id in later]
+    still = collection.count([until, f"{collection.names.of('signature')}:[* TO *]"])
+    if still + len(changed) != len(ids) or not _are_there(collection, before, later):
+        return None
+    versions = versions.copy()
+    versions[changed] = [later.pop(ids[row]) for row in changed]
+    new = sorted(later)
+    places = [bisect(ids, id) for id in new]
+    return _Listed(
+        ids=sorted([*ids, *new]),
+        hashes=np.insert(before.keys.ids, places, hash_texts(new)),
+        versions=np.insert(versions, places, [later[id] for id in new]),
+        rows=np.insert(np.arange(len(ids)), places, -1),
+        others=collection.count([until]) - still,
+    )
+
+
+def _are_there(collection: Collection, before: StoredRun, later: Mapping[str, int]) -> bool:
+    """Tell whether the last documents of the earlier run, and some others, have the same versions.
+
+    Those in `later` were written since.
+    """
+    versions = before.keys.versions
+    order = np.argsort(versions)
+    order = order[versions[order] > 0]
+    sample = np.concatenate([order[-PAGE:], order[:: max(1, len(order) // PAGE)]])
+    known = {before.names[row]: int(versions[row]) for row in sample.tolist()}
+    asked = [id for id in known if id not in later]
+    found = collection.versions(asked)
+    return all(found.get(id) == known[id] for id in asked)
 
 
 def _versions_of(block: Block) -> NDArray[np.int64]:
@@ -232,11 +298,13 @@ def _only_new(
     settings: Settings,
     before: StoredRun,
     listed: _Listed,
+    same: NDArray[np.int64],
 ) -> Iterator[_Signed]:
-    """Take listed documents of the same version from the earlier run, and read the others."""
+    """Take listed documents of the `same` version from the earlier run, and read the others."""
+    others = listed.others
     for first in range(0, max(len(listed.ids), 1), AT_ONCE):
         part = slice(first, first + AT_ONCE)
-        own, there, known = listed.ids[part], listed.versions[part].copy(), listed.rows[part]
+        own, there, known = listed.ids[part], listed.versions[part].copy(), same[part]
         contents = np.full(len(own), UNKNOWN)
         signatures = before.signatures[known]
         is_signed = known >= 0
@@ -253,13 +321,15 @@ def _only_new(
             contents[at] = hash_texts([one.get(TEXT, "") for one in found.values()])
             is_signed[at] = True
         found_now = _Signed(
-            read=len(own),
+            read=len(own) + others,
             ids=own,
             signatures=signatures,
             keys=DocumentKeys(listed.hashes[part], there, contents),
+            rows=listed.rows[part],
             same=[values[part] for values in listed.same],
         )
         yield found_now if is_signed.all() else found_now.only(is_signed)
+        others = 0
 
 
 def refresh_versions(path: Path, collection: Collection, ids: Sequence[str]) -> None:

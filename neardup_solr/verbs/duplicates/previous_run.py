@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates import Options
     from neardup_solr.verbs.duplicates.inputs import Gathered
 
-FORMAT = 4
-READABLE = (2, 3, 4)  # earlier ones have more arrays, which nothing needs any more
+FORMAT = 3
+READABLE = (2, 3)  # 2 has more arrays, which nothing needs any more
 FIRST_LINE = b"neardup duplicates: what the next run need not compare\n"
 ALIGNED = 64  # bytes at whose multiples arrays begin
 AT_ONCE = 20_000  # documents whose signatures are compared at once
@@ -180,13 +180,15 @@ class StoredRun:
     """A run as it lies in its file: documents by row, and the results of their pairs.
 
     `names` are the ids, and `signatures` (uint32, documents × hashes) the stored ones, of a
-    collection; of a source, which is read anew each time, there are none. `within` are results
-    within the limits of the run, `beyond` those of pairs compared without limits.
+    collection; of a source, which is read anew each time, there are none. `newest` (int64, 1) is
+    the newest version that was there when all documents were listed, 0 if not all were. `within`
+    are results within the limits of the run, `beyond` those of pairs compared without limits.
     """
 
     keys: DocumentKeys
     names: Packed
     signatures: NDArray[np.uint32]
+    newest: NDArray[np.int64]
     within: PairResults = field(default_factory=PairResults)
     beyond: PairResults = field(default_factory=PairResults)
 
@@ -203,19 +205,23 @@ class PreviousRun:
     """An earlier run that is stored in the file `remember` of the options, and what this run adds.
 
     `before` is the earlier run while it is of use, and `reason` says why it
-    is not; `is_kept` tells whether this run can be stored.
+    is not; `is_kept` tells whether this run can be stored, `is_cut` whether it has not all
+    documents. `newest` is the newest version that was there before they were listed.
 
     Raises SourceError if there is another file at that place.
     """
 
     options: Options
+    is_cut: bool = False
     reason: str = ""
     is_kept: bool = True
+    newest: int = 0
     before: StoredRun | None = None
     within: PairCache = field(default_factory=PairCache)
     beyond: PairCache = field(default_factory=PairCache)
     _work: str = ""
     _parts: list[DocumentKeys] = field(default_factory=list)
+    _rows: list[NDArray[np.int64]] = field(default_factory=list)
     _keys: DocumentKeys = NO_KEYS
     _renamed: tuple[NDArray[np.intp], Hashes] = (np.empty(0, dtype=np.intp), NOTHING)
     _forgotten: set[int] = field(default_factory=set)
@@ -253,9 +259,15 @@ class PreviousRun:
         """
         self.before, self.reason, self.is_kept = None, reason, is_kept
 
-    def add(self, keys: DocumentKeys) -> None:
-        """Add the keys of the next documents of this run."""
+    def add(self, keys: DocumentKeys, rows: NDArray[np.int64] | None = None) -> None:
+        """Add the keys of the next documents of this run.
+
+        `rows` are those that they had in the earlier run, -1 if they were not there; None if they
+        are to be looked up by their ids.
+        """
         self._parts.append(keys)
+        if rows is not None:
+            self._rows.append(rows)
 
     def rename(self, rows: NDArray[np.intp], ids: Hashes) -> None:
         """Give rows whose ids are shared the hashes of their names."""
@@ -270,10 +282,12 @@ class PreviousRun:
         if not self.options.compared_by.needs_texts:
             keys = keys._replace(contents=hash_signatures(signatures))
         self._keys = keys
+        self.newest = 0 if self.is_cut else min(self.newest, int(keys.versions.max(initial=0)))
         if self.before is None:
             return
         old, self.before = self.before, None  # it takes memory
-        rows = old.rows_of(keys.ids)
+        rows = np.concatenate(self._rows) if self._rows else old.rows_of(keys.ids)
+        self._rows.clear()
         is_known = rows >= 0
         versions, contents = old.keys.versions[rows], old.keys.contents[rows]
         is_same = is_known & (keys.versions != 0) & (keys.versions == versions)
@@ -326,6 +340,7 @@ class PreviousRun:
             keys=keys,
             names=pack([str(id) for id in side.ids] if is_stored else []),
             signatures=gathered.signatures if is_stored else gathered.signatures[:0],
+            newest=np.array([self.newest]),
             within=self.within.results(),
             beyond=self.beyond.results(),
         )
@@ -431,6 +446,7 @@ def _arrays(run: StoredRun) -> Mapping[str, NDArray[Any]]:
     """Each array of a run by its name in the file."""
     found: dict[str, NDArray[Any]] = dict(run.keys._asdict())
     found |= {"names": run.names.data, "bounds": run.names.bounds, "signatures": run.signatures}
+    found |= {"newest": run.newest}
     for kind in ("within", "beyond"):
         results = getattr(run, kind)
         for column in fields(results):
@@ -448,6 +464,7 @@ def _run(arrays: Mapping[str, NDArray[Any]]) -> StoredRun:
         keys=DocumentKeys(*(arrays[name] for name in DocumentKeys._fields)),
         names=Packed(arrays["names"], arrays["bounds"]),
         signatures=arrays["signatures"],
+        newest=arrays["newest"],
         within=results("within"),
         beyond=results("beyond"),
     )
