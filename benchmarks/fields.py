@@ -319,7 +319,9 @@ def main() -> None:
         ("F1 by fields, p ≥ 0.5, one default", results.table(heads, rows)),
         (
             f"The choices, made anew leaving one set out ({tried} combinations)",
-            results.table(
+            "The default is one of them. The form of the model, its classes and strata, was chosen"
+            " with all of these\nsets in sight: this table says nothing about that.\n\n"
+            + results.table(
                 ["left out", *CHOICES, "its F1", "least of all", "most of all"],
                 [[one["set"], *one["choice"].values(), _f1(one["f1"]), _f1(one["least"]),
                   _f1(one["most"])] for one in left_out],
