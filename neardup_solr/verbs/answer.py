@@ -126,7 +126,7 @@ def answer(
     _read_before(answers, source)
     texts = _read_texts(source, ids, reading_of(locals(), "number"), is_needed=True)
     first, second = (hash_text(texts.get(each)) for each in ids)
-    noted = Answer(id=ids[0], other_id=ids[1], answer=answer, who=_name(who),
+    noted = Answer(id=ids[0], other_id=ids[1], answer=answer, who=find_name(who),
                    when=datetime.now(UTC), hash=first, other_hash=second)  # fmt: skip
     append_answers(answers, [noted])
     return noted
@@ -163,7 +163,7 @@ def import_answers(
     wanted = {own for one in given if not one.hash for own in [one.id]}
     wanted |= {one.other_id for one in given if not (one.other_hash or ordered)}
     texts = _read_texts(source, wanted, reading_of(locals(), "number"), is_needed=False)
-    now, name, new = datetime.now(UTC), _name(who), []
+    now, name, new = datetime.now(UTC), find_name(who), []
     for one in given:
         first = one.hash or hash_text(texts.get(one.id))
         second = one.other_hash or hash_text(None if ordered else texts.get(one.other_id))
@@ -174,7 +174,8 @@ def import_answers(
     return Noted(added=len(new), known=len(given) - len(new), empty=empty)
 
 
-def _name(who: str | None) -> str:
+def find_name(who: str | None) -> str:
+    """Give the name that somebody goes by: that of the login, if none is said."""
     if who is not None:
         return who
     try:

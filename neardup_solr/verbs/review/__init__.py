@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import secrets
 import socket
 from collections.abc import Callable, Mapping
@@ -25,6 +24,7 @@ from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.records import AnyId, Cluster, key_of
 from neardup_solr.settings import Settings
+from neardup_solr.verbs.answer import find_name
 from neardup_solr.verbs.duplicates import Duplicates, duplicates
 from neardup_solr.verbs.duplicates.inputs import Compared
 from neardup_solr.verbs.review.page import make_bar, make_question
@@ -237,14 +237,7 @@ def _open_room(given: Mapping[str, Any]) -> Room:
     )
     if not found.pairs:
         raise ArgumentError("there is no pair to ask about", "ask for a larger `reach`")
-    return Room(found=found, threshold=threshold, path=path, who=given["who"] or _find_user())
-
-
-def _find_user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a container without names
-        return ""
+    return Room(found=found, threshold=threshold, path=path, who=find_name(given["who"]))
 
 
 def _bind(port: int) -> socket.socket:

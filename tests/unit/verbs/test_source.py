@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import os
+import signal
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -44,9 +47,17 @@ def test_each_function_that_reads_a_source_takes_one(ads: Path, tmp_path: Path) 
     assert nd.explain(source, "1", "2") == nd.explain(ads, "1", "2", **options)
     assert nd.tune(source) == nd.tune(ads, **options)
     assert nd.signatures(source, tmp_path / "s.parquet").written == 3
+    answers = tmp_path / "answers.jsonl"
+    assert nd.answer(source, "1", "2", "same", answers=answers).hash
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("id,other_id,answer\n1,3,different\n")
+    assert nd.import_answers(source, pairs, answers=answers).added == 1
+    stop = Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    reviewed = nd.review(source, answers=answers, on_ready=lambda _: stop.start())
+    assert reviewed.tally.same == 1
     readers = {name for name in nd.__all__ if "source" in _parameters(getattr(nd, name))}
     assert readers == {"read", "duplicates", "explain", "tune", "signatures", "index", "gate"} | {
-        "Source", "SourceError"
+        "answer", "import_answers", "review", "Source", "SourceError"
     }  # fmt: skip
 
 
