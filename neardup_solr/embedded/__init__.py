@@ -37,8 +37,8 @@ def running() -> Server | None:
     """Find the running embedded Solr, or None. One that is still starting does not count.
 
     Reads the remembered state, looks at that one process and opens one connection: cheap enough
-    for every command. Of a cloud, the nodes that run. Raises ServerError if the extra `server` is
-    not installed.
+    for every command. Of a cloud, the nodes that run. Raises ServerError if one was started, and
+    the extra `server` is not installed.
     """
     place = layout()
     size = _size(place)

@@ -74,13 +74,16 @@ def list_clusters(clusters: Sequence[Cluster], pairs: Sequence[Duplicate]) -> It
     each = _OF_MEMBER + _OF_CLUSTER // 2 + sum(len(str(id)) for id in ids) // max(len(ids), 1)
     members = shares(sizes, MOST_ROWS // each, least=FIRST_MEMBERS)
     listed = in_order[: int(np.count_nonzero(members))]
-    keys = [_key(cluster) for cluster in listed]
+    has_sides = any(pair.sides[1] for pair in pairs)
+    keys = [_key(cluster) if has_sides else cluster.id for cluster in listed]
     of_cluster: dict[AnyId, list[Duplicate]] = {key: [] for key in keys}
     # Clusters of the second side alone may have the names of others.
     apart = {key_of(one.id, 1): key for each, key in zip(listed, keys, strict=True)
              if key != each.id for one in each.members}  # fmt: skip
     for pair in pairs:
-        cluster = apart.get(key_of(pair.id, pair.sides[0]), pair.cluster)
+        cluster: AnyId = pair.cluster
+        if apart:
+            cluster = apart.get(key_of(pair.id, pair.sides[0]), cluster)
         if pair.cluster != "" and cluster in of_cluster:
             of_cluster[cluster].append(pair)
     counts = np.array([len(own) for own in of_cluster.values()], dtype=np.int64)
