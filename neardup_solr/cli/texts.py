@@ -114,7 +114,7 @@ TEXTS: dict[str, dict[str, str]] = {
             "words (edit distance), jaccard (of shingles), containment (an excerpt in a longer"
             " text), aligned (short records), estimate (jaccard by signatures), fields (--field)."
         ),
-        "duplicates.fields": (
+        "duplicates.fields review.fields": (
             "FIELD: Column of a file that is compared apart, such as name, zip:exact, price:number"
             " or born:date (repeatable, or a,b). The similarity is the probability of a match."
         ),
@@ -231,6 +231,7 @@ FLAGS = {
     "address": "--solr",
     "collection": "--collection -c",
     "duplicates.fields": "--field",
+    "review.fields": "--field",
     "follow": "--follow -f",
     "found": "--report",
     "pairs": "--import",

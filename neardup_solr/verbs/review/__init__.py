@@ -19,7 +19,15 @@ from neardup_solr.answers import (
     parse_judgement,
     read_answers,
 )  # fmt: skip
-from neardup_solr.arguments import MAX_DOC_BYTES, MeasureName, OneOrMore, Way, checked, require
+from neardup_solr.arguments import (
+    MAX_DOC_BYTES,
+    MeasureName,
+    OneOrMore,
+    Way,
+    checked,
+    listed,
+    require,
+)  # fmt: skip
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.records import AnyId, Cluster, key_of
@@ -158,6 +166,7 @@ def review(
     who: str | None = None,
     reach: float = REACH,
     measure: MeasureName = "words",
+    fields: OneOrMore | Mapping[str, str] | None = None,
     min_similarity: float | None = None,
     by: Way | None = None,
     against: Compared | None = None,
@@ -219,11 +228,17 @@ def _open_room(given: Mapping[str, Any]) -> Room:
     """Find the pairs to ask about, down to some similarity below the threshold."""
     from neardup_solr.measures import Limits, measure_of
 
-    names = ("by", "measure", "against", "fq", "same", "id", "text", "keep", "source_format",
-             "delimiter", "encoding", "lossy", "max_doc_bytes", "settings", "limit", "on_error",
+    names = ("by", "against", "fields", "fq", "same", "id", "text", "source_format", "delimiter",
+             "encoding", "lossy", "max_doc_bytes", "settings", "limit", "on_error",
              "on_progress")  # fmt: skip
-    limits = Limits(min_similarity=given["min_similarity"])
-    threshold = measure_of(given["measure"], limits).least(limits)
+    measure, limits = given["measure"], Limits(min_similarity=given["min_similarity"])
+    keep = listed(given["keep"])
+    if given["fields"] is not None:
+        from neardup_solr.measures.fields import parse_fields
+
+        measure = "fields"
+        keep = tuple(dict.fromkeys((*parse_fields(given["fields"]), *keep)))
+    threshold = measure_of(measure, limits).least(limits)
     path = Path(given["answers"])
     if path.exists():
         read_answers(path)  # which refuses a file that is none, before any work
@@ -231,6 +246,8 @@ def _open_room(given: Mapping[str, Any]) -> Room:
         append_answers(path, [])
     found = duplicates(
         given["source"],
+        measure=measure,
+        keep=keep,
         min_similarity=max(0.0, threshold - given["reach"]),
         texts=True,
         **{name: given[name] for name in names},

@@ -31,7 +31,8 @@ def make_question(
     for name in columns:
         values = [str("" if row.get(name) is None else row[name]) for row in (columns, others)]
         rows.append(_compare(name, *values))
-    rows.append(_compare("Text", texts.get(one, ""), texts.get(other, "")))
+    if pair.measure != "fields":  # which are columns already
+        rows.append(_compare("Text", texts.get(one, ""), texts.get(other, "")))
     head = "<tr><th></th><th scope='col'>First</th><th scope='col'>Second</th></tr>"
     members = "" if cluster is None else "".join(_list_members(cluster, texts))
     reason = escape(_tell_reason(pair, threshold, cluster))
@@ -66,7 +67,8 @@ def _gauge(name: str, share: Share) -> str:
 def _tell_reason(pair: Duplicate, threshold: float, cluster: Cluster | None) -> str:
     """Say why the pair is asked about."""
     side = "at least" if pair.similarity >= threshold else "below"
-    said = f"Similarity {pair.similarity:.3f} ({pair.measure}), {side} the threshold {threshold:g}"
+    what = "Probability of a match" if pair.measure == "fields" else f"Similarity by {pair.measure}"
+    said = f"{what} {pair.similarity:.3f}, {side} the threshold {threshold:g}"
     if cluster is None or len(cluster.members) < 3:
         return said
     ends = {pair.id, pair.other_id}.intersection(cluster.bridges)

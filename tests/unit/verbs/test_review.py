@@ -192,6 +192,18 @@ def test_interrupted_it_tells_what_it_kept(tmp_path: Path) -> None:
     assert f"Kept 1 answer in {path}; 0 pairs left." in told
 
 
+def test_records_are_shown_field_by_field(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    lines = "id,name,zip\n1,Lantern Court,10115\n2,Lantern Court Hotel,10115\n3,Mill,20095\n"
+    fields = ("--field", "name", "--field", "zip:exact")
+    with reviewing(path, 0, *fields, lines=lines) as address:
+        question = ask(address, "next").json()["question"]
+    assert "Probability of a match" in question
+    assert [f"<bdi>{name}</bdi></th>" in question for name in ("name", "zip", "Text")] == [
+        True, True, False
+    ]  # fmt: skip
+
+
 def test_without_pairs(tmp_path: Path) -> None:
     with pytest.raises(nd.ArgumentError, match="there is no pair to ask about"):
         nd.review([{"id": 1, "text": "one two"}], answers=tmp_path / "a.jsonl")
