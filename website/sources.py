@@ -23,8 +23,8 @@ NAVIGATION = {
     ),
     "Reference": (
         "commands", "library", "sources", "duplicates", "measures", "aligned", "clusters",
-        "answers", "unique", "report", "collapse", "gate", "annotate", "explain", "tuning",
-        "parameters", "fields", "operations", "environment", "reliability",
+        "answers", "review", "unique", "report", "collapse", "gate", "annotate", "explain",
+        "tuning", "parameters", "fields", "operations", "environment", "reliability",
     ),
     "Further": (
         "cloud", "spark", "scale", "native", "sql", "interoperability", "results", "design",

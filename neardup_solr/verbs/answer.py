@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 from collections.abc import Collection as Several
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -80,6 +81,7 @@ class AnswerList(tables.Table):
         write_columns(self.columns(), Path(path))
 
 
+@checked
 def list_answers(answers: str | Path) -> AnswerList:
     """List the latest answer about each pair of a file, and those that newer ones contradict.
 
@@ -198,7 +200,7 @@ def _read_before(answers: str | Path, *others: object) -> list[Answer]:
     for one in others:
         for path in sources.paths_of(one) or ():
             check_apart({"`answers`": Path(answers), "what is read": Path(path)})
-    return read_answers(answers) if Path(answers).exists() else []
+    return read_answers(answers) if os.path.exists(answers) else []
 
 
 def _parse_table(pairs: Any, *, ordered: bool) -> tuple[list[Answer], int]:

@@ -152,6 +152,8 @@ COMMANDS: dict[str, Sequence[str]] = {
     "duplicates": ["duplicates"],
     "gate": ["gate", "ads.csv"],
     "explain": ["explain", "1", "2"],
+    "answer": ["answer", "1", "2", "same", "--answers", "answers.jsonl"],
+    "review": ["review", "--answers", "answers.jsonl"],
     "evaluate": ["evaluate", "known.tsv"],
     "delete": ["delete", "1"],
     "tune": ["tune"],

@@ -30,6 +30,7 @@ SIGNATURE = nd.decode("AAAAAA==")
 # What each verb can be called with; all others check their arguments on their own.
 RIGHT: dict[str, dict[str, Any]] = {
     "annotate": {"collection": NOWHERE},
+    "answer": {"source": DOCUMENTS, "one": "1", "other": "2", "answer": "same", "answers": "a"},
     "connect": {"address": ADDRESS},
     "dead_letters": {"collection": NOWHERE},
     "delete": {"collection": NOWHERE, "ids": ["1"]},
@@ -37,14 +38,17 @@ RIGHT: dict[str, dict[str, Any]] = {
     "duplicates": {"source": DOCUMENTS},
     "explain": {"source": DOCUMENTS, "one": "1", "other": "2"},
     "gate": {"source": DOCUMENTS, "collection": NOWHERE},
+    "import_answers": {"source": DOCUMENTS, "pairs": "pairs.csv", "answers": "a"},
     "index": {"source": DOCUMENTS, "collection": NOWHERE},
     "init": {"collection": NOWHERE},
     "lint": {"collection": NOWHERE},
+    "list_answers": {"answers": "a"},
     "mark": {"collection": NOWHERE, "clusters": []},
     "read": {"source": DOCUMENTS},
     "reband": {"collection": NOWHERE, "bands": 42, "rows": 3},
     "report": {"collection": NOWHERE},
     "retry": {"collection": NOWHERE},
+    "review": {"source": DOCUMENTS[:1], "answers": "a"},  # which has no pair to ask about
     "search": {"collection": NOWHERE, "text": "one two"},
     "signatures": {"source": DOCUMENTS, "output": "s.parquet"},
     "solve": {},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import socket
 from collections.abc import Callable, Mapping
@@ -141,7 +142,7 @@ class Room:
         return make_question(pair, self.threshold, cluster, self.found.texts, self.found.kept)
 
     def _measure(self) -> int:
-        return self.path.stat().st_size if self.path.exists() else 0
+        return self.path.stat().st_size if os.path.exists(self.path) else 0
 
     def _read_others(self) -> None:
         """Note what another review, or a command, has added to the file."""
@@ -240,7 +241,7 @@ def _open_room(given: Mapping[str, Any]) -> Room:
         keep = tuple(dict.fromkeys((*parse_fields(given["fields"]), *keep)))
     threshold = measure_of(measure, limits).least(limits)
     path = Path(given["answers"])
-    if path.exists():
+    if os.path.exists(path):  # False for a name that cannot be, too
         read_answers(path)  # which refuses a file that is none, before any work
     else:
         append_answers(path, [])
