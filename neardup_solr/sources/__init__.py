@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
@@ -96,6 +97,9 @@ IN_MEMORY: Final = "give each record an id and a text, and name its columns by `
 # pandas or polars, a table of Arrow, a mapping of columns, an iterable of dicts, of (id, text) or
 # of Documents.
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from neardup_solr.solr.collection import Collection
     from neardup_solr.sources.json import TextsAgain
     from neardup_solr.sources.raw import RawRecords
 
@@ -113,6 +117,12 @@ WITH_DELIMITER: Final = ("csv", "tsv")
 BINARY: Final = ("parquet", "xlsx")
 
 _log: Final = partial(LOG.warning, "%s")
+
+
+def is_collection(given: object) -> TypeIs[Collection]:
+    """Tell a Collection from other sources. Without one, what talks with Solr is not loaded."""
+    module = sys.modules.get("neardup_solr.solr.collection")
+    return module is not None and isinstance(given, module.Collection)
 
 
 def _once(on_notice: Callable[[str], None]) -> Callable[[str], None]:

@@ -35,8 +35,7 @@ from neardup_solr.measures import Limits, Measure, measure_named, measure_of
 from neardup_solr.memory import Spill
 from neardup_solr.progress import LOG, Callbacks, OnError, OnProgress
 from neardup_solr.settings import Settings, settings_of
-from neardup_solr.solr import is_collection
-from neardup_solr.sources import Reading, paths_of, reading_of
+from neardup_solr.sources import Reading, is_collection, paths_of, reading_of
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified, find_candidates
 from neardup_solr.verbs.duplicates.group import group
 from neardup_solr.verbs.duplicates.inputs import Compared, Gathered, gather

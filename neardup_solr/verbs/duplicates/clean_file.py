@@ -21,7 +21,7 @@ from neardup_solr.files import check_apart, is_inside
 from neardup_solr.progress import Progress
 from neardup_solr.records import NOTHING, Removed
 from neardup_solr.reports.copies import Beside, check_added, check_copy, open_copy
-from neardup_solr.solr import is_collection
+from neardup_solr.sources import is_collection
 from neardup_solr.sources.folders import walk
 from neardup_solr.verbs.duplicates.from_source import AT_ONCE
 from neardup_solr.verbs.duplicates.inputs import Compared, Input

@@ -27,8 +27,7 @@ from neardup_solr.errors import ArgumentError, RecordError, counted
 from neardup_solr.records import AnyId, Cluster, Duplicate, Removed, key_of, largest
 from neardup_solr.reports import rows, tables
 from neardup_solr.settings import Settings
-from neardup_solr.solr import is_collection
-from neardup_solr.sources import is_for_excel, paths_of, shown_name
+from neardup_solr.sources import is_collection, is_for_excel, paths_of, shown_name
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates.answers import Answered, DocumentKey
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
