@@ -1,14 +1,18 @@
-"""What flows through the package, one frozen record each, and ids.
+"""What flows through the package, one frozen record each, and what may be wrong with it.
 
 Dicts live only at the file and Solr borders.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import orjson
+
+from neardup_solr.errors import RecordError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
 # whoever knows which it is need not narrow a union each time.
 AnyId: TypeAlias = Any
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+T = TypeVar("T", bound="Document | RecordError | Run")
 
 
 def characters(value: object) -> int:
@@ -262,6 +267,56 @@ def id_problem(id: str) -> str | None:
     if size == 0:
         return EMPTY_ID
     return f"the id takes {size:,} bytes, more than {MAX_ID_BYTES}" if size > MAX_ID_BYTES else None
+
+
+def filter_usable(
+    documents: Iterable[Document], on_error: Callable[[RecordError], None]
+) -> Iterator[Document]:
+    """Yield the documents that can be indexed. The others go to `on_error`, with the reason."""
+    for found in check_documents(documents):
+        if isinstance(found, RecordError):
+            on_error(found)
+        else:
+            yield found
+
+
+def check_documents(found: Iterable[T]) -> Iterator[T | RecordError]:
+    """Yield the records, with an error in place of each document that cannot be indexed."""
+    for one in found:
+        yield (make_refusal(one) or one) if isinstance(one, Document) else one
+
+
+def make_refusal(document: Document) -> RecordError | None:
+    """Make the error for a document that cannot be indexed, or None if it can."""
+    reason = find_problem(document)
+    if reason is None:
+        return None
+    columns = {**document.kept, "id": document.id, "text": document.text}
+    shown = document.id[:40]
+    return RecordError(document.position, reason, shown, record=columns, stage="check")
+
+
+def find_problem(document: Document) -> str | None:
+    """Say why a document cannot be indexed, or None: its id, its text, or a kept value."""
+    reason = id_problem(document.id)
+    if reason is not None:
+        return reason
+    try:
+        if not document.text.isascii():
+            document.text.encode("utf-16-le")  # the quickest way to find one
+    except UnicodeEncodeError as error:
+        return f"the text holds a lone surrogate at character {error.start}"
+    return _find_problem_of_kept(document.kept) if document.kept else None
+
+
+def _find_problem_of_kept(kept: Mapping[str, Any]) -> str | None:
+    try:
+        orjson.dumps(dict(kept))
+    except TypeError as error:
+        return f"a kept column cannot be written as JSON: {error}"
+    # Solr would take an object for an update: {"add": 1}, {"set": null}.
+    objects = [name for name, value in kept.items() if isinstance(value, Mapping)]
+    return f"the kept column {objects[0]!r} is an object, not a value" if objects else None
 
 
 class Number(str):

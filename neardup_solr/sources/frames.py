@@ -12,8 +12,7 @@ from itertools import chain
 from typing import Any, Final
 
 from neardup_solr.errors import ArgumentError, RecordError, counted
-from neardup_solr.minhash import find_problem
-from neardup_solr.records import Document
+from neardup_solr.records import Document, find_problem
 from neardup_solr.sources.arrow import first_line, read_arrow
 from neardup_solr.sources.columns import (
     Columns,

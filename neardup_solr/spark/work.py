@@ -23,8 +23,8 @@ from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.kernel import joins
 from neardup_solr.measures import Comparer, Limits, measure_named
 from neardup_solr.measures.arrays import Pairs
-from neardup_solr.minhash import check_documents, encode, sign
-from neardup_solr.records import natural, ordered
+from neardup_solr.minhash import encode, sign
+from neardup_solr.records import check_documents, natural, ordered
 from neardup_solr.settings import Settings
 from neardup_solr.sources import Reading
 from neardup_solr.sources.columns import Columns, from_row

@@ -33,9 +33,8 @@ from neardup_solr.errors import (
     SolrError,
     counted,
 )
-from neardup_solr.minhash import check_documents
 from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, ignore
-from neardup_solr.records import Document
+from neardup_solr.records import Document, check_documents
 from neardup_solr.settings import Settings
 from neardup_solr.solr import admin, update
 from neardup_solr.solr.cloud import require_single

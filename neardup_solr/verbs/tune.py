@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from neardup_solr import sources
 from neardup_solr.arguments import Frame, Id, OneOrMore, checked, require
 from neardup_solr.errors import SettingsError
-from neardup_solr.minhash import filter_usable, plans, sign, signature
+from neardup_solr.minhash import plans, sign, signature
 from neardup_solr.minhash.plans import Choice, Demand, Plan, Tuning
 from neardup_solr.minhash.signature import Signature, hash_bands
 from neardup_solr.progress import Failures, OnError
-from neardup_solr.records import Document, ordered
+from neardup_solr.records import Document, filter_usable, ordered
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import SourceLike, reading_of

@@ -21,8 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from neardup_solr.errors import NeardupError, RecordError
-from neardup_solr.minhash import find_problem
-from neardup_solr.records import Document
+from neardup_solr.records import Document, find_problem
 from neardup_solr.sources import Reading
 from neardup_solr.sources import documents as read
 from tests.faults import tiers

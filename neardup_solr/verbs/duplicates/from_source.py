@@ -18,10 +18,10 @@ from neardup_solr.clusters import ARRIVAL, LENGTH
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.measures.arrays import Flat
 from neardup_solr.memory import Column, Rows, Strings
-from neardup_solr.minhash import check_documents, sign
+from neardup_solr.minhash import sign
 from neardup_solr.minhash.sign import Signed
 from neardup_solr.progress import Failures, Progress
-from neardup_solr.records import AnyId, Document, Number, Run
+from neardup_solr.records import AnyId, Document, Number, Run, check_documents
 from neardup_solr.sources import Reading
 from neardup_solr.sources.record import Piece, came_before
 from neardup_solr.text.packed import Packed, size_of

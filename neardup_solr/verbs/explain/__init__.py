@@ -12,8 +12,7 @@ from neardup_solr.candidates.by_word import count_shared_words
 from neardup_solr.errors import DocumentNotFound, RecordError, SourceError
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.measures.aligned import alignment, frequencies
-from neardup_solr.minhash import check_documents
-from neardup_solr.records import Document
+from neardup_solr.records import Document, check_documents
 from neardup_solr.settings import WORD_CAP, Settings, require_indexed, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.schema import remedy

@@ -23,9 +23,9 @@ from neardup_solr.arguments import (
 from neardup_solr.errors import NeardupError, RecordError, SettingsError
 from neardup_solr.measures import measure_named, nearness
 from neardup_solr.memory import Spill
-from neardup_solr.minhash import encode, find_problem
+from neardup_solr.minhash import encode
 from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, ignore
-from neardup_solr.records import Document
+from neardup_solr.records import Document, find_problem
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection

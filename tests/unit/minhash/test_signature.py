@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from neardup_solr.arguments import Family, Kind
 from neardup_solr.errors import RecordError, SettingsError
-from neardup_solr.minhash import find_problem, make_entry, signature
-from neardup_solr.records import Document
+from neardup_solr.minhash import make_entry, signature
+from neardup_solr.records import Document, find_problem
 from neardup_solr.settings import KINDS, Settings
 from neardup_solr.text import normalize
 from neardup_solr.text.shingles import word_shingles

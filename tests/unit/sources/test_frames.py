@@ -24,8 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup_solr.errors import ArgumentError, NeardupError, RecordError, SourceError
-from neardup_solr.minhash import filter_usable
-from neardup_solr.records import Document, Number
+from neardup_solr.records import Document, Number, filter_usable
 from neardup_solr.sources import Reading, documents
 
 COLUMNS: dict[str, list[Any]] = {"id": ["1", "2"], "text": ["Café", "日本"], "city": ["Ås", None]}

@@ -15,9 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup_solr.errors import RecordError
-from neardup_solr.minhash import filter_usable
 from neardup_solr.progress import MOST_CHARACTERS, MOST_ERRORS, Failures
-from neardup_solr.records import Document
+from neardup_solr.records import Document, filter_usable
 from neardup_solr.sources import Reading, documents
 from neardup_solr.sources.record import MOST_CARRIED
 
