@@ -1,23 +1,111 @@
-"""The command `neardup`, which is also `python -m neardup_solr`."""
+"""The command `neardup`, which is also `python -m neardup_solr`: it ends soon by Ctrl-C or SIGTERM.
+
+Either raises KeyboardInterrupt in the main thread, which removes unfinished files, says how to go
+on, and ends the command. Python raises it between two steps of its own, so not while a long sort or
+a compiler of machine code runs. A thread that the system tells of the signal, too, sees to that.
+"""
+
+from __future__ import annotations
 
 import os
+import signal
 import sys
+import time
+from threading import Event, Thread, Timer
+from types import FrameType
+from typing import NoReturn, TextIO
 
-from neardup_solr.cli import exit_codes, interrupts
+from neardup_solr.cli.exit_codes import INTERRUPTED
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SOON = 1.0  # seconds until the main thread has to notice a signal, and to write what is buffered
+AT_ONCE = 0.3  # seconds until the process ends after a second signal
+LINE_CLEARED_CURSOR_SHOWN = "\r\x1b[2K\x1b[?25h"
 
 
 def main() -> None:
     """Run the command; an interrupt ends it from here on, while modules are loaded, too."""
-    interrupts.watch()
+    watch()
     errors = sys.stderr
     try:
         from neardup_solr.cli.main import main
 
         main()
-        interrupts.ignore()
+        ignore()
     except KeyboardInterrupt:
-        interrupts.say_interrupted(errors)
-        os._exit(exit_codes.INTERRUPTED)
+        say_interrupted(errors)
+        os._exit(INTERRUPTED)
+
+
+def watch() -> None:
+    """Handle signals from now on: the first one ends the command, a second one ends it at once."""
+    noticed = Event()
+
+    def interrupt(number: int, frame: FrameType | None) -> NoReturn:
+        noticed.set()
+        raise KeyboardInterrupt
+
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup and `&` in scripts want it
+            signal.signal(number, interrupt)
+    sys.unraisablehook = _end_if_lost
+    if sys.platform == "win32":  # a pipe that does not block is for Python 3.12 and newer there
+        return
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    Thread(target=_end_after_signal, args=(reader, noticed), daemon=True).start()
+
+
+def _end_after_signal(reader: int, noticed: Event) -> None:
+    """End the process if the main thread does not notice a signal, and after a second one."""
+    os.read(reader, 1)
+    if noticed.wait(SOON):
+        os.read(reader, 1)
+        time.sleep(AT_ONCE)
+    _end()
+
+
+def _end_if_lost(lost: sys.UnraisableHookArgs) -> None:
+    """End the process if an interrupt came where nothing can be raised, such as in an import."""
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        _end()
+    sys.__unraisablehook__(lost)
+
+
+def ignore() -> None:
+    """Ignore signals from now on, as there is nothing left to interrupt.
+
+    Otherwise Python gives them back to the system while it ends, which kills the process.
+    """
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def say_interrupted(errors: TextIO | None) -> None:
+    """Say so, and restore the terminal, wherever a progress bar was cut off.
+
+    The process ends soon, even if nobody reads what is still to be written.
+    """
+    ignore()
+    last = Timer(SOON, os._exit, [INTERRUPTED])
+    last.daemon = True
+    last.start()
+    sys.stderr = errors  # what is printed above a progress bar goes through that bar
+    if errors is not None:
+        print(_said(is_terminal=errors.isatty()), file=errors)
+
+
+def _end() -> NoReturn:
+    """End the process without its main thread, which may hold any lock."""
+    if files := sys.modules.get("neardup_solr.files"):
+        files.remove_unfinished()
+    os.write(2, f"{_said(is_terminal=os.isatty(2))}\n".encode())
+    os._exit(INTERRUPTED)
+
+
+def _said(*, is_terminal: bool) -> str:
+    return f"{LINE_CLEARED_CURSOR_SHOWN if is_terminal else ''}neardup: interrupted"
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ import click
 import neardup_solr as nd
 from neardup_solr.cli import options, show
 from neardup_solr.cli.exit_codes import INTERRUPTED, STOPPED, WRONG_USAGE
-from neardup_solr.cli.interrupts import say_interrupted
 
 if TYPE_CHECKING:
     from neardup_solr.errors import NeardupError
@@ -192,12 +191,14 @@ def _find_completion() -> tuple[str, str]:
 
 
 def main() -> None:
-    """Run the command, and tell an error of ours by one line and an exit code."""
+    """Run the command, and tell an error of ours by one line and an exit code.
+
+    Raises KeyboardInterrupt if it was interrupted.
+    """
     _open_streams()
-    errors = sys.stderr
     code = _run(sys.argv[1:])
     if code == INTERRUPTED:
-        say_interrupted(errors)
+        raise KeyboardInterrupt  # of which `__main__` tells
     _flush()
     if code:
         os._exit(code)  # at once: threads may still wait for a Solr that hangs

@@ -61,9 +61,9 @@ def test_while_python_cannot_handle_signals(number: int, tmp_path: Path) -> None
     """The process ends all the same, and what was not written to its end is removed."""
     script = f"""
 from pathlib import Path
-from neardup_solr.cli import interrupts
+from neardup_solr import __main__ as command
 from neardup_solr.files import whole
-interrupts.watch()
+command.watch()
 with whole(Path({str(tmp_path)!r}, "report.tsv")) as unfinished:
     unfinished.touch()
     print("ready", flush=True)
@@ -76,8 +76,8 @@ with whole(Path({str(tmp_path)!r}, "report.tsv")) as unfinished:
 def test_a_second_signal_ends_at_once() -> None:
     """A command that finishes something after the first one is not waited for."""
     script = f"""
-from neardup_solr.cli import interrupts
-interrupts.watch()
+from neardup_solr import __main__ as command
+command.watch()
 print("ready", flush=True)
 try:
     __import__("time").sleep(600)
@@ -91,8 +91,8 @@ def test_an_interrupt_that_python_drops() -> None:
     """One that is raised where Python can only report it, as in a finalizer, counts."""
     script = """
 import os, signal
-from neardup_solr.cli import interrupts
-interrupts.watch()
+from neardup_solr import __main__ as command
+command.watch()
 class Finalized:
     def __del__(self):
         os.kill(os.getpid(), signal.SIGINT)
@@ -121,14 +121,14 @@ def test_an_output_that_nobody_reads() -> None:
     """What is still to be written after an interrupt is not waited for."""
     script = """
 import os, sys
-from neardup_solr.cli import interrupts
-interrupts.watch()
+from neardup_solr import __main__ as command
+command.watch()
 reader, full = os.pipe()
 print("ready", flush=True)
 try:
     __import__("time").sleep(600)
 except KeyboardInterrupt:
-    interrupts.say_interrupted(sys.stderr)
+    command.say_interrupted(sys.stderr)
     os.write(full, b"x" * 10_000_000)
 """
     assert ended(script, signal.SIGINT) == INTERRUPTED
