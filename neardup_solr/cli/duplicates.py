@@ -193,7 +193,7 @@ def _say_duplicates(found: Duplicates) -> None:
     if found.are_short:
         show.say(
             f"The records are short ({found.median_words} words by the median): --measure aligned"
-            " tells such apart better."
+            " tells such apart better, and --field compares columns by themselves."
         )
     if found.since is not None:
         show.say(_describe_changes(found.since))
