@@ -40,6 +40,9 @@ def _say_reviewed(reviewed: Reviewed) -> None:
     if tally.same + tally.different:
         figures = " and ".join(
             f"{name} {one.value:.2f} ({one.low:.2f} to {one.high:.2f})"
-            for name, one in (("precision", tally.precision), ("recall of the pairs found", tally.recall))
+            for name, one in (
+                ("precision", tally.precision),
+                ("recall of the pairs found", tally.recall),
+            )
         )
         show.say(f"At the threshold {reviewed.threshold:g}: {figures}, by the answers so far.")
