@@ -35,10 +35,10 @@ from neardup_solr.solr.responses import Sent
 HANDOVER_SECONDS = 0.0005
 STRETCH_CHARACTERS = 2**25  # of text that is held until it is verified
 ROUNDS = 5  # then documents that Solr takes, and does not find, are given up
-MOST_ROUNDS = 50  # also if Solr was away in each of them
+MOST_ROUNDS = 50  # also if Solr was away in each of them, and in a cloud (a second each)
 LAST_IDS = 20  # of a stretch, to see later that the collection still has them
 LOST = "Solr took it, but does not find it after a commit; does another program delete it?"
-PAUSE = 1.0  # seconds between two looks whether replicas have caught up
+PAUSE = 1.0  # seconds between two looks at a cloud that may catch up
 HURRY_SECONDS = 8.0  # for the last documents, once the user wants to stop
 
 
@@ -187,16 +187,19 @@ class Destination:
         for number in range(MOST_ROUNDS):
             if not missing or rounds == ROUNDS:
                 break
-            if is_away:  # which the cluster notices later: until then that node leads its shards
+            if number and self.is_cloud:
+                # Until a cluster notices that a node is away, that node leads its shards, and Solr
+                # accepts what they should get and drops it without a word.
                 if number >= ROUNDS and time.monotonic() - began >= outages.patience:
+                    is_away = True
                     break
                 time.sleep(PAUSE)
             before = outages.count
             if number:  # the first time it may just not have been ready
                 self._send_again(stretch, missing)
             missing = self.unseen(stretch)
-            rounds = 1 if outages.count > before else rounds + 1
-            is_away = outages.count > before and self.is_cloud
+            is_away = self.is_cloud and outages.count > before
+            rounds = 1 if self.is_cloud or outages.count > before else rounds + 1
         if missing and is_away:
             reason = f"{len(missing):,} of the documents sent last are lost while a node is away"
             step = "see that all nodes run, then go on with `resume`"
