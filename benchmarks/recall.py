@@ -26,8 +26,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from neardup_solr.arguments import Family
-from neardup_solr.minhash import signature
-from neardup_solr.minhash.sign import sign
+from neardup_solr.minhash.sign import hash_bands, sign
 from neardup_solr.settings import Settings
 
 BANDS, ROWS = 42, 3
@@ -61,7 +60,7 @@ def of_one_permutation(
     def signed(texts: Collection, seed: int) -> tuple[Signatures, NDArray[np.uint64]]:
         hashes = oneperm.rehash(texts.shingles, seed)
         made = oneperm.sketch_many(hashes, texts.bounds, HASHES, how)
-        return made, signature.hash_bands(made, BANDS, ROWS)
+        return made, hash_bands(made, BANDS, ROWS)
 
     return signed
 

@@ -30,8 +30,8 @@ from neardup_solr.measures.fields import Weights as Weights
 from neardup_solr.minhash.plans import Choice as Choice
 from neardup_solr.minhash.plans import Demand as Demand
 from neardup_solr.minhash.plans import Plan as Plan
+from neardup_solr.minhash.sign import Signature as Signature
 from neardup_solr.minhash.signature import Estimate as Estimate
-from neardup_solr.minhash.signature import Signature as Signature
 from neardup_solr.minhash.signature import Values as Values
 from neardup_solr.progress import OnError as OnError
 from neardup_solr.progress import OnProgress as OnProgress

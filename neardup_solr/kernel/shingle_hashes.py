@@ -202,7 +202,7 @@ def _fold_xor(block, filled, masks, signature):
 
 @inner
 def hash_bands(signature, rows, keys):
-    """Hash each band, as `signature.hash_bands` defines it."""
+    """Hash each band, as `sign.hash_bands` defines it."""
     at = 0
     for number in range(len(keys)):
         hashed = N0

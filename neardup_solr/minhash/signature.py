@@ -1,21 +1,4 @@
-"""MinHash signatures of shingle sets: made, stored, cut into LSH bands, and compared.
-
-Shingles are hashed with murmur3 (32 bits, seed of the settings, over UTF-8); each of the `hashes`
-functions of a family re-orders those 2^32 values, and the signature keeps the extreme of each.
-Two sets agree in a position with probability equal to their Jaccard similarity (Broder 1997).
-
-affine: minima of a·x + b mod 2^32 with odd a, the default. Each function is a bijection of the
-32-bit integers, so values of distinct shingles never tie; a and b come from SplitMix64 started at
-the seed (Steele, Lea, Flood 2014). The estimate's standard deviation is the binomial one,
-sqrt(J(1-J)/hashes). Linear permutations: Bohman, Cooper, Frieze, "Min-wise independent linear
-permutations" (2000).
-
-xor: maxima, as signed integers, of x XOR mask, the family of the restaurant example, kept to
-reproduce it. The masks are the first `hashes` values of java.util.Random(seed).nextInt(), as
-published there (seed 42). XOR does not mix: masks that agree in their leading bits choose the
-same shingle, so the estimate is unbiased, but for short texts its error is up to 2.4 times that of
-the affine family.
-"""
+"""Signatures as they are stored, cut into LSH bands for Solr, and compared."""
 
 from __future__ import annotations
 
@@ -23,75 +6,19 @@ import base64
 from binascii import a2b_base64
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from numbers import Real
 
-import mmh3
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from neardup_solr.arguments import require, shown
 from neardup_solr.errors import ArgumentError, SettingsError
-from neardup_solr.kernel import joins, shingle_hashes
+from neardup_solr.minhash.sign import Signature, hash_bands
 from neardup_solr.settings import Settings
 
 _ENCODED = "give the text of a field called signature"
 
-Signature = NDArray[np.uint32]
 Values = NDArray[np.float64]
-FAMILIES = {"affine": shingle_hashes.AFFINE, "xor": shingle_hashes.XOR}  # for the kernel
-
-
-def minhash(pieces: Sequence[str], settings: Settings) -> Signature:
-    """Compute the MinHash signature of a set of shingles.
-
-    Shape (hashes,), dtype uint32; shape (0,) for the empty set, which is similar to nothing.
-    """
-    if not pieces:
-        return np.empty(0, dtype=np.uint32)
-    hashed = np.fromiter(
-        (mmh3.hash(piece.encode(), settings.seed, signed=False) for piece in pieces),
-        dtype=np.uint32,
-        count=len(pieces),
-    )
-    return fold(hashed, settings)
-
-
-def fold(hashed: NDArray[np.uint32], settings: Settings) -> Signature:
-    """Compute the signature of a set of shingles from their hashes, at least one."""
-    signature = np.empty(settings.hashes, dtype=np.uint32)
-    shingle_hashes.fold(hashed, FAMILIES[settings.family], *draw_coefficients(settings), signature)
-    return signature
-
-
-@lru_cache(maxsize=16)
-def draw_coefficients(settings: Settings) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Draw multipliers (or masks) and offsets of a family's functions, of shape (hashes,) each."""
-    if settings.family == "xor":
-        masks = np.array(_draw_java(settings.hashes, settings.seed), dtype=np.uint32)
-        return masks, np.zeros_like(masks)
-    drawn = [_splitmix64(settings.seed, index) for index in range(1, settings.hashes + 1)]
-    multiplier = np.array([value >> 32 | 1 for value in drawn], dtype=np.uint32)
-    offset = np.array([value & 0xFFFFFFFF for value in drawn], dtype=np.uint32)
-    return multiplier, offset
-
-
-def _splitmix64(seed: int, index: int) -> int:
-    """Compute the index-th output of SplitMix64 from a seed, 64 bits."""
-    mixed = (seed + index * 0x9E3779B97F4A7C15) % 2**64
-    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 % 2**64
-    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB % 2**64
-    return mixed ^ mixed >> 31
-
-
-def _draw_java(count: int, seed: int) -> list[int]:
-    """Draw the first values of java.util.Random(seed).nextInt(), as its documentation says."""
-    state = (seed ^ 0x5DEECE66D) % 2**48
-    drawn = []
-    for _ in range(count):
-        state = (state * 0x5DEECE66D + 0xB) % 2**48
-        drawn.append(state >> 16)
-    return drawn
 
 
 def make_band_keys(signature: NDArray[np.uint32], settings: Settings) -> tuple[str, ...]:
@@ -109,30 +36,6 @@ def format_band_keys(hashed: NDArray[np.uint64]) -> list[tuple[str, ...]]:
     """Format the band keys of each row of band hashes, of shape (documents, bands)."""
     rows = (hashed >> np.uint64(16)).tolist()
     return [tuple(f"{band:02x}{key:012x}" for band, key in enumerate(row)) for row in rows]
-
-
-def hash_bands(signatures: NDArray[np.uint32], bands: int, rows: int) -> NDArray[np.uint64]:
-    """Hash the bands of many signatures to 64 bits.
-
-    Takes shape (documents, hashes) and gives (documents, bands); hashes past bands × rows are
-    not used. Each row is folded in by a multiplication and a shift (the 64-bit finaliser of
-    murmur3, Appleby 2011).
-    """
-    used = np.ascontiguousarray(signatures[:, : bands * rows], dtype=np.uint32)
-    hashed = np.zeros((len(signatures), bands), dtype=np.uint64)
-    joins.hash_rows(used.reshape(-1, bands * rows), 0, rows, hashed)
-    return hashed
-
-
-def count_shared_bands(
-    signatures: NDArray[np.uint32], pairs: NDArray[np.uint32], settings: Settings
-) -> NDArray[np.int64]:
-    """Count the LSH bands in which each pair of rows (pairs, 2) of signatures agrees."""
-    used = settings.bands * settings.rows
-    equal = signatures[pairs[:, 0], :used] == signatures[pairs[:, 1], :used]
-    by_band = equal.reshape(len(pairs), settings.bands, settings.rows).all(axis=2)
-    found: NDArray[np.int64] = by_band.sum(axis=1)
-    return found
 
 
 def make_signature_terms(signature: Signature, settings: Settings) -> tuple[str, ...]:

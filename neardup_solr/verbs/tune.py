@@ -17,7 +17,7 @@ from neardup_solr.arguments import Frame, Id, OneOrMore, checked, require
 from neardup_solr.errors import SettingsError
 from neardup_solr.minhash import plans, sign, signature
 from neardup_solr.minhash.plans import Choice, Demand, Plan, Tuning
-from neardup_solr.minhash.signature import Signature, hash_bands
+from neardup_solr.minhash.sign import Signature, hash_bands
 from neardup_solr.progress import Failures, OnError
 from neardup_solr.records import Document, filter_usable, ordered
 from neardup_solr.settings import Settings, settings_of

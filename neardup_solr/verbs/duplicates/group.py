@@ -17,7 +17,7 @@ from neardup_solr.clusters import LENGTH, Labels, Rule, Similarities, components
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import NO_DISTANCE, floor
 from neardup_solr.measures.arrays import Pairs, number_pairs
-from neardup_solr.minhash.signature import count_shared_bands
+from neardup_solr.minhash.sign import count_shared_bands
 from neardup_solr.records import AnyId, Cluster, Duplicate, Member, key_of, natural
 from neardup_solr.threads import gc_disabled
 from neardup_solr.verbs.duplicates.answers import Answered, DocumentKey

@@ -15,7 +15,7 @@ from neardup_solr.measures import Limits, floor, measure_named
 from neardup_solr.measures.aligned import Aligned, record_similarity
 from neardup_solr.measures.words import WORDS, similarity, word_distance
 from neardup_solr.minhash import make_entry, signature
-from neardup_solr.minhash.signature import Signature
+from neardup_solr.minhash.sign import Signature, hash_bands
 from neardup_solr.records import NOTHING, Document, Entry
 from neardup_solr.settings import WORD_CAP, Settings
 from neardup_solr.text.diff import Change, Words, changes, split
@@ -323,7 +323,7 @@ def find_shared_bands(first: Signature, second: Signature, settings: Settings) -
     """Find the numbers of the bands, from 0, in which two signatures agree."""
     if not (len(first) and len(second)):
         return ()
-    keys = signature.hash_bands(np.stack([first, second]), settings.bands, settings.rows)
+    keys = hash_bands(np.stack([first, second]), settings.bands, settings.rows)
     return tuple(np.flatnonzero(keys[0] == keys[1]).tolist())
 
 

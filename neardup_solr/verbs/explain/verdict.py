@@ -15,7 +15,7 @@ from neardup_solr.measures.sets import CONTAINMENT
 from neardup_solr.measures.words import WORDS
 from neardup_solr.minhash import plans
 from neardup_solr.minhash.plans import Demand, curve, percent
-from neardup_solr.minhash.signature import Signature, minhash
+from neardup_solr.minhash.sign import Signature, minhash
 from neardup_solr.reports.html import show_invisibles
 from neardup_solr.settings import WORD_CAP, Settings
 from neardup_solr.text.escape import Markup, make_html_table

@@ -10,7 +10,7 @@ from neardup_solr.candidates import ONE_SIDE, Candidates, Joining, by_band
 from neardup_solr.candidates.by_band import band_candidates, key_candidates
 from neardup_solr.clusters import components
 from neardup_solr.errors import SettingsError
-from neardup_solr.minhash import signature
+from neardup_solr.minhash.sign import hash_bands
 from neardup_solr.settings import Settings
 from tests.unit.candidates import oracle
 
@@ -132,7 +132,7 @@ def test_bands_in_groups_give_the_same(memory: int) -> None:
     shape = Settings(hashes=12, bands=5, rows=2, signatures=0)
     drawn = np.random.default_rng(1).integers(0, 3, (60, 12), dtype=np.uint32)
     drawn[50:] = drawn[7]
-    keys = signature.hash_bands(drawn, 5, 2)
+    keys = hash_bands(drawn, 5, 2)
     found = band_candidates(drawn, shape, joining=Joining(memory=memory, cap=8, threads=2))
     single = band_candidates(drawn, shape, joining=Joining(memory=1 << 30, cap=1000))
     pairs = {(a, b) for a in range(60) for b in range(a + 1, 60) if (keys[a] == keys[b]).any()}

@@ -6,9 +6,7 @@ import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.minhash import signature
-from neardup_solr.minhash.sign import Signed
-from neardup_solr.minhash.signature import Signature
+from neardup_solr.minhash.sign import Signature, Signed, draw_coefficients
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize, shingles
 from neardup_solr.text.packed import pack
@@ -45,7 +43,7 @@ def fold(hashed: NDArray[np.uint32], settings: Settings) -> Signature:
 
 def affine_minima(hashed: NDArray[np.uint32], settings: Settings) -> Signature:
     """Minima of a·x + b, all at once."""
-    multiplier, offset = signature.draw_coefficients(settings)
+    multiplier, offset = draw_coefficients(settings)
     minima = np.full(settings.hashes, 0xFFFFFFFF, dtype=np.uint32)
     for part in _parts(hashed, settings):
         np.minimum(minima, (part[:, None] * multiplier + offset).min(axis=0), out=minima)
@@ -54,7 +52,7 @@ def affine_minima(hashed: NDArray[np.uint32], settings: Settings) -> Signature:
 
 def xor_maxima(hashed: NDArray[np.uint32], settings: Settings) -> Signature:
     """Maxima, as signed integers, of x XOR mask, all at once."""
-    masks, _ = signature.draw_coefficients(settings)
+    masks, _ = draw_coefficients(settings)
     maxima = np.full(settings.hashes, np.iinfo(np.int32).min, dtype=np.int32)
     for part in _parts(hashed, settings):
         np.maximum(maxima, (part[:, None] ^ masks).view(np.int32).max(axis=0), out=maxima)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.minhash import plans, signature
+from neardup_solr.minhash.sign import fold, hash_bands
 from neardup_solr.settings import Settings
 
 SETTINGS = Settings()
@@ -33,9 +34,9 @@ def random_sets(
     ones, others = [], []
     for _ in range(pairs):
         members = draw.integers(0, 2**32, size, dtype=np.uint32)
-        ones.append(signature.fold(members[:middle], SETTINGS))
+        ones.append(fold(members[:middle], SETTINGS))
         rest = np.concatenate((members[:common], members[middle:]))
-        others.append(signature.fold(rest, SETTINGS))
+        others.append(fold(rest, SETTINGS))
     return np.stack(ones), np.stack(others)
 
 
@@ -120,8 +121,8 @@ def test_intervals_hold_the_truth_as_often_as_they_say(similarity: float) -> Non
 def test_containment_of_a_part_in_a_whole() -> None:
     """A set of 50 within one of 200 is contained wholly, the large one by a quarter."""
     draw = np.random.default_rng(3).integers(0, 2**32, 200, dtype=np.uint32)
-    part = signature.fold(draw[:50], SETTINGS)
-    whole = signature.fold(draw, SETTINGS)
+    part = fold(draw[:50], SETTINGS)
+    whole = fold(draw, SETTINGS)
     small = signature.estimate_containment(part, whole, sizes=50, other_sizes=200)
     large = signature.estimate_containment(whole, part, sizes=200, other_sizes=50)
     assert small.low <= 1 <= small.high
@@ -200,7 +201,7 @@ def test_expected_candidates_are_those_that_bands_give() -> None:
     """For a collection that is its own sample, they agree with counting shared bands."""
     signatures = np.concatenate(random_sets(0.25, 200, 600))
     plan = plans.plan(42, 3, plans.Demand())
-    keys = signature.hash_bands(signatures, 42, 3)
+    keys = hash_bands(signatures, 42, 3)
     shared = sum(int((keys[at + 1 :] == keys[at]).any(axis=1).sum()) for at in range(len(keys)))
     expected = plans.expect_candidates(plans.count_agreements(signatures).tolist(), 1_200, plan)
     assert 250 < shared < 350  # P(0.25) is 0.49

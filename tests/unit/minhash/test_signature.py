@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from neardup_solr.arguments import Family, Kind
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.minhash import make_entry, signature
+from neardup_solr.minhash.sign import _draw_java, fold, minhash
 from neardup_solr.records import Document, find_problem
 from neardup_solr.settings import KINDS, Settings
 from neardup_solr.text import normalize
@@ -40,13 +41,13 @@ def test_affine_minima_follow_the_formula(words: list[str], seed: int) -> None:
     """The vectorised family equals its formula."""
     settings = Settings(hashes=8, bands=2, rows=3, signatures=4, seed=seed)
     shingles = word_shingles(" ".join(words), 3)
-    found = signature.minhash(shingles, settings).tolist()
+    found = minhash(shingles, settings).tolist()
     assert found == (slow_affine(shingles, settings) if shingles else [])
 
 
 def test_xor_masks_are_those_of_java() -> None:
     """The first masks are what java.util.Random(42).nextInt() gives."""
-    assert [_signed(mask) for mask in signature._draw_java(3, 42)] == [
+    assert [_signed(mask) for mask in _draw_java(3, 42)] == [
         -1170105035,
         234785527,
         -1360544799,
@@ -57,10 +58,10 @@ def test_xor_family_keeps_the_largest_signed_value() -> None:
     """The example's family takes the maximum of the signed hash XOR mask."""
     settings = Settings(family="xor")
     shingles = ["a b c", "b c d", "c d e"]
-    masks = signature._draw_java(settings.hashes, 42)
+    masks = _draw_java(settings.hashes, 42)
     hashed = [mmh3.hash(s.encode(), 42, signed=False) for s in shingles]
     signed = [max(_signed(h ^ mask) for h in hashed) for mask in masks]
-    assert signature.minhash(shingles, settings).view(np.int32).tolist() == signed
+    assert minhash(shingles, settings).view(np.int32).tolist() == signed
 
 
 def _signed(value: int) -> int:
@@ -70,8 +71,8 @@ def _signed(value: int) -> int:
 def test_a_long_text_is_worked_in_parts() -> None:
     """More shingles than fit one part give the same minima as all at once."""
     hashed = np.arange(20_000, dtype=np.uint32) * np.uint32(2654435761)
-    whole = signature.fold(hashed, Settings())
-    halves = [signature.fold(part, Settings()) for part in np.array_split(hashed, 2)]
+    whole = fold(hashed, Settings())
+    halves = [fold(part, Settings()) for part in np.array_split(hashed, 2)]
     assert np.array_equal(whole, np.minimum(*halves))
 
 
@@ -89,8 +90,8 @@ def test_estimates_are_unbiased(family: Family, widest: float, similarity: float
     estimates = []
     for _ in range(400):
         hashed = draw.integers(0, 2**32, 40 - shared, dtype=np.uint32)
-        one = signature.fold(hashed[:20], settings)
-        other = signature.fold(hashed[20 - shared :], settings)
+        one = fold(hashed[:20], settings)
+        other = fold(hashed[20 - shared :], settings)
         estimates.append(float((one == other).mean()))
     binomial = math.sqrt(true * (1 - true) / settings.hashes)
     assert abs(np.mean(estimates) - true) < 4 * np.std(estimates) / math.sqrt(400)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.minhash.signature import hash_bands, make_band_keys
+from neardup_solr.minhash.sign import hash_bands
+from neardup_solr.minhash.signature import make_band_keys
 from neardup_solr.settings import Settings
 from neardup_solr.verbs.gate import matcher
 from neardup_solr.verbs.gate.matcher import BandIndex
