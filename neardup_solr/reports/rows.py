@@ -1,4 +1,4 @@
-"""Rows of a report as TSV, CSV, JSONL or a sheet of Excel, by the suffix of the file."""
+"""Columns of a report, and its rows as TSV, CSV, JSONL or a sheet of Excel, by the suffix."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
 from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.files import check_place, write_lines
-from neardup_solr.records import NOTHING, AnyId, Duplicate, Match, Pair
-from neardup_solr.reports import tables
+from neardup_solr.records import NOTHING, AnyId, Cluster, Duplicate, Match, Pair, key_of
 from neardup_solr.text.escape import to_csv, to_tsv
 
 COLUMNS = ("id", "other_id", "distance", "similarity")
@@ -29,9 +28,71 @@ ROWS_AT_ONCE = 10_000
 _BREAKS = re.compile(r"[\t\n\r]+")
 
 Row = Mapping[str, Any]
+Columns = dict[str, list[Any]]  # of a table, by name
 Spelling = Callable[[Any], str]
 Mark = Callable[[str], str]
 Face = Callable[[Iterable[Row], Sequence[str], Collection[str]], Iterator[str]]
+
+
+class Kept(list[Any]):
+    """The values of a column of the source: its type is theirs, whatever its name is."""
+
+
+def of_pairs(
+    pairs: Sequence[Duplicate] | Sequence[Pair],
+    names: Sequence[str],
+    texts: Mapping[AnyId, str] = NOTHING,
+    kept: Mapping[AnyId, Mapping[str, Any]] = NOTHING,
+) -> Columns:
+    """Make columns of these attributes of pairs, with those of `beside`."""
+    columns = {name: [getattr(pair, name) for pair in pairs] for name in names}
+    if not (texts or kept):
+        return columns
+    found = cast(Sequence[Duplicate], pairs)
+    keys = {
+        "id": [key_of(pair.id, pair.sides[0]) for pair in found],
+        "other_id": [key_of(pair.other_id, pair.sides[1]) for pair in found],
+    }
+    return beside(columns, texts, kept, keys)
+
+
+def of_clusters(clusters: Iterable[Cluster], *, has_sides: bool) -> Columns:
+    """Make columns of the members of clusters, compared with the canonical one."""
+    rows = [
+        (one.id, member.id, at == 0, member.similarity, member.distance, member.side)
+        for one in clusters
+        for at, member in enumerate(one.members)
+    ]
+    names = ["cluster", "id", "canonical", "similarity", "distance", *["side"] * has_sides]
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+
+
+def beside(
+    columns: Columns,
+    texts: Mapping[AnyId, str],
+    kept: Mapping[AnyId, Mapping[str, Any]],
+    keys: Columns,
+) -> Columns:
+    """Add the texts and the kept columns of the documents to columns.
+
+    `keys` has those of the documents, by the name of the column with their ids.
+    """
+    found = dict(columns)
+
+    def spare_name(prefix: str, name: str) -> str:
+        return (
+            spare_name(prefix, f"kept_{name}") if f"{prefix}{name}" in found else f"{prefix}{name}"
+        )
+
+    names = list(dict.fromkeys(name for values in kept.values() for name in values))
+    for side, documents in keys.items():
+        prefix = side.removesuffix("id")
+        if texts:
+            found[f"{prefix}text"] = [texts.get(key) for key in documents]
+        for name in names:
+            values = Kept(kept.get(key, {}).get(name) for key in documents)
+            found[spare_name(prefix, name)] = values
+    return found
 
 
 def write_pairs(pairs: Iterable[Pair], path: str | Path) -> None:
@@ -113,8 +174,8 @@ def _of_duplicates(
     """Make rows of pairs, their columns, and those of these that come from the documents."""
     own = name_columns(pairs)
 
-    def table(part: Sequence[Duplicate]) -> tables.Columns:
-        columns = tables.of_pairs(part, own, texts, kept)
+    def table(part: Sequence[Duplicate]) -> Columns:
+        columns = of_pairs(part, own, texts, kept)
         return columns | {"similarity": [round(pair.similarity, 4) for pair in part]}
 
     names = list(table([]))
@@ -236,8 +297,12 @@ def _object(row: Row) -> str:
     try:
         return orjson.dumps(row).decode()
     except TypeError:  # an id of more than 64 bits, which JSON readers would round
-        own = {name: str(id) if tables.is_beyond_64_bits(id) else id for name, id in row.items()}
+        own = {name: str(id) if _is_beyond_64_bits(id) else id for name, id in row.items()}
         return orjson.dumps(own).decode()
+
+
+def _is_beyond_64_bits(value: Any) -> bool:
+    return type(value) is int and not -(2**63) <= value < 2**64
 
 
 _FACES: dict[str, Face] = {

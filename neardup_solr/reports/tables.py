@@ -2,86 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from neardup_solr.errors import SettingsError, SourceError
 from neardup_solr.files import whole as whole_file
-from neardup_solr.records import NOTHING, AnyId, Cluster, Duplicate, Pair, key_of
+from neardup_solr.reports.rows import Columns, Kept
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
-
-Columns = dict[str, list[Any]]
-
-
-class Kept(list[Any]):
-    """The values of a column of the source: its type is theirs, whatever its name is."""
-
-
-def of_pairs(
-    pairs: Sequence[Duplicate] | Sequence[Pair],
-    names: Sequence[str],
-    texts: Mapping[AnyId, str] = NOTHING,
-    kept: Mapping[AnyId, Mapping[str, Any]] = NOTHING,
-) -> Columns:
-    """Make columns of these attributes of pairs, with those of `beside`."""
-    columns = {name: [getattr(pair, name) for pair in pairs] for name in names}
-    if not (texts or kept):
-        return columns
-    found = cast(Sequence[Duplicate], pairs)
-    keys = {
-        "id": [key_of(pair.id, pair.sides[0]) for pair in found],
-        "other_id": [key_of(pair.other_id, pair.sides[1]) for pair in found],
-    }
-    return beside(columns, texts, kept, keys)
-
-
-def of_clusters(clusters: Iterable[Cluster], *, has_sides: bool) -> Columns:
-    """Make columns of the members of clusters, compared with the canonical one."""
-    rows = [
-        (one.id, member.id, at == 0, member.similarity, member.distance, member.side)
-        for one in clusters
-        for at, member in enumerate(one.members)
-    ]
-    names = ["cluster", "id", "canonical", "similarity", "distance", *["side"] * has_sides]
-    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
-
-
-def beside(
-    columns: Columns,
-    texts: Mapping[AnyId, str],
-    kept: Mapping[AnyId, Mapping[str, Any]],
-    keys: Columns,
-) -> Columns:
-    """Add the texts and the kept columns of the documents to columns.
-
-    `keys` has those of the documents, by the name of the column with their ids.
-    """
-    found = dict(columns)
-
-    def spare_name(prefix: str, name: str) -> str:
-        return (
-            spare_name(prefix, f"kept_{name}") if f"{prefix}{name}" in found else f"{prefix}{name}"
-        )
-
-    names = list(dict.fromkeys(name for values in kept.values() for name in values))
-    for side, documents in keys.items():
-        prefix = side.removesuffix("id")
-        if texts:
-            found[f"{prefix}text"] = [texts.get(key) for key in documents]
-        for name in names:
-            values = Kept(kept.get(key, {}).get(name) for key in documents)
-            found[spare_name(prefix, name)] = values
-    return found
 
 
 class Table:
@@ -197,11 +134,6 @@ def _kind_of_numbers(numbers: Iterable[int]) -> str:
     if least >= -(2**63) and most < 2**63:
         return "int64"
     return "uint64" if least >= 0 and most < 2**64 else "text"
-
-
-def is_beyond_64_bits(value: Any) -> bool:
-    """Tell whether a value is a whole number that tables and JSON readers cannot hold."""
-    return type(value) is int and _kind_of_numbers([value]) == "text"
 
 
 def _alike(values: list[Any], kind: str) -> list[Any]:

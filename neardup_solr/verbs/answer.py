@@ -28,7 +28,7 @@ from neardup_solr.files import check_apart
 from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId, id_problem
 from neardup_solr.reports import tables
-from neardup_solr.reports.rows import ANSWER, TEXTS
+from neardup_solr.reports.rows import ANSWER, TEXTS, Columns
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.sources.pairs import PAIR
@@ -60,7 +60,7 @@ class AnswerList(tables.Table):
         pairs = counted(len(self.latest), "pair")
         return f"<AnswerList: {pairs}, {len(self.set_aside):,} set aside>"
 
-    def columns(self) -> tables.Columns:
+    def columns(self) -> Columns:
         """The columns id, other_id, answer, who, when and state, which is "set aside" or empty."""
         aside = {one.pair for one in self.set_aside}
         return {

@@ -14,7 +14,7 @@ from neardup_solr.minhash import make_entry
 from neardup_solr.progress import OnProgress, Progress, ignore
 from neardup_solr.records import Document, Hit, Match, Pair, natural, ordered
 from neardup_solr.reports import tables
-from neardup_solr.reports.rows import write_pairs
+from neardup_solr.reports.rows import Columns, of_pairs, write_pairs
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import TEXT
 from neardup_solr.solr.query import Hits
@@ -63,9 +63,9 @@ class Report(tables.Table):
         pairs, documents = counted(len(self.pairs), "pair"), counted(self.documents, "document")
         return f"<Report: {pairs} among {documents}>"
 
-    def columns(self) -> tables.Columns:
+    def columns(self) -> Columns:
         """Make columns of the pairs: id, other_id, similarity, distance."""
-        return tables.of_pairs(self.pairs, ("id", "other_id", "similarity", "distance"))
+        return of_pairs(self.pairs, ("id", "other_id", "similarity", "distance"))
 
     @checked
     def write(self, path: str | Path) -> None:

@@ -165,13 +165,13 @@ class Duplicates:
         """As `to_arrow`, as a polars DataFrame."""
         return tables.to_polars(self._columns(of), self.whole_ids)
 
-    def _columns(self, of: TableOf) -> tables.Columns:
+    def _columns(self, of: TableOf) -> rows.Columns:
         require_choice("of", of, get_args(TableOf))
         if of == "pairs":
-            return tables.of_pairs(self.pairs, rows.name_columns(self.pairs), self.texts, self.kept)
-        columns = tables.of_clusters(self.clusters, has_sides=self.against)
+            return rows.of_pairs(self.pairs, rows.name_columns(self.pairs), self.texts, self.kept)
+        columns = rows.of_clusters(self.clusters, has_sides=self.against)
         keys = [key_of(one.id, one.side) for each in self.clusters for one in each.members]
-        return tables.beside(columns, self.texts, self.kept, {"id": keys})
+        return rows.beside(columns, self.texts, self.kept, {"id": keys})
 
     @property
     def are_short(self) -> bool:
@@ -271,7 +271,7 @@ class Duplicates:
         require(bool(self.pairs), "there is no pair to draw", "ask for a lower `min_similarity`")
         drawn = draw(self.pairs, size, per, seed)
         names, texts = ("id", "other_id", "similarity"), self.texts or self.shown
-        columns = tables.of_pairs(drawn, names, texts, self.kept)
+        columns = rows.of_pairs(drawn, names, texts, self.kept)
         answers = [pair.answer or "" for pair in drawn]
         return AnswerSheet(table=columns | {rows.ANSWER: answers}, whole_ids=self.whole_ids)
 

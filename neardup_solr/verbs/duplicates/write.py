@@ -76,7 +76,7 @@ def _table(found: Duplicates, path: Path) -> None:
 
     def table(at: int) -> pa.Table:
         part = pairs[at : at + at_once]
-        columns = tables.of_pairs(part, rows.name_columns(pairs), found.texts, found.kept)
+        columns = rows.of_pairs(part, rows.name_columns(pairs), found.texts, found.kept)
         return tables.to_arrow(columns, found.whole_ids)
 
     begun = table(first)

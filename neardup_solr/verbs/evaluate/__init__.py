@@ -21,7 +21,7 @@ from neardup_solr.records import AnyId, Duplicate, Pair, natural
 from neardup_solr.reports import tables
 from neardup_solr.reports.html import show_invisibles
 from neardup_solr.reports.html.figures import Line, lines_figure
-from neardup_solr.reports.rows import ANSWER
+from neardup_solr.reports.rows import ANSWER, Columns
 from neardup_solr.sources.pairs import read_pairs
 from neardup_solr.text.escape import Markup, make_html_table
 from neardup_solr.verbs.evaluate.answers import (
@@ -317,7 +317,7 @@ class Sweep(tables.Table):
         """
         return max(self.points, key=lambda point: point.precision if point.f1 is None else point.f1)
 
-    def columns(self) -> tables.Columns:
+    def columns(self) -> Columns:
         """Make a row for each point, without the columns that no point has."""
         names = [name for name in Point.__slots__ if getattr(self.points[0], name) is not None]
         return {name: [getattr(point, name) for point in self.points] for name in names}

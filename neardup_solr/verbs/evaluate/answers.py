@@ -19,7 +19,7 @@ from neardup_solr.minhash.signature import wilson
 from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId, Duplicate, ordered
 from neardup_solr.reports import tables
-from neardup_solr.reports.rows import ANSWER, write_rows
+from neardup_solr.reports.rows import ANSWER, Columns, write_rows
 from neardup_solr.sources.pairs import PAIR, read_columns, read_pairs
 
 IdPair = tuple[AnyId, AnyId]
@@ -47,13 +47,13 @@ class AnswerSheet(tables.Table):
     `write` it, fill the column, and give the file to `evaluate` with the result it was drawn from.
     """
 
-    table: tables.Columns
+    table: Columns
     whole_ids: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<AnswerSheet: {counted(len(self.table[ANSWER]), 'pair')} to judge>"
 
-    def columns(self) -> tables.Columns:
+    def columns(self) -> Columns:
         """Return the columns id, other_id, similarity, answer, and texts and kept ones if known."""
         return self.table
 
@@ -192,7 +192,7 @@ def precision_of(similarities: Mapping[IdPair, float], answers: Answers) -> Shar
     return Share(value=value, low=float(found.low), high=float(found.high))
 
 
-def write_columns(columns: tables.Columns, path: Path) -> None:
+def write_columns(columns: Columns, path: Path) -> None:
     """Write columns to a file of rows, completely or not at all."""
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     write_rows(rows, list(columns), path)

@@ -13,7 +13,8 @@ from neardup_solr.errors import ArgumentError, RecordError
 from neardup_solr.measures import Limits, floor, measure_named, measure_of
 from neardup_solr.progress import Failures
 from neardup_solr.records import Document, Match
-from neardup_solr.reports.tables import Columns, Table, beside
+from neardup_solr.reports.rows import Columns, beside
+from neardup_solr.reports.tables import Table
 
 ACTIONS: tuple[Action, ...] = get_args(Action)
 ALLOW, TAG, HOLD, REJECT = ACTIONS
