@@ -271,10 +271,12 @@ class Collection:
 
         Raises SettingsError, and ArgumentError if its shards do not have so many replicas.
         """
-        cluster = self.cluster()
         if self.session.nodes.is_cloud is False:
-            require_single(min_replicas=min_replicas)
-        elif not cluster.nodes and min_replicas > 1:
+            if min_replicas > 1:
+                require_single(min_replicas=min_replicas)
+            return
+        cluster = self.cluster()
+        if not cluster.nodes and min_replicas > 1:
             reason = f"the cluster does not tell of the replicas of {self.name!r}"
             raise SettingsError(reason, "let this user read the cluster status, or leave"
                                 " `min_replicas` out")  # fmt: skip
@@ -318,6 +320,15 @@ class Collection:
     def stored(self, ids: Sequence[str], fields: Sequence[str]) -> list[dict[str, Any]]:
         """Read the id and fields of documents by pages. Ids that are not there are left out."""
         return self._read_pages(ids, fields, lambda asked: self.ask(asked, DOCS))
+
+    def whole(self, ids: Sequence[str], filters: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """Read all fields of documents that Solr gives back, by the collection's own names.
+
+        Each is read at the same moment as the filters and the version.
+        """
+        wanted = {"fields": ["*", ID, VERSION], "filter": list(filters), "limit": len(ids)}
+        found = self.ask(query.at_once(query.by_ids(ids)) | wanted, DOCS)["response"]["docs"]
+        return list(found)
 
     def _read_pages(
         self, ids: Sequence[str], fields: Sequence[str], ask: Ask

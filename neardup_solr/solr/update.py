@@ -16,8 +16,7 @@ import orjson
 from neardup_solr.minhash.encode import encode_documents
 from neardup_solr.records import NOTHING, Document
 from neardup_solr.settings import Settings
-from neardup_solr.solr import query
-from neardup_solr.solr.collection import DOCS, EXACT, Collection, in_halves
+from neardup_solr.solr.collection import EXACT, Collection, in_halves
 from neardup_solr.solr.names import BANDS, ID, OWN, SETTINGS, TEXT, VERSION, Names
 from neardup_solr.solr.responses import Sent, parse_refusals
 
@@ -100,22 +99,6 @@ def send(
         return _sent(collection.url, part, told)
 
     return in_halves(orders, post, lambda order: order.id)
-
-
-def whole(
-    collection: Collection, ids: Sequence[str], filters: Sequence[str] = ()
-) -> list[dict[str, Any]]:
-    """All fields of documents that Solr gives back, by the collection's own names.
-
-    Each is read at the same moment as the filters and the version.
-    """
-    request = query.at_once(query.by_ids(ids)) | {
-        "fields": ["*", ID, VERSION],
-        "filter": list(filters),
-        "limit": len(ids),
-    }
-    docs: list[dict[str, Any]] = collection.ask(request, DOCS)["response"]["docs"]
-    return docs
 
 
 def _sent(url: str, orders: Sequence[Order], decoded: dict[str, Any]) -> Sent:

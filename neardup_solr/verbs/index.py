@@ -36,7 +36,7 @@ from neardup_solr.errors import (
 from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, ignore
 from neardup_solr.records import Document, check_documents
 from neardup_solr.settings import Settings
-from neardup_solr.solr import admin, update
+from neardup_solr.solr import admin
 from neardup_solr.solr.cloud import require_single
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, TEXT
@@ -474,7 +474,7 @@ class ColumnsToKeep:
 
 def _columns(collection: Collection, ids: Sequence[str]) -> set[str]:
     """List the fields of documents other than ours and Solr's."""
-    used = {name for one in update.whole(collection, ids) for name in one}
+    used = {name for one in collection.whole(ids) for name in one}
     names = collection.names
     first = {names.id, *names.text[:1], *map(names.of, OWN)}  # the text would go into one field
     return {name for name in used - first if not name.startswith("_")}

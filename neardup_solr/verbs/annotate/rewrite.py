@@ -205,7 +205,7 @@ def _update_and_compare(
     """
 
     def read() -> Found:
-        found = next(iter(update.whole(collection, [order.id])), {})
+        found = next(iter(collection.whole([order.id])), {})
         return {name: value for name, value in found.items() if name not in own}
 
     before, sent = read(), update_all([order])

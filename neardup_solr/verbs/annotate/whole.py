@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from neardup_solr.records import NOTHING
-from neardup_solr.solr import admin, schema, update
+from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.schema import INTERNAL, NEST_PATH, Schema
@@ -86,7 +86,7 @@ class Wholes:
             return list(orders)
         key = self.collection.names.id
         filters = _alone(self.schema)
-        found = {str(one[key]): one for one in update.whole(self.collection, wanted, filters)}
+        found = {str(one[key]): one for one in self.collection.whole(wanted, filters)}
         return [self._whole(order, found.get(order.id)) for order in orders]
 
     def _whole(self, order: Order, found: Mapping[str, Any] | None) -> Order:

@@ -10,7 +10,7 @@ from typing import Any
 
 from neardup_solr.arguments import OneOrMore, checked, listed
 from neardup_solr.errors import SettingsError
-from neardup_solr.solr import admin, schema, update
+from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID, NOTE, OWN, SETTINGS, TEXT, Names
 from neardup_solr.solr.schema import INTERNAL, Schema
@@ -194,9 +194,7 @@ def _fields_in_use(collection: Collection) -> frozenset[str]:
     """List the fields that documents have, or the first ones have, if Solr does not tell."""
     told = admin.used_fields(collection)
     if told is None:  # as for a collection of ours
-        told = frozenset().union(
-            *update.whole(collection, list(islice(collection.ids(), LOOKED_AT)))
-        )
+        told = frozenset().union(*collection.whole(list(islice(collection.ids(), LOOKED_AT))))
     return told
 
 
@@ -204,7 +202,7 @@ def _require_only_copied(collection: Collection, found: Schema) -> None:
     """Refuse fields that are both copied to and written: an update keeps only the copies."""
     targets = [target for _, target in found.copies]
     ids = list(islice(collection.ids(), SAMPLE)) if targets else []
-    for document in update.whole(collection, ids) if ids else []:
+    for document in collection.whole(ids) if ids else []:
         for name in (name for name in document if _is_text_of(name, targets, found)):
             if _was_written(name, document):
                 id = document[collection.names.id]

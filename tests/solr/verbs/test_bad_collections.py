@@ -10,7 +10,6 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
-from neardup_solr.solr import update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
 from tests.solr.foreign import KEY, SCHEMA, collection
@@ -40,7 +39,7 @@ def filled(solr: Collection, *documents: dict[str, Any], text: str = "body") -> 
 
 def whole(solr: Collection) -> list[dict[str, Any]]:
     """All fields of all documents, but their versions."""
-    found = update.whole(solr, list(solr.ids()))
+    found = solr.whole(list(solr.ids()))
     return sorted(
         ({name: value for name, value in one.items() if name != "_version_"} for one in found),
         key=lambda one: str(one["sku"]),

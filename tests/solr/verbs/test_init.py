@@ -11,7 +11,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
-from neardup_solr.solr import schema, update
+from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import NOTE, OWN, PLAIN, Names
 from neardup_solr.solr.responses import answer
@@ -249,9 +249,9 @@ def test_documents_of_another_program_are_not_replaced() -> None:
             nd.search(solr, id="1")
         init(solr, text="title", prefix="nd_")
         nd.annotate(solr)
-        before = update.whole(solr, ["1"])
+        before = solr.whole(["1"])
         for keep in (None, ()):
             with pytest.raises(SettingsError, match=r"would lose columns: body; .* annotate -c"):
                 nd.index([("1", "another text")], solr, keep=keep)
-        assert update.whole(solr, ["1"]) == before
+        assert solr.whole(["1"]) == before
         assert nd.index([("2", "a text of ours")], solr).indexed == 1
