@@ -24,15 +24,16 @@ import datetime
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Literal, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.arguments import require, require_choice
-from neardup_solr.errors import ArgumentError
+from neardup_solr.errors import ArgumentError, counted
 from neardup_solr.measures.aligned import (
     ALIGNED,
     Frequencies,
@@ -41,6 +42,7 @@ from neardup_solr.measures.aligned import (
     split_words,
 )
 from neardup_solr.measures.arrays import Pairs, Similarities, number_pairs, pairs_of
+from neardup_solr.progress import ignore
 from neardup_solr.text.normalize import normalize
 
 FieldKind = Literal["text", "exact", "number", "date"]
@@ -73,6 +75,9 @@ BEGIN = (0.3, 0.75)  # similarities from which a pair begins as one of lookalike
 SURE = 0.9  # that it is one of these, when it begins
 STRATUM = 0.1  # of similarity, in which pairs count alike
 FEWEST = 20  # pairs that a stratum counts for at most, if fewer than those begin as matches
+LOOKED_AT = 1_000  # pairs of similar records of which fields may be swapped
+NO_PAIRS: Pairs = np.empty((0, 2), dtype=np.uint32)
+AT_ONCE = 1 << 19  # pairs whose whole records are compared, between two words of progress
 SAMPLE = 100_000  # pairs below the floor that are looked at
 GUESSES = 5.0  # pairs that the first guess of a class counts for
 AGREEING = 0.5  # of what fields can tell, from which the most similar class is one of matches
@@ -95,6 +100,7 @@ class FieldColumn:
 
     Each distinct value is there once, and `counts` (values,) are the records that have it.
     `parsed` (values, …) are numbers, or dates as year, month and day, 0 if that is not known.
+    `problem` says what is wrong with the values of the records, if anything is.
     """
 
     name: str
@@ -103,6 +109,7 @@ class FieldColumn:
     numbers: Numbers
     counts: Numbers
     parsed: Table
+    problem: str = ""
 
     @property
     def has_rare(self) -> NDArray[np.bool_]:
@@ -243,7 +250,7 @@ def make_column(name: str, kind: FieldKind, values: Iterable[object]) -> FieldCo
     numbered: dict[str, int] = {}
     of_texts: dict[str, int] = {}
     parsed: list[tuple[float, ...]] = []
-    numbers, example = [], None
+    numbers, example, unread = [], None, 0
     for value in values:
         text = _as_text(value)
         if (number := of_texts.get(text)) is None:
@@ -254,9 +261,19 @@ def make_column(name: str, kind: FieldKind, values: Iterable[object]) -> FieldCo
                 parsed.append(meaning)
             of_texts[text] = number
         numbers.append(number)
-    if example is not None and not numbered and kind in ("number", "date"):
-        reason = f"no value of the field {name!r} is a {kind}, such as {example[:40]!r}"
-        raise ArgumentError(reason, f"compare it as {name}:text or {name}:exact")
+        unread += number == MISSING and bool(text)
+    problem = (
+        ""
+        if numbered or not numbers
+        else f"no record has a value of the field {name!r}: check its name"
+    )
+    if example is not None and kind in ("number", "date"):
+        such = f"such as {example[:40]!r}"
+        if not numbered:
+            reason = f"no value of the field {name!r} is a {kind}, {such}"
+            raise ArgumentError(reason, f"compare it as {name}:text or {name}:exact")
+        count = counted(unread, "value is", "values are")
+        problem = f"in the field {name!r} {count} no {kind}, {such}, and taken for missing"
     own = np.array(numbers, dtype=np.int64)
     return FieldColumn(
         name=name,
@@ -265,6 +282,7 @@ def make_column(name: str, kind: FieldKind, values: Iterable[object]) -> FieldCo
         numbers=own,
         counts=np.bincount(own[own != MISSING], minlength=len(numbered)),
         parsed=np.array(parsed, dtype=np.float64).reshape(len(numbered), WIDTHS[kind]),
+        problem=problem,
     )
 
 
@@ -427,11 +445,29 @@ def match_fields(
     return FieldMatches(probabilities=probabilities, weights=weights)
 
 
+def find_swapped(columns: Sequence[FieldColumn], pairs: Pairs) -> Pairs:
+    """Find the pairs of records of which one has words of two fields in the other one's place."""
+
+    def words_of(row: int) -> list[set[str]]:
+        own = ((column.values, int(column.numbers[row])) for column in columns)
+        return [set(values[at].split()) if at != MISSING else set() for values, at in own]
+
+    def are_swapped(one: list[set[str]], other: list[set[str]]) -> bool:
+        return any(
+            one[a] & other[b] and one[b] & other[a] and not (one[a] & other[a] or one[b] & other[b])
+            for a, b in combinations(range(len(columns)), 2)
+        )
+
+    wanted = [are_swapped(words_of(one), words_of(other)) for one, other in pairs.tolist()]
+    return pairs[np.array(wanted, dtype=np.bool_)]
+
+
 @dataclass(slots=True, kw_only=True)
 class RecordMatcher:
     """Records that are compared by their fields, with weights that the first pairs teach it.
 
     `forms` are the normal forms of the whole records, of which `frequencies` weigh the words.
+    `swapped` are some of the first pairs, whose words are in other fields.
     """
 
     columns: Sequence[FieldColumn]
@@ -439,13 +475,33 @@ class RecordMatcher:
     frequencies: Frequencies
     threads: int = 1
     weights: Weights | None = None
+    swapped: Pairs = field(default_factory=lambda: NO_PAIRS)
 
-    def match(self, pairs: Pairs) -> Similarities:
-        """Compute the probability of each pair that both records are the same."""
-        whole = compare_records(self.forms, pairs, self.frequencies, threads=self.threads)
+    def match(self, pairs: Pairs, tell: Callable[[int], None] = ignore) -> Similarities:
+        """Compute the probability of each pair that both records are the same.
+
+        `tell` gets how many are done.
+        """
+        whole = np.empty(len(pairs), dtype=np.float64)
+        for at in range(0, len(pairs), AT_ONCE):
+            part = slice(at, at + AT_ONCE)
+            tell(at * 3 // 4)  # the fields take about a quarter of the time
+            whole[part] = compare_records(
+                self.forms, pairs[part], self.frequencies, threads=self.threads
+            )
         found = match_fields(self.columns, pairs, whole, weights=self.weights, threads=self.threads)
+        if self.weights is None:
+            unlike = np.flatnonzero((whole >= BEGIN[1]) & ~found.is_near)
+            self.swapped = find_swapped(self.columns, pairs[unlike[:LOOKED_AT]])
         self.weights = found.weights
+        tell(len(pairs))
         return found.probabilities
+
+    def explain(self, pair: tuple[int, int]) -> list[Evidence]:
+        """List what each field adds to the odds of a pair, by the weights that are known."""
+        assert self.weights is not None
+        levels = compare_fields(self.columns, np.array([pair], dtype=np.uint32))
+        return self.weights.explain(levels[0].tolist())
 
 
 def learn_weights(

@@ -157,8 +157,6 @@ class Options:
             return
         reason = f"`fields` does not go with the measure {self.measure}"
         require(self.measure in ("words", "fields"), reason, "leave one of them out")
-        require(not any(map(is_collection, self.given)), "`fields` is for files and DataFrames",
-                "leave it out for a collection")  # fmt: skip
         require(self.remember is None, "`remember` does not go with `fields`, whose weights come"
                 " from all candidates", "leave one of them out")  # fmt: skip
         from neardup_solr.measures.fields import parse_fields
@@ -321,11 +319,12 @@ def duplicates(
     `max_distance` words apart and at least `min_similarity` (0..1) similar (default: the threshold
     of the measure).
 
-    With `fields`, records of a file or a DataFrame are compared by their columns, apart from each
-    other: {"name": "text", "zip": "exact"}, or "name", "zip:exact". A field is text (compared as by
-    "aligned"), exact, a number or a date; a missing value is no evidence. What each field says is
-    learnt from all candidates, without answers; the similarity is the probability that the two are
-    the same, 0.5 or more by default. Candidates come from the fields together, or from `text`.
+    With `fields`, records are compared by their columns (in a collection, by fields that are kept
+    there), apart from each other: {"name": "text", "zip": "exact"}, or "name", "zip:exact". A field
+    is text (compared as by "aligned"), exact, a number or a date; a missing value is no evidence.
+    What each field says is learnt from all candidates, without answers; the similarity is the
+    probability that the two are the same, 0.5 or more by default. Candidates come from the fields
+    of a source together, or from `text`; in a collection, from the text that was indexed.
 
     Of a collection only documents that match `fq`, Solr filter queries, are read. With `same`, the
     names of fields or columns (a tenant, a language), only documents with equal values of all of

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from neardup_solr.answers import SAME
 from neardup_solr.arguments import Way
 from neardup_solr.candidates import ONE_SIDE, Candidates, Joining, all_candidates
+from neardup_solr.errors import SettingsError, counted
 from neardup_solr.measures import (
     NO_DISTANCE,
     Comparer,
@@ -21,11 +22,11 @@ from neardup_solr.measures import (
 )
 from neardup_solr.measures.arrays import Flat, Pairs, number_pairs, pairs_of
 from neardup_solr.minhash import sign
-from neardup_solr.progress import OnProgress, Progress, ignore
+from neardup_solr.progress import LOG, OnProgress, Progress, ignore
 from neardup_solr.settings import CAP, WORD_CAP
 from neardup_solr.text.packed import Packed, pack, size_of
 from neardup_solr.threads import prefetch, run_aside, thread_pool
-from neardup_solr.verbs.duplicates.inputs import THREADS, Gathered, fitting_parts
+from neardup_solr.verbs.duplicates.inputs import AT_ONCE, THREADS, Gathered, fitting_parts
 
 if TYPE_CHECKING:
     from neardup_solr.checkpoint import ArrayCheckpoint
@@ -166,12 +167,30 @@ class Comparison:
 
     def _match(self, pairs: Pairs, matcher: RecordMatcher) -> Verified:
         """Find the pairs of records that their fields call the same. All are compared at once."""
-        self._tell(COMPARING, 0, len(pairs))
-        probabilities = matcher.match(pairs)
+        is_first = matcher.weights is None
+        probabilities = matcher.match(pairs, partial(self._tell, COMPARING, total=len(pairs)))
+        if is_first and len(swapped := matcher.swapped):
+            such = " and ".join(repr(self.gathered.ids([row])[0]) for row in swapped[0].tolist())
+            have = counted(len(swapped), "pair has", "pairs have")
+            LOG.warning("%s the words of two fields swapped, such as %s: check the columns",
+                        have, such)  # fmt: skip
         is_near = probabilities >= floor(self.comparer.least)
-        self._tell(COMPARING, len(pairs), len(pairs))
         distances = np.full(np.count_nonzero(is_near), NO_DISTANCE, dtype=np.int64)
-        return Verified(pairs[is_near], distances, probabilities[is_near])
+        found = Verified(pairs[is_near], distances, probabilities[is_near])
+        if self.gathered.may_change:
+            self._note_changes(np.unique(pairs), found)
+        return found
+
+    def _note_changes(self, rows: NDArray[np.uint32], found: Verified) -> None:
+        """Note in `found` which of these rows are gone, or have another text than was signed."""
+        for at in range(0, len(rows), AT_ONCE):
+            part = rows[at : at + AT_ONCE]
+            forms = [self.gathered.forms()[row] for row in part.tolist()]
+            signed = sign.sign(forms, self.gathered.settings, threads=THREADS, keep_keys=False)
+            differ = (signed.signatures != self.gathered.signatures[part]).any(axis=1)
+            is_there = signed.words > 0
+            found.vanished.update(part[~is_there].tolist())
+            found.stale.update(part[is_there & differ].tolist())
 
     def add_same(self, verified: Verified) -> None:
         """Add the pairs that are the same by an answer, whatever their similarity is."""
@@ -294,9 +313,21 @@ def _make_matcher(gathered: Gathered, frequencies: Frequencies) -> RecordMatcher
     from neardup_solr.measures.fields import RecordMatcher, make_column
 
     kinds = gathered.options.kinds
-    values = gathered.values(range(len(gathered)), tuple(kinds))
+    values: dict[str, list[Any]] = {name: [] for name in kinds}
+    for at in range(0, len(gathered), AT_ONCE):
+        rows = range(at, min(at + AT_ONCE, len(gathered)))
+        for name, some in gathered.values(rows, tuple(kinds)).items():
+            values[name] += some
+    columns = [make_column(name, kind, values[name]) for name, kind in kinds.items()]
+    if len(gathered) and not any(column.values for column in columns):
+        reason = f"no record has a value of {' or '.join(kinds)}"
+        step = "check the names in `fields`; a collection has columns that were indexed by `keep`"
+        raise SettingsError(reason, step)
+    for column in columns:
+        if column.problem:
+            LOG.warning("%s", column.problem)
     return RecordMatcher(
-        columns=[make_column(name, kind, values[name]) for name, kind in kinds.items()],
+        columns=columns,
         forms=gathered.forms(),
         frequencies=frequencies,
         threads=THREADS,

@@ -116,8 +116,9 @@ def read_collection(collection: Collection, gathered: Gathered) -> Input:
     are_exported = [
         _require_readable(collection, described, name, "same").is_exported for name in same
     ]
-    for name in options.keep:
-        _require_readable(collection, described, name, "keep")
+    for argument, names in (("keep", options.keep), ("fields", options.kinds)):
+        for name in names:
+            _require_readable(collection, described, name, argument)
     if remembering is not None:
         remembering.is_cut = side.is_cut
         # Parts of an export may see other states: what is newer than this one is asked for again.

@@ -1,6 +1,7 @@
 """Records whose fields are compared apart: files, DataFrames, two sides, refusals."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.errors import ArgumentError
+from neardup_solr.errors import ArgumentError, SettingsError
 from tests.command import neardup
 from tests.unit.measures.test_fields import KINDS, people
 
@@ -118,3 +119,69 @@ def test_records_that_say_little() -> None:
     rows = [{"id": "1", "name": "Marta Linsen", "zip": ""}, {"id": "2", "name": "marta linsen"}]
     found = nd.duplicates(rows, fields={"name": "text", "zip": "exact"})
     assert [(pair.id, pair.other_id) for pair in found.pairs] == [("1", "2")]
+
+
+@pytest.mark.parametrize(
+    ("column", "change", "said"),
+    [
+        ("born", lambda at, value: value if at % 2 else None, ""),
+        ("born", lambda at, value: value if at % 2 else "unknown",
+         r"in the field 'born' 1\d\d values are no date, such as 'unknown', and taken for missing"),
+        ("born", lambda at, value: value if at else "2001-02-30",
+         "in the field 'born' 1 value is no date, such as '2001-02-30', and taken for missing"),
+        ("zip", lambda at, value: None, "no record has a value of the field 'zip': check its name"),
+    ],
+)  # fmt: skip
+def test_values_that_are_missing(
+    caplog: pytest.LogCaptureFixture, column: str, change: Any, said: str
+) -> None:
+    """Half or all of a field may be missing, or be no date: a warning, and the others tell."""
+    frame, known = invent()
+    frame[column] = [change(at, value) for at, value in enumerate(frame[column])]
+    found = ids_of(nd.duplicates(frame, fields=FIELDS))
+    assert len(found & known) > 0.9 * len(known)
+    assert re.search(said, caplog.text) if said else not caplog.text
+
+
+def test_no_value_at_all() -> None:
+    """If no record has a value of any field, their names are wrong."""
+    rows = [
+        {"id": "1", "body": "one two", "name": ""},
+        {"id": "2", "body": "one two", "name": None},
+    ]
+    with pytest.raises(SettingsError, match="no record has a value of name or nme; check"):
+        nd.duplicates(pd.DataFrame(rows).assign(nme=""), fields=["name", "nme"], text="body")
+    assert nd.duplicates(pd.DataFrame(rows)[:0], fields=["name"], text="body").pairs == ()
+
+
+def test_swapped_fields(caplog: pytest.LogCaptureFixture) -> None:
+    """If some records have two columns the other way round, a warning names some of them."""
+    frame, known = invent()
+    frame.loc[300:, ["name", "street"]] = frame.loc[300:, ["street", "name"]].to_numpy()
+    found = ids_of(nd.duplicates(frame, fields=FIELDS))
+    assert len(found - known) < 5
+    such = re.search(r"(\d+) pairs have the words of two fields swapped, such as (\d+) and (\d+)",
+                     caplog.text)  # fmt: skip
+    assert such is not None
+    assert int(such[1]) > 30
+    assert (int(such[2]), int(such[3])) in known
+
+
+@pytest.mark.parametrize("count", [2, 50])
+def test_equal_records(count: int) -> None:
+    """Records that are all equal are one cluster, however few or many."""
+    row = {"name": "Marta Linsen", "street": "12 Mill Road", "zip": "1017", "born": "1961-03-04"}
+    found = nd.duplicates([{"id": str(at), **row} for at in range(count)], fields=FIELDS)
+    assert [len(cluster.members) for cluster in found.clusters] == [count]
+    assert all(pair.similarity > 0.9 for pair in found.pairs)
+
+
+def test_progress_and_little_memory() -> None:
+    """What is done never falls back, and ends with all pairs; little memory changes nothing."""
+    frame, _ = invent()
+    told: list[nd.Progress] = []
+    found = nd.duplicates(frame, fields=FIELDS, by="words", memory="1M", on_progress=told.append)
+    done = [one.done for one in told if one.stage == "comparing"]
+    assert done == sorted(done)
+    assert done[-1] == found.candidates
+    assert ids_of(found) == ids_of(nd.duplicates(frame, fields=FIELDS, by="words"))

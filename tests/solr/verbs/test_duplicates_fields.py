@@ -1,0 +1,100 @@
+"""Records of a collection compared by fields: those that were kept, and those of somebody else."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.errors import SettingsError
+from neardup_solr.solr.collection import Collection
+from tests.solr import foreign
+from tests.unit.verbs.test_duplicates_fields import FIELDS, ids_of, invent
+
+COLUMNS = list(FIELDS)
+
+
+@pytest.fixture
+def people(solr: Collection) -> Collection:
+    """Invented people, whose columns are kept and are the text, too."""
+    nd.index(invent()[0], solr, text=COLUMNS, keep=COLUMNS)
+    return solr
+
+
+def test_what_a_file_gives(people: Collection) -> None:
+    """The pairs, their probabilities and the weights are those of the file that was indexed."""
+    frame, known = invent()
+    found, of_file = nd.duplicates(people, fields=FIELDS), nd.duplicates(frame, fields=FIELDS)
+    assert len(ids_of(found) & known) > 0.93 * len(known)
+    assert _by_ids(found) == pytest.approx(_by_ids(of_file))
+    assert found.weights is not None
+    assert of_file.weights is not None
+    of_found, of_known = (
+        [one.bits for one in each.table()] for each in (found.weights, of_file.weights)
+    )
+    assert of_found == pytest.approx(of_known)
+    assert found.complete
+
+
+def _by_ids(found: nd.Duplicates) -> dict[tuple[int, ...], float]:
+    pairs = found.pairs
+    return {tuple(sorted((int(one.id), int(one.other_id)))): one.similarity for one in pairs}
+
+
+def test_fields_of_somebody_else(home: object) -> None:
+    """Fields of other types, stored or in docValues alone, are read; others are refused."""
+    frame, known = invent()
+    with foreign.collection() as solr:
+        solr.add([
+            {"sku": id, "title": name, "body": [street or ""], "zip_s": code}
+            | ({"price": int(born[:4])} if born else {})
+            for id, name, street, code, born in frame.itertuples(index=False)
+        ])  # fmt: skip
+        solr.commit()
+        nd.init(solr, text=["title", "body"], prefix="nd_")
+        nd.annotate(solr)
+        kinds = {"title": "text", "body": "text", "zip_s": "exact", "price": "date"}
+        found = nd.duplicates(solr, fields=kinds)
+        assert len(ids_of(found) & known) > 0.9 * len(known)
+        with pytest.raises(SettingsError, match=r"has no field 'shop'; name another one in `field"):
+            nd.duplicates(solr, fields=["title", "shop"])
+
+
+def test_a_record_that_changes_meanwhile(people: Collection) -> None:
+    """It is named as such, and so is one that was deleted; the others are found."""
+    done: list[str] = []
+
+    def change(told: nd.Progress) -> None:
+        if told.stage == "reading" and told.done == told.total and not done:
+            done.append(told.stage)
+            people.delete_ids(["1"])
+            people.add([{"id": "2", "content": {"set": "quite another text"}}])
+            people.commit()
+
+    found = nd.duplicates(people, fields=FIELDS, on_progress=change)
+    assert found.pairs
+    assert "documents deleted meanwhile: 1" in found.gaps
+    assert any(gap.startswith("documents whose text has changed: 1") for gap in found.gaps)
+    assert not {"1", "2"} & {id for pair in found.pairs for id in (pair.id, pair.other_id)}
+
+
+def test_marks_and_answers(people: Collection, tmp_path: Path) -> None:
+    """Clusters by fields are marked, and an answer takes a pair out of them."""
+    first = nd.duplicates(people, fields=FIELDS).pairs[0]
+    nd.answer(people, first.id, first.other_id, "different", answers=tmp_path / "answers.jsonl")
+    found = nd.duplicates(people, fields=FIELDS, answers=tmp_path / "answers.jsonl")
+    assert (first.id, first.other_id) not in {(pair.id, pair.other_id) for pair in found.pairs}
+    assert nd.mark(people, found).clusters == len(found.clusters)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"fields": ["nme", "city"]}, "no record has a value of nme or city"),
+        ({"fields": ["name:date"]}, "is a date"),
+    ],
+)
+def test_fields_that_are_not_there(people: Collection, how: dict[str, Any], said: str) -> None:
+    """A name that no document has is one clear message."""
+    with pytest.raises((SettingsError, nd.ArgumentError), match=said):
+        nd.duplicates(people, **how)
