@@ -1,0 +1,365 @@
+"""A model of what people answer about pairs, over measures and fields.
+
+A logistic regression gives the probability that two documents are the same. What it knows of a pair
+are four measures of the whole texts and, for records, what the measure `fields` says and how far
+each field agrees. It begins with what the default measure guesses about all candidates, which
+counts as few answers do; so it decides as the default until answers say otherwise. Its weights are
+the maximum of the posterior, found by Newton's method (iteratively reweighted least squares), and
+the Gaussian around it says how sure they are (Laplace; Bishop 2006, "Pattern Recognition and
+Machine Learning", section 4.5).
+
+An answer helps most where the model is in doubt (uncertainty sampling; Lewis and Gale 1994, "A
+sequential algorithm for training text classifiers").
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.errors import ArgumentError
+from neardup_solr.measures import Comparer, Limits, Measure, measure_named
+from neardup_solr.measures.aligned import ALIGNED, compare_records
+from neardup_solr.measures.arrays import Pairs, Similarities
+from neardup_solr.measures.fields import (
+    FLOOR,
+    LEAST_PROBABILITY,
+    LEVELS,
+    MISSING,
+    FieldKind,
+    RecordMatcher,
+    Table,
+    Weights,
+    compare_fields,
+    match_fields,
+    parse_fields,
+)
+from neardup_solr.settings import Settings
+
+MEASURES = ("aligned", "words", "jaccard", "containment")
+EVIDENCE = "fields"  # the log-odds of that measure
+NEUTRAL, SCALE = 0.7, 0.2  # a similarity that says nothing, and how much more says 1
+MOST_EVIDENCE = 6.0  # nats
+SHARPNESS = 0.05  # of a similarity around the threshold, within which the default is unsure
+GUESSES = 20.0  # answers that all guesses count for
+MOST_GUESSES = 2_000  # that are looked at on either side
+SHRINKAGE, INTERCEPT_SHRINKAGE = 1.0, 0.01  # of the weights towards 0
+MOST_ROUNDS, SETTLED, LONGEST_STEP = 25, 1e-4, 5.0
+ABOUT_EQUAL = 0.1  # doubts that differ by less are as good to ask about
+DRAWS = 400  # of what the model may be
+FLIPS = 0.05  # of these, in which a pair has to be decided otherwise to be in doubt
+VERSION = 1
+
+
+class Features(NamedTuple):
+    """What is known of the pairs that may be the same: those at `rows`, by feature.
+
+    `values` (rows, features) are 0 if they say nothing. Others are not alike at all.
+    """
+
+    rows: NDArray[np.intp]
+    values: Table
+
+
+class Fit(NamedTuple):
+    """Weights of the intercept and of each feature, and their covariance."""
+
+    weights: Table
+    covariance: Table
+
+
+class Outlook(NamedTuple):
+    """What a model says about pairs that nobody judged.
+
+    `precision` and `recall` are each a value, and the bounds between which it lies with 95 %
+    probability. `doubtful` pairs may be decided otherwise after more answers.
+    """
+
+    precision: tuple[float, float, float]
+    recall: tuple[float, float, float]
+    doubtful: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """What answers taught: a measure whose similarity is the probability of a match.
+
+    `measure` is the default that it began with, "fields" if records are compared by `fields`, whose
+    `evidence` is weighed. `weights` are those of the intercept and of `names`. A pair is a match
+    from the probability `threshold` on. It learnt from `same` and `different` answers.
+    """
+
+    measure: str
+    weights: Table
+    fields: Mapping[str, FieldKind]
+    evidence: Weights | None = None
+    threshold: float = LEAST_PROBABILITY
+    same: int = 0
+    different: int = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features: measures, the evidence of all fields, then each field."""
+        return (*MEASURES, EVIDENCE, *self.fields) if self.fields else MEASURES
+
+    def make_measure(self) -> Measure:
+        """Make the measure, whose candidates are those of the default that it began with."""
+        own = measure_named(self.measure)
+        return replace(
+            ALIGNED,
+            name="model",
+            default=self.threshold,
+            way=own.way,
+            counts_shingles=own.counts_shingles,
+            compare_one=None,
+        )
+
+    def to_text(self) -> str:
+        """Format the model as JSON, a line for each thing that it knows."""
+        rounded = [round(float(weight), 6) for weight in self.weights]
+        places = 1 + len(MEASURES)
+        known: dict[str, Any] = {
+            "neardup_model": VERSION,
+            "measure": self.measure,
+            "threshold": self.threshold,
+            "same": self.same,
+            "different": self.different,
+            "neutral": NEUTRAL,
+            "scale": SCALE,
+            "intercept": rounded[0],
+            "measures": dict(zip(MEASURES, rounded[1:places], strict=True)),
+        }
+        if self.evidence is not None:
+            known["evidence"] = rounded[places]
+            known["fields"] = {
+                name: {"kind": kind, "weight": weight}
+                for (name, kind), weight in zip(
+                    self.fields.items(), rounded[places + 1 :], strict=True
+                )
+            }
+            known["shares"] = self.evidence.shares.tolist()
+            known["are_matches"] = self.evidence.are_matches.tolist()
+            known["rates"] = self.evidence.rates.round(9).tolist()
+        lines = (f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
+                 for name, value in known.items())  # fmt: skip
+        return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def parse_model(text: str) -> Model:
+    """Parse a model that `to_text` has formatted.
+
+    Raises ValueError, with a reason, if it is none.
+    """
+    try:
+        known = json.loads(text)
+        version = known["neardup_model"]
+        if version == VERSION:
+            return _parse_model(known)
+    except (ValueError, KeyError, TypeError, AttributeError, ArgumentError) as error:
+        raise ValueError(f"is not a model of neardup ({type(error).__name__}: {error})") from None
+    raise ValueError(f"is of version {version!r}, and this neardup knows {VERSION}")
+
+
+def _parse_model(known: dict[str, Any]) -> Model:
+    """Make a model of what its file says. Raises ValueError or the like if it is none."""
+    fields = {name: one["kind"] for name, one in known.get("fields", {}).items()}
+    weights: Any = [known["intercept"], *(known["measures"][name] for name in MEASURES)]
+    evidence, kinds = None, parse_fields(fields) if fields else {}
+    if fields:
+        weights += [known["evidence"], *(one["weight"] for one in known["fields"].values())]
+        shares, rates = np.array(known["shares"]), np.array(known["rates"], dtype=np.float64)
+        if shares.shape != (3,) or rates.shape[:2] != (3, len(kinds)) or rates.ndim != 3:
+            raise ValueError("rates are missing")
+        are_matches = np.array(known["are_matches"], dtype=np.bool_)
+        evidence = Weights(
+            names=tuple(kinds), kinds=tuple(kinds.values()), shares=shares, rates=rates,
+            are_matches=are_matches,
+        )  # fmt: skip
+    weights = np.array(weights, dtype=np.float64)
+    is_scaled = (known["neutral"], known["scale"]) == (NEUTRAL, SCALE)
+    is_known = known["measure"] == EVIDENCE if fields else known["measure"] in MEASURES
+    if not (is_scaled and is_known and 0 <= known["threshold"] <= 1 and np.isfinite(weights).all()):
+        raise ValueError("a value is out of range")
+    return Model(
+        measure=known["measure"],
+        weights=weights,
+        fields=kinds,
+        evidence=evidence,
+        threshold=known["threshold"],
+        same=int(known["same"]),
+        different=int(known["different"]),
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class ModelMatcher:
+    """Records that are compared by a model: their probability of a match.
+
+    `records` has their columns, none if they are plain texts, and their normal forms; `settings`
+    shape the shingles.
+    """
+
+    records: RecordMatcher
+    settings: Settings
+    model: Model | None = None
+
+    @property
+    def weights(self) -> Weights | None:
+        """The weights of the fields."""
+        return self.records.weights
+
+    def match(self, pairs: Pairs) -> Similarities:
+        """Compute the probability of each pair that both records are the same."""
+        assert self.model is not None
+        self.records.weights = self.model.evidence
+        rows, values = self.compare(pairs)
+        found = np.zeros(len(pairs))
+        found[rows] = predict(values, self.model.weights)
+        return found
+
+    def compare(self, pairs: Pairs) -> Features:
+        """Compute the features of the pairs that are alike at all.
+
+        The weights of the fields are learnt from the first pairs, if they are not known.
+        """
+        records = self.records
+        columns, threads = records.columns, records.threads
+        whole = compare_records(records.forms, pairs, records.frequencies, threads=threads)
+        rows = np.flatnonzero(whole >= FLOOR)
+        alike = pairs[rows]
+        numbers, places = np.unique(alike, return_inverse=True)
+        forms = [records.forms[row] for row in numbers.tolist()]
+        own = places.reshape(-1, 2).astype(np.uint32)
+        found = [(whole[rows] - NEUTRAL) / SCALE]
+        found += [(self._measure(name, forms, own) - NEUTRAL) / SCALE for name in MEASURES[1:]]
+        if columns:
+            if records.weights is None:
+                found_by = match_fields(columns, pairs, whole, threads=threads)
+                records.weights = found_by.weights
+            levels = compare_fields(columns, alike, threads=threads)
+            nats = records.weights.weigh(levels) * math.log(2)
+            nats[(levels == MISSING).all(axis=1)] = -MOST_EVIDENCE
+            found.append(np.clip(nats, -MOST_EVIDENCE, MOST_EVIDENCE))
+            for column, of_column in zip(columns, levels.T, strict=True):
+                agreements = [agreement for _, agreement in LEVELS[column.kind]]
+                # Missing is the last one: no evidence.
+                found.append((np.array([*agreements, NEUTRAL])[of_column] - NEUTRAL) / SCALE)
+        return Features(rows, np.stack(found, axis=1))
+
+    def _measure(self, name: str, forms: Sequence[str], pairs: Pairs) -> Similarities:
+        """Compute similarities by a measure of texts, without limits."""
+        comparer = Comparer(
+            measure=measure_named(name),
+            limits=Limits(min_similarity=0.0),
+            settings=self.settings,
+            threads=self.records.threads,
+        )
+        return comparer.measure.compare(comparer.prepare()(forms), pairs, comparer).similarities
+
+
+def predict(values: Table, weights: Table) -> Similarities:
+    """Compute the probabilities of a match for features, shape (pairs, features)."""
+    odds = np.clip(weights[0] + values @ weights[1:], -60.0, 60.0)
+    found: Similarities = 1.0 / (1.0 + np.exp(-odds))
+    return found
+
+
+def make_default(measure: str, fields: Mapping[str, FieldKind]) -> Model:
+    """Make the model that decides as a measure does by its default, before any answer."""
+    weights = np.zeros(1 + len(MEASURES) + (1 + len(fields) if fields else 0))
+    if fields:
+        weights[1 + len(MEASURES)] = 1.0
+        return Model(measure=EVIDENCE, weights=weights, fields=fields)
+    weights[1 + MEASURES.index(measure)] = SCALE / SHARPNESS
+    weights[0] = (NEUTRAL - measure_named(measure).default) / SHARPNESS
+    return Model(measure=measure, weights=weights, fields=fields)
+
+
+def learn(
+    values: Table, guesses: Similarities, asked: NDArray[np.intp], are_same: NDArray[np.bool_]
+) -> Fit:
+    """Learn weights from answers about pairs, and from guesses about all of them.
+
+    `values` (pairs, features) are those of the candidates, `guesses` (pairs,) their probabilities
+    by the default; `asked` (answers,) are rows of them, and `are_same` (answers,) what people said.
+    """
+    sides = [np.flatnonzero(guesses >= 0.5), np.flatnonzero(guesses < 0.5)]
+    most = min(MOST_GUESSES, len(guesses))
+    sides = [side[np.linspace(0, len(side) - 1, min(len(side), most)).astype(np.int64)]
+             for side in sides if len(side)]  # fmt: skip
+    shares = [np.full(len(side), GUESSES / 2 / len(side)) for side in sides]
+    rows = np.concatenate([*sides, asked])
+    known = np.column_stack([np.ones(len(rows)), values[rows]])
+    said = np.concatenate([guesses[rows[: len(rows) - len(asked)]], are_same])
+    counts = np.concatenate([*shares, np.ones(len(asked))])
+    precision = np.diag([INTERCEPT_SHRINKAGE, *[SHRINKAGE] * values.shape[1]])
+    weights = np.zeros(known.shape[1])
+    for _ in range(MOST_ROUNDS):
+        chances = predict(known[:, 1:], weights)
+        slopes = counts * np.maximum(chances * (1.0 - chances), 1e-6)
+        curvature = known.T @ (known * slopes[:, np.newaxis]) + precision
+        ascent = known.T @ (counts * (said - chances)) - precision @ weights
+        step = np.linalg.solve(curvature, ascent)
+        length = float(np.linalg.norm(step))
+        weights = weights + step * min(1.0, LONGEST_STEP / max(length, SETTLED))
+        if length < SETTLED:
+            break
+    return Fit(weights, np.linalg.inv(curvature))
+
+
+def leave_out(values: Table, are_same: NDArray[np.bool_], fit: Fit) -> Similarities:
+    """Compute the probability of each answered pair as if its answer had not been given.
+
+    By one step of Newton's method back from `fit` (Pregibon 1981, "Logistic regression
+    diagnostics").
+    """
+    known = np.column_stack([np.ones(len(values)), values])
+    chances = predict(values, fit.weights)
+    spread = ((known @ fit.covariance) * known).sum(axis=1)
+    pull = np.maximum(1.0 - spread * chances * (1.0 - chances), 1e-6)
+    odds = known @ fit.weights - spread * (are_same - chances) / pull
+    found: Similarities = 1.0 / (1.0 + np.exp(-np.clip(odds, -60.0, 60.0)))
+    return found
+
+
+def choose_next(
+    probabilities: Similarities, is_open: NDArray[np.bool_], draw: np.random.Generator
+) -> int | None:
+    """Choose the pair to ask about, one of those that the model is most in doubt about.
+
+    Only of those that `is_open` marks; None if there is none. Pairs of about equal doubt come in
+    random order.
+    """
+    if not is_open.any():
+        return None
+    doubts = np.abs(probabilities - 0.5) + ABOUT_EQUAL * draw.random(len(probabilities))
+    return int(np.where(is_open, doubts, np.inf).argmin())
+
+
+def look_ahead(values: Table, fit: Fit, threshold: float) -> Outlook:
+    """Estimate precision and recall of the pairs with these features, which nobody judged.
+
+    By drawing models from the posterior, and what each pair is from its probability.
+    """
+    draw = np.random.default_rng(1)
+    is_found = predict(values, fit.weights) >= threshold
+    flips = np.zeros(len(values))
+    root = np.linalg.cholesky(fit.covariance)
+    shares = []
+    for _ in range(DRAWS):
+        weights = fit.weights + root @ draw.standard_normal(len(root))
+        chances = predict(values, weights)
+        flips += (chances >= threshold) != is_found
+        are_same = draw.random(len(values)) < chances
+        right = np.count_nonzero(are_same & is_found)
+        totals = np.count_nonzero(is_found), np.count_nonzero(are_same)
+        shares.append([right / total if total else 1.0 for total in totals])
+    bounds = np.quantile(np.array(shares), (0.5, 0.025, 0.975), axis=0)
+    precision, recall = map(tuple, bounds.T.tolist())
+    return Outlook(precision, recall, int(np.count_nonzero(flips > FLIPS * DRAWS)))
