@@ -263,6 +263,7 @@ def _bind(port: int) -> socket.socket:
 
     Raises ArgumentError if another process has it.
     """
+    # asyncio sends at once only on sockets that say they are of TCP; others wait for 40 ms.
     bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
