@@ -101,12 +101,18 @@ def read_answers(path: str | Path) -> list[Answer]:
     Raises SourceError if the file cannot be read, or another line of it is not an answer.
     """
     try:
-        lines = Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+        content = Path(path).read_bytes()
     except OSError as error:
         step = "begin one with: neardup answer ID OTHER_ID same|different --answers FILE"
         if not isinstance(error, FileNotFoundError):
             step = "check the file"
         raise SourceError(str(path), f"cannot be read ({error.strerror or error})", step) from None
+    return parse_answers(path, content)
+
+
+def parse_answers(path: str | Path, content: bytes) -> list[Answer]:
+    """Parse lines of a file as `read_answers` does."""
+    lines = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     found: list[Answer] = []
     cut: list[int] = []
     for number, line in enumerate(lines, start=1):

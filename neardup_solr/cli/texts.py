@@ -133,7 +133,8 @@ TEXTS: dict[str, dict[str, str]] = {
             " document without it is compared with nothing."
         ),
         "review.answers": "File of the answers, which is made if it is not there.",
-        "reach": "Ask about pairs down to this much below the threshold.",
+        "reach": "Ask about pairs down to this much below the threshold (default: 0.1, or 0.45 by"
+        " fields).",
         "review.port": "Port of the page on 127.0.0.1 (default: one that is free).",
         "answers": (
             "Obey the answers of people in this file: what is different is never found again, and"

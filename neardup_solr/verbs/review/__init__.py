@@ -12,11 +12,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from neardup_solr.answers import (
     Answer,
     append_answers,
     choose_latest,
     hash_text,
+    parse_answers,
     parse_judgement,
     read_answers,
 )  # fmt: skip
@@ -35,11 +39,12 @@ from neardup_solr.records import AnyId, Cluster, key_of
 from neardup_solr.settings import Settings
 from neardup_solr.verbs.answer import find_name
 from neardup_solr.verbs.duplicates import Duplicates, duplicates
-from neardup_solr.verbs.duplicates.inputs import Compared
-from neardup_solr.verbs.review.page import make_bar, make_question
+from neardup_solr.verbs.duplicates.inputs import THREADS, Compared
+from neardup_solr.verbs.review.page import make_bar, make_end, make_question
 from neardup_solr.verbs.review.questions import Questions, Tally
 
-REACH = 0.1  # below the threshold
+REACH, REACH_BY_FIELDS = 0.1, 0.45  # below the threshold; few probabilities are about a half
+SECOND = {"fields": "aligned", "words": "jaccard"}  # the measure beside each; by default words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,16 +68,25 @@ class Room:
     kept: int = 0
     questions: Questions = field(init=False)
     _clusters: dict[AnyId, Cluster] = field(init=False)
-    _size: int = field(init=False, default=-1)
+    _numbers: dict[tuple[str, str, bool], int] = field(init=False)
+    _read: int = 0  # bytes of the file
 
     def __post_init__(self) -> None:
         at_threshold = self.found.at(self.threshold)
         self.questions = Questions(
-            pairs=self.found.pairs, clusters=at_threshold.clusters, threshold=self.threshold
+            pairs=self.found.pairs,
+            clusters=at_threshold.clusters,
+            threshold=self.threshold,
+            others=compare_again(self.found),
         )
         self._clusters = {
             key_of(one.id, one.side): each for each in at_threshold.clusters for one in each.members
         }
+        self._numbers = {
+            Answer(id=str(pair.id), other_id=str(pair.other_id), answer="unsure",
+                   ordered=self.found.against).pair: number
+            for number, pair in enumerate(self.found.pairs)
+        }  # fmt: skip
         self._read_others()
 
     def act(
@@ -115,9 +129,7 @@ class Room:
             )
         append_answers(self.path, answers)
         self.kept += len(answers)
-        self._size = self._measure()
-        for number in numbers:
-            self.questions.judge(reader, number, judgement)
+        self.questions.judge(reader, numbers, judgement)
 
     def _pairs_of(self, number: int) -> list[int]:
         """The pairs of a pair's cluster."""
@@ -137,26 +149,27 @@ class Room:
 
     def _show(self, number: int | None) -> str:
         if number is None:
-            return ""
-        pair, cluster = self.found.pairs[number], self._cluster_of(number)
-        return make_question(pair, self.threshold, cluster, self.found.texts, self.found.kept)
-
-    def _measure(self) -> int:
-        return self.path.stat().st_size if os.path.exists(self.path) else 0
+            return make_end(self.questions)
+        pair, cluster, found = self.found.pairs[number], self._cluster_of(number), self.found
+        second = name_second(found) if self.questions.disagreeing[number] else None
+        return make_question(pair, self.threshold, cluster, found.texts, found.kept, second)
 
     def _read_others(self) -> None:
-        """Note what another review, or a command, has added to the file."""
-        if self._measure() == self._size:
+        """Note what was added to the file, by another review or a command too."""
+        size = self.path.stat().st_size if os.path.exists(self.path) else 0
+        if size < self._read:  # it was edited
+            self._read = 0
+        if size == self._read:
             return
-        self._size = self._measure()
-        if not self._size:
-            return
-        known = {one.pair: one.answer for one in choose_latest(read_answers(self.path))}
-        for number, pair in enumerate(self.found.pairs):
-            key = Answer(id=str(pair.id), other_id=str(pair.other_id), answer="unsure",
-                         ordered=self.found.against).pair  # fmt: skip
-            if key in known:
-                self.questions.judged[number] = known[key]
+        with self.path.open("rb") as file:
+            file.seek(self._read)
+            content = file.read()
+        if not content.endswith((b"\n", b"}")):  # another process is writing the last line
+            content = content[: content.rfind(b"\n") + 1]
+        for one in reversed(choose_latest(parse_answers(self.path, content))):
+            if one.pair in self._numbers:
+                self.questions.judged[self._numbers[one.pair]] = one.answer
+        self._read += len(content)
 
 
 @checked
@@ -165,7 +178,7 @@ def review(
     *,
     answers: str | Path,
     who: str | None = None,
-    reach: float = REACH,
+    reach: float | None = None,
     measure: MeasureName = "words",
     fields: OneOrMore | Mapping[str, str] | None = None,
     min_similarity: float | None = None,
@@ -190,11 +203,12 @@ def review(
 ) -> Reviewed:
     """Ask people in the browser whether pairs are the same, until the process is interrupted.
 
-    The pairs are those of `duplicates` down to `reach` below the threshold, without those that the
-    file `answers` has; each answer is on the disk before the next question is shown. First come
-    those whose answer helps most: pairs near the threshold, and those that hold large clusters
-    together. Several browsers may ask at the same time: none gets a pair that another one has.
-    `who` is noted with each answer (default: the user).
+    The pairs are those of `duplicates` down to `reach` below the threshold (default: 0.1, or 0.45
+    by fields), without those that the file `answers` has; each answer is on the disk before the
+    next question is shown. First come those whose answer helps most: pairs near the threshold,
+    those that hold large clusters together, and those that another measure decides otherwise (by
+    fields, the similarity of the whole records). Several browsers may ask at the same time: none
+    gets a pair that another one has. `who` is noted with each answer (default: the user).
 
     The page is served on 127.0.0.1, at `port` (0: one that is free); `on_ready` is told its
     address, which has a token. The other arguments are those of `duplicates`.
@@ -209,6 +223,8 @@ def review(
     except ImportError as error:
         reason = f"a review needs {error.name}, which is not installed"
         raise SettingsError(reason, "pip install 'neardup-solr[serve]'") from None
+    if reach is None:
+        reach = REACH if fields is None else REACH_BY_FIELDS
     require(0 <= reach <= 1, f"`reach` cannot be {reach:g}", "give 0 to 1, such as 0.1")
     room = _open_room(locals())
     bound = _bind(port)
@@ -256,6 +272,29 @@ def _open_room(given: Mapping[str, Any]) -> Room:
     if not found.pairs:
         raise ArgumentError("there is no pair to ask about", "ask for a larger `reach`")
     return Room(found=found, threshold=threshold, path=path, who=find_name(given["who"]))
+
+
+def name_second(found: Duplicates) -> str:
+    """Name the measure that has a second say about the pairs of a result."""
+    return SECOND.get(found.measure, "words")
+
+
+def compare_again(found: Duplicates) -> NDArray[np.float64]:
+    """Compare the pairs of a result by a second measure."""
+    from neardup_solr.measures import Comparer, measure_named
+    from neardup_solr.minhash import sign
+
+    comparer = Comparer(
+        measure=measure_named(name_second(found)),
+        settings=found.settings,
+        frequencies=found.frequencies,
+        threads=THREADS,
+    )
+    rows: dict[AnyId, int] = {}
+    ends = ((key_of(id, side) for side, id in pair.ends) for pair in found.pairs)
+    pairs = [[rows.setdefault(key, len(rows)) for key in two] for two in ends]
+    forms = sign.normal_forms([found.texts.get(key, "") for key in rows], threads=THREADS)
+    return comparer.compare_texts(forms, np.array(pairs, np.uint32))[1]
 
 
 def _bind(port: int) -> socket.socket:

@@ -74,8 +74,10 @@ def make_app(room: Room, token: str) -> Starlette:
         with lock:
             try:
                 found = room.act(what, reader, number, word, time.monotonic())
-            except NeardupError as error:
-                raise HTTPException(507, f"the answer is not kept: {error}") from error
+            except (NeardupError, OSError) as error:
+                is_answer = what in ("answer", "cluster")
+                reason = f"the answer is not kept: {error}" if is_answer else f"{error}"
+                raise HTTPException(507, reason) from error
         return JSONResponse(found, headers=HEADERS)
 
     async def refuse(_: Request, error: Exception) -> Response:

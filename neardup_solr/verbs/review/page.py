@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
+from neardup_solr.measures import floor
 from neardup_solr.records import AnyId, Cluster, Duplicate, key_of
 from neardup_solr.reports.html import show_invisibles
 from neardup_solr.text import diff
 from neardup_solr.verbs.evaluate.answers import Share
 from neardup_solr.verbs.review.questions import Questions
 
-MOST_WORDS = 2_000  # of a text that is shown
+MOST_CHARACTERS = 20_000  # of a text that are shown
+BEFORE = 200  # characters that are shown before the first difference of longer texts
+AROUND = 40  # words that are shown on either side of a longer run in common
 MOST_MEMBERS = 12  # of a cluster that is judged at once
 PREVIEW = 160  # characters
 
@@ -23,8 +27,12 @@ def make_question(
     cluster: Cluster | None,
     texts: Mapping[AnyId, str],
     kept: Mapping[AnyId, Mapping[str, Any]],
+    second: str | None = None,
 ) -> str:
-    """Make the HTML of a question. Nothing in a text is markup in it."""
+    """Make the HTML of a question. Nothing in a text is markup in it.
+
+    `second` is the measure that decides the pair otherwise, if there is one.
+    """
     one, other = key_of(pair.id, pair.sides[0]), key_of(pair.other_id, pair.sides[1])
     rows = [_compare("Id", str(pair.id), str(pair.other_id), is_id=True)]
     columns, others = kept.get(one, {}), kept.get(other, {})
@@ -33,11 +41,21 @@ def make_question(
         rows.append(_compare(name, *values))
     if pair.measure != "fields":  # which are columns already
         rows.append(_compare("Text", texts.get(one, ""), texts.get(other, "")))
-    head = "<tr><th></th><th scope='col'>First</th><th scope='col'>Second</th></tr>"
+    head = "<tr><td></td><th scope='col'>First</th><th scope='col'>Second</th></tr>"
     members = "" if cluster is None else "".join(_list_members(cluster, texts))
-    reason = escape(_tell_reason(pair, threshold, cluster))
+    reason = escape(_tell_reason(pair, threshold, cluster, second))
     table = f"<thead>{head}</thead><tbody>{''.join(rows)}</tbody>"
     return f"<p class='why-asked'>{reason}</p><table class='records'>{table}</table>{members}"
+
+
+def make_end(questions: Questions) -> str:
+    """Make the HTML that stands in place of a question if nobody needs to be asked."""
+    left = questions.tally().left
+    if left:
+        said = "Others are asked about the pairs that are left. Load this page again to go on."
+    else:
+        said = "All answers are kept. Close this page, and end the command with Ctrl-C."
+    return f"<p class='note'>{said}</p>"
 
 
 def make_bar(questions: Questions) -> str:
@@ -49,26 +67,32 @@ def make_bar(questions: Questions) -> str:
     )
     if tally.same + tally.different == 0:
         return f"<p>{counts}</p>"
-    precision = _gauge(f"Precision from {questions.threshold:g}", tally.precision)
+    precision = _gauge(f"Precision at {questions.threshold:g}", tally.precision)
     return f"<p>{counts}</p>{precision}{_gauge('Recall of the pairs found', tally.recall)}"
 
 
 def _gauge(name: str, share: Share) -> str:
     """A scale from 0 to 100 % with the interval filled."""
     value, low, high = (100 * one for one in (share.value, share.low, share.high))
-    said = f"{name} {value:.0f} % ({low:.0f} to {high:.0f})"
+    said = f"{name}: {value:.0f} %, {low:.0f} to {high:.0f} likely"
+    width = max(high - low, 1.0)
+    begin = min(low, 100 - width)
     return (
         f"<p class='gauge'><span>{said}</span><svg class='scale' viewBox='0 0 100 4'"
         f" preserveAspectRatio='none' aria-hidden='true'><rect width='100' height='4'/>"
-        f"<rect class='sure' x='{low:.1f}' width='{max(high - low, 1):.1f}' height='4'/></svg></p>"
+        f"<rect class='sure' x='{begin:.1f}' width='{width:.1f}' height='4'/></svg></p>"
     )
 
 
-def _tell_reason(pair: Duplicate, threshold: float, cluster: Cluster | None) -> str:
+def _tell_reason(
+    pair: Duplicate, threshold: float, cluster: Cluster | None, second: str | None
+) -> str:
     """Say why the pair is asked about."""
-    side = "at least" if pair.similarity >= threshold else "below"
+    side = "at least" if pair.similarity >= floor(threshold) else "below"
     what = "Probability of a match" if pair.measure == "fields" else f"Similarity by {pair.measure}"
     said = f"{what} {pair.similarity:.3f}, {side} the threshold {threshold:g}"
+    if second is not None:
+        said += f"; the measure {second} decides otherwise"
     if cluster is None or len(cluster.members) < 3:
         return said
     ends = {pair.id, pair.other_id}.intersection(cluster.bridges)
@@ -81,28 +105,55 @@ def _compare(name: str, first: str, second: str, *, is_id: bool = False) -> str:
     if is_id:
         cells = [show_invisibles(value, is_id=True) for value in (first, second)]
     else:
-        cells = ["".join(cell) for cell in _mark_words(diff.split(first), diff.split(second))]
+        cells = _mark_words(first, second)
     values = (f"<td dir='auto'>{cell or '<i>nothing</i>'}</td>" for cell in cells)
     heading = show_invisibles(name)
     return f"<tr><th scope='row'>{heading}</th>{''.join(values)}</tr>"
 
 
-def _mark_words(first: diff.Words, second: diff.Words) -> tuple[list[str], list[str]]:
-    one: list[str] = []
-    other: list[str] = []
-    changes = diff.changes(first.forms[:MOST_WORDS], second.forms[:MOST_WORDS])
-    for change in changes:
-        for words, part, tag, cells in (
-            (first, change.first, "del", one),
-            (second, change.second, "ins", other),
+def _mark_words(first: str, second: str) -> list[str]:
+    """Mark the words that only one of two texts has, if both have any.
+
+    Of long texts a part is shown, which begins before the first difference.
+    """
+    begin = 0
+    if max(len(first), len(second)) > MOST_CHARACTERS:
+        most = range(min(len(first), len(second)))
+        same = bisect_left(most, True, key=lambda at: first[: at + 1] != second[: at + 1])
+        begin = max(0, same - BEFORE)
+    parts = [text[begin : begin + MOST_CHARACTERS] for text in (first, second)]
+    one, other = map(diff.split, parts)
+    cells: list[list[str]] = [[_elide(begin, "equal characters")] if begin else [] for _ in parts]
+    for change in diff.changes(one.forms, other.forms) if one.forms and other.forms else ():
+        for words, run, tag, cell in (
+            (one, change.first, "del", cells[0]),
+            (other, change.second, "ins", cells[1]),
         ):
-            if part.stop > part.start:
-                shown = show_invisibles(words.text(part))
-                cells.append(shown if change.kind == "equal" else f"<{tag}>{shown}</{tag}>")
-    for words, cells in ((first, one), (second, other)):
-        if len(words.forms) > MOST_WORDS:
-            cells.append(f"<i>… {len(words.forms) - MOST_WORDS:,} more words</i>")
-    return [" ".join(one)], [" ".join(other)]
+            if change.kind == "equal":
+                cell += _show_common(words, run)
+            elif run.stop > run.start:
+                cell.append(f"<{tag}>{show_invisibles(words.text(run))}</{tag}>")
+    for text, part, cell in zip((first, second), parts, cells, strict=True):
+        if not (one.forms and other.forms) and part.strip():
+            cell.append(show_invisibles(part))
+        if len(text) > begin + MOST_CHARACTERS:
+            cell.append(_elide(len(text) - begin - MOST_CHARACTERS, "more characters"))
+    return [" ".join(cell) for cell in cells]
+
+
+def _show_common(words: diff.Words, run: slice) -> Iterator[str]:
+    """Show a run of words that both texts have, without the middle of a long one."""
+    left_out = run.stop - run.start - 2 * AROUND
+    if left_out <= 1:
+        yield show_invisibles(words.text(run))
+        return
+    yield show_invisibles(words.text(slice(run.start, run.start + AROUND)))
+    yield _elide(left_out, "words in common")
+    yield show_invisibles(words.text(slice(run.stop - AROUND, run.stop)))
+
+
+def _elide(count: int, what: str) -> str:
+    return f"<i class='elided'>… {count:,} {what} …</i>"
 
 
 def _list_members(cluster: Cluster, texts: Mapping[AnyId, str]) -> Iterator[str]:

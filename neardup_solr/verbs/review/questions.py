@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.arguments import Judgement
+from neardup_solr.measures import floor
 from neardup_solr.records import AnyId, Cluster, Duplicate, key_of
 from neardup_solr.verbs.evaluate.answers import Share
 
@@ -20,6 +21,8 @@ WIDTH = 0.05  # of a stratum of similarity
 STEP = 0.01  # pairs that are so near to each other are asked about at random
 DRAWS = 2_000  # of what the pairs that nobody judged may be
 LEASE = 600.0  # seconds for which nobody else is asked about a pair
+BETWEEN = 4  # questions between two about any pair
+DISAGREEING = 2.0  # how much nearer a pair counts that two measures decide otherwise
 
 
 class Tally(NamedTuple):
@@ -39,7 +42,8 @@ class Tally(NamedTuple):
 class Strata(NamedTuple):
     """Pairs divided by similarity: the number of its stratum for each, and how many each has.
 
-    Those from `first` on are at the threshold or above, which is a border.
+    Those from `first` on are at the threshold or above, which is a border. Pairs that two measures
+    decide otherwise are apart from the others, as they are asked about before them.
     """
 
     numbers: NDArray[np.int64]
@@ -47,9 +51,16 @@ class Strata(NamedTuple):
     first: int
 
     @classmethod
-    def of(cls, similarities: NDArray[np.float64], threshold: float) -> Strata:
+    def of(
+        cls,
+        similarities: NDArray[np.float64],
+        threshold: float,
+        disagreeing: NDArray[np.bool_] | None = None,
+    ) -> Strata:
         """Divide pairs by their similarities."""
-        places = np.floor((similarities - threshold) / WIDTH + 1e-9).astype(np.int64)
+        places = 2 * np.floor((similarities - threshold) / WIDTH + 1e-9).astype(np.int64)
+        if disagreeing is not None:
+            places += disagreeing
         names, numbers, sizes = np.unique(places, return_inverse=True, return_counts=True)
         return cls(numbers, sizes, int(np.searchsorted(names, 0)))
 
@@ -59,22 +70,29 @@ class Questions:
     """The pairs of a result to ask about, the most helpful first, each to one reader at a time.
 
     A pair helps most near the `threshold`, and more so if documents of it hold a large cluster
-    together. Not safe for several threads.
+    together, or another measure, whose similarities are `others`, decides it otherwise. Not safe
+    for several threads.
     """
 
     pairs: Sequence[Duplicate]
     clusters: Sequence[Cluster]  # at the threshold
     threshold: float
+    others: NDArray[np.float64] | None = None
     judged: dict[int, Judgement] = field(default_factory=dict)  # by the number of the pair
+    disagreeing: list[bool] = field(init=False)
     _strata: Strata = field(init=False)
     _waiting: deque[int] = field(init=False)
     _leases: dict[int, tuple[str, float]] = field(default_factory=dict)
-    _history: dict[str, list[int]] = field(default_factory=dict)
+    _history: dict[str, list[list[int]]] = field(default_factory=dict)  # what was judged at once
 
     def __post_init__(self) -> None:
         similarities = np.array([pair.similarity for pair in self.pairs])
-        self._strata = Strata.of(similarities, self.threshold)
-        self._waiting = deque(order_questions(self.pairs, self.clusters, self.threshold))
+        disagreeing = find_disagreeing(similarities, self.others, self.threshold)
+        self._strata = Strata.of(similarities, self.threshold, disagreeing)
+        self.disagreeing = disagreeing.tolist()
+        self._waiting = deque(
+            order_questions(self.pairs, self.clusters, self.threshold, self.disagreeing)
+        )
 
     def next(self, reader: str, now: float) -> int | None:
         """Choose the next pair for a reader; None if nobody needs to be asked any more.
@@ -97,11 +115,12 @@ class Questions:
                 return number
         return None
 
-    def judge(self, reader: str, number: int, judgement: Judgement) -> None:
-        """Note an answer, after it is kept."""
-        self.judged[number] = judgement
-        self._leases.pop(number, None)
-        self._history.setdefault(reader, []).append(number)
+    def judge(self, reader: str, numbers: list[int], judgement: Judgement) -> None:
+        """Note an answer about a pair, or several at once, after it is kept."""
+        for number in numbers:
+            self.judged[number] = judgement
+            self._leases.pop(number, None)
+        self._history.setdefault(reader, []).append(numbers)
 
     def skip(self, reader: str, number: int) -> None:
         """Ask about a pair again when all others have been asked about."""
@@ -110,17 +129,19 @@ class Questions:
             self._waiting.append(number)
 
     def back(self, reader: str, now: float) -> int | None:
-        """Go back to the pair that a reader judged last, which is asked about once more."""
+        """Go back to what a reader judged last, which is asked about once more."""
         for number in [n for n, (whose, _) in self._leases.items() if whose == reader]:
             del self._leases[number]
             self._waiting.appendleft(number)
         history = self._history.get(reader)
         if not history:
             return self.next(reader, now)
-        number = history.pop()
-        self.judged.pop(number, None)
-        self._leases[number] = reader, now
-        return number
+        numbers = history.pop()
+        for number in numbers:
+            self.judged.pop(number, None)
+        self._waiting.extendleft(reversed(numbers[1:]))
+        self._leases[numbers[0]] = reader, now
+        return numbers[0]
 
     def tally(self) -> Tally:
         """Count the answers, and estimate precision and recall at the threshold."""
@@ -136,14 +157,36 @@ class Questions:
         )
 
 
+def find_disagreeing(
+    similarities: NDArray[np.float64], others: NDArray[np.float64] | None, threshold: float
+) -> NDArray[np.bool_]:
+    """Find the pairs that another measure decides otherwise.
+
+    It calls as many pairs the same, those of which it has the largest similarities: thresholds of
+    two measures do not mean the same on all collections.
+    """
+    is_near = similarities >= floor(threshold)
+    if others is None:
+        return np.zeros(len(similarities), dtype=np.bool_)
+    ranked = np.argsort(-others, kind="stable")
+    is_near_too = np.zeros(len(similarities), dtype=np.bool_)
+    is_near_too[ranked[: np.count_nonzero(is_near)]] = True
+    disagreeing: NDArray[np.bool_] = is_near != is_near_too
+    return disagreeing
+
+
 def order_questions(
-    pairs: Sequence[Duplicate], clusters: Iterable[Cluster], threshold: float
+    pairs: Sequence[Duplicate],
+    clusters: Iterable[Cluster],
+    threshold: float,
+    disagreeing: Sequence[bool] = (),
 ) -> list[int]:
     """Order pairs by how much an answer helps: by their distance from the threshold.
 
     A pair of a document without which a cluster would fall apart counts as nearer, the more so the
-    larger the cluster. Pairs that are equally near are in random order, so that the first ones of
-    a stratum stand for all of it.
+    larger the cluster, and so does a pair that two measures are `disagreeing` about. Pairs that are
+    equally near are in random order, so that the first ones of a stratum stand for all of it. Each
+    fifth pair is any one: a few answers far from the threshold tell what all those pairs are like.
     """
     weights: dict[AnyId, float] = {}
     for cluster in clusters:
@@ -153,13 +196,19 @@ def order_questions(
                 weights[key_of(one.id, one.side)] = math.log2(len(cluster.members))
     random = Random(1)
 
-    def distance(pair: Duplicate) -> tuple[int, float]:
+    def distance(number: int, pair: Duplicate) -> tuple[int, float]:
         keys = (key_of(pair.id, pair.sides[0]), key_of(pair.other_id, pair.sides[1]))
         weight = max(1.0, *(weights.get(key, 1.0) for key in keys))
+        if disagreeing and disagreeing[number]:
+            weight = max(weight, DISAGREEING)
         return round(abs(pair.similarity - threshold) / weight / STEP), random.random()
 
-    distances = [distance(pair) for pair in pairs]
-    return sorted(range(len(pairs)), key=distances.__getitem__)
+    distances = [distance(number, pair) for number, pair in enumerate(pairs)]
+    near = sorted(range(len(pairs)), key=distances.__getitem__)
+    turns = enumerate(random.sample(near, len(near)))
+    mixed = (number for turn, any_one in turns
+             for number in (*near[BETWEEN * turn : BETWEEN * (turn + 1)], any_one))  # fmt: skip
+    return list(dict.fromkeys(mixed))
 
 
 def estimate(strata: Strata, are_same: Mapping[int, bool]) -> tuple[Share, Share]:

@@ -47,8 +47,11 @@ function draw(found) {
   find("bar").innerHTML = found.bar;
   find("answers").hidden = false;
   for (const button of find("answers").children) button.disabled = number === null && button.dataset.say !== "back";
-  find("question").innerHTML = found.question || "<p class='note'>There is nothing left to ask. The answers are kept; close this page, and stop the command with Ctrl-C.</p>";
-  find("question").focus({ preventScroll: true });
+  find("title").textContent = number === null ? "There is nothing left to ask" : "Are these two the same?";
+  find("question").innerHTML = found.question;
+  // A button keeps the focus, so that it can be pressed again. What changes is read out anyway.
+  const held = document.activeElement;
+  if (held === document.body || held.disabled) find("question").focus({ preventScroll: true });
   scrollTo(0, 0);
 }
 
@@ -57,11 +60,14 @@ document.addEventListener("click", (event) => {
   if (what) say(what);
 });
 document.addEventListener("keydown", (event) => {
-  const what = KEYS[event.key.toLowerCase()];
+  // On a keyboard of other letters, by the place of the key: Ы is where S is.
+  const key = /^[a-z]$/i.test(event.key) ? event.key : event.code.replace("Key", "");
+  const what = KEYS[key.toLowerCase()];
   if (!what || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   if (number === null && what !== "back") return;
-  if (what === "cluster" && !document.querySelector("[data-say=cluster]")) return;
   event.preventDefault();
-  say(what);
+  const cluster = document.querySelector("details.cluster");
+  if (what !== "cluster" || cluster?.open) say(what);
+  else if (cluster) cluster.open = true; // nobody judges what is not seen
 });
 say("next");

@@ -21,7 +21,14 @@ import neardup_solr as nd
 from neardup_solr.answers import read_answers
 from neardup_solr.records import Duplicate
 from neardup_solr.verbs.review.page import make_question
-from neardup_solr.verbs.review.questions import LEASE, Questions, Strata, estimate, order_questions
+from neardup_solr.verbs.review.questions import (
+    LEASE,
+    Questions,
+    Strata,
+    estimate,
+    find_disagreeing,
+    order_questions,
+)  # fmt: skip
 from tests.reviews import NEAR, reviewing
 
 
@@ -40,6 +47,24 @@ def test_pairs_near_the_threshold_are_asked_about_first() -> None:
     assert order_questions(pairs, (), 0.75) == [1, 3, 0, 2]
 
 
+def test_pairs_that_two_measures_disagree_about_count_as_nearer() -> None:
+    """The other measure calls as many pairs the same, whatever its own threshold is."""
+    similarities = np.array([0.9, 0.8, 0.7, 0.6])
+    others = np.array([0.3, 0.1, 0.2, 0.05])
+    disagreeing = find_disagreeing(similarities, others, 0.75).tolist()
+    assert disagreeing == [False, True, True, False]
+    pairs = [pair(number, one) for number, one in enumerate((0.9, 0.82, 0.69, 0.71))]
+    assert order_questions(pairs, (), 0.75)[0] == 3
+    assert order_questions(pairs, (), 0.75, disagreeing)[:2] == [2, 1]
+
+
+def test_each_fifth_question_is_about_any_pair() -> None:
+    pairs = [pair(number, 0.75 if number < 500 else 1.0) for number in range(1000)]
+    first = order_questions(pairs, (), 0.75)[:100]
+    assert sorted(order_questions(pairs, (), 0.75)) == list(range(1000))
+    assert 4 <= sum(number >= 500 for number in first) <= 16
+
+
 @given(st.lists(st.sampled_from("xy"), max_size=40))
 def test_nobody_is_asked_about_the_pair_of_another(readers: list[str]) -> None:
     asked = questions([0.7, 0.72, 0.74, 0.76, 0.78, 0.8])
@@ -49,7 +74,7 @@ def test_nobody_is_asked_about_the_pair_of_another(readers: list[str]) -> None:
         assert number is None or number not in {n for r, n in shown.items() if r != reader}
         shown[reader] = number
         if number is not None and now % 3:
-            asked.judge(reader, number, "same")
+            asked.judge(reader, [number], "same")
             shown[reader] = None
 
 
@@ -67,11 +92,22 @@ def test_skip_and_back() -> None:
     assert first == 0
     asked.skip("x", first)
     assert asked.next("x", 1) == 1
-    asked.judge("x", 1, "different")
+    asked.judge("x", [1], "different")
     assert asked.next("x", 2) == 0
     assert asked.back("x", 3) == 1
     assert 1 not in asked.judged
     assert asked.next("x", 4) == 1
+
+
+def test_back_takes_a_whole_cluster_back() -> None:
+    asked = questions([0.75, 0.8, 0.85, 0.9])
+    assert asked.next("x", 0) == 0
+    asked.judge("x", [0, 1, 2], "same")
+    assert asked.next("x", 1) == 3
+    assert asked.back("x", 2) == 0
+    assert not asked.judged
+    asked.judge("x", [0], "different")
+    assert [asked.next(reader, 3) for reader in "xyz"] == [1, 2, 3]
 
 
 def test_the_estimate_tends_to_the_truth() -> None:
@@ -99,6 +135,32 @@ def test_texts_are_no_markup() -> None:
     assert "<img" not in html
     assert "<i>x" not in html
     assert "\u202e" not in html
+
+
+def show(first: str, second: str) -> str:
+    return make_question(pair(0, 0.8), 0.75, None, {"a0": first, "b0": second}, {})
+
+
+def test_what_is_missing_is_no_difference() -> None:
+    html = show("fish and chips", "")
+    assert "<del>" not in html
+    assert "fish and chips" in html
+    assert "nothing" in html
+    assert "&amp; – 👍" in show("& – 👍", "fish")  # no word in it
+
+
+def test_long_texts_are_shown_where_they_differ() -> None:
+    """Of a megabyte, the part around the first difference."""
+    words = [f"w{number}" for number in range(150_000)]
+    other = [*words[:140_000], "changed", *words[140_001:]]
+    html = show(" ".join(words), " ".join(other))
+    assert "<del><bdi>w140000</bdi></del>" in html
+    assert "<ins><bdi>changed</bdi></ins>" in html
+    assert "equal characters" in html
+    assert "words in common" in html
+    assert "more characters" in html
+    assert len(html) < 20_000
+    assert len(show("x" * 1_000_000, "y" * 1_000_000)) < 50_000
 
 
 def ask(address: str, what: str, **fields: Any) -> requests.Response:
