@@ -210,16 +210,17 @@ def _choose_settings(
 def _require_one_text_field(collection: Collection, columns: Sequence[str]) -> None:
     """Refuse to write texts of several fields or columns into one field of somebody else's."""
     fields = collection.names.text
+    if fields == (TEXT,) or len(fields) == len(columns) == 1:
+        return
     step = "post the documents by your own program, then: "
     step += f"neardup annotate {collection.place}"
     of = f"the text of {collection.name!r} is"
     if len(fields) > 1:
         reason = f"{of} in several fields ({', '.join(fields)}): `index` has one"
         raise SettingsError(reason, step)
-    if len(columns) > 1 and fields != (TEXT,):
-        joined = f"{' and '.join(columns)} would be joined in the field {fields[0]!r}"
-        step = f"name one by `text`, and others by `keep`; or {step}"
-        raise SettingsError(f"{of} that of one column: {joined}", step)
+    joined = f"{' and '.join(columns)} would be joined in the field {fields[0]!r}"
+    step = f"name one by `text`, and others by `keep`; or {step}"
+    raise SettingsError(f"{of} that of one column: {joined}", step)
 
 
 def not_begun(source: object) -> str:

@@ -199,6 +199,8 @@ class Options:
         tables = {
             f"`output` {path}" if at else "`output`": Path(path) for at, path in enumerate(outputs)
         }
+        if not (tables or self.files):
+            return
         named = {f"`{name}`": path for name, path in self.files.items()}
         check_apart(tables | named)
         remember = self.files.get("remember")
