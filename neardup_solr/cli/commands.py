@@ -125,7 +125,7 @@ def _check(given: Given) -> None:
     """
     from neardup_solr import sources
     from neardup_solr.progress import ignore
-    from neardup_solr.sources.columns import check_keep
+    from neardup_solr.sources.record import check_keep
 
     numbers = ("threads", "batch", "checkpoint_every", "min_replicas")
     require_positive(**{name: given[name] for name in numbers})

@@ -22,7 +22,7 @@ from neardup_solr.records import NOTHING
 from neardup_solr.reports.tables import check_parquet
 from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.raw import RawRecords
-from neardup_solr.sources.record import plain
+from neardup_solr.sources.values import plain
 
 # The suffix of a format that is copied, beside those of JSON lines, which any becomes.
 OWN: Final = {"csv": ".csv", "tsv": ".tsv", "lines": ".txt", "parquet": ".parquet"}

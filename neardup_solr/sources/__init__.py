@@ -34,7 +34,6 @@ from neardup_solr.arguments import Source
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import LOG, ignore
 from neardup_solr.records import Document, Run, characters
-from neardup_solr.sources.columns import choose_id
 from neardup_solr.sources.csv import are_enough, first_fields, recognize_format, with_ids_of_lines
 from neardup_solr.sources.folders import (
     PARTS,
@@ -62,18 +61,13 @@ from neardup_solr.sources.record import (
     Piece,
     Record,
     Unusable,
+    choose_id,
     number_records,
     step_for,
 )
-from neardup_solr.sources.record import (
-    Reading as Reading,
-)
-from neardup_solr.sources.record import (
-    one_by_one as one_by_one,
-)
-from neardup_solr.sources.record import (
-    reading_of as reading_of,
-)
+from neardup_solr.sources.record import Reading as Reading
+from neardup_solr.sources.record import one_by_one as one_by_one
+from neardup_solr.sources.record import reading_of as reading_of
 from neardup_solr.text.packed import size_of
 
 FORMATS: Final = tuple(dict.fromkeys([*SUFFIXES.values(), "folder"]))

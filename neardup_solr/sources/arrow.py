@@ -9,10 +9,10 @@ from typing import Any, Final
 import numpy as np
 
 from neardup_solr.errors import RecordError
-from neardup_solr.sources.columns import Columns, columns, from_columns, from_row
 from neardup_solr.sources.folders import size
 from neardup_solr.sources.lines import NEEDS_FORMATS
-from neardup_solr.sources.record import Opened, Piece, Reading, too_large
+from neardup_solr.sources.record import Columns, Opened, Piece, Reading, columns, too_large
+from neardup_solr.sources.values import from_columns, from_row
 from neardup_solr.text.packed import Packed
 
 TOO_LARGE: Final = object()

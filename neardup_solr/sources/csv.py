@@ -14,25 +14,29 @@ from typing import Any, Final
 from neardup_solr.errors import RecordError, counted
 from neardup_solr.progress import ignore
 from neardup_solr.records import NOTHING
-from neardup_solr.sources.columns import Columns, are_there, columns, number_them, shown
 from neardup_solr.sources.lines import begun, lines, lists_of_lines
 from neardup_solr.sources.record import (
     NUMBERED,
     ROW,
+    Columns,
     Opened,
     Piece,
     Reading,
     Record,
     Unusable,
-    as_columns,
+    are_there,
     as_text,
+    columns,
     decode,
+    number_them,
     record,
     run,
+    shown,
     step_for,
     too_large,
     unusable,
 )
+from neardup_solr.sources.values import as_columns
 
 # The csv module holds a quoted field at four bytes a character, and a quote that is never closed
 # makes one field of the rest of the file. Longer texts can be given as JSONL or Parquet.

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from neardup_solr.errors import RecordError
 from neardup_solr.sources.arrow import first_line
-from neardup_solr.sources.columns import columns, from_row
 from neardup_solr.sources.lines import NEEDS_FORMATS
-from neardup_solr.sources.record import Opened, Reading, Record
+from neardup_solr.sources.record import Opened, Reading, Record, columns
+from neardup_solr.sources.values import from_row
 
 if TYPE_CHECKING:
     from zipfile import ZipFile, ZipInfo

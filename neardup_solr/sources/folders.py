@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from neardup_solr.errors import ArgumentError, RecordError, SourceError, counted
-from neardup_solr.sources.columns import columns
 from neardup_solr.sources.lines import DECOMPRESSORS, blocks
 from neardup_solr.sources.record import (
     Opened,
     Reading,
     Record,
     Unusable,
-    as_columns,
+    columns,
     decode,
     record,
     too_large,
 )
+from neardup_solr.sources.values import as_columns
 
 SUFFIXES: Final = {
     ".txt": "lines",

@@ -14,31 +14,25 @@ from typing import Any, Final
 from neardup_solr.errors import ArgumentError, RecordError, counted
 from neardup_solr.records import Document, find_problem
 from neardup_solr.sources.arrow import first_line, read_arrow
-from neardup_solr.sources.columns import (
-    Columns,
-    choose_id,
-    columns,
-    from_columns,
-    from_row,
-    kept_value,
-    key,
-    matches,
-    number_them,
-    shown,
-    value,
-)
 from neardup_solr.sources.json import FIRST_OBJECTS, Found, from_objects
 from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.record import (
     NUMBERED,
+    Columns,
     Opened,
     Piece,
     Reading,
     Record,
     Unusable,
-    as_columns,
+    choose_id,
+    columns,
+    key,
+    matches,
+    number_them,
     record,
+    shown,
 )
+from neardup_solr.sources.values import as_columns, from_columns, from_row, kept_value, value
 
 ROWS_AT_ONCE: Final = 1_024
 

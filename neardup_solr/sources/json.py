@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import NOTHING, Document, Run
 from neardup_solr.sources import lines
-from neardup_solr.sources.columns import key
 from neardup_solr.sources.lines import begun, blocks
 from neardup_solr.sources.record import (
     NUMBERED,
@@ -27,14 +26,15 @@ from neardup_solr.sources.record import (
     Reading,
     Record,
     Unusable,
-    as_columns,
     as_text,
     decode,
+    key,
     record,
     run,
     too_large,
     unusable,
 )
+from neardup_solr.sources.values import as_columns
 from neardup_solr.text.packed import SPARE, Packed, join_packed, pack
 
 # Its position, the object or what is wrong with it, and how it is written if that is known.

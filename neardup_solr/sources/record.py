@@ -1,16 +1,14 @@
-"""The options of reading, and the check that makes a document or an error of each record."""
+"""How a source is read: the options, its columns, and the check of each record."""
 
 from __future__ import annotations
 
 import codecs
-import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from decimal import Decimal
-from pathlib import Path, PurePath
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
-from uuid import UUID
 
 import orjson
 
@@ -25,6 +23,7 @@ from neardup_solr.arguments import (
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import ignore
 from neardup_solr.records import EMPTY_ID, MAX_ID_BYTES, NOTHING, Document, Number, Run
+from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.text.packed import Packed
 
 if TYPE_CHECKING:
@@ -39,6 +38,8 @@ Piece: TypeAlias = Record | Run
 ROW: Final = ":row"  # the column of ids that numbers records
 # Stands for an id until a record has its number: known by its identity, not by what it says.
 NUMBERED: Final = "".join((":", "row"))
+SHOWN = 10  # names in a message
+_LIKE_ID = re.compile(r"(?<![a-z])(ids?|uuid|guid|identifier|key|nr)(?![a-z])")
 Guess: TypeAlias = Literal["none", "refuse", "number"]
 
 
@@ -147,8 +148,148 @@ def _encoding(given: str) -> str | None:
     return None if name in ("utf-8", "utf-8-sig") else name
 
 
-# What stands for a missing value in pandas, by the names of the types: it need not be imported.
-MISSING: Final = frozenset({"NAType", "NaTType"})
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """Places of the id, the text and what is kept in each row, the latter by the names asked for.
+
+    `names` are those of all columns of a row; there is no id if records are numbered.
+    """
+
+    names: tuple[object, ...]
+    id: int | None
+    text: tuple[int, ...]
+    keep: tuple[tuple[str, int], ...]
+
+    def id_of(self, row: Sequence[Any]) -> Any:
+        """The id of a row, which may have to be numbered."""
+        return NUMBERED if self.id is None else row[self.id]
+
+    def needed(self) -> tuple[list[int], Columns]:
+        """The places of the columns that are needed, each once, and the columns among these."""
+        own = () if self.id is None else (self.id,)
+        places = sorted({*own, *self.text, *(at for _, at in self.keep)})
+        at = {place: number for number, place in enumerate(places)}
+        text = tuple(at[place] for place in self.text)
+        keep = tuple((name, at[place]) for name, place in self.keep)
+        names = tuple(self.names[place] for place in places)
+        id = None if self.id is None else at[self.id]
+        return places, Columns(names=names, id=id, text=text, keep=keep)
+
+
+def columns(source: Opened, names: Sequence[object], reading: Reading) -> Columns:
+    """Find the columns that are asked for.
+
+    Raises SourceError unless each of them is there exactly once.
+    """
+
+    def at(name: str) -> int:
+        found = matches(name, names)
+        if len(found) == 1:
+            return found[0]
+        raise source.error(
+            f"{_problem(name, [names[place] for place in found])}; those there are: {shown(names)}",
+            "name the right ones with `id`, `text` and `keep`"
+            + (number_them(reading) if name == reading.id else ""),
+        )
+
+    reading = choose_id(source, names, reading)
+    return Columns(
+        names=tuple(names),
+        id=at(reading.id) if reading.has_ids else None,
+        text=tuple(map(at, reading.text)),
+        keep=tuple((name, at(name)) for name in reading.keep),
+    )
+
+
+def choose_id(source: Opened, names: Iterable[object], reading: Reading) -> Reading:
+    """The reading, by which records are numbered if none of the columns looks like an id.
+
+    A notice says so. If nobody asked for a guess, nothing changes.
+    """
+    names = list(names)
+    if reading.guess != "number" or not reading.has_ids or matches(reading.id, names):
+        return reading
+    if any(isinstance(name, str) and _LIKE_ID.search(_apart(name)) for name in names):
+        return reading
+    source.on_notice(f"{source.name} has no column of ids: its records are numbered from 1")
+    return replace(reading, id=ROW)
+
+
+def number_them(reading: Reading) -> str:
+    """The end of a next step: how to do without ids, and what is wrong with that."""
+    step = ", or give :row for `id` to number the records"
+    if reading.guess != "refuse":
+        return step
+    return f"{step}, if no other source comes into the collection: numbers would replace each other"
+
+
+def _apart(name: str) -> str:
+    """A name in small letters, with blanks between its words: adId has two."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+
+
+def are_there(names: Sequence[object], reading: Reading) -> bool:
+    """Tell whether the columns of the id and of the text are there."""
+    needs_id = reading.has_ids and reading.guess != "number"
+    wanted = (reading.id, *reading.text) if needs_id else reading.text
+    return all(len(matches(name, names)) == 1 for name in wanted)
+
+
+def matches(name: str, names: Iterable[object]) -> list[int]:
+    """Find the columns of that name, or else those that differ from it in case only.
+
+    Blanks around a name and a byte order mark before it do not count then either.
+    """
+    texts = [(place, column) for place, column in enumerate(names) if isinstance(column, str)]
+    exactly = [place for place, column in texts if column == name]
+    if exactly:
+        return exactly
+    plain_name = _plain(name)
+    return [place for place, column in texts if _plain(column) == plain_name]
+
+
+@lru_cache(maxsize=1_024)
+def key(name: str, names: tuple[object, ...]) -> object:
+    """Find the key of an object that a name stands for, or the name if none or several match."""
+    found = matches(name, names)
+    return names[found[0]] if len(found) == 1 else name
+
+
+def shown(names: Sequence[object]) -> str:
+    """Name columns in a message, only the first ones if there are many."""
+    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return (", ".join(repr(name) for name in names[:SHOWN]) or "none") + more
+
+
+def check_keep(keep: Iterable[str]) -> None:
+    """Refuse columns that a collection cannot keep: they have names of fields of ours or of Solr's.
+
+    Raises ArgumentError.
+    """
+    for name in keep:
+        if name in ALL_FIELDS:
+            why = "the collection has a field of that name"
+        elif name.startswith("_"):
+            why = 'names that start with "_" belong to Solr'
+        else:
+            continue
+        raise ArgumentError(
+            f"the column {name!r} cannot be kept: {why}",
+            "rename the column in the source, or leave it out of `keep`",
+        )
+
+
+def _plain(name: str) -> str:
+    return name.strip().removeprefix("\ufeff").strip().casefold()
+
+
+def _problem(name: str, found: Sequence[object]) -> str:
+    if not found:
+        return f"the column {name!r} is missing"
+    if name in found:
+        return f"the column {name!r} appears twice"
+    return f"the column {name!r} matches several: {shown(found)}"
+
 
 MOST_BYTES: Final = 4  # of a character in UTF-8
 
@@ -202,21 +343,6 @@ def as_text(raw: bytes | str | None) -> str | None:
     if raw is None or len(raw) > MOST_CARRIED:
         return None
     return raw if isinstance(raw, str) else raw.decode("utf-8", "surrogateescape")
-
-
-def as_columns(names: Iterable[object], row: Iterable[Any]) -> dict[str, Any] | None:
-    """Make a dict of a row, or None if it is too long to be carried along."""
-    columns = {str(name): each for name, each in zip(names, row, strict=False) if name is not None}
-    if records.characters(columns) > MOST_CARRIED:
-        return None
-    try:
-        return {name: _as_json(each) for name, each in columns.items()}
-    except RecursionError:  # a list in a list, and so on a thousand times
-        return None
-
-
-def _as_json(value: Any) -> Any:
-    return as_text(value) if type(value) is bytes else plain(value)
 
 
 def number_records(found: Iterable[Piece]) -> Iterator[Piece]:
@@ -427,58 +553,3 @@ def decode(raw: bytes | None, reading: Reading) -> str:
             raise Unusable(reason, raw) from error
         reason = f"{NOT_UTF8}byte 0x{raw[error.start]:02x} at offset {error.start} of the record"
         raise Unusable(reason, raw) from error
-
-
-def unbox(value: Any) -> Any:
-    """Make Python's own of a value of a library, and None of a missing one, such as NaN.
-
-    Dates are left as they are, and so is what Python has no equivalent for.
-    """
-    kind = type(value)
-    if kind is str or value is None or kind is int or kind is bool or kind is list or kind is bytes:
-        return value
-    if isinstance(value, float):
-        return None if math.isnan(value) else float(value)
-    if kind.__name__ in MISSING:
-        return None
-    if isinstance(value, str):  # numpy.str_, or an enum
-        return str.__str__(value)
-    if isinstance(value, int):
-        return int(value)
-    if hasattr(value, "as_py"):  # a scalar of Arrow
-        return unbox(value.as_py())
-    if hasattr(value, "tolist") and hasattr(value, "dtype"):  # a scalar or an array of numpy
-        return _of_numpy(value)
-    return value
-
-
-def _of_numpy(value: Any) -> Any:
-    if value.dtype.kind not in "mM":
-        return unbox(value.tolist())
-    if getattr(value, "shape", ()):
-        return [_of_numpy(part) for part in value]
-    text = str(value)  # in ISO form; `tolist` would give a number of nanoseconds
-    return None if text == "NaT" else text
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON has it: dates in ISO form, decimals as text, NaN as None.
-
-    What has no such form is left as it is.
-    """
-    value = unbox(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, str | int):
-        return value
-    if isinstance(value, list | tuple | set | frozenset):  # tuples are the entries of a map
-        return [plain(part) for part in value]
-    if isinstance(value, dict):
-        return {str(name): plain(part) for name, part in value.items()}
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
-    if isinstance(value, Decimal):
-        return str(value) if value.is_finite() else None
-    return str(value) if isinstance(value, timedelta | UUID | PurePath) else value

@@ -19,7 +19,7 @@ from neardup_solr.arguments import (
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.files import home
 from neardup_solr.sources import Reading
-from neardup_solr.sources.columns import check_keep
+from neardup_solr.sources.record import check_keep
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

@@ -28,10 +28,9 @@ from neardup_solr.progress import Failures, OnError, OnProgress, ignore
 from neardup_solr.records import Document
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading
-from neardup_solr.sources.columns import matches
 from neardup_solr.sources.fingerprint import identity
 from neardup_solr.sources.json import from_objects
-from neardup_solr.sources.record import AGAIN, NUMBERED, Opened, Record, Unusable, decode
+from neardup_solr.sources.record import AGAIN, NUMBERED, Opened, Record, Unusable, decode, matches
 from neardup_solr.verbs.index import index
 
 GONE = "the record itself is not in the file: put an object with its columns into 'record'"

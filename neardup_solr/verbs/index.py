@@ -41,10 +41,9 @@ from neardup_solr.solr.cloud import require_single
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, TEXT
 from neardup_solr.sources import Reading, SourceLike, reading_of
-from neardup_solr.sources.columns import check_keep
 from neardup_solr.sources.fingerprint import DIGEST, bytes_of, identity
 from neardup_solr.sources.frames import class_name
-from neardup_solr.sources.record import came_before
+from neardup_solr.sources.record import came_before, check_keep
 from neardup_solr.verbs.delivery import Batch, Delivery, Destination, Interval
 
 BATCH_CHARACTERS = 4 * 2**20

@@ -22,7 +22,7 @@ from neardup_solr.progress import Failures, ignore
 from neardup_solr.records import AnyId
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import is_collection
-from neardup_solr.sources.record import plain
+from neardup_solr.sources.values import plain
 from neardup_solr.text.packed import size_of
 from neardup_solr.threads import prefetch, thread_pool
 

@@ -31,8 +31,7 @@ from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.query import OtherSettings
 from neardup_solr.sources import SourceLike, reading_of, rows_hint, size_hint
-from neardup_solr.sources.columns import check_keep
-from neardup_solr.sources.record import Record
+from neardup_solr.sources.record import Record, check_keep
 from neardup_solr.verbs import search
 from neardup_solr.verbs.batch import BANDS, Finder, NearMatch, SignedBatch, sign_batch
 from neardup_solr.verbs.delivery import Destination, Interval
