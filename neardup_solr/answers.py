@@ -73,6 +73,15 @@ class Answer:
         return (*ids, self.ordered)
 
     @property
+    def hashes(self) -> dict[str, str]:
+        """The hashes of both texts, by id."""
+        return {self.id: self.hash, self.other_id: self.other_hash}
+
+    def fits(self, hashes: Mapping[str, str]) -> bool:
+        """Tell whether both texts are those that were judged, as far as that is known."""
+        return all(not hash or hashes.get(id) == hash for id, hash in self.hashes.items())
+
+    @property
     def time(self) -> str:
         """The time in UTC, as ISO 8601 has it; "" if it is not known."""
         is_known = self.when != EARLIEST
@@ -214,12 +223,14 @@ def choose_latest(answers: Iterable[Answer]) -> list[Answer]:
     return list(latest.values())[::-1]
 
 
-def set_aside(answers: Iterable[tuple[Answer, Any, Any]]) -> Iterator[Answer]:
+def set_aside(
+    answers: Iterable[tuple[Answer, Any, Any]], partition: Partition | None = None
+) -> Iterator[Answer]:
     """Find the answers that contradict newer ones: A and B same, B and C same, A and C different.
 
-    Each comes with its two documents, the newest first.
+    Each comes with its two documents, the newest first. The others are put into the `partition`.
     """
-    partition = Partition()
+    partition = partition or Partition()
     for answer, one, other in answers:
         if answer.answer == SAME:
             is_obeyed = partition.unite(one, other)

@@ -120,6 +120,10 @@ class Partition:
         self._apart.setdefault(other, set()).add(one)
         return True
 
+    def are_apart(self, one: Any, other: Any) -> bool:
+        """Tell whether two groups are kept apart."""
+        return self.find(other) in self._apart.get(self.find(one), ())
+
 
 def components_apart(documents: int, pairs: Pairs, apart: Pairs) -> Labels:
     """Find components as `components` does, but leave out each pair that would join two `apart`.

@@ -156,13 +156,14 @@ class Match:
 class Pair:
     """Two near-duplicates: `id` comes before `other_id` in natural order.
 
-    `similarity` and `distance` are those of a `Match`.
+    `similarity` and `distance` are those of a `Match`; `answer` is that of a `Duplicate`.
     """
 
     id: str
     other_id: str
     distance: int | None
     similarity: float
+    answer: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

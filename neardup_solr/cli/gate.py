@@ -88,6 +88,8 @@ def gate(
     if output is not None:
         show.say(f"Wrote {output}.")
     _say_counts(counts, held)
+    if decisions.answered is not None:
+        show.say(f"{decisions.answered}.")
     if counts["failed"]:
         return 1
     return REFUSED if strict and counts["hold"] + counts["reject"] else 0

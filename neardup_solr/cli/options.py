@@ -279,7 +279,7 @@ def _choose_type(words: Sequence[str]) -> tuple[click.ParamType[Any] | type, str
     choice = next((one for one in known if get_origin(one) is Literal), None)
     if choice is not None:
         return click.Choice(get_args(choice)), None
-    if "Path" in words:
+    if "Path" in words and "Collection" not in words:  # whose address is no path
         return click.Path(path_type=Path), "FILE"
     return NUMBERS.get(words[0], (str, None)) if "str" not in words else (str, None)
 

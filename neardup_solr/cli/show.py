@@ -210,6 +210,8 @@ def say_report(report: Report) -> None:
             f"{report.cut:,} documents had as many candidates as --candidates allows and may have"
             " more near-duplicates; raise --candidates to be sure."
         )
+    if report.answered is not None:
+        say(f"{report.answered}.")
     say_gaps(report.gaps)
 
 

@@ -137,8 +137,8 @@ TEXTS: dict[str, dict[str, str]] = {
         " fields).",
         "review.port": "Port of the page on 127.0.0.1 (default: one that is free).",
         "answers": (
-            "Obey the answers of people in this file: what is different is never found again, and"
-            " what is the same always is."
+            "FILE: Obey the answers of people in this file: what is different is never found"
+            " again, and what is the same always is."
         ),
         "cap": (
             "Most documents of a band key or shingle that are all paired with each other (default:"

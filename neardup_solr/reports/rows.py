@@ -99,14 +99,17 @@ def write_pairs(pairs: Iterable[Pair], path: str | Path) -> None:
     """Write pairs to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
 
     The columns are id, other_id, distance (in words; empty, in JSONL null, if the measure has none)
-    and similarity (0..1). In TSV, backslash, tab and line breaks inside ids are escaped with a
-    backslash. What a spreadsheet would run as a formula gets a backslash in TSV, an apostrophe in
-    CSV and .xlsx, before its first sign (see `text.escape`). `read_pairs` undoes the first two.
+    and similarity (0..1), and answer if answers were asked for. In TSV, backslash, tab and line
+    breaks inside ids are escaped with a backslash. What a spreadsheet would run as a formula gets a
+    backslash in TSV, an apostrophe in CSV and .xlsx, before its first sign (see `text.escape`).
+    `read_pairs` undoes the first two.
 
     Raises SourceError if the suffix is not known or the file cannot be written; an older file of
     that name then stays as it is.
     """
-    write_rows((_row(pair, COLUMNS) for pair in pairs), COLUMNS, Path(path))
+    found = list(pairs)
+    columns = name_columns(found, COLUMNS)
+    write_rows((_row(pair, columns) for pair in found), columns, Path(path))
 
 
 def write_duplicates(
@@ -153,7 +156,9 @@ def write_rows(
 
 def format_pairs(pairs: Iterable[Pair], format: str) -> Iterator[str]:
     """Make lines of a report in a format: "tsv", "csv" or "jsonl"."""
-    return format_rows((_row(pair, COLUMNS) for pair in pairs), COLUMNS, format)
+    found = list(pairs)
+    columns = name_columns(found, COLUMNS)
+    return format_rows((_row(pair, columns) for pair in found), columns, format)
 
 
 def format_duplicates(
@@ -185,10 +190,12 @@ def _of_duplicates(
     return rows, names, names[len(own) :]
 
 
-def name_columns(pairs: Sequence[Duplicate]) -> tuple[str, ...]:
+def name_columns(
+    pairs: Sequence[Pair | Duplicate], columns: tuple[str, ...] = DUPLICATE_COLUMNS
+) -> tuple[str, ...]:
     """Name the columns of pairs: with `answer`, for people to fill, if answers were asked for."""
     has_answers = bool(pairs) and pairs[0].answer is not None
-    return (*DUPLICATE_COLUMNS, ANSWER) if has_answers else DUPLICATE_COLUMNS
+    return (*columns, ANSWER) if has_answers else columns
 
 
 def format_matches(matches: Iterable[Match], format: str) -> Iterator[str]:

@@ -22,7 +22,7 @@ from neardup_solr.answers import (
     read_answers,
     set_aside,
 )
-from neardup_solr.arguments import Frame, Id, Judgement, OneOrMore, checked, require
+from neardup_solr.arguments import Frame, Id, Judgement, OneOrMore, checked, require, shown
 from neardup_solr.errors import ArgumentError, DocumentNotFound, RecordError, SourceError, counted
 from neardup_solr.files import check_apart
 from neardup_solr.progress import LOG
@@ -35,6 +35,18 @@ from neardup_solr.sources.pairs import PAIR
 from neardup_solr.verbs.evaluate.answers import AnswerSheet, columns_of, write_columns
 
 ASIDE = "set aside"
+
+
+def read_from(answers: str | Path | Collection) -> list[Answer]:
+    """Read all answers of a file, in its order."""
+    is_path = isinstance(answers, str | Path)
+    require(is_path, f"`answers` cannot be {shown(answers)}", "name a file")
+    return read_answers(str(answers))
+
+
+def read_if_given(answers: str | Path | Collection | None) -> list[Answer] | None:
+    """Read all answers of a file, if one is given."""
+    return None if answers is None else read_from(answers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,9 +202,7 @@ def _is_known(new: Answer, old: Answer | None) -> bool:
     """Tell whether an answer says nothing new: the same word about the same texts."""
     if old is None or old.answer != new.answer:
         return False
-    before = {old.id: old.hash, old.other_id: old.other_hash}
-    now = {new.id: new.hash, new.other_id: new.other_hash}
-    return all(not hash or before.get(id) == hash for id, hash in now.items())
+    return new.fits(old.hashes)
 
 
 def _read_before(answers: str | Path, *others: object) -> list[Answer]:

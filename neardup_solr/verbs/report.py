@@ -6,20 +6,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from neardup_solr.arguments import By, MeasureName, OneOrMore, checked, listed, require
 from neardup_solr.errors import counted
 from neardup_solr.measures import Comparer, Limits
 from neardup_solr.minhash import make_entry
 from neardup_solr.progress import OnProgress, Progress, ignore
-from neardup_solr.records import Document, Hit, Match, Pair, natural, ordered
+from neardup_solr.records import Document, Hit, Pair, natural
 from neardup_solr.reports import tables
-from neardup_solr.reports.rows import Columns, of_pairs, write_pairs
+from neardup_solr.reports.rows import ANSWER, Columns, of_pairs, write_pairs
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import TEXT
 from neardup_solr.solr.query import Hits
 from neardup_solr.solr.schema import CHANGED, describe_unsigned
 from neardup_solr.threads import thread_pool
+from neardup_solr.verbs.answer import read_if_given
 from neardup_solr.verbs.batch import (
     Finder,
     collect_candidates,
@@ -32,8 +34,12 @@ from neardup_solr.verbs.search import (
     compare_hits,
     comparer_for,
     hits,
+    pair_with,
     searchable,
 )
+
+if TYPE_CHECKING:
+    from neardup_solr.verbs.duplicates.answers import Answered
 
 THREADS = 4  # mostly waiting for Solr
 PAGE = 50  # documents that one query asks about
@@ -46,13 +52,15 @@ class Report(tables.Table):
     """The pairs of a report, each once, and the number of documents it is about.
 
     `cut` counts documents with as many as `candidates` allows: they may have more. `gaps` says
-    what else may be missing, such as documents that changed while they were read.
+    what else may be missing, such as documents that changed while they were read. `answered` says
+    what became of the answers of people, if any were given.
     """
 
     pairs: tuple[Pair, ...]
     documents: int
     cut: int
     gaps: tuple[str, ...] = ()
+    answered: Answered | None = None
 
     @property
     def complete(self) -> bool:
@@ -64,16 +72,17 @@ class Report(tables.Table):
         return f"<Report: {pairs} among {documents}>"
 
     def columns(self) -> Columns:
-        """Make columns of the pairs: id, other_id, similarity, distance."""
-        return of_pairs(self.pairs, ("id", "other_id", "similarity", "distance"))
+        """Make columns of the pairs: id, other_id, similarity, distance; answer, if asked for."""
+        names = ("id", "other_id", "similarity", "distance")
+        return of_pairs(self.pairs, names if self.answered is None else (*names, ANSWER))
 
     @checked
     def write(self, path: str | Path) -> None:
         """Write the pairs to a .tsv, .csv, .jsonl or .xlsx file.
 
         The columns are id, other_id, distance (in words; empty if the measure has none) and
-        similarity (0..1), escaped as in `Duplicates.write`. The file is written completely or not
-        at all.
+        similarity (0..1), escaped as in `Duplicates.write`, and answer if answers were given. The
+        file is written completely or not at all.
 
         Raises SourceError if the suffix is not known or the file cannot be written; an older file
         of that name then stays as it is.
@@ -96,6 +105,7 @@ def report(
     measure: MeasureName = "words",
     max_distance: int | None = None,
     min_similarity: float | None = None,
+    answers: str | Path | Collection | None = None,
     on_progress: OnProgress | None = None,
 ) -> Report:
     """The near-duplicates of all documents of a collection, or of some, in the order of ids.
@@ -104,7 +114,8 @@ def report(
     by value, then the others by code point) that a `query` in Solr's syntax matches. With
     `later_only` a document is compared only with documents of later ids. `by`, `candidates`, `fq`,
     `same`, `measure`, `max_distance` and `min_similarity` say what counts as a near-duplicate, as
-    for `search`. `on_progress` is told how many documents are compared.
+    for `search`. `answers` names a file with the answers of people, which are
+    obeyed as by `duplicates`. `on_progress` is told how many documents are compared.
 
     Raises ArgumentError if `from_id` comes after `to_id`, SettingsError if the collection lacks
     what is asked for or has no documents, SolrError if Solr does not answer.
@@ -118,6 +129,7 @@ def report(
         measure=measure,
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
+    judged = read_if_given(answers)
     on_progress = on_progress or ignore
     settings, criteria = searchable(collection, asked)
     gaps = describe_unsigned(collection)
@@ -147,7 +159,20 @@ def report(
             on_progress(Progress("comparing", done, len(ids)))
     if state is not None and collection.state() != state:
         gaps.append(CHANGED)
-    return Report(pairs=once(found), documents=done, cut=cut, gaps=tuple(gaps))
+    answered = None
+    if judged is not None:
+        from neardup_solr.verbs.verdicts import obey_answers, read_within
+
+        named = {id for one in judged for id in one.hashes}
+        chosen, near = {*ids}, {*read_within(collection, named, (), criteria.fq)}
+
+        def is_wanted(pair: tuple[str, str]) -> bool:
+            first, second = pair
+            is_second = second in chosen and first in near and not later_only
+            return (first in chosen and second in near) or is_second
+
+        found, answered = obey_answers(collection, judged, found, comparer, is_wanted)
+    return Report(pairs=once(found), documents=done, cut=cut, gaps=tuple(gaps), answered=answered)
 
 
 def check_ids(from_id: str | None, to_id: str | None) -> None:
@@ -188,7 +213,7 @@ class _Neighbours:
             wanted=lambda hit: self._is_wanted(document.id, hit.id),
         )
         matches = compare_hits(self.collection, entry, found, self.comparer, many=True)
-        return [_pair(document.id, match) for match in matches], len(
+        return [pair_with(document.id, match) for match in matches], len(
             found
         ) == self.criteria.candidates
 
@@ -205,7 +230,7 @@ class _Neighbours:
         met = collect_candidates(batch, best, known, self.comparer)
         pairs: list[list[Pair]] = [[] for _ in best]
         for row, one in compare_candidates(known, met, self.comparer):
-            pairs[row].append(_pair(batch.documents[row].id, one.match))
+            pairs[row].append(pair_with(batch.documents[row].id, one.match))
         return [
             self.alone(document) if each.is_cut else (own, len(first) == self.criteria.candidates)
             for document, each, own, first in zip(batch.documents, found, pairs, best, strict=True)
@@ -217,11 +242,6 @@ class _Neighbours:
 
     def _is_wanted(self, id: str, other_id: str) -> bool:
         return natural(other_id) > natural(id) if self.later_only else other_id != id
-
-
-def _pair(id: str, match: Match) -> Pair:
-    first, second = ordered(id, match.id)
-    return Pair(id=first, other_id=second, distance=match.distance, similarity=match.similarity)
 
 
 def _chosen_ids(

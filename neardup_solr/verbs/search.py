@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup_solr.arguments import (
@@ -19,9 +20,9 @@ from neardup_solr.arguments import (
     require_positive,
 )
 from neardup_solr.errors import DocumentNotFound, SettingsError
-from neardup_solr.measures import Comparer, Limits, measure_named, measure_of, rerank
+from neardup_solr.measures import Comparer, Limits, measure_named, measure_of, nearness, rerank
 from neardup_solr.minhash import make_entry
-from neardup_solr.records import Document, Entry, Hit, Match
+from neardup_solr.records import Document, Entry, Hit, Match, Pair, ordered
 from neardup_solr.settings import Settings, require_indexed
 from neardup_solr.solr import query, schema
 from neardup_solr.solr.collection import Collection
@@ -87,6 +88,7 @@ def search(
     measure: MeasureName = "words",
     max_distance: int | None = None,
     min_similarity: float | None = None,
+    answers: str | Path | Collection | None = None,
 ) -> list[Match]:
     """The near-duplicates of a document of the collection, or of a text, most similar first.
 
@@ -98,7 +100,9 @@ def search(
     near-duplicates then. A `text` has but "first_word" and "md5_hash".
 
     Candidates are compared by `measure`; they count if they are at most `max_distance` words apart
-    and at least `min_similarity` (0..1) similar (default: the threshold of the measure).
+    and at least `min_similarity` (0..1) similar (default: the threshold of the measure). `answers`
+    names a file with the answers of people about documents: what is different
+    from the document `id` is left out, and what is the same is added.
 
     Raises DocumentNotFound for an unknown id, SettingsError if the collection lacks what is asked
     for, SolrError if Solr does not answer.
@@ -112,6 +116,7 @@ def search(
         measure=measure,
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
+    require(answers is None or id is not None, "`answers` are about documents", "give an `id`")
     if id is None:
         reason = f"a text has no value of {', '.join(criteria.read)} for `same`"
         require(not criteria.read, reason, f"name {' or '.join(COMPUTED)}, or take `fq`")
@@ -119,6 +124,40 @@ def search(
     else:
         id = str(id)
         document = _document(collection, id, criteria.read)
+    if answers is None:
+        return _find_matches(collection, document, criteria, id)
+    from neardup_solr.verbs.answer import read_from
+    from neardup_solr.verbs.verdicts import choose_around, obey_answers, read_within
+
+    judged = choose_around(read_from(answers), document.id)
+    matches = {one.id: one for one in _find_matches(collection, document, criteria, id)}
+    pairs = [pair_with(document.id, one) for one in matches.values()]
+    ids = {id for one in judged for id in one.hashes}
+    there = read_within(collection, ids - {document.id}, [TEXT], criteria.fq)
+    comparer = comparer_for(
+        collection, collection.needed_settings(), criteria.measure, criteria.limits
+    )
+
+    def is_wanted(pair: tuple[str, str]) -> bool:
+        return document.id in pair and not there.keys().isdisjoint(pair)
+
+    found, _ = obey_answers(collection, judged, pairs, comparer, is_wanted)
+    others = [(one, one.other_id if one.id == document.id else one.id) for one in found]
+    return sorted(
+        (
+            matches.get(other)
+            or Match(id=other, distance=one.distance, similarity=one.similarity, shared=0,
+                     content=str(there[other].get(TEXT, "")))
+            for one, other in others
+        ),
+        key=nearness,
+    )  # fmt: skip
+
+
+def _find_matches(
+    collection: Collection, document: Document, criteria: Criteria, id: str | None
+) -> list[Match]:
+    """Find the near-duplicates of a document, other than that of this id."""
     at_once = _by_bands(collection, document, criteria, wanted=lambda hit: hit.id != id)
     if at_once is not None:
         return at_once
@@ -250,6 +289,12 @@ def hits(
     equal = {row["id"] for row in rows
              if all(_values(row.get(name)) == own[name] for name in own)}  # fmt: skip
     return [hit for hit in chosen if hit.id in equal]
+
+
+def pair_with(id: str, match: Match) -> Pair:
+    """Make a pair of a document and its match."""
+    first, second = ordered(id, match.id)
+    return Pair(id=first, other_id=second, distance=match.distance, similarity=match.similarity)
 
 
 def _values(stored: object) -> frozenset[str]:

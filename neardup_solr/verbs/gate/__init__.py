@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from neardup_solr import sources
 from neardup_solr.arguments import (
@@ -33,11 +35,17 @@ from neardup_solr.solr.query import OtherSettings
 from neardup_solr.sources import SourceLike, reading_of, rows_hint, size_hint
 from neardup_solr.sources.record import Record, check_keep
 from neardup_solr.verbs import search
+from neardup_solr.verbs.answer import read_if_given
 from neardup_solr.verbs.batch import BANDS, Finder, NearMatch, SignedBatch, sign_batch
 from neardup_solr.verbs.delivery import Destination, Interval
 from neardup_solr.verbs.gate.matcher import Admitted, Matched, match_batch
 from neardup_solr.verbs.gate.policy import REJECT, TAG_FIELD, Decision, Decisions, Policy
 from neardup_solr.verbs.index import ColumnsToKeep
+
+if TYPE_CHECKING:
+    from neardup_solr.answers import Answer
+    from neardup_solr.verbs.duplicates.answers import Answered
+    from neardup_solr.verbs.gate.answered import GateAnswers
 
 VERIFIED_EVERY = 10_000  # documents that were indexed
 MOST_AT_ONCE = 1_000  # documents that one query asks about
@@ -59,6 +67,7 @@ def gate(
     index: bool = False,
     batch: int = 50,
     most: int = 100,
+    answers: str | Path | Collection | None = None,
     patience: float | str = "5m",
     id: str | None = None,
     text: OneOrMore | None = None,
@@ -83,7 +92,9 @@ def gate(
     `measure`, is at least `tag`, `hold` or `reject` (default: it is tagged from the threshold of
     the measure on). Documents more than `max_distance` words apart are not near. A document whose
     normal form is already there gets at least the action `exact`. Only documents that match `fq`,
-    Solr filter queries, count.
+    Solr filter queries, count. `answers` names a file with the answers of people: a
+    document that was judged different is not near, and one that was judged the same gets at least
+    the action `exact`, whatever their similarity is; `answered` of the result has them.
 
     With `index`, admitted documents are indexed: a decision is given once Solr has the document,
     and what Solr refuses is rejected. Now and then, and after the last one that is read, they are
@@ -110,6 +121,7 @@ def gate(
     fits, filters = 1 <= batch <= MOST_AT_ONCE, listed(fq)
     require(fits, f"`batch` cannot be {batch}", f"give 1 to {MOST_AT_ONCE:,}")
     require_positive(most=most)
+    judged = read_if_given(answers)
     text = listed(text or collection.names.columns)
     reading = reading_of(locals(), "refuse", at_once=True)
     failures = Failures(on_error)
@@ -140,8 +152,23 @@ def gate(
         else None,
         patience=in_seconds(patience, "patience"),
         columns=ColumnsToKeep(collection, {TAG_FIELD}) if index and keep is None else None,
+        answers=None if judged is None else _make_answers(collection, judged),
     )
-    return Decisions(run.decide(records), failures, run.find_gaps, is_indexing=index)
+    return Decisions(
+        run.decide(records),
+        failures,
+        run.find_gaps,
+        is_indexing=index,
+        count_answers=run.count_answers,
+    )
+
+
+def _make_answers(collection: Collection, judged: list[Answer]) -> GateAnswers:
+    """Prepare answers for a gate, by the texts of the documents that are there."""
+    from neardup_solr.verbs.gate.answered import GateAnswers
+    from neardup_solr.verbs.verdicts import Verdicts, read_hashes
+
+    return GateAnswers(verdicts=Verdicts(judged, read_hashes(collection, judged)))
 
 
 def _make_finder(
@@ -203,6 +230,7 @@ class _GateRun:
     destination: Destination | None
     patience: float
     columns: ColumnsToKeep | None
+    answers: GateAnswers | None
     interval: Interval = field(default_factory=Interval)
 
     def find_gaps(self) -> list[str]:
@@ -210,6 +238,10 @@ class _GateRun:
         found = schema.read_schema(self.collection)
         count = schema.count_unsigned(self.collection, found, self.finder.filters)
         return schema.describe_unsigned(self.collection, count)
+
+    def count_answers(self) -> Answered | None:
+        """Count the answers about documents that have come, if any answers were given."""
+        return None if self.answers is None else self.answers.count()
 
     def decide(self, records: Iterable[Record]) -> Iterator[Decision | RecordError]:
         """Decide about documents, batch by batch. Other records stay in their places."""
@@ -238,6 +270,8 @@ class _GateRun:
                 raise
             self._verify()
         self.failures.warn()
+        if self.answers is not None:
+            self.answers.count().warn()
 
     def _verify(self) -> None:
         """See that Solr has what was indexed, and report what it loses each time as failed."""
@@ -270,6 +304,8 @@ class _GateRun:
                 self.collection, self.policy, self.finder.filters, index=is_indexing
             )
             return self._judge(documents, admitted)
+        if self.answers is not None:
+            matched = self.answers.obey(self.collection, self.finder, batch, matched, admitted)
         if batch.words.any():  # all documents have these settings
             self.finder = replace(self.finder, is_sure=True)
         there: Mapping[str, int] = {}
@@ -281,7 +317,7 @@ class _GateRun:
             rows = [row for row, one in enumerate(decisions) if one.is_admitted]
             refused = self._send(decisions, [row for row in rows if row not in fixed])
             if not refused:
-                admitted.add(batch, rows)
+                admitted.add(batch, rows, matched.hashes)
                 return decisions
             fixed |= {row: decisions[row] for row in rows} | refused
 
@@ -309,7 +345,9 @@ class _GateRun:
         decisions = []
         for row, document in enumerate(batch.documents):
             near = [one for one in matched.near[row] if counts(one, document.id)]
-            decision = fixed.get(row) or self._decide_one(document, near, int(batch.words[row]))
+            same = [one for one in matched.same.get(row, ()) if counts(one, document.id)]
+            words = int(batch.words[row])
+            decision = fixed.get(row) or self._decide_one(document, near, same, words)
             is_known = self.destination is not None and (
                 document.id in there or document.id in latest
             )
@@ -324,11 +362,16 @@ class _GateRun:
                 numbers[row] = latest[document.id] = len(admitted.ids) + len(numbers)
         return decisions
 
-    def _decide_one(self, document: Document, near: list[NearMatch], words: int) -> Decision:
+    def _decide_one(
+        self, document: Document, near: list[NearMatch], same: list[NearMatch], words: int
+    ) -> Decision:
         near.sort(key=lambda one: nearness(one.match))
         matches = [one.match for one in near]
         exact = next((one.match for one in near if one.is_equal), None)
-        action, reason = self.policy.judge(matches, exact)
+        others = sorted((one.match for one in same), key=nearness)
+        action, reason = self.policy.judge(matches, exact, next(iter(others), None))
+        known = {one.id for one in matches}
+        matches = [*matches, *(one for one in others if one.id not in known)]
         return Decision(
             document=document,
             action=action,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -94,23 +94,31 @@ def _sharing_keys(
 class Matched:
     """Near-duplicates of each document of a batch, and if there were too many to compare all.
 
-    Documents of the same batch are included, whether they are admitted or not.
+    Documents of the same batch are included, whether they are admitted or not. `same` are those
+    that are the same by answers, and may be near, too; `hashes` are those of the texts that answers
+    are about. Both are by row.
     """
 
     near: list[list[NearMatch]]
     is_cut: list[bool]
+    same: Mapping[int, list[NearMatch]] = field(default_factory=dict)
+    hashes: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
 class Admitted:
-    """The documents that were admitted, by number. `latest` is the last number of each id."""
+    """The documents that were admitted, by number. `latest` is the last number of each id.
+
+    `hashes` has those of the texts of documents that answers are about.
+    """
 
     known: Strings
     ids: list[str] = field(default_factory=list)
     latest: dict[str, int] = field(default_factory=dict)
+    hashes: dict[int, str] = field(default_factory=dict)
     bands: BandIndex = field(default_factory=BandIndex)
 
-    def add(self, batch: SignedBatch, rows: Sequence[int]) -> None:
+    def add(self, batch: SignedBatch, rows: Sequence[int], hashes: Mapping[int, str]) -> None:
         """Admit these rows of a batch."""
         numbers = np.arange(len(self.ids), len(self.ids) + len(rows))
         has_words = batch.words[rows] > 0
@@ -121,6 +129,8 @@ class Admitted:
         self.ids += added
         self.latest.update(zip(added, numbers.tolist(), strict=True))
         self.known.extend([batch.known[row] for row in rows])
+        at = zip(numbers.tolist(), rows, strict=True)
+        self.hashes.update((number, hashes[row]) for number, row in at if row in hashes)
 
 
 def match_batch(
@@ -132,7 +142,7 @@ def match_batch(
     """
     found = hits_of_batch(collection, batch, finder)
     there = [
-        [one for one in each.found if _counts(document.id, one)]
+        [one for one in each.found if counts_for(document.id, one)]
         for document, each in zip(batch.documents, found, strict=True)
     ]
     known = list(batch.known)
@@ -148,7 +158,7 @@ def match_batch(
     return Matched(near=near, is_cut=[each.is_cut for each in found])
 
 
-def _counts(id: str, one: Hit) -> bool:
+def counts_for(id: str, one: Hit) -> bool:
     """Return True if a document of the collection counts for one with this id.
 
     One that was tagged as a near-duplicate of this id does not: it came later, and this document

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 from warnings import warn
 
 from neardup_solr.arguments import Action, MeasureName, require, require_choice
@@ -15,6 +15,9 @@ from neardup_solr.progress import Failures
 from neardup_solr.records import Document, Match
 from neardup_solr.reports.rows import Columns, beside
 from neardup_solr.reports.tables import Table
+
+if TYPE_CHECKING:
+    from neardup_solr.verbs.duplicates.answers import Answered
 
 ACTIONS: tuple[Action, ...] = get_args(Action)
 ALLOW, TAG, HOLD, REJECT = ACTIONS
@@ -65,10 +68,13 @@ class Policy:
         least = min(bound for _, bound in self.bounds if bound is not None)
         return Limits(max_distance=self.max_distance, min_similarity=least)
 
-    def judge(self, matches: Sequence[Match], exact: Match | None) -> tuple[Action, str]:
+    def judge(
+        self, matches: Sequence[Match], exact: Match | None, same: Match | None = None
+    ) -> tuple[Action, str]:
         """Choose the action for a document with these matches, nearest first, and say why.
 
-        `exact` is the match whose normal form is the document's own.
+        `exact` is the match whose normal form is the document's own, `same` one that somebody
+        judged to be the same.
         """
         action, reason = ALLOW, "nothing is near it"
         if matches:
@@ -80,9 +86,11 @@ class Policy:
             )
             said = f"{nearest.similarity:.3f} similar to {nearest.id!r}"
             reason = f"{said}, which is {bound:g} or more"
-        if exact is None or ACTIONS.index(self.exact) < ACTIONS.index(action):
+        if ACTIONS.index(self.exact) < ACTIONS.index(action) or not (exact or same):
             return action, reason
-        return self.exact, f"the same text as {exact.id!r}"
+        if exact is not None:
+            return self.exact, f"the same text as {exact.id!r}"
+        return self.exact, f"the same as {same and same.id!r} by an answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +136,7 @@ class Decisions(Table, Iterator[Decision]):
     With `index`, a document is indexed as its decision is read; RuntimeWarning if none ever is.
     """
 
-    __slots__ = ("_coming", "_failures", "_find_gaps", "_warns")
+    __slots__ = ("_coming", "_count_answers", "_failures", "_find_gaps", "_warns")
 
     def __init__(
         self,
@@ -137,11 +145,13 @@ class Decisions(Table, Iterator[Decision]):
         find_gaps: Callable[[], Sequence[str]],
         *,
         is_indexing: bool = False,
+        count_answers: Callable[[], Answered | None] = lambda: None,
     ) -> None:
         self._coming = coming
         self._failures = failures
         self._find_gaps = find_gaps
         self._warns = is_indexing
+        self._count_answers = count_answers
 
     def __next__(self) -> Decision:
         return next(one for one in self.with_failed() if isinstance(one, Decision))
@@ -153,6 +163,11 @@ class Decisions(Table, Iterator[Decision]):
         Solr is asked each time.
         """
         return tuple(self._find_gaps())
+
+    @property
+    def answered(self) -> Answered | None:
+        """What became of the answers about documents that have come so far, if any were given."""
+        return self._count_answers()
 
     def with_failed(self) -> Iterator[Decision | RecordError]:
         """Yield the decisions, and the error of a record that makes no document in its place."""

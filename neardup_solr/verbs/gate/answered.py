@@ -1,0 +1,128 @@
+"""Answers of people about new documents and those that are there, obeyed by the gate."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from neardup_solr.answers import UNSURE, Answer
+from neardup_solr.minhash import sign
+from neardup_solr.records import Hit
+from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.names import TEXT
+from neardup_solr.verbs.batch import Candidate, Finder, NearMatch, SignedBatch, compare_candidates
+from neardup_solr.verbs.duplicates.answers import Answered
+from neardup_solr.verbs.gate.matcher import Admitted, Matched, counts_for
+from neardup_solr.verbs.gate.policy import TAG_FIELD
+from neardup_solr.verbs.verdicts import TextKey, Verdicts, key_text, read_within, remove_limits
+
+
+@dataclass(slots=True, kw_only=True)
+class GateAnswers:
+    """The answers that a gate obeys, and which of them it has met."""
+
+    verdicts: Verdicts
+    obeyed: dict[Answer, None] = field(default_factory=dict)
+    changed: dict[Answer, None] = field(default_factory=dict)
+
+    def count(self) -> Answered:
+        """Count the answers about documents that have come so far."""
+        aside = {*self.verdicts.set_aside}
+        return Answered(
+            obeyed=tuple(one for one in self.obeyed if one not in aside),
+            changed=tuple(self.changed),
+            set_aside=self.verdicts.set_aside,
+        )
+
+    def obey(
+        self,
+        collection: Collection,
+        finder: Finder,
+        batch: SignedBatch,
+        matched: Matched,
+        admitted: Admitted,
+    ) -> Matched:
+        """Leave out what is different from a document of a batch, and add what is the same."""
+        verdicts = self.verdicts
+        own = {
+            row: key_text(one.id, one.text)
+            for row, one in enumerate(batch.documents)
+            if one.id in verdicts.about and batch.words[row]
+        }
+        if not own:
+            return matched
+        asked = {id for key in own.values() for id in verdicts.list_related(key)}
+        asked |= {one.met.id for row in own for one in matched.near[row]} & verdicts.about.keys()
+        names = dict.fromkeys((TEXT, finder.comparer.measure.compared_field, TAG_FIELD))
+        stored = read_within(collection, asked, [*names], finder.filters)
+        there = {id: key_text(id, str(found.get(TEXT, ""))) for id, found in stored.items()}
+
+        def key_of(met: Candidate) -> TextKey:
+            if met.row is not None:
+                return own.get(met.row, (met.id, ""))
+            if met.number is not None:
+                return met.id, admitted.hashes.get(met.number, "")
+            return there.get(met.id, (met.id, ""))
+
+        known = list(batch.known)
+        hits = [Hit(id=id, shared=0, fields=found) for id, found in stored.items()]
+        met = [
+            (row, one)
+            for row, one in self._list_met(own, hits, admitted, finder, known)
+            if verdicts.are_same(own[row], key_of(one))
+        ]
+        same: dict[int, list[NearMatch]] = defaultdict(list)
+        for row, one in compare_candidates(known, met, remove_limits(finder.comparer)):
+            same[row].append(one)
+        self._count(own, there, admitted)
+        near = [
+            [one for one in each
+             if row not in own or not verdicts.are_different(own[row], key_of(one.met))]
+            for row, each in enumerate(matched.near)
+        ]  # fmt: skip
+        return replace(matched, near=near, same=same, hashes={row: own[row][1] for row in own})
+
+    def _list_met(
+        self,
+        own: Mapping[int, TextKey],
+        hits: list[Hit],
+        admitted: Admitted,
+        finder: Finder,
+        known: list[str],
+    ) -> Iterator[tuple[int, Candidate]]:
+        """List the documents that may be the same, by row. What they are compared by is known."""
+        measure = finder.comparer.measure
+        contents = [str(one.fields.get(measure.compared_field, "")) for one in hits]
+        forms = sign.normal_forms(contents) if measure.needs_texts else contents
+        there = {one.id: (one, form) for one, form in zip(hits, forms, strict=True) if form}
+        rows: dict[str, list[int]] = defaultdict(list)
+        for row, (id, hash) in own.items():
+            for other in sorted(self.verdicts.list_same((id, hash))):
+                one, form = there.get(other, (None, ""))
+                if one is not None and counts_for(id, one):
+                    yield row, Candidate(id=other, place=len(known), shared=0)
+                    known.append(form)
+                number = admitted.latest.get(other)
+                if number is not None:
+                    yield row, Candidate(id=other, place=len(known), shared=0, number=number)
+                    known.append(admitted.known[number])
+                for earlier in rows[other]:
+                    yield row, Candidate(id=other, place=earlier, shared=0, row=earlier)
+            rows[id].append(row)
+
+    def _count(
+        self, own: Mapping[int, TextKey], there: Mapping[str, TextKey], admitted: Admitted
+    ) -> None:
+        """Note the answers about documents that have come and others that are there."""
+        hashes = dict(there.values())
+        for id, hash in own.values():
+            hashes[id] = hash
+            for answer in self.verdicts.about[id]:
+                others = answer.hashes.keys() - {id}
+                for other in others & admitted.latest.keys():
+                    hashes[other] = admitted.hashes.get(admitted.latest[other], "")
+                if others <= hashes.keys() and not answer.fits(hashes):
+                    self.changed[answer] = None
+                elif others <= hashes.keys() and answer.answer != UNSURE:
+                    self.obeyed[answer] = None
