@@ -27,7 +27,7 @@ from neardup_solr.errors import (
 from neardup_solr.minhash import encode
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.collection import PAUSE, Collection
 from neardup_solr.solr.responses import Sent
 
 # How soon a thread whose answer has come gets the interpreter while a batch is encoded; with
@@ -38,7 +38,6 @@ ROUNDS = 5  # then documents that Solr takes, and does not find, are given up
 MOST_ROUNDS = 50  # also if Solr was away in each of them, and in a cloud (a second each)
 LAST_IDS = 20  # of a stretch, to see later that the collection still has them
 LOST = "Solr took it, but does not find it after a commit; does another program delete it?"
-PAUSE = 1.0  # seconds between two looks at a cloud that may catch up
 HURRY_SECONDS = 8.0  # for the last documents, once the user wants to stop
 
 

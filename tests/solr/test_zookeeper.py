@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -55,6 +56,32 @@ def test_a_node_that_is_away_is_not_missed(place: Layout) -> None:
         with pytest.raises(nd.ArgumentError, match="cannot be 3: a shard of 'two' has 2 replicas"):
             nd.index([(7, texts[7])], solr, min_replicas=3)
         assert cloud.collections(again) == {"two": 60}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("update", "query"),
+    [
+        (lambda solr: nd.mark(solr, nd.duplicates(solr)), "neardup_cluster:[* TO *]"),
+        (nd.strip, "-md5_hash:*"),
+    ],
+    ids=["mark", "strip"],
+)
+def test_updates_wait_until_a_lost_leader_is_noticed(
+    update: Callable[[nd.Collection], object], query: str, place: Layout
+) -> None:
+    """Until then Solr drops what is for its shards."""
+    with nodes(place.home, 2) as running:
+        first, second = running.nodes
+        solr = nd.connect(first, "three")
+        nd.init(solr, shards=2, replicas=2)
+        texts = [f"number {n} of the {n % 7} old lamps in the street" for n in range(30)]
+        nd.index(list(enumerate(texts)), solr, min_replicas=2)
+        make_leader(solr, second)
+        kill(place, 2)
+        update(solr)
+        solr.commit()
+        assert (solr.count([query]), solr.count()) == (30, 30)
 
 
 def zookeeper(running: Server) -> str:
