@@ -6,9 +6,7 @@ checks every answer before it counts.
 
 from __future__ import annotations
 
-import itertools
 import random
-import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -67,8 +65,6 @@ from neardup_solr.solr.responses import (
 from neardup_solr.solr.session import CheckedSession, open_session
 from neardup_solr.solr.waiting import Nodes
 
-NOTICE_SECONDS = 50.0  # until a cloud has noticed that a node has gone, and chosen new leaders
-PAUSE = 1.0  # seconds between two looks at a cloud that may catch up
 IDS_PAGE = 10_000  # bare ids in one answer
 EXACT = {"expandMacros": "false"}  # or Solr would expand "${...}" inside values and ids
 _WITH_VERSIONS = {**EXACT, "versions": "true", "wt": "json"}
@@ -185,22 +181,6 @@ class Collection:
         self.session.outages.until_ready()  # while it replays its log, a commit does nothing
         self.commit()
         return True
-
-    def attempts(self, usual: int) -> Iterator[int]:
-        """Count attempts to bring updates to all documents: the usual ones, in a SolrCloud more.
-
-        Until a cloud notices that a node has gone, it drops updates for the shards that this node
-        led. So it gets an attempt a second until patience ends, NOTICE_SECONDS at most.
-        """
-        began = time.monotonic()
-        for number in itertools.count():
-            yield number
-            seconds = time.monotonic() - began
-            can_wait = seconds < min(self.session.outages.patience, NOTICE_SECONDS)
-            if number + 1 >= usual and not (self.session.nodes.is_cloud and can_wait):
-                return
-            if self.session.nodes.is_cloud:
-                time.sleep(PAUSE)
 
     def delete_ids(self, ids: Sequence[str]) -> None:
         """Delete documents by id. Ids that are not there are no error."""

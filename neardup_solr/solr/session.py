@@ -8,6 +8,7 @@ nowhere else. Credentials are taken out of the address, so no message and no log
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import re
@@ -57,7 +58,16 @@ from neardup_solr.solr.responses import (
     read_body,
     redact,
 )
-from neardup_solr.solr.waiting import PATIENT_ATTEMPTS, Nodes, Outages, Retry, passes, retrying
+from neardup_solr.solr.waiting import (
+    NOTICE_SECONDS,
+    PATIENT_ATTEMPTS,
+    PAUSE,
+    Nodes,
+    Outages,
+    Retry,
+    passes,
+    retrying,
+)
 
 CONNECT_SECONDS = 5.0
 # Once something has answered: requests uses the same bound for the sending of a body, which a Solr
@@ -212,6 +222,22 @@ class CheckedSession(requests.Session):
             raise
         self.reached = True
         return result
+
+    def attempts(self, usual: int) -> Iterator[int]:
+        """Count attempts to bring updates to all documents: the usual ones, in a SolrCloud more.
+
+        Until a cloud notices that a node has gone, it drops updates for the shards that this node
+        led. So it gets an attempt a second until patience ends, NOTICE_SECONDS at most.
+        """
+        began = time.monotonic()
+        for number in itertools.count():
+            yield number
+            seconds = time.monotonic() - began
+            can_wait = seconds < min(self.outages.patience, NOTICE_SECONDS)
+            if number + 1 >= usual and not (self.nodes.is_cloud and can_wait):
+                return
+            if self.nodes.is_cloud:
+                time.sleep(PAUSE)
 
     def _deadline(self) -> float:
         """Tell when patience ends for a request that begins now, infinity without any."""

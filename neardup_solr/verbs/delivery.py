@@ -27,8 +27,9 @@ from neardup_solr.errors import (
 from neardup_solr.minhash import encode
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.solr.collection import PAUSE, Collection
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.responses import Sent
+from neardup_solr.solr.waiting import PAUSE
 
 # How soon a thread whose answer has come gets the interpreter while a batch is encoded; with
 # Python's own 5 ms, Solr would wait for us several times a batch.

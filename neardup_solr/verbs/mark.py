@@ -105,12 +105,12 @@ def mark(
         if run.wanted and not run.wanted.keys() & run.found.keys():
             reason = f"no document of these clusters is in the collection {collection.name!r}"
             raise ArgumentError(reason, "mark the collection that they were found in")
-        attempts = collection.attempts(PASSES)
+        attempts = collection.session.attempts(PASSES)
         while differing and not dry_run and next(attempts, None) is not None:
             outages = collection.session.outages.count
             run.send(differing, on_progress)
             if collection.commit_since(outages):
-                attempts = collection.attempts(PASSES)
+                attempts = collection.session.attempts(PASSES)
             differing = {} if run.has_arrived(differing) else run.differing()
     if differing and not dry_run:
         reason = f"the marks of {counted(len(differing), 'document')} do not stay: {run.reason}"

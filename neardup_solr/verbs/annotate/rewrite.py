@@ -104,7 +104,7 @@ class Rewrite:
         outages = self.collection.session.outages
         before = outages.count
         self._go_through(self.collection.ids(filters), again=False)
-        for _ in self.collection.attempts(PASSES):
+        for _ in self.collection.session.attempts(PASSES):
             was_away = self.collection.commit_since(before)  # so that others' changes are seen
             before = outages.count
             ids, self._undone = self._undone, []
