@@ -6,6 +6,7 @@ import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, datetime, time
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -479,12 +480,26 @@ def _as_text(value: object, reading: Reading) -> str:
 
 
 def _join_texts(values: tuple[object, ...], reading: Reading) -> str:
-    pairs = zip(values, reading.text, strict=True)
+    """Join the values of several columns; a number or a date among them is as good as a text."""
+    pairs = zip(map(_spell, values), reading.text, strict=True)
     texts = [_one_text(value, name) for value, name in pairs if value is not None]
     if not texts:
         names = " and ".join(map(repr, reading.text))
         raise Unusable(f"no text: {names} are missing or null")
     return "\n".join(texts)
+
+
+def _spell(value: object) -> object:
+    """Write a number or a date as people do: 2024.0 is 2024, and midnight is no part of a day."""
+    if not isinstance(value, int | float | date):
+        return value
+    if value != value:  # NaN, and no time
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, datetime) and value.time() == time.min:
+        value = value.date()
+    return str(value)
 
 
 def _one_text(value: object, name: str) -> str:

@@ -255,9 +255,9 @@ def test_a_text_column_that_is_nowhere_does_not_go_unnoticed(tmp_path: Path) -> 
 
 def test_a_bad_one_of_several_columns_is_named(tmp_path: Path) -> None:
     """Its text is not left out in silence."""
-    lines = ['{"id":1,"title":"A","body":"b"}', '{"id":2,"title":"A","body":5}']
+    lines = ['{"id":1,"title":"A","body":"b"}', '{"id":2,"title":"A","body":{"b":5}}']
     assert told(write(tmp_path / "a.jsonl", "\n".join(lines)), BOTH)[1] == [
-        "the text in 'body' is the number 5, not text"
+        "the text in 'body' is an object, not text"
     ]
 
 

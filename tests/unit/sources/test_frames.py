@@ -8,7 +8,7 @@ import sys
 from collections import namedtuple
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -232,6 +232,18 @@ def test_bad_values_are_errors_of_their_records() -> None:
         "the column 'city' cannot be kept as JSON (str is not valid UTF-8: surrogates not allowed)",
         "the column 'city' cannot be kept as JSON (Integer exceeds 64-bit range)",
     ]
+
+
+def test_numbers_and_dates_are_text_among_several_columns() -> None:
+    """As a zip or a day of birth is, in records that are compared by columns."""
+    frame = pd.DataFrame({"id": ["a", "b"], "name": ["Ada", "Otto"], "zip": [1017.0, None],
+                          "born": pd.to_datetime(["1961-03-04", None])})  # fmt: skip
+    reading = Reading(text=("name", "zip", "born"))
+    whole = {"id": 1, "name": "Ada", "zip": 2.5, "born": datetime(1961, 3, 4, 12, 30)}
+    read = told(frame, reading) + told([whole], reading)
+    assert [text for _, text, _ in read] == [
+        "Ada\n1017\n1961-03-04", "Otto", "Ada\n2.5\n1961-03-04 12:30:00"
+    ]  # fmt: skip
 
 
 def test_records_of_another_kind_are_refused_one_by_one() -> None:
