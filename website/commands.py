@@ -11,7 +11,8 @@ from itertools import groupby
 
 import click
 
-from neardup_solr.cli import exit_codes, main
+from neardup_solr import cli
+from neardup_solr.cli import main
 from neardup_solr.cli.main import COMMANDS, GROUPS
 from neardup_solr.cli.options import Command, Placed
 
@@ -114,8 +115,8 @@ def _default(parameter: click.Option) -> str:
 
 
 def _codes() -> str:
-    """The exit codes, as their module tells them."""
-    _, _, told = inspect.cleandoc(exit_codes.__doc__ or "").partition("\n\n")
+    """The exit codes, as the package of the command tells them."""
+    _, _, told = inspect.cleandoc(cli.__doc__ or "").partition("\n\n")
     codes = [code.split(maxsplit=1) for code in " ".join(told.split()).rstrip(".").split("; ")]
     rows = "\n".join(f"| {code} | {meaning} |" for code, meaning in codes)
     return f"## Exit codes\n\n| code | meaning |\n|---|---|\n{rows}"

@@ -12,8 +12,7 @@ import click
 
 import neardup_solr as nd
 from neardup_solr.arguments import most_failed, require_positive
-from neardup_solr.cli import options, show
-from neardup_solr.cli.exit_codes import REFUSED, UNTRIED
+from neardup_solr.cli import REFUSED, UNTRIED, options, show
 from neardup_solr.cli.options import Given
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 import neardup_solr as nd
-from neardup_solr.cli import options, show
-from neardup_solr.cli.exit_codes import REFUSED
+from neardup_solr.cli import REFUSED, options, show
 from neardup_solr.cli.options import Given
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import click
 
 import neardup_solr as nd
-from neardup_solr.cli import options, show
-from neardup_solr.cli.exit_codes import INTERRUPTED, STOPPED, WRONG_USAGE
+from neardup_solr.cli import INTERRUPTED, STOPPED, WRONG_USAGE, options, show
 
 if TYPE_CHECKING:
     from neardup_solr.errors import NeardupError
