@@ -1,5 +1,6 @@
 """A review of a small table, as a process of its own."""
 
+import resource
 import signal
 import subprocess
 import sys
@@ -11,17 +12,27 @@ NEAR = "Lantern Court 12 Harbour Street Bristol fish and chips since 1961"
 
 
 @contextmanager
-def reviewing(path: Path, rows: int = 12, *words: str, lines: str = "") -> Iterator[str]:
-    """Run a review that keeps its answers in a file, and give the address of its page."""
+def reviewing(
+    path: Path, rows: int = 12, *words: str, lines: str = "", most_bytes: int | None = None
+) -> Iterator[str]:
+    """Run a review that keeps its answers in a file, and give the address of its page.
+
+    No file of it gets larger than `most_bytes`.
+    """
     table = path.with_name("table.csv")
     rows_ = (f"{n},{NEAR} {n % 3} {'closed' if n % 2 else 'open'}\n" for n in range(rows))
     table.write_text(lines or "id,text\n" + "".join(rows_), encoding="utf-8")
     asked = ("review", str(table), "--answers", str(path), "--who", "ann", *words)
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes or 0, resource.RLIM_INFINITY))
+
     process = subprocess.Popen(
         [sys.executable, "-m", "neardup_solr", *asked],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=limit if most_bytes else None,
     )
     assert process.stdout is not None
     try:

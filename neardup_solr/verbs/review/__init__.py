@@ -6,8 +6,8 @@ import os
 import secrets
 import socket
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -82,11 +82,7 @@ class Room:
         self._clusters = {
             key_of(one.id, one.side): each for each in at_threshold.clusters for one in each.members
         }
-        self._numbers = {
-            Answer(id=str(pair.id), other_id=str(pair.other_id), answer="unsure",
-                   ordered=self.found.against).pair: number
-            for number, pair in enumerate(self.found.pairs)
-        }  # fmt: skip
+        self._numbers = {self._name(one).pair: one for one in range(len(self.found.pairs))}
         self._read_others()
 
     def act(
@@ -108,28 +104,32 @@ class Room:
         """Keep answers, and only then note them: a page that hears of one can rely on it."""
         judgement = parse_judgement(word)
         assert judgement is not None
-        now = datetime.now(UTC)
-        texts = self.found.texts
-        answers = []
+        answers, now = [], datetime.now(UTC)
         for number in numbers:
-            pair = self.found.pairs[number]
-            one, other = (texts.get(key_of(id, side)) for id, side in zip(
-                (pair.id, pair.other_id), pair.sides, strict=True))  # fmt: skip
-            answers.append(
-                Answer(
-                    id=str(pair.id),
-                    other_id=str(pair.other_id),
-                    answer=judgement,
-                    who=self.who,
-                    when=now,
-                    hash="" if one is None else hash_text(one),
-                    other_hash="" if other is None else hash_text(other),
-                    ordered=self.found.against,
-                )
-            )
+            hash, other_hash = self._hash(number)
+            blank = replace(self._name(number), hash=hash, other_hash=other_hash)
+            answers.append(replace(blank, answer=judgement, who=self.who, when=now))
         append_answers(self.path, answers)
         self.kept += len(answers)
         self.questions.judge(reader, numbers, judgement)
+
+    def _name(self, number: int) -> Answer:
+        """Make an answer about a pair that says nothing yet."""
+        ids = (str(id) for _, id in self.found.pairs[number].ends)
+        return Answer(id=next(ids), other_id=next(ids), answer="unsure", ordered=self.found.against)
+
+    def _hash(self, number: int) -> list[str]:
+        """Hash both texts of a pair."""
+        ends = self.found.pairs[number].ends
+        return [hash_text(self.found.texts.get(key_of(id, side))) for side, id in ends]
+
+    def _is_current(self, answer: Answer, number: int) -> bool:
+        """Tell whether both texts are those that were judged, as far as that is known."""
+        hashes = self._hash(number)
+        if answer.id != str(self.found.pairs[number].id):
+            hashes.reverse()
+        known = zip((answer.hash, answer.other_hash), hashes, strict=True)
+        return all(not judged or judged == hash for judged, hash in known)
 
     def _pairs_of(self, number: int) -> list[int]:
         """The pairs of a pair's cluster."""
@@ -167,8 +167,9 @@ class Room:
         if not content.endswith((b"\n", b"}")):  # another process is writing the last line
             content = content[: content.rfind(b"\n") + 1]
         for one in reversed(choose_latest(parse_answers(self.path, content))):
-            if one.pair in self._numbers:
-                self.questions.judged[self._numbers[one.pair]] = one.answer
+            number = self._numbers.get(one.pair)
+            if number is not None and self._is_current(one, number):
+                self.questions.judged[number] = one.answer
         self._read += len(content)
 
 
@@ -225,17 +226,18 @@ def review(
         raise SettingsError(reason, "pip install 'neardup-solr[serve]'") from None
     if reach is None:
         reach = REACH if fields is None else REACH_BY_FIELDS
+    reason = f"`port` cannot be {port}"
+    require(0 <= port < 1 << 16, reason, "leave it out: one that is free is taken")
     require(0 <= reach <= 1, f"`reach` cannot be {reach:g}", "give 0 to 1, such as 0.1")
-    room = _open_room(locals())
-    bound = _bind(port)
+    given = locals()
     token = secrets.token_urlsafe(24)
-    address = f"http://127.0.0.1:{bound.getsockname()[1]}/#{token}"
-    config = uvicorn.Config(make_app(room, token), log_level="warning", access_log=False)
-    server = uvicorn.Server(config)
-    if on_ready is not None:
-        on_ready(address)
-    with suppress(KeyboardInterrupt):  # the usual end, which uvicorn raises again
-        server.run(sockets=[bound])
+    with closing(_bind(port)) as bound:  # before any work is done
+        room = _open_room(given)
+        config = uvicorn.Config(make_app(room, token), log_level="warning", access_log=False)
+        if on_ready is not None:
+            on_ready(f"http://127.0.0.1:{bound.getsockname()[1]}/#{token}")
+        with suppress(KeyboardInterrupt):  # the usual end, which uvicorn raises again
+            uvicorn.Server(config).run(sockets=[bound])
     return Reviewed(
         answers=room.path, kept=room.kept, tally=room.questions.tally(), threshold=room.threshold
     )
@@ -259,8 +261,7 @@ def _open_room(given: Mapping[str, Any]) -> Room:
     path = Path(given["answers"])
     if os.path.exists(path):  # False for a name that cannot be, too
         read_answers(path)  # which refuses a file that is none, before any work
-    else:
-        append_answers(path, [])
+    append_answers(path, [])  # and one that cannot be written
     found = duplicates(
         given["source"],
         measure=measure,

@@ -109,7 +109,7 @@ async def _read(request: Request) -> dict[str, Any]:
             raise HTTPException(413, f"a request has at most {MOST:,} bytes")
     try:
         found = json.loads(bytes(content))
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise HTTPException(400, "the request is not a JSON object")

@@ -163,7 +163,8 @@ def _list_members(cluster: Cluster, texts: Mapping[AnyId, str]) -> Iterator[str]
         return
     yield f"<details class='cluster'><summary>All {count} documents of the cluster</summary><ul>"
     for member in cluster.members:
-        text = " ".join(texts.get(key_of(member.id, member.side), "").split())[:PREVIEW]
+        begin = texts.get(key_of(member.id, member.side), "")[: 4 * PREVIEW]
+        text = " ".join(begin.split())[:PREVIEW]
         id = show_invisibles(str(member.id), is_id=True)
         yield f"<li><code>{id}</code> {show_invisibles(text)}</li>"
     yield "</ul><button type='button' class='quiet' data-say='cluster'>All are the same"

@@ -3,11 +3,12 @@
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +228,12 @@ def test_what_is_refused(tmp_path: Path) -> None:
         assert ask(address, "next", reader="x" * 99).status_code == 400
         place, _, token = address.partition("#")
         headers = {"Authorization": f"Bearer {token}"}
+        deep = requests.post(place + "next", data=b"[" * 9_000, headers=headers, timeout=30)
+        assert deep.status_code == 400
+        with closing(socket.create_connection(("127.0.0.1", int(place.split(":")[2][:-1])))) as one:
+            one.send(
+                b"POST /next HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"
+            )  # and hangs up
 
         def stream() -> Iterator[bytes]:
             for _ in range(1600):
@@ -247,6 +254,34 @@ def test_what_another_review_answers_is_not_asked_again(tmp_path: Path) -> None:
         first = ask(address, "next").json()["number"]
         left = ask(other, "answer", number=first, answer="same").json()["bar"]
         assert ask(address, "next", reader="new").json()["bar"] == left
+
+
+def test_an_answer_about_a_text_that_has_changed_is_asked_again(tmp_path: Path) -> None:
+    path, lines = tmp_path / "answers.jsonl", f"id,text\n1,{NEAR}\n2,{NEAR} %s\n"
+    with reviewing(path, lines=lines % "closed") as address:
+        assert ask(address, "answer", number=0, answer="same").json()["number"] is None
+    with reviewing(path, lines=lines % "CLOSED") as address:  # the same normal form
+        assert ask(address, "next").json()["number"] is None
+    with reviewing(path, lines=lines % "open") as address:
+        assert ask(address, "next").json()["number"] == 0
+
+
+def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    with reviewing(path, most_bytes=1000) as address:
+        found = ask(address, "next").json()
+        confirmed = 0
+        while "error" not in found:
+            found = ask(address, "answer", number=found["number"], answer="same").json()
+            confirmed += "error" not in found
+        assert "the answer is not kept" in found["error"]
+        assert "check free space" in found["error"]
+        assert ask(address, "next").status_code == 200
+    assert len(read_answers(path)) == confirmed > 2
+    with reviewing(path) as address:  # there is space again
+        number = ask(address, "next").json()["number"]
+        assert ask(address, "answer", number=number, answer="same").status_code == 200
+    assert len(read_answers(path)) == confirmed + 1
 
 
 def test_interrupted_it_tells_what_it_kept(tmp_path: Path) -> None:
@@ -282,3 +317,15 @@ def test_without_pairs(tmp_path: Path) -> None:
         nd.review([{"id": 1, "text": "one two"}], answers=tmp_path / "a.jsonl")
     with pytest.raises(nd.ArgumentError, match="`reach` cannot be 7"):
         nd.review([{"id": 1, "text": "one two"}], answers=tmp_path / "a.jsonl", reach=7)
+
+
+def test_ports_that_cannot_be(tmp_path: Path) -> None:
+    """They are refused before any document is read."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        for port in (taken.getsockname()[1], -1, 1 << 16):
+            with pytest.raises(nd.ArgumentError, match=r"port.*cannot be"):
+                nd.review(tmp_path / "none.csv", answers=tmp_path / "a.jsonl", port=port)
+    with pytest.raises(nd.SourceError, match="cannot be written"):
+        nd.review([{"id": 1, "text": "one two"}], answers=tmp_path / "none" / "a.jsonl")
