@@ -57,8 +57,11 @@ def explain(given: Given, *, format: TableOrJson = "table") -> int:
     if source:
         show.say_if_typed(source, "documents")
     place = source or given.connect()
-    found = nd.explain(**given | {"source": place})
-    sentences, commands = _advise(found, place)
+    with show.watch(comparing="pairs") as watching:
+        progress = watching["on_progress"]
+        found = nd.explain(**given | {"source": place, "on_progress": progress})
+    fields = [word for field in given["fields"] or () for word in ("--field", field)]
+    sentences, commands = _advise(found, place, fields)
     typed = [shlex.join(["neardup", *words]) for words in commands]
     if format == "json":
         show.print_rows(_format_json(found, typed))
@@ -97,6 +100,8 @@ def _format_json(found: Explanation, commands: list[str]) -> Iterator[str]:
             for each in facts.both
         ],
         "measures": facts.measures,
+        "evidence": [row._asdict() for row in facts.evidence],
+        "candidates": facts.candidates,
         "alignment": [row._asdict() for row in facts.alignment or ()],
         "shared_words": facts.shared_words,
         "shared_shingles": facts.shared_shingles,
@@ -155,6 +160,7 @@ def _print(found: Explanation, sentences: list[str], commands: list[str]) -> Non
     for rows, right in (
         (_list_documents(facts, verdict.describe_shingles(facts.settings)), (1, 2)),
         (verdict.list_measures(facts), (1, 2)),
+        *([(verdict.list_evidence(facts), (2,))] if facts.evidence else []),
         (verdict.list_ways(facts), (2,)),
     ):
         say()
@@ -259,7 +265,9 @@ def _shorten_run(words: Words, part: slice, head: int, tail: int) -> str:
     return f"{before}\n… {left:,} words … {after}".strip()
 
 
-def _advise(found: Explanation, place: Collection | list[str]) -> tuple[list[str], Commands]:
+def _advise(
+    found: Explanation, place: Collection | list[str], fields: list[str]
+) -> tuple[list[str], Commands]:
     """Put advice in sentences, and in the words of commands.
 
     A file is compared without a Solr first.
@@ -270,7 +278,7 @@ def _advise(found: Explanation, place: Collection | list[str]) -> tuple[list[str
     says, steps = list[str](), Commands()
     if found.verdict == "found":
         return says, steps
-    measured = [] if facts.measure == "words" else ["--measure", facts.measure]
+    measured = fields or ([] if facts.measure == "words" else ["--measure", facts.measure])
     other = next((way.name for way in facts.ways if way.finds), None)
     if isinstance(place, list):
         duplicates = ["duplicates", *place, *options.repeat_options(READ)]

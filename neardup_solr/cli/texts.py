@@ -114,8 +114,8 @@ TEXTS: dict[str, dict[str, str]] = {
             "words (edit distance), jaccard (of shingles), containment (an excerpt in a longer"
             " text), aligned (short records), estimate (jaccard by signatures), fields (--field)."
         ),
-        "duplicates.fields review.fields": (
-            "FIELD: Column of a file that is compared apart, such as name, zip:exact, price:number"
+        "duplicates.fields explain.fields review.fields": (
+            "FIELD: Column or field that is compared apart, such as name, zip:exact, price:number"
             " or born:date (repeatable, or a,b). The similarity is the probability of a match."
         ),
         "max_distance": "At most this many words inserted, deleted or replaced.",
@@ -232,6 +232,7 @@ FLAGS = {
     "address": "--solr",
     "collection": "--collection -c",
     "duplicates.fields": "--field",
+    "explain.fields": "--field",
     "review.fields": "--field",
     "follow": "--follow -f",
     "found": "--report",

@@ -47,7 +47,7 @@ from neardup_solr.text.normalize import normalize
 
 FieldKind = Literal["text", "exact", "number", "date"]
 KINDS: tuple[FieldKind, ...] = get_args(FieldKind)
-MISSING = -1  # the level of a pair of which one has no value
+MISSING, MISSING_LEVEL = -1, "missing"  # the level of a pair of which one has no value
 # The levels of each kind, with how far the two values agree, 0..1. The last two are equal values.
 LEVELS: dict[FieldKind, tuple[tuple[str, float], ...]] = {
     "text": (
@@ -162,7 +162,7 @@ class Weights:
         """
         steps = self._odds(self._classes(np.array([levels], dtype=np.int8))[0].cumsum(axis=0))
         said = [
-            "missing" if level == MISSING else LEVELS[kind][level][0]
+            MISSING_LEVEL if level == MISSING else LEVELS[kind][level][0]
             for kind, level in zip(self.kinds, levels, strict=True)
         ]
         bits = np.diff(steps, prepend=0.0).tolist()
@@ -497,11 +497,10 @@ class RecordMatcher:
         tell(len(pairs))
         return found.probabilities
 
-    def explain(self, pair: tuple[int, int]) -> list[Evidence]:
+    def explain(self, pair: Pairs) -> list[Evidence]:
         """List what each field adds to the odds of a pair, by the weights that are known."""
         assert self.weights is not None
-        levels = compare_fields(self.columns, np.array([pair], dtype=np.uint32))
-        return self.weights.explain(levels[0].tolist())
+        return self.weights.explain(compare_fields(self.columns, pair)[0].tolist())
 
 
 def learn_weights(

@@ -6,22 +6,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from neardup_solr import sources
 from neardup_solr.arguments import Id, MeasureName, OneOrMore, checked, require
 from neardup_solr.candidates.by_word import count_shared_words
 from neardup_solr.errors import DocumentNotFound, RecordError, SourceError
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.measures.aligned import alignment, frequencies
+from neardup_solr.memory import Spill
+from neardup_solr.progress import OnProgress
 from neardup_solr.records import Document, check_documents
 from neardup_solr.settings import WORD_CAP, Settings, require_indexed, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.schema import remedy
 from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.verbs import search
-from neardup_solr.verbs.duplicates import choose_way
+from neardup_solr.verbs.duplicates import Options, choose_way
+from neardup_solr.verbs.duplicates.compare import Comparison, find_candidates
+from neardup_solr.verbs.duplicates.inputs import Gathered, gather
 from neardup_solr.verbs.explain.facts import STORED, Facts, Subject, make_subject
 from neardup_solr.verbs.explain.verdict import Explanation, explain_facts
 
+PAIR = ("one", "other", "ids")  # what `duplicates` is not asked
 ALIGNED_WORDS = 100  # of the longest text that is aligned: the measure is for short records
 
 
@@ -32,6 +39,7 @@ def explain(
     other: Id,
     *,
     measure: MeasureName = "words",
+    fields: OneOrMore | Mapping[str, str] | None = None,
     max_distance: int | None = None,
     min_similarity: float | None = None,
     id: str | None = None,
@@ -41,6 +49,7 @@ def explain(
     encoding: str | None = None,
     lossy: bool = False,
     settings: Settings | Mapping[str, Any] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Explanation:
     """Why two documents are found as near-duplicates or not, and what would find them.
 
@@ -52,25 +61,25 @@ def explain(
     and `lossy` say how a source is read, as for `index`. To align the words of short texts, the
     first documents tell how rare each word is; by the measure aligned, all of a source do.
 
+    With `fields`, as for `duplicates`, the pair is compared by them, and `facts.evidence` says what
+    each adds to the odds of a match. The weights are learnt from all candidates, as `duplicates`
+    learns them, which takes as long; `on_progress` is told how far that is.
+
     Raises DocumentNotFound if the collection lacks an id, SourceError if the source lacks it,
     RecordError if its record cannot be used, ArgumentError if both ids are the same, SettingsError
     if the collection has no texts, SolrError if Solr does not answer.
     """
     ids = (str(one), str(other))
     require(ids[0] != ids[1], f"both ids are {ids[0]!r}", "give the ids of two documents")
+    if fields is not None:
+        given = {name: value for name, value in locals().items() if name not in PAIR}
+        return explain_facts(_compare_fields(Options(**given), ids))
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
     chosen = measure_of(measure, limits)
     by_words = chosen.needs_frequencies
     sample: Iterable[str]
     if isinstance(source, Collection):
-        require(
-            not settings,
-            "a collection has its own settings, and `settings` are given",
-            "leave them out, or explain the pair in its file",
-        )
-        used = source.needed_settings()
-        by_source = "explain them in the `source` that they come from"
-        require_indexed(["content"], used.fields, by_source)
+        used = _read_settings(source, settings)
         first, second = _read_stored(source, ids, used)
         sample, documents, by = search.sample_texts(source), 0, chosen.way
         if by_words:
@@ -100,6 +109,69 @@ def explain(
             by=by,
         )
     )
+
+
+def _read_settings(collection: Collection, given: Settings | Mapping[str, Any] | None) -> Settings:
+    """Read the settings of a collection, which has texts and is given no others."""
+    require(
+        not given,
+        "a collection has its own settings, and `settings` are given",
+        "leave them out, or explain the pair in its file",
+    )
+    used = collection.needed_settings()
+    by_source = "explain them in the `source` that they come from"
+    require_indexed(["content"], used.fields, by_source)
+    return used
+
+
+def _compare_fields(options: Options, ids: Sequence[str]) -> Facts:
+    """Compare all candidates by their fields, and the records of these ids in detail."""
+    source, subjects = options.source, list[Subject]()
+    if isinstance(source, Collection):
+        subjects = _read_stored(source, ids, _read_settings(source, options.settings))
+    with Spill() as spill:
+        gathered = gather(options, spill)
+        rows = [_find_row(gathered, id) for id in ids]
+        for id, row in zip(ids, rows[len(subjects) :], strict=False):
+            document = Document(id=id, text=gathered.texts([row])[0] or "")
+            subjects.append(make_subject(document, gathered.settings))
+        by = choose_way(options.compared_by, len(gathered), gathered.fits)
+        candidates = find_candidates(gathered, by).pairs
+        comparison = Comparison.of(gathered)
+        comparison.verify(candidates)
+        matcher, pair = comparison.matcher, np.array([sorted(rows)], dtype=np.uint32)
+        assert matcher is not None
+        first, second = subjects
+        normal, forms = (first.entry.normal, second.entry.normal), gathered.forms()
+        return Facts(
+            first=first,
+            second=second,
+            settings=gathered.settings,
+            limits=options.limits,
+            alignment=tuple(alignment(*normal, matcher.frequencies)),
+            measure="fields",
+            shared_words=_count_shared_words(*normal, forms, len(forms)),
+            by=by,
+            evidence=tuple(matcher.explain(pair)),
+            candidates=len(candidates),
+            probability=float(matcher.match(pair)[0]),
+        )
+
+
+def _find_row(gathered: Gathered, id: str) -> int:
+    """Find the row of an id; the last one if several records have it."""
+    (side,) = gathered.sides
+    known = list(map(str, side.ids.take(range(len(side.ids)))))
+    found = [row for row, own in enumerate(known) if own == id or own.startswith(f"{id}@row")]
+    if found:
+        return known.index(id) if id in known else found[-1]
+    source = gathered.options.source
+    paths = None if isinstance(source, Collection) else sources.paths_of(source)
+    name = "the documents" if paths is None else sources.shown_name(paths)
+    reason = f"there is no record with words with the id {id!r}"
+    missing = SourceError(name, reason, "check the id")
+    refused = {error.id: error for error in side.failures.first}
+    raise refused.get(id, missing)
 
 
 def _count_shared_words(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup_solr.arguments import MeasureName, Way
+from neardup_solr.arguments import PairMeasure, Way
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits, floor, measure_named
 from neardup_solr.measures.aligned import Aligned, record_similarity
@@ -20,6 +20,9 @@ from neardup_solr.records import NOTHING, Document, Entry
 from neardup_solr.settings import WORD_CAP, Settings
 from neardup_solr.text.diff import Change, Words, changes, split
 from neardup_solr.text.shingles import shingles
+
+if TYPE_CHECKING:
+    from neardup_solr.measures.fields import Evidence
 
 # The stored fields of a document, besides its text, and their names in an entry.
 STORED = {
@@ -107,7 +110,8 @@ class Measured:
     The true value of an estimate lies between `low` and `high` with 95 % confidence. `measure` is
     "words" (edits), "jaccard" (exact, of shingles), "containment" and "contained" (the share of the
     first one's shingles that the second has, and the reverse), "estimate" (Jaccard by signatures),
-    or "aligned" (soft alignment of the words of short texts, if frequencies of words are known).
+    "aligned" (soft alignment of the words of short texts, if frequencies of words are known), or
+    "fields" (the probability that the two are the same, if fields are compared).
     """
 
     measure: str
@@ -143,7 +147,8 @@ class Facts:
     if it compares every pair. For aligned, `shared_words` are the words of both, and common ones in
     a row, by which it pairs records: each with the number of documents that have it. `alignment`
     says which words correspond, None if that was not measured. Bands and the estimate are those of
-    the subjects' signatures, stored or not.
+    the subjects' signatures, stored or not. If fields are compared, `evidence` is what each adds to
+    the odds, as learnt from so many `candidates`, and `probability` that of a match.
     """
 
     first: Subject
@@ -151,9 +156,12 @@ class Facts:
     settings: Settings
     limits: Limits
     alignment: tuple[Aligned, ...] | None = None
-    measure: MeasureName = "words"
+    measure: PairMeasure = "words"
     shared_words: Mapping[str, int] = field(default_factory=dict)
     by: Way = "bands"
+    evidence: tuple[Evidence, ...] = ()
+    candidates: int = 0
+    probability: float = 0.0
 
     @property
     def both(self) -> tuple[Subject, Subject]:
@@ -207,6 +215,8 @@ class Facts:
         if self.alignment is not None:
             aligned = record_similarity(self.alignment)
             found.append(Measured(measure="aligned", similarity=aligned))
+        if self.evidence:
+            found.append(Measured(measure="fields", similarity=self.probability))
         return tuple(found)
 
     @cached_property

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from typing import Any
 
 from neardup_solr.arguments import MeasureName
@@ -31,6 +32,7 @@ RELATED_ALIGNED = 0.5  # by aligned words is at least this
 # measured on news articles, titles of papers and texts of unrelated sentences.
 UNRELATED = {("words", 1): 0.15, ("words", 2): 0.05, ("words", 3): 0.03, ("chars", 5): 0.1}
 MORE_HASHES = (256, 512)
+WATERFALL = 30  # columns
 BANDED = frozenset({"signature", "content_bands"})  # the fields that bands need
 
 
@@ -68,7 +70,8 @@ def advise(found: Facts, *, is_candidate: bool) -> Advice | None:
     If it is beyond the limits, wider ones; if it is not a candidate, the first that helps of these:
     index again what has changed, other bands of the stored signatures, other shingles, a search.
     """
-    if not found.is_near and found.measure != "aligned" and any(_describe_parts(found)):
+    by_words = found.measure in ("aligned", "fields")
+    if not found.is_near and not by_words and any(_describe_parts(found)):
         is_usual = found.containment >= floor(CONTAINMENT.default)
         limits = None if is_usual else Limits(min_similarity=_round_down(found.containment))
         return Advice(measure="containment", limits=limits)
@@ -99,7 +102,9 @@ def advise(found: Facts, *, is_candidate: bool) -> Advice | None:
 
 def is_related(found: Facts) -> bool:
     """Return True if a pair is similar enough to be worth catching."""
-    if found.measure in ("aligned", "containment"):
+    if found.measure == "fields":
+        is_alike = found.similarity >= RELATED
+    elif found.measure in ("aligned", "containment"):
         is_alike = found.similarity >= RELATED_ALIGNED
     else:
         is_alike = found.measured("words").similarity >= RELATED
@@ -240,7 +245,7 @@ class Explanation:
             words += [one] if change.kind == "equal" else [f"<del>{one}</del> <ins>{other}</ins>"]
         tables = "".join(
             make_html_table(heads, [[*row, Markup(safe(note))] for *row, note in rows])
-            for heads, *rows in (list_measures(facts), list_ways(facts))
+            for heads, *rows in list_tables(facts)
         )
         return f"<p><b>{ids}</b>: {self.verdict}</p>{reasons}<p>{' '.join(words)}</p>{tables}"
 
@@ -276,7 +281,7 @@ def _give_reasons(found: Facts, way: str, *, is_candidate: bool) -> Iterator[str
             yield "They are the same word for word, after normalization."
         if not found.is_near:
             yield _describe_limits(found)
-            yield from _describe_parts(found)
+            yield from _describe_floor(found) if found.evidence else _describe_parts(found)
         if not is_candidate:
             yield from _explain_no_candidate(found, way)
     for each in found.both:
@@ -290,6 +295,8 @@ def _give_reasons(found: Facts, way: str, *, is_candidate: bool) -> Iterator[str
 def _describe_limits(found: Facts) -> str:
     if found.measure != "words":
         ask = f"the limits ask for {found.least:g} or more"
+        if found.evidence:
+            return f"They are the same with a probability of {found.similarity:.3f}; {ask}."
         return f"Their similarity by {found.measure} is {found.similarity:.3f}; {ask}."
     given = []
     if found.limits.max_distance is not None:
@@ -298,6 +305,16 @@ def _describe_limits(found: Facts) -> str:
         given.append(f"a similarity of at least {found.least:g}")
     words = counted(found.distance, "word")
     return f"They are {words} apart; the limits allow {found.allowed:,} ({' and '.join(given)})."
+
+
+def _describe_floor(found: Facts) -> Iterator[str]:
+    """Say that fields cannot make a match, if the whole records differ or no field is in both."""
+    from neardup_solr.measures.fields import FLOOR, MISSING_LEVEL
+
+    if all(one.level == MISSING_LEVEL for one in found.evidence[1:]):
+        yield "No field has a value in both of them, which is no evidence."
+    elif (whole := found.measured("aligned").similarity) < FLOOR:
+        yield f"Below {FLOOR:g} by aligned words nothing is a match, and theirs is {whole:.3f}."
 
 
 def _describe_parts(found: Facts) -> Iterator[str]:
@@ -364,6 +381,12 @@ def describe_bands(settings: Settings) -> str:
     return f"{settings.bands} bands of {settings.rows}"
 
 
+def list_tables(facts: Facts) -> list[list[list[str]]]:
+    """List the tables of a pair: its measures, what its fields say if they are compared, ways."""
+    evidence = [list_evidence(facts)] if facts.evidence else []
+    return [list_measures(facts), *evidence, list_ways(facts)]
+
+
 def list_measures(facts: Facts) -> list[list[str]]:
     """List the pair by every measure under a heading, with a note on each."""
     shared, (one, other) = facts.shared_shingles, (len(each.pieces) for each in facts.both)
@@ -374,6 +397,7 @@ def list_measures(facts: Facts) -> list[list[str]]:
         "contained": f"{shared:,} of {other:,} shingles of the second",
         "estimate": f"jaccard by signatures: {estimate.low:.2f}–{estimate.high:.2f} (95 %)",
         "aligned": _describe_alignment(facts),
+        "fields": f"by weights that {counted(facts.candidates, 'pair')} taught",
     }
     limits = f"the limits ask for {facts.least:g}; {notes.get(facts.measure, '')}"
     if facts.measure == "words":
@@ -393,6 +417,31 @@ def _describe_alignment(facts: Facts) -> str:
     more = f" and {len(other) - MOST_STAND_INS} more" if len(other) > MOST_STAND_INS else ""
     words = f"{', '.join(other[:MOST_STAND_INS])}{more}"
     return words or f"{counted(len(both), 'word')} aligned, rare ones weigh more"
+
+
+def list_evidence(facts: Facts) -> list[list[str]]:
+    """List what each field adds to the odds under a heading, with a waterfall of all."""
+    bits = [one.bits for one in facts.evidence]
+    rows = [["field", "agreement", "bits", ""]]
+    for one, bar in zip(facts.evidence, _draw_waterfall(bits), strict=False):
+        rows.append([one.field or "at first", one.level, f"{one.bits:+.1f}", bar])
+    bar = _draw_waterfall(bits)[-1]
+    rows.append(["together", f"probability {facts.probability:.3f}", f"{sum(bits):+.1f}", bar])
+    return rows
+
+
+def _draw_waterfall(bits: Sequence[float]) -> list[str]:
+    """Draw each step from where the one before ended, then the sum, about a line at 0."""
+    ends = [0.0, *accumulate(bits)]
+    steps = [*pairwise(ends), (0.0, ends[-1])]
+    low, high = min(ends), max(ends)
+    scale = WATERFALL / max(high - low, 1e-9)
+    zero, bars = round(-low * scale), []
+    for step in steps:
+        first, last = sorted(round((end - low) * scale) for end in step)
+        bar = "".join("█" if first <= at < last else " " for at in range(WATERFALL))
+        bars.append(f"{bar[:zero]}│{bar[zero:]}".rstrip())
+    return bars
 
 
 def list_ways(facts: Facts) -> list[list[str]]:

@@ -34,6 +34,12 @@ def test_what_a_file_gives(people: Collection) -> None:
     )
     assert of_found == pytest.approx(of_known)
     assert found.complete
+    pair = found.pairs[0]
+    facts = nd.explain(people, pair.id, pair.other_id, fields=FIELDS).facts
+    assert facts.probability == pytest.approx(pair.similarity)
+    assert [one.field for one in facts.evidence] == ["", *COLUMNS]
+    with pytest.raises(nd.DocumentNotFound):
+        nd.explain(people, "nobody", pair.id, fields=FIELDS)
 
 
 def _by_ids(found: nd.Duplicates) -> dict[tuple[int, ...], float]:

@@ -1,0 +1,108 @@
+"""explain with fields: what each of them adds, which is what duplicates goes by."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.errors import ArgumentError, RecordError, SourceError
+from tests.command import neardup
+from tests.unit.verbs.test_duplicates_fields import FIELDS, invent
+
+COLUMNS = ("id", *FIELDS)
+FEW = [
+    dict(zip(COLUMNS, row, strict=True))
+    for row in [
+        ("1", "Marta Linsen", "12 Mill Road", "1017", "1961-03-04"),
+        ("2", "Linsen Marta", "12 Mill Rd.", "1017", ""),
+        ("3", "Jonas Weber", "3 Castle Lane", "2210", "1975-11-20"),
+        ("4", "Otto Weber", "3 Castle Lane", "2210", "1949-07-07"),
+        ("5", "", "", "", "1990-09-15"),
+        ("6", "Lena Dahl", "", "", ""),
+    ]
+]
+TYPED = ["--field", "name,street", "--field", "zip:exact", "--field", "born:date"]
+
+
+def test_the_sum_is_the_probability() -> None:
+    """Weights of all fields add up to the odds that duplicates has for the same pair."""
+    frame, _ = invent()
+    pairs = nd.duplicates(frame, fields=FIELDS, min_similarity=0.01).pairs
+    for pair in pairs[:: max(1, len(pairs) // 5)]:
+        found = nd.explain(frame, pair.id, pair.other_id, fields=FIELDS, min_similarity=0.01)
+        assert found.verdict == "found"
+        assert found.facts.measured("fields").similarity == pytest.approx(pair.similarity)
+        assert [one.field for one in found.facts.evidence] == ["", *FIELDS]
+        bits = sum(one.bits for one in found.facts.evidence)
+        if pair.similarity < 1:
+            odds = math.log2(pair.similarity / (1 - pair.similarity))
+            assert bits == pytest.approx(odds, abs=1e-3)
+
+
+def test_a_pair_that_is_no_match() -> None:
+    """It says what speaks against it; below the floor, and without any value, it says so."""
+    asked: dict[str, Any] = {"fields": FIELDS}
+    near = nd.explain(FEW, 3, 4, **asked)
+    assert near.verdict == "beyond the limits"
+    against = {one.field for one in near.facts.evidence if one.bits < 0}
+    assert {"born"} <= against
+    assert "with a probability of 0." in near.reasons[0]
+    apart = nd.explain(FEW, 1, 3, **asked)
+    assert "Below 0.4 by aligned words nothing is a match, and theirs is" in apart.reasons[1]
+    nothing = nd.explain(FEW, 5, 6, **asked)
+    assert "No field has a value in both of them, which is no evidence." in nothing.reasons
+    assert {one.level for one in nothing.facts.evidence[1:]} == {"missing"}
+    wider = nd.explain(FEW, 1, 2, **asked, min_similarity=0.99)
+    assert wider.advice is not None
+    assert wider.advice.limits == nd.types.Limits(min_similarity=0.87)
+
+
+def test_repeated_ids() -> None:
+    """Of several records of one id the last one counts, or the one whose number is given."""
+    rows = [*FEW, FEW[0] | {"name": "Otto Holm"}]
+    last = nd.explain(rows, 1, 2, fields=FIELDS).facts
+    first = nd.explain(rows, "1@row1", 2, fields=FIELDS).facts
+    assert last.first.entry.normal.startswith("otto holm")
+    assert first.first.entry.normal.startswith("marta")
+    assert first.probability > last.probability
+
+
+@pytest.mark.parametrize(
+    ("one", "how", "error", "said"),
+    [
+        ("9", {}, SourceError, "no record with words with the id '9'"),
+        ("7", {}, RecordError, "are missing or null"),
+        ("1", {"measure": "jaccard"}, ArgumentError, "does not go with the measure jaccard"),
+        ("1", {"max_distance": 2}, ArgumentError, "has no distance"),
+        ("2", {}, ArgumentError, "both ids are '2'"),
+    ],
+)
+def test_what_cannot_be_explained(one: str, how: Any, error: Any, said: str) -> None:
+    """What is not there, or does not go together, is one clear message."""
+    with pytest.raises(error, match=said):
+        nd.explain([*FEW, {"id": "7"}], one, "2", fields=FIELDS, **how)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    """A waterfall shows each weight from where the one before it ended, and then the sum."""
+    (tmp_path / "few.jsonl").write_text("\n".join(map(json.dumps, FEW)))
+    words = ["explain", "1", "2", "--source", str(tmp_path / "few.jsonl"), *TYPED]
+    printed = neardup(*words).stdout.splitlines()
+    at = next(at for at, line in enumerate(printed) if line.startswith("field "))
+    rows = printed[at + 1 : at + 7]
+    names = [line.split()[0] for line in rows]
+    assert names == ["at", "name", "street", "zip", "born", "together"]
+    bars = [line.partition("│") for line in rows]
+    assert "█" in bars[0][0]
+    assert not bars[0][2]  # what speaks against a match at first
+    ends = [len(after) for _, _, after in bars]
+    assert ends[0] < ends[1] < ends[2] < ends[3] == ends[5]
+    assert bars[5][2] == "█" * ends[5]
+    known = json.loads(neardup(*words, "--format", "json").stdout)
+    assert [one["field"] for one in known["evidence"]] == ["", *FIELDS]
+    wider = neardup(*words, "--min-similarity", "0.99").stdout.splitlines()
+    assert wider[-1].strip().endswith("--min-similarity 0.87")
+    assert "--field zip:exact" in wider[-1]
