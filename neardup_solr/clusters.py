@@ -27,8 +27,11 @@ from neardup_solr.records import AnyId, Cluster, Duplicate, Member, Removed, key
 LINKAGES: tuple[Linkage, ...] = get_args(Linkage)
 MOST_MISSING = 256  # documents of a cluster whose missing pairs are worth a comparison
 MOST_WALKED = 2_000  # documents of a cluster whose diameter is worth the time
+MOST_STEPS = 1 << 20  # from a document to its neighbours, for the wedges of all or of a sample
 LENGTH = "num_words"  # what `longest` and `shortest` compare
 ARRIVAL = "_version_"  # what `oldest` compares; Solr counts it up with each change
+_NOWHERE = np.uint32(0xFFFFFFFF)  # the node of a document without a pair
+_AT_ONCE = 1 << 17  # pairs
 _NUMBER = re.compile(r"\s*[+-]?[0-9]{1,300}(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,2})?\s*")
 _WORDING = (
     "choose longest, shortest, oldest, oldest:FIELD, first, FIELD:asc, FIELD:desc"
@@ -229,6 +232,29 @@ def bridges(documents: int, pairs: Pairs, labels: Labels) -> NDArray[np.int64]:
     found = np.zeros(documents, dtype=np.bool_)
     graph.bridges(*_adjacency(documents, inner), found)
     return np.flatnonzero(found)
+
+
+def count_open_wedges(compared: Pairs, near: Pairs, documents: int) -> int:
+    """Count how often two documents are near a third one, and were compared, but are not near.
+
+    `compared` and `near` are pairs of row numbers below `documents`, each once; `near` ones ascend.
+    Pairs that were not compared say nothing. Large numbers are judged by a sample of the compared
+    pairs, and rounded to two digits.
+    """
+    is_near = np.zeros(documents, dtype=np.bool_)
+    is_near[near] = True
+    nodes = np.cumsum(is_near, dtype=np.uint32) - np.uint32(1)
+    nodes[~is_near] = _NOWHERE
+    offsets, neighbours = _adjacency(int(np.count_nonzero(is_near)), nodes[near])
+    degrees = np.zeros(documents, dtype=np.uint32)
+    degrees[is_near] = np.diff(offsets)
+    sampled = -(-len(compared) // _AT_ONCE) or 1
+    fewer = degrees[compared[::sampled]].T
+    steps = sampled * int(np.minimum(*fewer).sum(dtype=np.int64))
+    every = -(-steps // MOST_STEPS) or 1
+    some = compared if every == 1 else np.ascontiguousarray(compared[::every])
+    count: int = graph.count_open_wedges(some, nodes, offsets, neighbours) * every
+    return count if every == 1 else int(float(f"{count:.1e}"))
 
 
 def make_clusters(

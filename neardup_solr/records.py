@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import orjson
 
-from neardup_solr.errors import RecordError
+from neardup_solr.errors import RecordError, counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 AnyId: TypeAlias = Any
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 T = TypeVar("T", bound="Document | RecordError | Run")
+BORDER = 0.05  # of similarity, on either side of a threshold
+# From these shares of the pairs on, a threshold is doubtful: see benchmarks/threshold.md.
+OPEN, DENSE = 0.1, 0.2
+FEWEST = 10  # wedges or pairs that are worth a warning
 
 
 def characters(value: object) -> int:
@@ -226,6 +230,61 @@ class Cluster:
     pairs: int
     diameter: int
     bridges: tuple[AnyId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Borderline:
+    """What a run says of its threshold `min_similarity`, by which it found so many `pairs`.
+
+    A threshold higher by 0.05 would lose the pairs `above`; one lower by 0.05 would add those
+    `below`, about (None if not all candidates were compared in this run). A wedge is `open` if two
+    documents are near a third one, and were compared, but are not near each other: one of the three
+    comparisons is wrong. `open_higher` counts those at the higher threshold. Both are None if the
+    documents of a side were not compared with each other.
+    """
+
+    min_similarity: float
+    pairs: int
+    above: int
+    below: int | None
+    open: int | None
+    open_higher: int | None
+
+    @property
+    def higher(self) -> float:
+        """The threshold that is higher by 0.05, at most 1."""
+        return min(self.min_similarity + BORDER, 1.0)
+
+    @property
+    def lower(self) -> float:
+        """The threshold that is lower by 0.05, at least 0."""
+        return max(self.min_similarity - BORDER, 0.0)
+
+    @property
+    def warning(self) -> str:
+        """Why the threshold is doubtful, as a sentence; "" if it is not."""
+        if self.open is not None and self.open >= max(FEWEST, OPEN * self.pairs):
+            return (
+                f"The threshold {self.min_similarity:g} may be too low: {self.open:,} times two"
+                " documents are near a third one, but not near each other"
+                f" ({self.open_higher:,} times at {self.higher:g})."
+            )
+        # Near 1 it is as it has to be: most pairs are nearly equal.
+        if self.higher < 1 and self.above >= max(FEWEST, DENSE * self.pairs):
+            return (
+                f"Much depends on the threshold {self.min_similarity:g}: {self.above:,} of"
+                f" {counted(self.pairs, 'pair')} are less than {BORDER} above it."
+            )
+        return ""
+
+    def __str__(self) -> str:
+        parts = [f"{self.min_similarity:g}: {counted(self.above, 'pair')} fewer at {self.higher:g}"]
+        if self.below is not None and self.min_similarity > 0:
+            parts.append(f"about {self.below:,} more at {self.lower:g}")
+        if self.open is not None:
+            wedges = f"{counted(self.open, 'open wedge')} (A near B, B near C, A not near C)"
+            parts.append(f"{wedges}, {self.open_higher:,} at {self.higher:g}")
+        return "; ".join(parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

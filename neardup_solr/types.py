@@ -36,6 +36,7 @@ from neardup_solr.minhash.signature import Values as Values
 from neardup_solr.progress import OnError as OnError
 from neardup_solr.progress import OnProgress as OnProgress
 from neardup_solr.records import AnyId as AnyId
+from neardup_solr.records import Borderline as Borderline
 from neardup_solr.records import Entry as Entry
 from neardup_solr.records import Member as Member
 from neardup_solr.records import Removed as Removed

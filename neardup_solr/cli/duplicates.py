@@ -195,6 +195,8 @@ def _say_duplicates(found: Duplicates) -> None:
             f"The records are short ({found.median_words} words by the median): --measure aligned"
             " tells such apart better, and --field compares columns by themselves."
         )
+    elif found.borderline is not None and found.borderline.warning:
+        show.say(f"{found.borderline.warning} neardup review asks about such pairs.")
     if found.since is not None:
         show.say(_describe_changes(found.since))
     if found.answered is not None:

@@ -78,6 +78,43 @@ def missing(offsets, neighbours, members, bounds, found):
 
 
 @compiled
+def count_open_wedges(pairs, nodes, offsets, neighbours):
+    """Count the nodes that are neighbours of both ends of a pair, if those are none themselves.
+
+    `nodes` (uint32) has the node of each document, or one that is not there; the neighbours of each
+    node ascend.
+    """
+    count, last = 0, len(offsets) - 1
+    for pair in range(len(pairs)):
+        one, other = np.int64(nodes[pairs[pair, 0]]), np.int64(nodes[pairs[pair, 1]])
+        if one >= last or other >= last:
+            continue
+        if offsets[one + 1] - offsets[one] > offsets[other + 1] - offsets[other]:
+            one, other = other, one
+        at, end = offsets[other], offsets[other + 1]
+        place = _find_neighbour(neighbours, at, end, one)
+        if place < end and neighbours[place] == one:
+            continue
+        for third in range(offsets[one], offsets[one + 1]):
+            at = _find_neighbour(neighbours, at, end, neighbours[third])
+            if at < end and neighbours[at] == neighbours[third]:
+                count += 1
+    return count
+
+
+@inner
+def _find_neighbour(neighbours, low, high, node):
+    """Find the first place whose neighbour is not below the node."""
+    while low < high:
+        middle = (low + high) // 2
+        if neighbours[middle] < node:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled
 def diameters(offsets, neighbours, members, bounds, longest):
     """Fill `longest` (int64) with the longest shortest path of each group, a connected one.
 

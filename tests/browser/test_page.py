@@ -19,6 +19,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 import neardup_solr as nd
 from neardup_solr.measures import aligned
+from neardup_solr.records import Borderline
 from neardup_solr.reports.html import Page, show_invisibles
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates import write
@@ -259,6 +260,23 @@ def test_missing_texts_are_said_to_be_missing(open_page: OpenPage) -> None:
     css(chrome, ".members .open")[0].click()
     assert "not in this page" in first(chrome, "#document-body").text
     assert complaints(chrome) == []
+
+
+def test_the_threshold_is_told_and_marked(open_page: OpenPage) -> None:
+    """A line below the title says what depends on it; a page that knows nothing has none."""
+    known = Borderline(min_similarity=0.5, pairs=35, above=3, below=12, open=4, open_higher=1)
+    chrome = open_page(replace(small_page(), borderline=known))
+    assert first(chrome, "#threshold").text == (
+        "Threshold 0.5: 3 pairs fewer at 0.55; about 12 more at 0.45; 4 open wedges"
+        " (A near B, B near C, A not near C), 1 at 0.55. Pale: compared pairs just below it."
+    )
+    mark, pale = (first(chrome, f".plot {name}").rect for name in (".stroke-mark", ".fill-below"))
+    assert mark["x"] == pytest.approx(pale["x"] + pale["width"], abs=1.5)
+    assert mark["height"] > pale["height"] > 1
+    assert not complaints(chrome)
+    chrome = open_page(small_page())
+    assert not first(chrome, "#threshold").is_displayed()
+    assert not css(chrome, ".stroke-mark")
 
 
 def test_one_box_has_all_notes(open_page: OpenPage) -> None:

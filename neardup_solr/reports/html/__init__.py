@@ -13,7 +13,7 @@ from typing import Any
 
 from neardup_solr.arguments import Way
 from neardup_solr.measures.aligned import Frequencies
-from neardup_solr.records import AnyId, Cluster, Duplicate
+from neardup_solr.records import AnyId, Borderline, Cluster, Duplicate
 from neardup_solr.reports.html import embed
 from neardup_solr.reports.html.embed import Listed, list_clusters
 from neardup_solr.reports.html.figures import similarities_figure, sizes_figure
@@ -44,9 +44,10 @@ class Page:
     `summary` has the large figures and `parameters` how they were found, both by label, in order;
     `texts` the texts by key (see `key_of`), of which any may be missing (an estimate reads none),
     `kept` the columns to keep. `by` is the way in which candidates were found, `curve` the (bands,
-    rows) that found them. With `frequencies` the words that stand for others are marked. `complete`
-    is False if something may be missing; `notes` are sentences that say what. `made` says when and
-    by which version the page was made, `command` by which command.
+    rows) that found them; `borderline` says how much depends on the threshold. With `frequencies`
+    the words that stand for others are marked. `complete` is False if something may be missing;
+    `notes` are sentences that say what. `made` says when and by which version the page was made,
+    `command` by which command.
     """
 
     title: str
@@ -58,6 +59,7 @@ class Page:
     kept: Mapping[AnyId, Mapping[str, Any]] = field(default_factory=dict)
     by: Way = "bands"
     curve: tuple[int, int] | None = None
+    borderline: Borderline | None = None
     frequencies: Frequencies | None = None
     complete: bool = True
     notes: Sequence[str] = ()
@@ -100,12 +102,20 @@ def _about(page: Page, listed: Sequence[Listed], texts: int) -> dict[str, object
         "measure": page.pairs[0].measure if page.pairs else "",
         "by": page.by,
         "curve": page.curve,
+        "threshold": _describe_threshold(page.borderline),
         "kept": list(next(iter(page.kept.values()), {})),
         "clusters": len(page.clusters),
         "left": _left_out(page, listed, texts),
         "made": page.made,
         "command": page.command,
     }
+
+
+def _describe_threshold(borderline: Borderline | None) -> str:
+    if borderline is None:
+        return ""
+    pale = " Pale: compared pairs just below it." if borderline.below else ""
+    return f"Threshold {borderline}.{pale}"
 
 
 def _left_out(page: Page, listed: Sequence[Listed], texts: int) -> str:
@@ -135,7 +145,9 @@ def _enumerate(parts: Sequence[str]) -> str:
 
 
 def _similarities(page: Page) -> str:
-    return similarities_figure([pair.similarity for pair in page.pairs], page.curve)
+    return similarities_figure(
+        [pair.similarity for pair in page.pairs], page.curve, page.borderline
+    )
 
 
 def _policy(style: str, script: str) -> str:

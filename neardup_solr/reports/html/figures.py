@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.minhash import plans
+from neardup_solr.records import Borderline
 
 BINS = 50
 WIDTH, HEIGHT = 432, 216
@@ -45,16 +46,28 @@ class Axis:
 CHANCE = Axis(low=0, high=105, start=BOTTOM, end=TOP, ticks=range(0, 101, 25))
 
 
-def similarities_figure(similarities: Sequence[float], curve: tuple[int, int] | None) -> str:
+def similarities_figure(
+    similarities: Sequence[float],
+    curve: tuple[int, int] | None,
+    borderline: Borderline | None = None,
+) -> str:
     """Draw pairs by similarity as an SVG, with the S-curve of (bands, rows) over them if given.
 
-    P(s) = 1 - (1 - s^rows)^bands, "Mining of Massive Datasets", section 3.4.2.
+    P(s) = 1 - (1 - s^rows)^bands, "Mining of Massive Datasets", section 3.4.2. The threshold of
+    `borderline` is marked, with the pairs just below it as one bar of the same area.
     """
     counts, edges = np.histogram(similarities, bins=BINS, range=(0.0, 1.0))
-    up = _counts_axis(counts)
+    below = 0
+    if borderline is not None and borderline.below and borderline.lower < borderline.min_similarity:
+        width = borderline.min_similarity - borderline.lower
+        below = max(round(borderline.below / (BINS * width)), 1)
+    up = _counts_axis(np.append(counts, below))
     right = WIDTH - (38 if curve else 4)
     across = Axis(low=0, high=1, start=_left(up), end=right, ticks=[0, 0.2, 0.4, 0.6, 0.8, 1])
     parts = [*_axes(across, up, "similarity", "pairs"), *_bars(counts, edges, across, up)]
+    if borderline is not None:
+        zone, *mark = _mark(borderline, below, across, up)
+        parts = [zone, *parts, *mark]
     return _svg("Pairs by similarity", [*parts, *(_curve(across, *curve) if curve else ())])
 
 
@@ -122,11 +135,28 @@ def _bars(
     for count, low, high in zip(counts.tolist(), edges[:-1], edges[1:], strict=True):
         if count:
             gap, top = 0.06 * (high - low), up.place(count)
-            left, right = across.place(low + gap), across.place(high - gap)
-            yield (
-                f'<rect x="{left}" y="{top}" width="{right - left:.2f}"'
-                f' height="{BOTTOM - top:.2f}" class="fill-bars"/>'
-            )
+            yield _rectangle(across.place(low + gap), across.place(high - gap), top, "bars")
+
+
+def _mark(borderline: Borderline, below: int, across: Axis, up: Axis) -> Iterator[str]:
+    """Mark a threshold, what lies around it, and the pairs that are just below it."""
+    low, at, high = map(
+        across.place, (borderline.lower, borderline.min_similarity, borderline.higher)
+    )
+    yield _rectangle(low, high, TOP, "zone")
+    if below:
+        yield _rectangle(low, at, up.place(below), "below")
+    yield f'<path d="M{at} {TOP}V{BOTTOM}" class="stroke-mark" stroke-width="1.2"/>'
+    is_left = borderline.min_similarity < 0.3
+    anchor, x = ("start", high + 4) if is_left else ("end", low - 4)
+    yield _text(x, TOP + 22, f"threshold {borderline.min_similarity:g}", anchor=anchor)
+
+
+def _rectangle(left: float, right: float, top: float, colour: str) -> str:
+    return (
+        f'<rect x="{left}" y="{top}" width="{right - left:.2f}"'
+        f' height="{BOTTOM - top:.2f}" class="fill-{colour}"/>'
+    )
 
 
 def _curve(across: Axis, bands: int, rows: int) -> Iterator[str]:

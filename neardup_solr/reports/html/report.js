@@ -588,6 +588,8 @@ function start() {
   find("parameters").append(...factsList(facts.parameters));
   find("how").hidden = facts.parameters.length === 0;
   find("curve").textContent = caption();
+  find("threshold").textContent = facts.threshold;
+  find("threshold").hidden = !facts.threshold;
   find("notes").append(...notice());
   find("left").textContent = facts.left;
   find("left").hidden = !facts.left;

@@ -23,6 +23,7 @@ from neardup_solr.measures import (
 from neardup_solr.measures.arrays import Flat, Pairs, number_pairs, pairs_of
 from neardup_solr.minhash import sign
 from neardup_solr.progress import LOG, OnProgress, Progress, ignore
+from neardup_solr.records import BORDER
 from neardup_solr.settings import CAP, WORD_CAP
 from neardup_solr.text.packed import Packed, pack, size_of
 from neardup_solr.threads import prefetch, run_aside, thread_pool
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 TEXTS, COMPARING = "texts", "comparing"
 SAMPLE = 500  # documents whose words are counted
+SAMPLED = 1 << 13  # pairs of a block that are compared by a lower threshold, about
 BLOCK = 1 << 17  # pairs that are compared at a time
 NO_PAIRS = np.empty(0, dtype=np.bool_)
 NO_DISTANCES, NO_SIMILARITIES = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64)
@@ -51,12 +53,14 @@ class Verified:
     """Pairs that are near-duplicates, and documents that had a problem.
 
     `vanished` documents were gone when their texts were read; the text of `stale` ones has changed
-    since it was signed.
+    since it was signed. `below` counts, about, the pairs that a threshold lower by BORDER would
+    add; it is None if not all pairs were compared in this run.
     """
 
     pairs: Pairs
     distances: NDArray[np.int64]
     similarities: NDArray[np.float64]
+    below: int | None = 0
     vanished: set[int] = field(default_factory=set)
     stale: set[int] = field(default_factory=set)
 
@@ -176,7 +180,10 @@ class Comparison:
                         have, such)  # fmt: skip
         is_near = probabilities >= floor(self.comparer.least)
         distances = np.full(np.count_nonzero(is_near), NO_DISTANCE, dtype=np.int64)
-        found = Verified(pairs[is_near], distances, probabilities[is_near])
+        below = int(np.count_nonzero(probabilities >= floor(self.comparer.least - BORDER)))
+        found = Verified(
+            pairs[is_near], distances, probabilities[is_near], below=below - len(distances)
+        )
         if self.gathered.may_change:
             self._note_changes(np.unique(pairs), found)
         return found
@@ -213,6 +220,8 @@ class Comparison:
         known = previous.within if self.is_limited else previous.beyond
         near, unknown = known.split(pairs)
         found = self._compare(unknown, checkpoint)
+        if len(unknown) < len(pairs):
+            found.below = None
         previous.forget([*found.vanished, *found.stale])
         found.pairs = np.concatenate([found.pairs, pairs_of(near.near)])
         found.distances = np.concatenate([found.distances, near.distances])
@@ -228,6 +237,7 @@ class Comparison:
         if self.comparer.measure.needs_texts:
             parts = list(checkpoint.kept()) if checkpoint else []
             texts, places = self._prepare(pairs, found)
+        found.below = None if parts else 0
         is_there = np.ones(len(self.gathered), dtype=np.bool_)
         is_there[list(found.vanished)] = False
         for at in range(len(parts) * BLOCK, len(pairs), BLOCK):
@@ -236,12 +246,36 @@ class Comparison:
             own = block if places is None else places[block]
             distances, similarities, is_near = self.comparer.compare(texts, own)
             parts.append((block[is_near], distances[is_near], similarities[is_near]))
+            if found.below is not None:
+                found.below += self._count_below(texts, own, similarities, is_near)
             if self.comparer.measure.needs_texts:
                 if checkpoint:
                     checkpoint.keep(parts[-1])
                 self._tell(COMPARING, min(at + BLOCK, len(pairs)), len(pairs))
         found.take(parts)
         return found
+
+    def _count_below(
+        self,
+        texts: Any,
+        pairs: Pairs,
+        similarities: NDArray[np.float64],
+        is_near: NDArray[np.bool_],
+    ) -> int:
+        """Count, about, the pairs that are less than BORDER below the threshold.
+
+        A distance beyond the limits is not computed, so some pairs are compared again.
+        """
+        comparer = self.comparer
+        least = max(comparer.least - BORDER, 0.0)
+        if not comparer.measure.has_distance:
+            return int(np.count_nonzero((similarities >= floor(least)) & ~is_near))
+        if comparer.limits.max_distance is not None:
+            return 0
+        far = pairs[~is_near]
+        step = -(-len(far) // SAMPLED) or 1
+        lower = replace(comparer, limits=Limits(min_similarity=least))
+        return step * int(np.count_nonzero(lower.compare(texts, far[::step]).is_near))
 
     def _prepare(self, pairs: Pairs, found: Verified) -> tuple[Flat, NDArray[np.uint32] | None]:
         """Prepare the texts of pairs, each once, and tell where each row is, if not at its number.

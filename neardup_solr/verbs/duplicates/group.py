@@ -18,7 +18,16 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.measures import NO_DISTANCE, floor
 from neardup_solr.measures.arrays import Pairs, number_pairs
 from neardup_solr.minhash.sign import count_shared_bands
-from neardup_solr.records import AnyId, Cluster, Duplicate, Member, key_of, natural
+from neardup_solr.records import (
+    BORDER,
+    AnyId,
+    Borderline,
+    Cluster,
+    Duplicate,
+    Member,
+    key_of,
+    natural,
+)
 from neardup_solr.threads import gc_disabled
 from neardup_solr.verbs.duplicates.answers import Answered, DocumentKey
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
@@ -133,6 +142,29 @@ def group(comparison: Comparison, verified: Verified) -> Grouped:
             values=own.values(),
             answered=own.answered(),
         )
+
+
+def find_borderline(
+    comparison: Comparison, candidates: Pairs, verified: Verified
+) -> Borderline | None:
+    """Find what the pairs say of the threshold; None if distances count as well."""
+    options, least = comparison.gathered.options, comparison.comparer.least
+    if options.max_distance is not None:
+        return None
+    near, count = verified.pairs, len(comparison.gathered)
+    is_higher = verified.similarities >= floor(min(least + BORDER, 1.0))
+    # Documents of one side are not compared across, and a pair may be left out for a better one.
+    has_wedges = (options.against is None or options.within) and not options.mutual_best
+    return Borderline(
+        min_similarity=least,
+        pairs=len(near),
+        above=int(np.count_nonzero(~is_higher)),
+        below=verified.below,
+        open=clusters.count_open_wedges(candidates, near, count) if has_wedges else None,
+        open_higher=clusters.count_open_wedges(candidates, near[is_higher], count)
+        if has_wedges
+        else None,
+    )
 
 
 def regroup(found: Duplicates, least: float) -> tuple[tuple[Duplicate, ...], tuple[Cluster, ...]]:

@@ -24,14 +24,22 @@ from neardup_solr.arguments import (
 from neardup_solr.candidates import Candidates
 from neardup_solr.clusters import remove_across, remove_within
 from neardup_solr.errors import ArgumentError, RecordError, counted
-from neardup_solr.records import AnyId, Cluster, Duplicate, Removed, key_of, largest
+from neardup_solr.records import (
+    AnyId,
+    Borderline,
+    Cluster,
+    Duplicate,
+    Removed,
+    key_of,
+    largest,
+)
 from neardup_solr.reports import rows, tables
 from neardup_solr.settings import Settings
 from neardup_solr.sources import is_collection, is_for_excel, paths_of, shown_name
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates.answers import Answered, DocumentKey
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
-from neardup_solr.verbs.duplicates.group import Grouped, regroup
+from neardup_solr.verbs.duplicates.group import Grouped, find_borderline, regroup
 from neardup_solr.verbs.duplicates.inputs import Compared, Gathered
 from neardup_solr.verbs.duplicates.write import write_duplicates
 
@@ -79,6 +87,8 @@ class Duplicates:
     the file `remembered` held, if one was named. `values` are those that the rule `canonical`
     compares, by side and id, for `at`. `whole_ids` names the columns of ids that are all whole
     numbers. `answered` says what became of the answers of people, if a file of them was named.
+    `borderline` says how much depends on the threshold, None if distances count as well, and in the
+    result of `at`.
     A source that is `for_excel` is a sheet, or begins with a byte order mark, and so does
     CSV that is written of it.
     """
@@ -114,6 +124,7 @@ class Duplicates:
     unique: Unique | None = None
     since: Changes | None = None
     answered: Answered | None = None
+    borderline: Borderline | None = field(default=None, compare=False)
     remembered: Path | None = field(default=None, compare=False)
     values: Mapping[DocumentKey, object] = field(default_factory=dict, compare=False)
     whole_ids: tuple[str, ...] = field(default=(), compare=False)
@@ -240,6 +251,7 @@ class Duplicates:
             min_similarity=min_similarity,
             beyond_cap=0,  # it was judged by the lower threshold
             unique=None,
+            borderline=None,  # which pairs were compared is not kept
         )
 
     def sweep(self, known: KnownPairs) -> Sweep:
@@ -335,6 +347,7 @@ def make_result(
         kept=_read_kept(gathered, clustered),
         values=clustered.values,
         answered=clustered.answered,
+        borderline=find_borderline(comparison, found.pairs, verified),
         for_excel=any(
             is_for_excel(each, reading=own)
             for each, own in zip(options.given, options.readings, strict=False)

@@ -119,6 +119,7 @@ def _page(found: Duplicates, path: Path) -> None:
         "Pairs compared": f"{found.candidates:,}",
         "Answers": str(found.answered or ""),
     }
+    warning = found.borderline.warning if found.borderline else ""
     page = html.Page(
         title=found.about,
         pairs=found.pairs,
@@ -131,7 +132,10 @@ def _page(found: Duplicates, path: Path) -> None:
         frequencies=found.frequencies,
         curve=(settings.bands, settings.rows) if found.by_bands else None,
         complete=found.complete,
-        notes=[f"{gap[0].upper()}{gap[1:]}." for gap in found.gaps] + _describe_hot(found),
+        borderline=found.borderline,
+        notes=[f"{gap[0].upper()}{gap[1:]}." for gap in found.gaps]
+        + _describe_hot(found)
+        + [warning] * bool(warning),
         made=f"neardup_solr {__version__}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         command=_command(),
     )

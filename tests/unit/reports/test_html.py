@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from neardup_solr.measures import aligned
-from neardup_solr.records import Cluster, Duplicate, Member
+from neardup_solr.records import Borderline, Cluster, Duplicate, Member
 from neardup_solr.reports.html import embed, figures, page_lines
 from neardup_solr.reports.html.embed import list_clusters
 from neardup_solr.text.normalize import normalize
@@ -244,10 +244,16 @@ def test_texts_come_in_parts() -> None:
     assert embedded_parts("".join(page_lines(page_of([]))), "texts") == []
 
 
+def border(least: float, below: int = 100) -> Borderline:
+    """What a run may say of its threshold."""
+    return Borderline(min_similarity=least, pairs=9, above=3, below=below, open=1, open_higher=0)
+
+
 def plots() -> Iterator[str]:
     """Pictures of few, many, and no pairs and clusters."""
     yield figures.similarities_figure([], None)
     yield figures.similarities_figure([0.5] * 500 + [1.0], (42, 3))
+    yield figures.similarities_figure([0.5] * 500 + [1.0], (42, 3), border(0.5))
     yield figures.sizes_figure([])
     yield figures.sizes_figure([2] * 500 + [3, 24])
     yield figures.sizes_figure([2] * 5_000 + [3, 24, 10_000])
@@ -268,6 +274,31 @@ def test_every_pair_is_in_the_picture() -> None:
     svg = figures.similarities_figure([0.0, 1.0, 0.5], (42, 3))
     assert svg.count('class="fill-bars"') == 3
     assert svg.count("stroke-curve") == 1
+
+
+def test_the_threshold_is_marked_in_the_picture() -> None:
+    """A line stands at it, and the pairs just below are a bar of the same area as all others."""
+    svg = figures.similarities_figure([0.6] * 40, None, border(0.5))
+    rectangles = {
+        bar.get("class"): [float(bar.get(name, "")) for name in ("x", "width", "height")]
+        for bar in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}rect")
+    }
+    (x, wide, high), zone = rectangles["fill-below"], rectangles["fill-zone"]
+    line = re.search(r'd="M([\d.]+) [^"]*" class="stroke-mark"', svg)
+    assert line is not None
+    assert float(line[1]) == pytest.approx(x + wide) == pytest.approx(zone[0] + zone[1] / 2)
+    assert high == pytest.approx(rectangles["fill-bars"][2], abs=0.01)  # 100 / 0.05 = 40 / 0.02
+    assert "threshold 0.5" in svg
+
+
+@pytest.mark.parametrize("least", [0.0, 0.03, 1.0])
+def test_a_threshold_at_the_ends_is_in_the_frame(least: float) -> None:
+    """Neither its mark nor the bar beside it leaves the picture."""
+    svg = figures.similarities_figure([0.6, 1.0], (42, 3), border(least))
+    for bar in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}rect"):
+        x, wide = (float(bar.get(name, "")) for name in ("x", "width"))
+        assert 0 < x <= x + wide < figures.WIDTH
+    assert ("fill-below" in svg) == (least > 0)
 
 
 @given(st.lists(st.integers(2, 10**9), max_size=40))
