@@ -36,7 +36,7 @@ Kind = Literal["words", "chars", "stops", "stems"]  # what shingles are made of
 Family = Literal["affine", "xor"]  # of hashes
 MeasureName = Literal["words", "jaccard", "containment", "aligned", "estimate"]
 # What pairs of `duplicates` may be compared by, too: records by their fields.
-PairMeasure = Literal["words", "jaccard", "containment", "aligned", "estimate", "fields"]
+PairMeasure = Literal["words", "jaccard", "containment", "aligned", "estimate", "fields", "model"]
 # What the candidates of a search share with the text.
 By = Literal["shingles", "bands", "signatures", "profile", "md5"]
 # How the candidates of a whole collection are found.

@@ -27,6 +27,7 @@ from neardup_solr.measures.fields import Evidence as Evidence
 from neardup_solr.measures.fields import FieldKind as FieldKind
 from neardup_solr.measures.fields import Weight as Weight
 from neardup_solr.measures.fields import Weights as Weights
+from neardup_solr.measures.model import Model as Model
 from neardup_solr.minhash.plans import Choice as Choice
 from neardup_solr.minhash.plans import Demand as Demand
 from neardup_solr.minhash.plans import Plan as Plan
@@ -51,6 +52,8 @@ from neardup_solr.verbs.duplicates.answers import DocumentKey as DocumentKey
 from neardup_solr.verbs.duplicates.clean_file import Unique as Unique
 from neardup_solr.verbs.duplicates.inputs import Compared as Compared
 from neardup_solr.verbs.duplicates.previous_run import Changes as Changes
+from neardup_solr.verbs.duplicates.training import Influence as Influence
+from neardup_solr.verbs.duplicates.training import Training as Training
 from neardup_solr.verbs.evaluate import KnownPairs as KnownPairs
 from neardup_solr.verbs.evaluate import Point as Point
 from neardup_solr.verbs.evaluate import SomePairs as SomePairs

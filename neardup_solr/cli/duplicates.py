@@ -62,7 +62,7 @@ def duplicates(
     with _say_if_unfinished(given["checkpoint"]), show.watch(comparing="pairs") as watching:
         place = given["source"] = source or given.connect(check=_require_markable if mark else None)
         if against is not None:
-            given["against"] = _find_side(against, given.address)
+            given["against"] = find_side(against, given.address)
         show.compile_kernel()
         found = nd.duplicates(**watching, **given)
     if outputs:
@@ -121,7 +121,7 @@ def _require_markable(collection: Collection) -> None:
     require_markable(collection)
 
 
-def _find_side(against: str, solr: str | None) -> str | Collection:
+def find_side(against: str, solr: str | None) -> str | Collection:
     """Find the other side: an existing file or folder, a collection's address, or its name."""
     if "://" in against:
         return options.connect(against, None)

@@ -77,6 +77,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "miss": "Share of them that may be missed.",
         "avoid": "Similarity of pairs to pass over.",
         "load": "Share of them that may be found.",
+        "tune.answers": "FILE: Learn a model from the answers of people in this file, not bands.",
         "tune.sample": "Documents to compare with each other.",
         "seed": "Another number draws another sample.",
         "known": "Known pairs: two columns of ids.",
@@ -100,7 +101,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "reject": "Reject what is at least this similar.",
         "exact": "At least this action for the same text.",
         "by": "What near-duplicates have to share (default: the first that the collection has).",
-        "duplicates.by review.by": (
+        "duplicates.by review.by tune.by": (
             "What candidates share: bands, shingles (most of one of the two), words (rare ones; for"
             " short records), or all for every pair (default: all up to 2,000 documents, for more"
             " bands; shingles for --measure containment, words for aligned)."
@@ -114,7 +115,7 @@ TEXTS: dict[str, dict[str, str]] = {
             "words (edit distance), jaccard (of shingles), containment (an excerpt in a longer"
             " text), aligned (short records), estimate (jaccard by signatures), fields (--field)."
         ),
-        "duplicates.fields explain.fields review.fields": (
+        "duplicates.fields explain.fields review.fields tune.fields": (
             "FIELD: Column or field that is compared apart, such as name, zip:exact, price:number"
             " or born:date (repeatable, or a,b). The similarity is the probability of a match."
         ),
@@ -140,6 +141,7 @@ TEXTS: dict[str, dict[str, str]] = {
             "FILE: Obey the answers of people in this file: what is different is never found"
             " again, and what is the same always is."
         ),
+        "model": "FILE: Compare by a model that neardup tune --answers has written.",
         "cap": (
             "Most documents of a band key or shingle that are all paired with each other (default:"
             " 1024; of a word: 50)."
@@ -151,6 +153,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "output": "Write to a .tsv, .csv, .jsonl or .xlsx file.",
         "evaluate.output": "Write all missed and false pairs to .tsv, .csv, .jsonl or .xlsx.",
         "signatures.output": "The .parquet file to write.",
+        "tune.output": "FILE: Write the model of --answers to this .json file.",
         "duplicates.output": "Write to .tsv, .csv, .jsonl, .xlsx, .parquet or .html (repeatable).",
         "texts": "Write the texts of both documents beside each pair, as --keep does with columns.",
         "unique": (
@@ -234,6 +237,7 @@ FLAGS = {
     "duplicates.fields": "--field",
     "explain.fields": "--field",
     "review.fields": "--field",
+    "tune.fields": "--field",
     "follow": "--follow -f",
     "found": "--report",
     "pairs": "--import",

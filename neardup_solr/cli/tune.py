@@ -1,12 +1,12 @@
-"""The command tune: bands and rows for a demand, and what they cost on a sample."""
+"""The command tune: bands and rows for a demand, or a model of what people answered."""
 
 from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import neardup_solr as nd
 from neardup_solr.cli import options, show
@@ -17,15 +17,16 @@ from neardup_solr.files import page
 if TYPE_CHECKING:
     from neardup_solr.arguments import TableOrJson
     from neardup_solr.minhash.plans import Choice, Tuning
+    from neardup_solr.verbs.duplicates.training import Training
 
 BAR = 25  # characters of the longest
 EIGHTHS = "▏▎▍▌▋▊▉█"
 
 
 def tune(given: Given, *, format: TableOrJson = "table") -> int:
-    """Choose bands and rows by what to catch and to pass over.
+    """Choose bands and rows, or with --answers learn what is a match.
 
-    It also shows what they cost, on a sample.
+    It shows what bands cost, on a sample, or how good the model is.
     """
     source = given["source"]
     given.require_source("SOURCE")
@@ -34,12 +35,83 @@ def tune(given: Given, *, format: TableOrJson = "table") -> int:
     if source:
         show.say_if_typed(source, "documents")
         show.compile_kernel()
-    found = nd.tune(**given | {"source": target or source}, on_error=failures.append)
+    given["source"] = target or source
+    if given["answers"]:
+        if given["against"]:
+            from neardup_solr.cli.duplicates import find_side
+
+            given["against"] = find_side(given["against"], given.address)
+        return _learn(given, format)
+    found = cast("Tuning", nd.tune(**given, on_error=failures.append))
     _say_failures(failures)
     place = target.place if target else nd.errors.place(given.collection or "NEW", given.address)
     follow = _spell_commands(found, source, place, options.repeat_options(READ))
     show.print_rows(_format_json(found) if format == "json" else _table(found, follow))
     return 1 if failures else 0
+
+
+def _learn(given: Given, format: TableOrJson) -> int:
+    """Learn a model from answers, and say what it knows."""
+    import orjson
+
+    with show.watch(comparing="pairs") as watching:
+        found = nd.tune(**watching, **given)
+    if format == "json":
+        known = orjson.loads(found.model.to_text()) | {
+            "answered": len(found.answered.obeyed), "is_default": found.is_default,
+            "candidates": found.candidates, "found": found.found, "doubtful": found.doubtful,
+            "precision": asdict(found.precision), "recall": asdict(found.recall),
+            "right": found.right, "default_right": found.default_right,
+        }  # fmt: skip
+        show.print_rows(iter([orjson.dumps(known, option=orjson.OPT_INDENT_2).decode() + "\n"]))
+    else:
+        show.print_rows(f"{line.rstrip()}\n" for line in _describe_training(found, given))
+    return 0
+
+
+def _describe_training(found: Training, given: Mapping[str, Any]) -> Iterator[str]:
+    """Describe what a model learnt, how good it is, and what to do next."""
+    from neardup_solr.verbs.duplicates.training import FEWEST, FEWEST_OF_EACH
+
+    model = found.model
+    default = f"the measure {model.measure}"
+    answers = show.counted(model.same + model.different, "answer")
+    yield (
+        f"{answers} ({model.same} same, {model.different} different) about pairs of"
+        f" {show.counted(found.documents, 'document')}; {found.candidates:,} candidates."
+    )
+    if found.unlike:
+        more = show.counted(found.unlike, "more is", "more are")
+        yield f"{more} about pairs so unlike that nothing is learnt from them."
+    if found.is_default:
+        few, each = FEWEST, FEWEST_OF_EACH
+        yield f"Too few answers: {few} are needed, and {each} of either kind."
+        yield f"Until then the model decides as {default} does by default."
+    else:
+        yield ""
+        rows = [["bits", "equal", "different"]]
+        rows += [[name, *(f"{bits:+.1f}" for bits in ends)] for name, *ends in found.influences]
+        yield from show.align(rows, right=(1, 2), gap="  ")
+        yield ""
+        total = model.same + model.different
+        yield (
+            f"Each left out in turn, the model gives {found.right} of {total} answers by itself,"
+            f" {default} {found.default_right}."
+        )
+        if found.right < found.default_right:
+            yield "So these answers do not show yet that it is better than the default."
+    yield (
+        f"Of the pairs that nobody judged it finds {found.found:,}: precision"
+        f" {found.precision}, recall {found.recall}."
+    )
+    pairs = show.counted(found.doubtful, "pair")
+    yield (
+        f"More answers could change what becomes of {pairs}: neardup review asks."
+        if found.doubtful
+        else "More answers would hardly change what is found."
+    )
+    if given["output"]:
+        yield f"Wrote {given['output']}: neardup duplicates … --model {given['output']}"
 
 
 def _say_failures(failures: Sequence[Exception]) -> None:

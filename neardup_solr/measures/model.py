@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.arguments import PairMeasure
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Comparer, Limits, Measure, measure_named
 from neardup_solr.measures.aligned import ALIGNED, compare_records
@@ -32,6 +33,7 @@ from neardup_solr.measures.fields import (
     LEAST_PROBABILITY,
     LEVELS,
     MISSING,
+    NO_PAIRS,
     FieldKind,
     RecordMatcher,
     Table,
@@ -40,6 +42,7 @@ from neardup_solr.measures.fields import (
     match_fields,
     parse_fields,
 )
+from neardup_solr.progress import ignore
 from neardup_solr.settings import Settings
 
 MEASURES = ("aligned", "words", "jaccard", "containment")
@@ -54,6 +57,7 @@ MOST_ROUNDS, SETTLED, LONGEST_STEP = 25, 1e-4, 5.0
 ABOUT_EQUAL = 0.1  # doubts that differ by less are as good to ask about
 DRAWS = 400  # of what the model may be
 FLIPS = 0.05  # of these, in which a pair has to be decided otherwise to be in doubt
+SPREAD = 0.6  # of the logarithm of how far the odds are too large, or too small
 VERSION = 1
 
 
@@ -95,7 +99,7 @@ class Model:
     from the probability `threshold` on. It learnt from `same` and `different` answers.
     """
 
-    measure: str
+    measure: PairMeasure
     weights: Table
     fields: Mapping[str, FieldKind]
     evidence: Weights | None = None
@@ -107,18 +111,6 @@ class Model:
     def names(self) -> tuple[str, ...]:
         """Names of the features: measures, the evidence of all fields, then each field."""
         return (*MEASURES, EVIDENCE, *self.fields) if self.fields else MEASURES
-
-    def make_measure(self) -> Measure:
-        """Make the measure, whose candidates are those of the default that it began with."""
-        own = measure_named(self.measure)
-        return replace(
-            ALIGNED,
-            name="model",
-            default=self.threshold,
-            way=own.way,
-            counts_shingles=own.counts_shingles,
-            compare_one=None,
-        )
 
     def to_text(self) -> str:
         """Format the model as JSON, a line for each thing that it knows."""
@@ -202,25 +194,36 @@ class ModelMatcher:
     """Records that are compared by a model: their probability of a match.
 
     `records` has their columns, none if they are plain texts, and their normal forms; `settings`
-    shape the shingles.
+    shape the shingles; `measure` is that of the default.
     """
 
     records: RecordMatcher
     settings: Settings
+    measure: PairMeasure
     model: Model | None = None
+
+    swapped: Pairs = field(default_factory=lambda: NO_PAIRS)
+
+    def __post_init__(self) -> None:
+        if self.model is not None:
+            self.records.weights = self.model.evidence
 
     @property
     def weights(self) -> Weights | None:
         """The weights of the fields."""
         return self.records.weights
 
-    def match(self, pairs: Pairs) -> Similarities:
-        """Compute the probability of each pair that both records are the same."""
+    def match(self, pairs: Pairs, tell: Callable[[int], None] = ignore) -> Similarities:
+        """Compute the probability of each pair that both records are the same.
+
+        `tell` gets how many are done.
+        """
         assert self.model is not None
-        self.records.weights = self.model.evidence
+        tell(0)
         rows, values = self.compare(pairs)
         found = np.zeros(len(pairs))
         found[rows] = predict(values, self.model.weights)
+        tell(len(pairs))
         return found
 
     def compare(self, pairs: Pairs) -> Features:
@@ -231,7 +234,10 @@ class ModelMatcher:
         records = self.records
         columns, threads = records.columns, records.threads
         whole = compare_records(records.forms, pairs, records.frequencies, threads=threads)
-        rows = np.flatnonzero(whole >= FLOOR)
+        may_match = whole >= FLOOR
+        if not columns and self.measure != "aligned":
+            may_match |= self._measure(self.measure, records.forms, pairs, FLOOR) >= FLOOR
+        rows = np.flatnonzero(may_match)
         alike = pairs[rows]
         numbers, places = np.unique(alike, return_inverse=True)
         forms = [records.forms[row] for row in numbers.tolist()]
@@ -252,15 +258,30 @@ class ModelMatcher:
                 found.append((np.array([*agreements, NEUTRAL])[of_column] - NEUTRAL) / SCALE)
         return Features(rows, np.stack(found, axis=1))
 
-    def _measure(self, name: str, forms: Sequence[str], pairs: Pairs) -> Similarities:
-        """Compute similarities by a measure of texts, without limits."""
+    def _measure(
+        self, name: str, forms: Sequence[str], pairs: Pairs, least: float = 0.0
+    ) -> Similarities:
+        """Compute similarities by a measure of texts, those below a limit about."""
         comparer = Comparer(
             measure=measure_named(name),
-            limits=Limits(min_similarity=0.0),
+            limits=Limits(min_similarity=least),
             settings=self.settings,
             threads=self.records.threads,
         )
         return comparer.measure.compare(comparer.prepare()(forms), pairs, comparer).similarities
+
+
+def make_measure(model: Model) -> Measure:
+    """Make the measure of a model, whose candidates are those of the default that it began with."""
+    own = measure_named(model.measure)
+    return replace(
+        ALIGNED,
+        name="model",
+        default=model.threshold,
+        way=own.way,
+        counts_shingles=own.counts_shingles,
+        compare_one=None,
+    )
 
 
 def predict(values: Table, weights: Table) -> Similarities:
@@ -270,12 +291,12 @@ def predict(values: Table, weights: Table) -> Similarities:
     return found
 
 
-def make_default(measure: str, fields: Mapping[str, FieldKind]) -> Model:
+def make_default(measure: PairMeasure, fields: Mapping[str, FieldKind]) -> Model:
     """Make the model that decides as a measure does by its default, before any answer."""
     weights = np.zeros(1 + len(MEASURES) + (1 + len(fields) if fields else 0))
     if fields:
         weights[1 + len(MEASURES)] = 1.0
-        return Model(measure=EVIDENCE, weights=weights, fields=fields)
+        return Model(measure="fields", weights=weights, fields=fields)
     weights[1 + MEASURES.index(measure)] = SCALE / SHARPNESS
     weights[0] = (NEUTRAL - measure_named(measure).default) / SHARPNESS
     return Model(measure=measure, weights=weights, fields=fields)
@@ -342,18 +363,20 @@ def choose_next(
     return int(np.where(is_open, doubts, np.inf).argmin())
 
 
-def look_ahead(values: Table, fit: Fit, threshold: float) -> Outlook:
+def look_ahead(values: Table, fit: Fit, is_found: NDArray[np.bool_], threshold: float) -> Outlook:
     """Estimate precision and recall of the pairs with these features, which nobody judged.
 
-    By drawing models from the posterior, and what each pair is from its probability.
+    By drawing models from the posterior, and what each pair is from its probability; `is_found`
+    marks those that are found. As answers come from where the model is in doubt, they say little of
+    how sure it may be elsewhere: so each draw has its own scale of the odds.
     """
     draw = np.random.default_rng(1)
-    is_found = predict(values, fit.weights) >= threshold
     flips = np.zeros(len(values))
     root = np.linalg.cholesky(fit.covariance)
     shares = []
     for _ in range(DRAWS):
         weights = fit.weights + root @ draw.standard_normal(len(root))
+        weights *= math.exp(SPREAD * draw.standard_normal())
         chances = predict(values, weights)
         flips += (chances >= threshold) != is_found
         are_same = draw.random(len(values)) < chances

@@ -1,4 +1,4 @@
-"""tune: bands and rows for a demand, and what they would cost in your collection."""
+"""tune: bands and rows for a demand, and their cost, or a model of what people answered."""
 
 from __future__ import annotations
 
@@ -7,25 +7,37 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import sources
-from neardup_solr.arguments import Frame, Id, OneOrMore, checked, require
+from neardup_solr.arguments import Frame, Id, MeasureName, OneOrMore, Way, checked, require
 from neardup_solr.errors import SettingsError
 from neardup_solr.minhash import plans, sign, signature
 from neardup_solr.minhash.plans import Choice, Demand, Plan, Tuning
 from neardup_solr.minhash.sign import Signature, hash_bands
-from neardup_solr.progress import Failures, OnError
+from neardup_solr.progress import Failures, OnError, OnProgress
 from neardup_solr.records import Document, filter_usable, ordered
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import SourceLike, reading_of
 from neardup_solr.verbs.evaluate.answers import id_pairs, known_pairs
 
+if TYPE_CHECKING:
+    from neardup_solr.verbs.duplicates.inputs import Compared
+    from neardup_solr.verbs.duplicates.training import Training
+else:
+    Compared = Training = Any
+
 T = TypeVar("T")
+# The arguments of a model; the others are those of bands.
+OF_MODELS = (
+    "source", "answers", "fields", "measure", "by", "against", "output", "id", "text",
+    "source_format", "delimiter", "encoding", "lossy", "settings", "on_error", "on_progress",
+)  # fmt: skip
+NAME_ANSWERS = "name the file of the answers by `answers`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,10 +118,24 @@ class _Compared:
     others: NDArray[np.uint32]
 
 
-@checked
+if TYPE_CHECKING:
+
+    @overload
+    def tune(source: Any, *, answers: str | Path, **given: Any) -> Training: ...
+    @overload
+    def tune(source: Any, *, answers: None = None, **given: Any) -> Tuning: ...
+
+
+@checked  # type: ignore[misc]  # those above name only what chooses the result
 def tune(
     source: Collection | SourceLike,
     *,
+    answers: str | Path | None = None,
+    fields: OneOrMore | Mapping[str, str] | None = None,
+    measure: MeasureName = "words",
+    by: Way | None = None,
+    against: Compared | None = None,
+    output: str | Path | None = None,
     catch: float = 0.5,
     miss: float = 0.01,
     avoid: float = 0.03,
@@ -126,8 +152,9 @@ def tune(
     lossy: bool = False,
     settings: Settings | Mapping[str, Any] | None = None,
     on_error: OnError | None = None,
-) -> Tuning:
-    """Choose bands and rows by what to catch and what to pass over, and see what they cost.
+    on_progress: OnProgress | None = None,
+) -> Tuning | Training:
+    """Choose bands and rows by what to catch and what to pass over, or learn from answers.
 
     Of the pairs of similarity `catch`, at most a share `miss` may share no band; of those of
     similarity `avoid`, at most a share `load` may share one (all 0..1). Bands × rows is at most
@@ -139,19 +166,35 @@ def tune(
     read, as for `index`; `on_error` is told of each record that cannot be used (default: a warning
     is logged).
 
+    With `answers`, a file of what people answered about pairs, a model learns from them when two
+    documents are the same, over four measures of their texts, and over their `fields` if these are
+    named (see `duplicates`). It begins as the default of `measure`, or of `fields`, and the result
+    says what it learnt, how good it is on the pairs that nobody judged, and how many more answers
+    could change it. Candidates are found `by` a way, and `against` another side, as for
+    `duplicates`. The model is written to `output`, a file that `duplicates` takes as `model`. All
+    other numbers are those of bands, and mean nothing here.
+
     Raises ArgumentError if a number is out of range, SettingsError if no bands meet the demand, if
     the collection has no signatures or too few documents, or if none of the known pairs is in it;
     SourceError if a file cannot be read, SolrError if Solr does not answer.
     """
+    given = {name: value for name, value in locals().items() if name in OF_MODELS}
+    if answers is not None:
+        from neardup_solr.verbs.duplicates.training import train
+
+        require(known is None, "`known` is for bands, and `answers` for a model", "leave one out")
+        return train(**given)
+    of_model = fields is None and against is None and by is None and output is None
+    require(of_model, "`fields`, `by`, `against` and `output` are for a model", NAME_ANSWERS)
     demand = Demand(catch=catch, miss=miss, avoid=avoid, load=load)
     check_sizes(hashes, sample)
     reading, failures = reading_of(locals(), "number"), Failures(on_error)
-    given = () if known is None else known
+    told = () if known is None else known
     pairs = sorted(
         {
             ordered(str(id), str(other_id))
             for id, other_id in (
-                known_pairs(given) if isinstance(given, str | Path) else id_pairs("known", given)
+                known_pairs(told) if isinstance(told, str | Path) else id_pairs("known", told)
             )
         }
     )

@@ -44,6 +44,7 @@ from neardup_solr.verbs.duplicates.write import check_output, write_duplicates
 
 if TYPE_CHECKING:
     from neardup_solr.measures.fields import FieldKind
+    from neardup_solr.measures.model import Model
     from neardup_solr.verbs.duplicates.clean_file import Outputs
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
@@ -85,6 +86,7 @@ class Options:
     fq: OneOrMore = ()
     same: OneOrMore = ()
     answers: str | Path | None = None
+    model: str | Path | None = None
     cap: int | None = None
     linkage: Linkage = "single"
     canonical: str = "first"
@@ -118,14 +120,20 @@ class Options:
     readings: tuple[Reading, Reading] = field(init=False)
     files: dict[str, Path] = field(init=False)
     judged: list[Answer] = field(init=False, default_factory=list)
+    trained: Model | None = field(init=False, default=None)
     kinds: dict[str, FieldKind] = field(init=False, default_factory=dict)
     watching: Callbacks = field(init=False)
 
     def __post_init__(self) -> None:
         self._check_sides()
+        self._check_model()
         self._check_fields()
         self.limits = Limits(max_distance=self.max_distance, min_similarity=self.min_similarity)
         self.compared_by = measure_of(self.measure, self.limits)
+        if self.trained is not None:
+            from neardup_solr.measures.model import make_measure
+
+            self.measure, self.compared_by = "model", make_measure(self.trained)
         self._check_way()
         self.rule = parse_rule(self.canonical)
         self.fq, self.keep = listed(self.fq), listed(self.keep)
@@ -147,6 +155,20 @@ class Options:
         require(across, "there is only one side to compare", "name the other by `against`")
         both = self.mutual_best and self.within
         require(not both, "`mutual_best` is for pairs across the two sides", "leave `within` out")
+
+    def _check_model(self) -> None:
+        """Take the measure and the fields of a model, if one is named."""
+        if self.model is None:
+            require(self.measure != "model", "there is no model", "name its file by `model`")
+            return
+        from neardup_solr.verbs.duplicates.training import read_model
+
+        is_alone = self.fields is None and self.measure in ("words", "model")
+        require(is_alone, "a model has its own measure and fields", "leave `model` or these out")
+        require(self.remember is None, "`remember` does not go with `model`", "leave one out")
+        require(self.max_distance is None, "a model has no distance", "give `min_similarity`")
+        self.trained = read_model(self.model)
+        self.measure, self.fields = self.trained.measure, self.trained.fields or None
 
     def _check_fields(self) -> None:
         """Choose the measure if fields are named, and the text that candidates come from."""
@@ -193,7 +215,7 @@ class Options:
         require(self.remember is not None or not self.full, "`full` goes with `remember`",
                 "name a file by that")  # fmt: skip
         outputs = paths_of(self.output) or []
-        names = ("unique", "removed", "rejected", "checkpoint", "remember", "answers")
+        names = ("unique", "removed", "rejected", "checkpoint", "remember", "answers", "model")
         given = {name: getattr(self, name) for name in names}
         self.files = {name: Path(path) for name, path in given.items() if path is not None}
         tables = {
@@ -206,7 +228,8 @@ class Options:
         remember = self.files.get("remember")
         for name, side in (("source", self.source), ("against", self.against)):
             for path in paths_of(side) or ():
-                own = {"`remember`": remember, "`answers`": self.files.get("answers")}
+                own = {"`remember`": remember, "`answers`": self.files.get("answers"),
+                       "`model`": self.files.get("model")}  # fmt: skip
                 check_apart({f"`{name}`": Path(path), **own, **tables})
         for path in outputs:
             check_output(Path(path))
@@ -269,6 +292,7 @@ def duplicates(
     fq: OneOrMore = (),
     same: OneOrMore = (),
     answers: str | Path | None = None,
+    model: str | Path | None = None,
     cap: int | None = None,
     linkage: Linkage = "single",
     canonical: str = "first",
@@ -336,6 +360,9 @@ def duplicates(
     found, and its documents are never in one cluster, by no chain; those of a pair that was judged
     same always are, however similar they are. Answers are not obeyed if newer ones contradict
     them, or if a text has changed since; a line tells how many.
+
+    `model` names a file that `tune` has written: what people answered about such documents. It has
+    its own measure and fields; the similarity is the probability that two documents are the same.
 
     With `linkage` "single", pairs connect the documents of a cluster; with "complete", any two of
     them are a pair. `canonical` is the rule for the document to keep: "first" (id), "longest",

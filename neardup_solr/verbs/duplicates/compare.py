@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from neardup_solr.checkpoint import ArrayCheckpoint
     from neardup_solr.measures.aligned import Frequencies
     from neardup_solr.measures.fields import RecordMatcher
+    from neardup_solr.measures.model import ModelMatcher
     from neardup_solr.verbs.duplicates.answers import RowAnswers
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
@@ -90,7 +91,7 @@ class Comparison:
     previous: PreviousRun | None = None
     is_limited: bool = True
     answers: RowAnswers | None = None
-    matcher: RecordMatcher | None = None
+    matcher: RecordMatcher | ModelMatcher | None = None
 
     @classmethod
     def of(cls, gathered: Gathered) -> Comparison:
@@ -98,14 +99,14 @@ class Comparison:
 
         If it weighs words, by their own frequencies.
         """
-        options, frequencies, matcher = gathered.options, None, None
+        options, frequencies = gathered.options, None
+        matcher: RecordMatcher | ModelMatcher | None = None
         if options.compared_by.needs_frequencies:
             from neardup_solr.measures import aligned
 
             forms = gathered.forms()
             frequencies = aligned.frequencies([forms[row] for row in gathered.living().tolist()])
-            if options.kinds:
-                matcher = _make_matcher(gathered, frequencies)
+            matcher = _make_matcher(gathered, frequencies)
         comparer = Comparer(
             measure=options.compared_by,
             limits=options.limits,
@@ -169,7 +170,7 @@ class Comparison:
         found.keep(np.lexsort((found.pairs[:, 1], found.pairs[:, 0])))
         return found
 
-    def _match(self, pairs: Pairs, matcher: RecordMatcher) -> Verified:
+    def _match(self, pairs: Pairs, matcher: RecordMatcher | ModelMatcher) -> Verified:
         """Find the pairs of records that their fields call the same. All are compared at once."""
         is_first = matcher.weights is None
         probabilities = matcher.match(pairs, partial(self._tell, COMPARING, total=len(pairs)))
@@ -342,7 +343,22 @@ class Comparison:
         self.on_progress(Progress(stage, done, total))
 
 
-def _make_matcher(gathered: Gathered, frequencies: Frequencies) -> RecordMatcher:
+def _make_matcher(
+    gathered: Gathered, frequencies: Frequencies
+) -> RecordMatcher | ModelMatcher | None:
+    """Make what compares records by their fields or by a model, None if nothing does."""
+    model = gathered.options.trained
+    if model is None:
+        return make_records(gathered, frequencies) if gathered.options.kinds else None
+    from neardup_solr.measures.model import ModelMatcher
+
+    records = make_records(gathered, frequencies)
+    return ModelMatcher(
+        records=records, settings=gathered.settings, measure=model.measure, model=model
+    )
+
+
+def make_records(gathered: Gathered, frequencies: Frequencies) -> RecordMatcher:
     """Make the columns of the fields that are compared, and what their whole records need."""
     from neardup_solr.measures.fields import RecordMatcher, make_column
 
@@ -353,7 +369,7 @@ def _make_matcher(gathered: Gathered, frequencies: Frequencies) -> RecordMatcher
         for name, some in gathered.values(rows, tuple(kinds)).items():
             values[name] += some
     columns = [make_column(name, kind, values[name]) for name, kind in kinds.items()]
-    if len(gathered) and not any(column.values for column in columns):
+    if kinds and len(gathered) and not any(column.values for column in columns):
         reason = f"no record has a value of {' or '.join(kinds)}"
         step = "check the names in `fields`; a collection has columns that were indexed by `keep`"
         raise SettingsError(reason, step)

@@ -83,6 +83,7 @@ class _Linked:
         if measure in (
             "containment",
             "fields",
+            "model",
         ):  # an excerpt is not the whole, nor is a probability
             identical = identical[:0]
         equal = np.concatenate([same, identical])

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from neardup_solr.arguments import PairMeasure
 from neardup_solr.candidates import all_candidates
 from neardup_solr.measures.aligned import compare_records, frequencies
 from neardup_solr.measures.fields import RecordMatcher, join_values, match_fields
@@ -17,6 +18,7 @@ from neardup_solr.measures.model import (
     leave_out,
     look_ahead,
     make_default,
+    make_measure,
     parse_model,
     predict,
 )
@@ -31,7 +33,8 @@ def matcher_of(rows: list[tuple[object, ...]], *, with_fields: bool = True) -> M
     forms = list(map(normalize, join_values(by_field)))
     columns = columns_of(by_field, KINDS) if with_fields else ()
     records = RecordMatcher(columns=columns, forms=forms, frequencies=frequencies(forms))
-    return ModelMatcher(records=records, settings=Settings())
+    measure: PairMeasure = "fields" if with_fields else "aligned"
+    return ModelMatcher(records=records, settings=Settings(), measure=measure)
 
 
 def test_it_begins_as_the_default() -> None:
@@ -105,7 +108,7 @@ def test_it_foresees_precision_and_recall() -> None:
         fit = learn(values, guesses, np.arange(count), truth[:count])
         found = predict(values, fit.weights)[count:] >= 0.5
         right = np.count_nonzero(found & truth[count:])
-        outlook = look_ahead(values[count:], fit, 0.5)
+        outlook = look_ahead(values[count:], fit, found, 0.5)
         seen.append(outlook)
     assert outlook.precision[1] <= right / found.sum() <= outlook.precision[2]
     assert outlook.recall[1] <= right / truth[count:].sum() <= outlook.recall[2]
@@ -149,7 +152,7 @@ def test_its_file_is_read_back() -> None:
     assert matchers[0].match(pairs) == pytest.approx(matchers[1].match(pairs), abs=1e-5)
     plain = make_default("words", {})
     assert parse_model(plain.to_text()).names == MEASURES
-    assert plain.make_measure().default == 0.5
+    assert make_measure(plain).default == 0.5
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,189 @@
+"""Models that learn from answers: tune --answers, duplicates --model."""
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.types import Training
+from neardup_solr.verbs.duplicates.training import read_model
+from tests.command import neardup
+from tests.unit.measures.test_fields import people
+
+FIELDS = {"name": "text", "street": "text", "zip": "exact", "born": "date"}
+
+
+@pytest.fixture(scope="module")
+def records() -> tuple[list[dict[str, Any]], set[tuple[int, int]]]:
+    """Invented people, and the pairs that are the same, by their places."""
+    rows, same = people(150, 40)
+    named = [{"id": f"p{at}", **dict(zip(FIELDS, row, strict=True))} for at, row in enumerate(rows)]
+    return named, same
+
+
+def write_answers(path: Path, pairs: list[tuple[str, str, str]]) -> Path:
+    """Write answers, each two ids and a word."""
+    keys = ("id", "other_id", "answer")
+    lines = (json.dumps(dict(zip(keys, pair, strict=True))) for pair in pairs)
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def judge(records: tuple[list[dict[str, Any]], set[tuple[int, int]]]) -> list[tuple[str, str, str]]:
+    """Answers about the pairs that are the nearest to the threshold by their fields."""
+    rows, same = records
+    truth = {frozenset((f"p{one}", f"p{other}")) for one, other in same}
+    found = nd.duplicates(rows, fields=FIELDS, min_similarity=0.001)
+    nearest = sorted(found.pairs, key=lambda pair: abs(pair.similarity - 0.5))[:24]
+    words = ("different", "same")
+    return [
+        (str(one.id), str(one.other_id), words[frozenset((one.id, one.other_id)) in truth])
+        for one in nearest
+    ]
+
+
+def test_a_model_of_answers_finds_pairs(records: Any, tmp_path: Path) -> None:
+    """It says what it learnt, and `duplicates` finds by it what people would."""
+    rows, same = records
+    answers = write_answers(tmp_path / "a.jsonl", judge(records))
+    path = tmp_path / "model.json"
+    training = nd.tune(rows, answers=answers, fields=FIELDS, output=path)
+    assert not training.is_default
+    assert training.model.same + training.model.different == 24
+    assert {one.name for one in training.influences} >= {"name", "zip", "words"}
+    by_name = {one.name: one for one in training.influences}
+    assert by_name["name"].equal > 0 > by_name["name"].different
+    assert training.precision.low <= training.precision.value <= training.precision.high
+    found = nd.duplicates(rows, model=path)
+    assert found.measure == "model"
+    assert {pair.measure for pair in found.pairs} == {"model"}
+    truth = {frozenset((f"p{one}", f"p{other}")) for one, other in same}
+    pairs = {frozenset((pair.id, pair.other_id)) for pair in found.pairs}
+    assert 2 * len(pairs & truth) / (len(pairs) + len(truth)) > 0.95
+    assert found == nd.duplicates(rows, model=path)
+    assert all(pair.similarity >= 0.5 for pair in found.pairs)
+    fewer = nd.duplicates(rows, model=path, min_similarity=0.996)
+    assert len(fewer.pairs) < len(found.pairs)
+
+
+def test_answers_and_a_model_together(records: Any, tmp_path: Path) -> None:
+    """What was judged is obeyed, whatever the model says."""
+    rows, same = records
+    judged = judge(records)
+    one, other = sorted(same)[0]
+    judged.append((f"p{one}", f"p{other}", "different"))
+    answers = write_answers(tmp_path / "a.jsonl", judged)
+    path = tmp_path / "model.json"
+    nd.tune(rows, answers=answers, fields=FIELDS, output=path)
+    found = nd.duplicates(rows, model=path, answers=answers)
+    pairs = {frozenset((pair.id, pair.other_id)) for pair in found.pairs}
+    assert {frozenset(pair[:2]) for pair in judged if pair[2] == "same"} <= pairs
+    assert not {frozenset(pair[:2]) for pair in judged if pair[2] == "different"} & pairs
+
+
+@pytest.mark.parametrize("words", [["same"] * 3, ["same"] * 12, ["different"] * 11 + ["same"], []])
+def test_too_few_answers_leave_the_default(records: Any, tmp_path: Path, words: list[str]) -> None:
+    """Below ten answers, or two of a kind, the model finds what the default does."""
+    rows, _ = records
+    pairs = [pair[:2] for pair in judge(records)]
+    asked = [(*pair, word) for pair, word in zip(pairs, words, strict=False)]
+    answers = write_answers(tmp_path / "a.jsonl", asked)
+    path = tmp_path / "model.json"
+    training = nd.tune(rows, answers=answers, fields=FIELDS, output=path)
+    assert training.is_default
+    by_model, by_fields = nd.duplicates(rows, model=path), nd.duplicates(rows, fields=FIELDS)
+    assert [one.id for one in by_model.pairs] == [one.id for one in by_fields.pairs]
+
+
+def test_texts_without_fields(tmp_path: Path) -> None:
+    """Answers that say that a number is not a slip teach a model of whole texts."""
+    rows = [{"id": f"{at}{own}", "text": f"flat {at} of the old mill by the green river bank {own}"}
+            for at in range(30) for own in ("", " for sale")]  # fmt: skip
+    asked = [(f"{at}", f"{at} for sale", "same") for at in range(8)]
+    asked += [(f"{at}", f"{at + 1}", "different") for at in range(8)]
+    answers = write_answers(tmp_path / "a.jsonl", asked)
+    training = nd.tune(rows, answers=answers, output=tmp_path / "m.json")
+    assert not training.is_default
+    assert training.model.names == ("aligned", "words", "jaccard", "containment")
+    plain, found = nd.duplicates(rows), nd.duplicates(rows, model=tmp_path / "m.json")
+    assert 30 <= len(found.pairs) < len(plain.pairs)
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [({"model": "m.json", "fields": "name"}, "its own measure and fields"),
+     ({"model": "m.json", "measure": "jaccard"}, "its own measure and fields"),
+     ({"model": "m.json", "remember": "r"}, "does not go with `model`"),
+     ({"model": "m.json", "max_distance": 2}, "no distance"),
+     ({"measure": "model"}, "there is no model"),
+     ({"model": "gone.json"}, "cannot be read"),
+     ({"model": "a.jsonl"}, "not a model")],
+)  # fmt: skip
+def test_what_does_not_go_with_a_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], reason: str
+) -> None:
+    """One line says what is wrong before any work."""
+    monkeypatch.chdir(tmp_path)
+    write_answers(tmp_path / "a.jsonl", [("1", "2", "same")])
+    texts = [{"id": "1", "text": "one two three"}, {"id": "2", "text": "one two four"}]
+    nd.tune(texts, answers="a.jsonl", output="m.json")
+    with pytest.raises(nd.NeardupError, match=reason):
+        nd.duplicates(texts, **given)
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [({"fields": "name"}, "for a model"), ({"output": "m.json"}, "for a model"),
+     ({"answers": "a.jsonl", "known": [("1", "2")]}, "leave one out"),
+     ({"answers": "a.jsonl", "measure": "estimate"}, "not estimates"),
+     ({"answers": "gone.jsonl"}, "cannot be read"),
+     ({"answers": "a.jsonl", "output": "a.jsonl"}, "a.jsonl"),
+     ({"answers": "a.jsonl", "output": "away/m.json"}, "folder does not exist")],
+)  # fmt: skip
+def test_what_tune_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], reason: str
+) -> None:
+    """One line says what is wrong, and no file is changed."""
+    monkeypatch.chdir(tmp_path)
+    before = write_answers(tmp_path / "a.jsonl", [("1", "2", "same")]).read_text()
+    texts = [{"id": "1", "text": "one two three"}, {"id": "2", "text": "one two four"}]
+    with pytest.raises(nd.NeardupError, match=reason):
+        nd.tune(texts, **given)
+    assert Path("a.jsonl").read_text() == before
+
+
+def test_answers_about_what_is_gone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Answers that cannot be used are told, and those about unlike texts teach nothing."""
+    texts = [{"id": "1", "text": "one two three"}, {"id": "2", "text": "one two four"},
+             {"id": "3", "text": "no common word"}]  # fmt: skip
+    asked = [("1", "2", "same"), ("1", "3", "different"), ("1", "9", "same")]
+    with caplog.at_level(logging.WARNING):
+        training: Training = nd.tune(texts, answers=write_answers(tmp_path / "a.jsonl", asked))
+    assert "not there" in caplog.text
+    assert (training.unlike, training.model.same) == (1, 1)
+
+
+def test_the_command_says_what_it_learnt(records: Any, tmp_path: Path) -> None:
+    """It prints weights, precision and recall, and what to do next; --format json prints all."""
+    rows, _ = records
+    source = tmp_path / "people.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answers = write_answers(tmp_path / "a.jsonl", judge(records))
+    path = tmp_path / "model.json"
+    words = ["tune", source, "--answers", answers, "--field", "name,street,zip:exact,born:date"]
+    told = neardup(*map(str, words), "-o", str(path))
+    assert told.returncode == 0
+    for said in ("24 answers", "precision", "by itself", f"--model {path}", "zip"):
+        assert said in told.stdout
+    known = json.loads(neardup(*map(str, words), "--format", "json").stdout)
+    assert known["intercept"] == json.loads(path.read_text())["intercept"]
+    assert known["right"] <= 24
+    found = neardup("duplicates", str(source), "--model", str(path))
+    assert found.returncode == 0
+    assert len(found.stdout.splitlines()) == 1 + len(nd.duplicates(rows, model=path).pairs)
+    assert read_model(path).fields == FIELDS
+    few = neardup(*map(str, [*words[:3], write_answers(tmp_path / "b", []), *words[4:]]))
+    assert "Too few answers" in few.stdout
