@@ -26,14 +26,16 @@ from numpy.typing import NDArray
 from neardup_solr.arguments import PairMeasure
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Comparer, Limits, Measure, measure_named
-from neardup_solr.measures.aligned import ALIGNED, compare_records
+from neardup_solr.measures.aligned import ALIGNED, Frequencies, compare_records
 from neardup_solr.measures.arrays import Pairs, Similarities
 from neardup_solr.measures.fields import (
     FLOOR,
     LEAST_PROBABILITY,
     LEVELS,
     MISSING,
+    MISSING_LEVEL,
     NO_PAIRS,
+    Evidence,
     FieldKind,
     RecordMatcher,
     Table,
@@ -213,6 +215,11 @@ class ModelMatcher:
         """The weights of the fields."""
         return self.records.weights
 
+    @property
+    def frequencies(self) -> Frequencies:
+        """In how many records each word is."""
+        return self.records.frequencies
+
     def match(self, pairs: Pairs, tell: Callable[[int], None] = ignore) -> Similarities:
         """Compute the probability of each pair that both records are the same.
 
@@ -224,6 +231,21 @@ class ModelMatcher:
         found = np.zeros(len(pairs))
         found[rows] = predict(values, self.model.weights)
         tell(len(pairs))
+        return found
+
+    def explain(self, pair: Pairs) -> list[Evidence]:
+        """List what each measure and field adds to the odds of a pair, shape (1, 2).
+
+        The first is what speaks for a match before anything is compared. Without others the two are
+        not alike at all.
+        """
+        assert self.model is not None
+        bits = (self.model.weights / math.log(2)).tolist()
+        found = [Evidence("", "", bits[0])]
+        for row in self.compare(pair).values.tolist():
+            for name, weight, value in zip(self.model.names, bits[1:], row, strict=True):
+                said = f"{value:+.1f}" if name == EVIDENCE else f"{NEUTRAL + SCALE * value:.2f}"
+                found.append(Evidence(name, said if value else MISSING_LEVEL, weight * value))
         return found
 
     def compare(self, pairs: Pairs) -> Features:
