@@ -279,6 +279,15 @@ def test_the_threshold_is_told_and_marked(open_page: OpenPage) -> None:
     assert not css(chrome, ".stroke-mark")
 
 
+def test_a_pair_says_how_it_was_judged(open_page: OpenPage) -> None:
+    """What somebody said of a pair stands beside its figures."""
+    page = page_of([{"a": "some words", "b": "some other words"}])
+    chrome = open_page(replace(page, pairs=[replace(page.pairs[0], answer="unsure")]))
+    first(chrome, "#list .opener").click()
+    assert first(chrome, ".pair .figure").text.endswith(" · judged unsure")
+    assert complaints(chrome) == []
+
+
 def test_one_box_has_all_notes(open_page: OpenPage) -> None:
     """However many notes there are, they stand in one box."""
     chrome = open_page(replace(small_page(), complete=False, notes=["One.", "Two."]))

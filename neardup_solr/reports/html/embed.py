@@ -157,7 +157,7 @@ def rows(
     """Embed the documents, clusters and pairs as blocks of JSON, a line for each.
 
     Pairs come with their diffs, and with `frequencies` also with the words that stand for each
-    other, without those that the diff has beside each other.
+    other, without those that the diff has beside each other, and with what somebody said of them.
     """
     keys = sorted(set(chain.from_iterable(map(_keys_of, listed))), key=_place)
     row_of = {key: row for row, key in enumerate(keys)}
@@ -167,11 +167,12 @@ def rows(
         one, other = _ends(own)
         first, second = words.get(one), words.get(other)
         figures = [round(own.similarity, _DIGITS), own.distance, own.shared]
+        said = [[], own.answer] if own.answer else []
         if first is None or second is None:
-            return [row_of[one], row_of[other], *figures, None]
+            return [row_of[one], row_of[other], *figures, None, *said]
         forms = first.forms.split(), second.forms.split()
         stand = [] if frequencies is None else [_standing(*forms, frequencies)]
-        return [row_of[one], row_of[other], *figures, steps(*forms), *stand]
+        return [row_of[one], row_of[other], *figures, steps(*forms), *stand, *said[len(stand) :]]
 
     yield from _block("ids", (_name_of(key, row_of) for key in keys))
     yield from _block("clusters", (_cluster(each, row_of) for each in listed))

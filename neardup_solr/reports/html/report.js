@@ -42,7 +42,7 @@ const clusters = read("clusters").map(
     place, id, canonical, size, count, diameter, bridgeCount, low, high, bridges, members, similarities, distances,
   }),
 );
-const pairOf = ([first, second, similarity, distance, shared, steps, stands = []]) => ({ first, second, similarity, distance, shared, steps, stands });
+const pairOf = ([first, second, similarity, distance, shared, steps, stands = [], answer = ""]) => ({ first, second, similarity, distance, shared, steps, stands, answer });
 
 /* Elements and words */
 
@@ -383,6 +383,7 @@ function pairItem(pair, siblings) {
   const said = [decimal(pair.similarity)];
   if (pair.distance !== null) said.push(counted(pair.distance, "word"));
   if (facts.curve && pair.shared) said.push(counted(pair.shared, "band"));
+  if (pair.answer) said.push(`judged ${pair.answer}`);
   const item = make("li", {}, make("div", { class: "pair" }, opener, make("span", { class: "figure" }, said.join(" · "))));
   const toggle = (isOpen) => (isOpen ? item.append(compared(pair)) : item.lastChild.remove());
   opens(opener, siblings === 1, toggle);

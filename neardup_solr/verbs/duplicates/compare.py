@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 TEXTS, COMPARING = "texts", "comparing"
 SAMPLE = 500  # documents whose words are counted
-SAMPLED = 1 << 13  # pairs of a block that are compared by a lower threshold, about
+SAMPLED = 1 << 12  # pairs of a block that are compared by a lower threshold, about
 BLOCK = 1 << 17  # pairs that are compared at a time
 NO_PAIRS = np.empty(0, dtype=np.bool_)
 NO_DISTANCES, NO_SIMILARITIES = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64)

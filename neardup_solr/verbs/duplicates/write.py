@@ -92,6 +92,9 @@ def _page(found: Duplicates, path: Path) -> None:
 
     settings = found.settings
     members = sum(len(cluster.members) for cluster in found.clusters)
+    answered = found.answered
+    is_obeyed = answered is None or not (answered.set_aside or answered.changed or answered.gone)
+    warning = found.borderline.warning if found.borderline else ""
     between = len(found.pairs) - sum(cluster.pairs for cluster in found.clusters)
     ways = {
         "shingles": "share some of their shingles",
@@ -117,9 +120,8 @@ def _page(found: Duplicates, path: Path) -> None:
         "Clusters": f"{len(found.clusters):,}",
         "Documents in clusters": f"{members:,}",
         "Pairs compared": f"{found.candidates:,}",
-        "Answers": str(found.answered or ""),
+        "Pairs judged by people": f"{len(answered.obeyed):,}" if answered else "",
     }
-    warning = found.borderline.warning if found.borderline else ""
     page = html.Page(
         title=found.about,
         pairs=found.pairs,
@@ -135,6 +137,7 @@ def _page(found: Duplicates, path: Path) -> None:
         borderline=found.borderline,
         notes=[f"{gap[0].upper()}{gap[1:]}." for gap in found.gaps]
         + _describe_hot(found)
+        + [f"{answered}."] * (not is_obeyed)
         + [warning] * bool(warning),
         made=f"neardup_solr {__version__}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         command=_command(),

@@ -329,6 +329,24 @@ def test_pairs_of_clusters_that_are_not_shown_are_left_out() -> None:
     assert [len(pairs) for pairs in embedded_parts(html, "pairs")] == [1]
 
 
+@pytest.mark.parametrize("has_frequencies", [False, True])
+@pytest.mark.parametrize("has_texts", [False, True])
+def test_what_people_said_of_a_pair(has_texts: bool, has_frequencies: bool) -> None:
+    """An answer is the eighth value of its pair, whatever comes before it."""
+    page = page_of([{"a": "some words", "b": "some other words", "c": "words"}])
+    answers = ("same", "unsure", "")
+    pairs = [replace(one, answer=word) for one, word in zip(page.pairs, answers, strict=True)]
+    page = replace(
+        page,
+        pairs=pairs,
+        texts=page.texts if has_texts else {},
+        frequencies=aligned.frequencies(["some words"]) if has_frequencies else None,
+    )
+    [listed] = embedded_parts("".join(page_lines(page)), "pairs")
+    assert sorted(one[7:] for one in listed) == [[], ["same"], ["unsure"]]
+    assert {type(one[6]) for one in listed if len(one) > 6} == {list}
+
+
 def clusters_of(sizes: Sequence[int]) -> tuple[list[Cluster], list[Duplicate]]:
     """Clusters of so many documents, all of them pairs, the similarities rising."""
     clusters, pairs = [], []

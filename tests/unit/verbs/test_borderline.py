@@ -51,7 +51,7 @@ def border(found: nd.Duplicates) -> Borderline:
 @pytest.mark.parametrize("measure", ["words", "jaccard", "containment", "aligned", "estimate"])
 def test_what_other_thresholds_would_find(measure: MeasureName) -> None:
     """The pairs above and below, and the wedges, are those of runs with these thresholds."""
-    documents = listings(120)
+    documents = listings(90)
     found = border(nd.duplicates(documents, measure=measure, by="all"))
     higher, lower = (
         nd.duplicates(documents, measure=measure, by="all", min_similarity=least)

@@ -98,6 +98,10 @@ def test_contradictions_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixtur
     assert [one.pair[:2] for one in found.answered.unsure] == [("1", "2")]
     assert str(found.answered) == "2 answers obeyed, 1 set aside"
     assert "1 answer is not obeyed, because newer ones contradict" in caplog.text
+    found.write(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert '["Pairs judged by people","2"]' in page
+    assert '"2 answers obeyed, 1 set aside."' in page
     assert found.labels["3"] == found.labels["4"] != found.labels["1"]
 
 
