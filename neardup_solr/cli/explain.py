@@ -61,6 +61,7 @@ def explain(given: Given, *, format: TableOrJson = "table") -> int:
         progress = watching["on_progress"]
         found = nd.explain(**given | {"source": place, "on_progress": progress})
     fields = [word for field in given["fields"] or () for word in ("--field", field)]
+    fields += ["--model", str(given["model"])] if given["model"] else []
     sentences, commands = _advise(found, place, fields)
     typed = [shlex.join(["neardup", *words]) for words in commands]
     if format == "json":
@@ -160,7 +161,7 @@ def _print(found: Explanation, sentences: list[str], commands: list[str]) -> Non
     for rows, right in (
         (_list_documents(facts, verdict.describe_shingles(facts.settings)), (1, 2)),
         (verdict.list_measures(facts), (1, 2)),
-        *([(verdict.list_evidence(facts), (2,))] if facts.evidence else []),
+        *([(verdict.list_evidence(facts), (2,))] if facts.evidence[1:] else []),
         (verdict.list_ways(facts), (2,)),
     ):
         say()

@@ -36,7 +36,7 @@ Prepare = Callable[[Sequence[str]], Prepared]
 # The file of each measure, in which its name in capitals is it. Only files that are asked for load.
 FILES: dict[PairMeasure, str] = {
     "words": "words", "jaccard": "sets", "containment": "sets", "aligned": "aligned",
-    "estimate": "sets", "fields": "fields",
+    "estimate": "sets", "fields": "fields", "model": "model",
 }  # fmt: skip
 NAMES: tuple[MeasureName, ...] = get_args(MeasureName)  # of texts
 DEFAULT_SIMILARITY = 0.5

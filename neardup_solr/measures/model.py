@@ -296,14 +296,7 @@ class ModelMatcher:
 def make_measure(model: Model) -> Measure:
     """Make the measure of a model, whose candidates are those of the default that it began with."""
     own = measure_named(model.measure)
-    return replace(
-        ALIGNED,
-        name="model",
-        default=model.threshold,
-        way=own.way,
-        counts_shingles=own.counts_shingles,
-        compare_one=None,
-    )
+    return replace(MODEL, default=model.threshold, way=own.way, counts_shingles=own.counts_shingles)
 
 
 def predict(values: Table, weights: Table) -> Similarities:
@@ -408,3 +401,7 @@ def look_ahead(values: Table, fit: Fit, is_found: NDArray[np.bool_], threshold: 
     bounds = np.quantile(np.array(shares), (0.5, 0.025, 0.975), axis=0)
     precision, recall = map(tuple, bounds.T.tolist())
     return Outlook(precision, recall, int(np.count_nonzero(flips > FLIPS * DRAWS)))
+
+
+# Whole records are prepared as `aligned` does; who has a model goes on from there.
+MODEL = replace(ALIGNED, name="model", default=LEAST_PROBABILITY, compare_one=None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ def explain(
     *,
     measure: MeasureName = "words",
     fields: OneOrMore | Mapping[str, str] | None = None,
+    model: str | Path | None = None,
     max_distance: int | None = None,
     min_similarity: float | None = None,
     id: str | None = None,
@@ -63,7 +65,8 @@ def explain(
 
     With `fields`, as for `duplicates`, the pair is compared by them, and `facts.evidence` says what
     each adds to the odds of a match. The weights are learnt from all candidates, as `duplicates`
-    learns them, which takes as long; `on_progress` is told how far that is.
+    learns them, which takes as long; `on_progress` is told how far that is. With `model`, a file
+    that `tune` has written, it is compared by that, and each measure adds something.
 
     Raises DocumentNotFound if the collection lacks an id, SourceError if the source lacks it,
     RecordError if its record cannot be used, ArgumentError if both ids are the same, SettingsError
@@ -71,7 +74,7 @@ def explain(
     """
     ids = (str(one), str(other))
     require(ids[0] != ids[1], f"both ids are {ids[0]!r}", "give the ids of two documents")
-    if fields is not None:
+    if fields is not None or model is not None:
         given = {name: value for name, value in locals().items() if name not in PAIR}
         return explain_facts(_compare_fields(Options(**given), ids))
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
@@ -138,7 +141,11 @@ def _compare_fields(options: Options, ids: Sequence[str]) -> Facts:
         by = choose_way(options.compared_by, len(gathered), gathered.fits)
         candidates = find_candidates(gathered, by).pairs
         comparison = Comparison.of(gathered)
-        comparison.verify(candidates)
+        limits = options.limits
+        if options.trained is None:
+            comparison.verify(candidates)  # which teaches the weights
+        else:
+            limits = replace(limits, min_similarity=comparison.comparer.least)
         matcher, pair = comparison.matcher, np.array([sorted(rows)], dtype=np.uint32)
         assert matcher is not None
         first, second = subjects
@@ -147,9 +154,9 @@ def _compare_fields(options: Options, ids: Sequence[str]) -> Facts:
             first=first,
             second=second,
             settings=gathered.settings,
-            limits=options.limits,
+            limits=limits,
             alignment=tuple(alignment(*normal, matcher.frequencies)),
-            measure="fields",
+            measure=options.measure,
             shared_words=_count_shared_words(*normal, forms, len(forms)),
             by=by,
             evidence=tuple(matcher.explain(pair)),

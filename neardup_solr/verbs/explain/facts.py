@@ -216,7 +216,7 @@ class Facts:
             aligned = record_similarity(self.alignment)
             found.append(Measured(measure="aligned", similarity=aligned))
         if self.evidence:
-            found.append(Measured(measure="fields", similarity=self.probability))
+            found.append(Measured(measure=self.measure, similarity=self.probability))
         return tuple(found)
 
     @cached_property

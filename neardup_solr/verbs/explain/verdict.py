@@ -33,6 +33,7 @@ RELATED_ALIGNED = 0.5  # by aligned words is at least this
 UNRELATED = {("words", 1): 0.15, ("words", 2): 0.05, ("words", 3): 0.03, ("chars", 5): 0.1}
 MORE_HASHES = (256, 512)
 WATERFALL = 30  # columns
+OF_RECORDS = ("fields", "model")  # measures whose similarity is a probability
 BANDED = frozenset({"signature", "content_bands"})  # the fields that bands need
 
 
@@ -70,7 +71,7 @@ def advise(found: Facts, *, is_candidate: bool) -> Advice | None:
     If it is beyond the limits, wider ones; if it is not a candidate, the first that helps of these:
     index again what has changed, other bands of the stored signatures, other shingles, a search.
     """
-    by_words = found.measure in ("aligned", "fields")
+    by_words = found.measure in ("aligned", *OF_RECORDS)
     if not found.is_near and not by_words and any(_describe_parts(found)):
         is_usual = found.containment >= floor(CONTAINMENT.default)
         limits = None if is_usual else Limits(min_similarity=_round_down(found.containment))
@@ -102,7 +103,7 @@ def advise(found: Facts, *, is_candidate: bool) -> Advice | None:
 
 def is_related(found: Facts) -> bool:
     """Return True if a pair is similar enough to be worth catching."""
-    if found.measure == "fields":
+    if found.measure in OF_RECORDS:
         is_alike = found.similarity >= RELATED
     elif found.measure in ("aligned", "containment"):
         is_alike = found.similarity >= RELATED_ALIGNED
@@ -311,7 +312,8 @@ def _describe_floor(found: Facts) -> Iterator[str]:
     """Say that fields cannot make a match, if the whole records differ or no field is in both."""
     from neardup_solr.measures.fields import FLOOR, MISSING_LEVEL
 
-    if all(one.level == MISSING_LEVEL for one in found.evidence[1:]):
+    told = found.evidence[1:]
+    if told and all(one.level == MISSING_LEVEL for one in told):
         yield "No field has a value in both of them, which is no evidence."
     elif (whole := found.measured("aligned").similarity) < FLOOR:
         yield f"Below {FLOOR:g} by aligned words nothing is a match, and theirs is {whole:.3f}."
@@ -383,7 +385,7 @@ def describe_bands(settings: Settings) -> str:
 
 def list_tables(facts: Facts) -> list[list[list[str]]]:
     """List the tables of a pair: its measures, what its fields say if they are compared, ways."""
-    evidence = [list_evidence(facts)] if facts.evidence else []
+    evidence = [list_evidence(facts)] if facts.evidence[1:] else []
     return [list_measures(facts), *evidence, list_ways(facts)]
 
 
@@ -398,6 +400,7 @@ def list_measures(facts: Facts) -> list[list[str]]:
         "estimate": f"jaccard by signatures: {estimate.low:.2f}–{estimate.high:.2f} (95 %)",
         "aligned": _describe_alignment(facts),
         "fields": f"by weights that {counted(facts.candidates, 'pair')} taught",
+        "model": "by what answers taught",
     }
     limits = f"the limits ask for {facts.least:g}; {notes.get(facts.measure, '')}"
     if facts.measure == "words":

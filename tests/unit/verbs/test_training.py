@@ -187,3 +187,25 @@ def test_the_command_says_what_it_learnt(records: Any, tmp_path: Path) -> None:
     assert read_model(path).fields == FIELDS
     few = neardup(*map(str, [*words[:3], write_answers(tmp_path / "b", []), *words[4:]]))
     assert "Too few answers" in few.stdout
+
+
+def test_explain_says_what_the_model_adds(records: Any, tmp_path: Path) -> None:
+    """Each measure and field adds to the odds, and the sum is the probability of the pair."""
+    rows, _ = records
+    path = tmp_path / "model.json"
+    nd.tune(rows, answers=write_answers(tmp_path / "a.jsonl", judge(records)), fields=FIELDS,
+            output=path)  # fmt: skip
+    pair = nd.duplicates(rows, model=path).pairs[0]
+    facts = nd.explain(rows, pair.id, pair.other_id, model=path).facts
+    assert facts.measure == "model"
+    assert facts.probability == pytest.approx(pair.similarity, abs=1e-4)
+    odds = sum(one.bits for one in facts.evidence)
+    assert 1 / (1 + 2**-odds) == pytest.approx(pair.similarity, abs=1e-4)
+    assert {one.field for one in facts.evidence} >= {"name", "zip", "aligned", "fields"}
+    source = tmp_path / "people.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for ids in ((pair.id, pair.other_id), ("p0", "p1")):
+        told = neardup("explain", *map(str, ids), "--source", str(source), "--model", str(path))
+        assert told.returncode == 0
+        assert "probability" in told.stdout
+        assert "--field" not in told.stdout
