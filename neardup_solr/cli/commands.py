@@ -14,6 +14,7 @@ import neardup_solr as nd
 from neardup_solr.arguments import most_failed, require_positive
 from neardup_solr.cli import REFUSED, UNTRIED, options, show
 from neardup_solr.cli.options import Given
+from neardup_solr.errors import without_password
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import Judgement, RowFormat
@@ -262,15 +263,19 @@ def answer(
         return 0
     is_named = given.address is not None or given.collection is not None
     given["source"] = given["source"] or (given.connect() if is_named else None)
-    aside = {*nd.list_answers(path).set_aside} if Path(path).exists() else set()
+    is_there = "://" in path or Path(path).exists()
+    aside = {*nd.list_answers(path).set_aside} if is_there else set()
+    shown = without_password(path)
     if pairs is not None:
         done = nd.import_answers(pairs=pairs, ordered=ordered, **given)
         rest = f", {done.known:,} known already" if done.known else ""
         answers = show.counted(done.added, "answer")
-        show.say(f"{answers} noted in {path}{rest}; {show.counted(done.empty, 'row')} without one.")
+        show.say(
+            f"{answers} noted in {shown}{rest}; {show.counted(done.empty, 'row')} without one."
+        )
     else:
         noted = nd.answer(one=one or "", other=other or "", answer=answer or "unsure", **given)
-        show.say(f"{noted.id} – {noted.other_id} noted as {noted.answer} in {path}.")
+        show.say(f"{noted.id} – {noted.other_id} noted as {noted.answer} in {shown}.")
     if given["source"] is None:
         known = "the answer holds for any" if pairs is None else "but for those in the table"
         show.say(f"Without --source, what the texts are is not noted: {known}.")

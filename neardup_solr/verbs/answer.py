@@ -1,4 +1,4 @@
-"""answer: what people say of pairs, noted in a file that `duplicates` obeys."""
+"""answer: what people say of pairs, noted in a file or a collection that other verbs obey."""
 
 from __future__ import annotations
 
@@ -37,16 +37,43 @@ from neardup_solr.verbs.evaluate.answers import AnswerSheet, columns_of, write_c
 ASIDE = "set aside"
 
 
+def open_answers(answers: str | Path | Collection) -> Path | Collection:
+    """Open the collection of an address, which has "://" in it; the path of a file otherwise."""
+    if isinstance(answers, Collection):
+        return answers
+    is_place = isinstance(answers, str | Path)
+    require(is_place, f"`answers` cannot be {shown(answers)}", "name a file, or a collection")
+    if "://" not in str(answers):
+        return Path(answers)
+    from neardup_solr.solr.judgements import PATIENCE
+    from neardup_solr.verbs.connect import connect
+
+    return connect(str(answers), patience=PATIENCE)
+
+
 def read_from(answers: str | Path | Collection) -> list[Answer]:
-    """Read all answers of a file, in its order."""
-    is_path = isinstance(answers, str | Path)
-    require(is_path, f"`answers` cannot be {shown(answers)}", "name a file")
-    return read_answers(str(answers))
+    """Read all answers of a file or a collection, in their order."""
+    place = open_answers(answers)
+    if isinstance(place, Path):
+        return read_answers(place)
+    from neardup_solr.solr.judgements import read_judgements
+
+    return read_judgements(place)[0]
 
 
 def read_if_given(answers: str | Path | Collection | None) -> list[Answer] | None:
-    """Read all answers of a file, if one is given."""
+    """Read all answers of a file or a collection, if one is given."""
     return None if answers is None else read_from(answers)
+
+
+def add_to(place: Path | Collection, answers: Sequence[Answer]) -> None:
+    """Add answers to a file or a collection, and wait until they are durable."""
+    if isinstance(place, Path):
+        append_answers(place, answers)
+        return
+    from neardup_solr.solr.judgements import add_judgements
+
+    add_judgements(place, answers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,12 +121,14 @@ class AnswerList(tables.Table):
 
 
 @checked
-def list_answers(answers: str | Path) -> AnswerList:
-    """List the latest answer about each pair of a file, and those that newer ones contradict.
+def list_answers(answers: str | Path | Collection) -> AnswerList:
+    """List the latest answer about each pair of a file or a collection, and those set aside.
+
+    Newer ones contradict the latter.
 
     Raises SourceError if the file cannot be read.
     """
-    latest = choose_latest(read_answers(answers))
+    latest = choose_latest(read_from(answers))
     aside = set_aside((one, (0, one.id), (one.ordered, one.other_id)) for one in latest)
     return AnswerList(latest=tuple(latest), set_aside=tuple(aside))
 
@@ -111,7 +140,7 @@ def answer(
     other: Id,
     answer: Judgement,
     *,
-    answers: str | Path,
+    answers: str | Path | Collection,
     who: str | None = None,
     id: str | None = None,
     text: OneOrMore = "text",
@@ -120,14 +149,15 @@ def answer(
     encoding: str | None = None,
     lossy: bool = False,
 ) -> Answer:
-    """Note in a file that a pair is the same, different or unsure, for `duplicates` to obey.
+    """Note in a file that a pair is the same, different or unsure, for later runs to obey.
 
     `one` and `other` are the ids of two documents of the `source`, or of a collection in Solr,
     whose texts are noted by their hash: if one has changed, the answer does not hold any more.
     Without a source (None) it holds for any text. `answers` names the file, which is created if
-    there is none; a line is added to it, and the latest answer about a pair counts. `who` is a name
-    (default: that of the user who is logged in). `id`, `text`, `source_format`, `delimiter`,
-    `encoding` and `lossy` say how a source is read, as for `read`.
+    there is none; a line is added to it, and the latest answer about a pair counts. It may also be
+    a collection that a team shares, or the address of one: `init` creates it, and it has nothing
+    but answers. `who` is a name (default: that of the user who is logged in). `id`, `text`,
+    `source_format`, `delimiter`, `encoding` and `lossy` say how a source is read, as for `read`.
 
     Raises ArgumentError if both ids are the same; SourceError if the source lacks one, or the file
     cannot be read or written; DocumentNotFound if a collection lacks one.
@@ -137,12 +167,13 @@ def answer(
     for each in ids:
         problem = id_problem(each)
         require(problem is None, f"{each[:40]!r} is no id: {problem}", "give another")
-    _read_before(answers, source)
+    place = open_answers(answers)
+    _read_before(place, source)
     texts = _read_texts(source, ids, reading_of(locals(), "number"), is_needed=True)
     first, second = (hash_text(texts.get(each)) for each in ids)
     noted = Answer(id=ids[0], other_id=ids[1], answer=answer, who=find_name(who),
                    when=datetime.now(UTC), hash=first, other_hash=second)  # fmt: skip
-    append_answers(answers, [noted])
+    add_to(place, [noted])
     return noted
 
 
@@ -151,7 +182,7 @@ def import_answers(
     source: Collection | SourceLike | None,
     pairs: str | Path | Frame | AnswerSheet,
     *,
-    answers: str | Path,
+    answers: str | Path | Collection,
     ordered: bool = False,
     who: str | None = None,
     id: str | None = None,
@@ -172,7 +203,8 @@ def import_answers(
     Raises ArgumentError if an answer is not known, or a pair has two different ones: then none is
     noted; SourceError if a file cannot be read or written.
     """
-    before = {one.pair: one for one in choose_latest(_read_before(answers, source, pairs))}
+    place = open_answers(answers)
+    before = {one.pair: one for one in choose_latest(_read_before(place, source, pairs))}
     given, empty = _parse_table(pairs, ordered=ordered)
     wanted = {own for one in given if not one.hash for own in [one.id]}
     wanted |= {one.other_id for one in given if not (one.other_hash or ordered)}
@@ -184,7 +216,7 @@ def import_answers(
         made = replace(one, hash=first, other_hash=second, who=name, when=now)
         if not _is_known(made, before.get(made.pair)):
             new.append(made)
-    append_answers(answers, new)
+    add_to(place, new)
     return Noted(added=len(new), known=len(given) - len(new), empty=empty)
 
 
@@ -205,12 +237,14 @@ def _is_known(new: Answer, old: Answer | None) -> bool:
     return new.fits(old.hashes)
 
 
-def _read_before(answers: str | Path, *others: object) -> list[Answer]:
-    """Read the file that answers are added to, if there is one, so that no other file is spoilt."""
+def _read_before(place: Path | Collection, *others: object) -> list[Answer]:
+    """Read the answers that others are added to, if there are any, so that no file is spoilt."""
+    if not isinstance(place, Path):
+        return read_from(place)
     for one in others:
         for path in sources.paths_of(one) or ():
-            check_apart({"`answers`": Path(answers), "what is read": Path(path)})
-    return read_answers(answers) if os.path.exists(answers) else []
+            check_apart({"`answers`": place, "what is read": Path(path)})
+    return read_answers(place) if os.path.exists(place) else []
 
 
 def _parse_table(pairs: Any, *, ordered: bool) -> tuple[list[Answer], int]:

@@ -114,7 +114,7 @@ def report(
     by value, then the others by code point) that a `query` in Solr's syntax matches. With
     `later_only` a document is compared only with documents of later ids. `by`, `candidates`, `fq`,
     `same`, `measure`, `max_distance` and `min_similarity` say what counts as a near-duplicate, as
-    for `search`. `answers` names a file with the answers of people, which are
+    for `search`. `answers` names a file, or a collection, with the answers of people, which are
     obeyed as by `duplicates`. `on_progress` is told how many documents are compared.
 
     Raises ArgumentError if `from_id` comes after `to_id`, SettingsError if the collection lacks

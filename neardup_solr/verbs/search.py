@@ -101,7 +101,7 @@ def search(
 
     Candidates are compared by `measure`; they count if they are at most `max_distance` words apart
     and at least `min_similarity` (0..1) similar (default: the threshold of the measure). `answers`
-    names a file with the answers of people about documents: what is different
+    names a file, or a collection, with the answers of people about documents: what is different
     from the document `id` is left out, and what is the same is added.
 
     Raises DocumentNotFound for an unknown id, SettingsError if the collection lacks what is asked

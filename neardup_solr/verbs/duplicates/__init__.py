@@ -38,7 +38,7 @@ from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import Reading, is_collection, paths_of, reading_of
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified, find_candidates
 from neardup_solr.verbs.duplicates.group import group
-from neardup_solr.verbs.duplicates.inputs import Compared, Gathered, gather
+from neardup_solr.verbs.duplicates.inputs import AnswerPlace, Compared, Gathered, gather
 from neardup_solr.verbs.duplicates.result import Duplicates, make_result
 from neardup_solr.verbs.duplicates.write import check_output, write_duplicates
 
@@ -85,7 +85,7 @@ class Options:
     min_similarity: float | None = None
     fq: OneOrMore = ()
     same: OneOrMore = ()
-    answers: str | Path | None = None
+    answers: AnswerPlace | None = None
     model: str | Path | None = None
     cap: int | None = None
     linkage: Linkage = "single"
@@ -217,11 +217,13 @@ class Options:
         outputs = paths_of(self.output) or []
         names = ("unique", "removed", "rejected", "checkpoint", "remember", "answers", "model")
         given = {name: getattr(self, name) for name in names}
+        if not isinstance(self.answers, str | Path) or "://" in str(self.answers):
+            del given["answers"]
         self.files = {name: Path(path) for name, path in given.items() if path is not None}
         tables = {
             f"`output` {path}" if at else "`output`": Path(path) for at, path in enumerate(outputs)
         }
-        if not (tables or self.files):
+        if not (tables or self.files or self.answers):
             return
         named = {f"`{name}`": path for name, path in self.files.items()}
         check_apart(tables | named)
@@ -234,7 +236,7 @@ class Options:
         for path in outputs:
             check_output(Path(path))
         if self.answers is not None:
-            self.judged = read_answers(self.answers)
+            self.judged = self._read_answers()
         for name in self.files.keys() & {"checkpoint", "remember"}:
             check_place(self.files[name])
         if self.remember is not None:
@@ -244,6 +246,13 @@ class Options:
                 is_read = is_inside(self.files["remember"], Path(path))
                 reason = "`remember` lies in the folder that is read"
                 require(not is_read, reason, "name another place")
+
+    def _read_answers(self) -> list[Answer]:
+        if "answers" in self.files:
+            return read_answers(self.files["answers"])
+        from neardup_solr.verbs.answer import read_if_given
+
+        return read_if_given(self.answers) or []
 
     @property
     def given(self) -> list[Compared]:
@@ -291,7 +300,7 @@ def duplicates(
     min_similarity: float | None = None,
     fq: OneOrMore = (),
     same: OneOrMore = (),
-    answers: str | Path | None = None,
+    answers: AnswerPlace | None = None,
     model: str | Path | None = None,
     cap: int | None = None,
     linkage: Linkage = "single",
@@ -356,10 +365,10 @@ def duplicates(
     names of fields or columns (a tenant, a language), only documents with equal values of all of
     them are compared; one that lacks a value, or has an empty one, is compared with nothing.
 
-    `answers` names a file with the answers of people. A pair that was judged different is not
-    found, and its documents are never in one cluster, by no chain; those of a pair that was judged
-    same always are, however similar they are. Answers are not obeyed if newer ones contradict
-    them, or if a text has changed since; a line tells how many.
+    `answers` names a file, or a collection, with the answers of people. A pair that was judged
+    different is not found, and its documents are never in one cluster, by no chain; those of a pair
+    that was judged same always are, however similar they are. Answers are not obeyed if newer ones
+    contradict them, or if a text has changed since; a line tells how many.
 
     `model` names a file that `tune` has written: what people answered about such documents. It has
     its own measure and fields; the similarity is the probability that two documents are the same.

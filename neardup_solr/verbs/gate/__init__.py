@@ -92,8 +92,8 @@ def gate(
     `measure`, is at least `tag`, `hold` or `reject` (default: it is tagged from the threshold of
     the measure on). Documents more than `max_distance` words apart are not near. A document whose
     normal form is already there gets at least the action `exact`. Only documents that match `fq`,
-    Solr filter queries, count. `answers` names a file with the answers of people: a
-    document that was judged different is not near, and one that was judged the same gets at least
+    Solr filter queries, count. `answers` names a file, or a collection, with the answers of people:
+    a document that was judged different is not near, and one that was judged the same gets at least
     the action `exact`, whatever their similarity is; `answered` of the result has them.
 
     With `index`, admitted documents are indexed: a decision is given once Solr has the document,

@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 
 from neardup_solr.answers import (
     Answer,
-    append_answers,
     choose_latest,
     hash_text,
     parse_answers,
     parse_judgement,
-    read_answers,
 )  # fmt: skip
 from neardup_solr.arguments import (
     MAX_DOC_BYTES,
@@ -37,7 +35,9 @@ from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.records import AnyId, Cluster, key_of
 from neardup_solr.settings import Settings
-from neardup_solr.verbs.answer import find_name
+from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.judgements import read_judgements
+from neardup_solr.verbs.answer import add_to, find_name, open_answers, read_from
 from neardup_solr.verbs.duplicates import Duplicates, duplicates
 from neardup_solr.verbs.duplicates.inputs import THREADS, Compared
 from neardup_solr.verbs.review.page import make_bar, make_end, make_question
@@ -51,7 +51,7 @@ SECOND = {"fields": "aligned", "words": "jaccard"}  # the measure beside each; b
 class Reviewed:
     """The answers that a review kept in the file `answers`, and what they tell of the threshold."""
 
-    answers: Path
+    answers: Path | Collection
     kept: int
     tally: Tally
     threshold: float
@@ -63,13 +63,13 @@ class Room:
 
     found: Duplicates
     threshold: float
-    path: Path
+    path: Path | Collection
     who: str
     kept: int = 0
     questions: Questions = field(init=False)
     _clusters: dict[AnyId, Cluster] = field(init=False)
     _numbers: dict[tuple[str, str, bool], int] = field(init=False)
-    _read: int = 0  # bytes of the file
+    _read: int = 0  # bytes of the file, or the newest version in the collection
 
     def __post_init__(self) -> None:
         at_threshold = self.found.at(self.threshold)
@@ -109,7 +109,7 @@ class Room:
             hash, other_hash = self._hash(number)
             blank = replace(self._name(number), hash=hash, other_hash=other_hash)
             answers.append(replace(blank, answer=judgement, who=self.who, when=now))
-        append_answers(self.path, answers)
+        add_to(self.path, answers)
         self.kept += len(answers)
         self.questions.judge(reader, numbers, judgement)
 
@@ -156,6 +156,10 @@ class Room:
 
     def _read_others(self) -> None:
         """Note what was added to the file, by another review or a command too."""
+        if not isinstance(self.path, Path):
+            found, self._read = read_judgements(self.path, self._read)
+            self._note(found)
+            return
         size = self.path.stat().st_size if os.path.exists(self.path) else 0
         if size < self._read:  # it was edited
             self._read = 0
@@ -166,18 +170,22 @@ class Room:
             content = file.read()
         if not content.endswith((b"\n", b"}")):  # another process is writing the last line
             content = content[: content.rfind(b"\n") + 1]
-        for one in reversed(choose_latest(parse_answers(self.path, content))):
+        self._note(parse_answers(self.path, content))
+        self._read += len(content)
+
+    def _note(self, answers: list[Answer]) -> None:
+        """Note answers that are kept already."""
+        for one in reversed(choose_latest(answers)):
             number = self._numbers.get(one.pair)
             if number is not None and self._is_current(one, number):
                 self.questions.judged[number] = one.answer
-        self._read += len(content)
 
 
 @checked
 def review(
     source: Compared,
     *,
-    answers: str | Path,
+    answers: str | Path | Collection,
     who: str | None = None,
     reach: float | None = None,
     measure: MeasureName = "words",
@@ -258,10 +266,10 @@ def _open_room(given: Mapping[str, Any]) -> Room:
         measure = "fields"
         keep = tuple(dict.fromkeys((*parse_fields(given["fields"]), *keep)))
     threshold = measure_of(measure, limits).least(limits)
-    path = Path(given["answers"])
-    if os.path.exists(path):  # False for a name that cannot be, too
-        read_answers(path)  # which refuses a file that is none, before any work
-    append_answers(path, [])  # and one that cannot be written
+    path = open_answers(given["answers"])
+    if not isinstance(path, Path) or os.path.exists(path):  # False for a name that cannot be, too
+        read_from(path)  # which refuses a file that is none, before any work
+    add_to(path, [])  # and one that cannot be written
     found = duplicates(
         given["source"],
         measure=measure,
