@@ -367,7 +367,14 @@ def _read_values(
     collection: Collection, ids: Sequence[str], fields: Sequence[str]
 ) -> dict[str, list[Any]]:
     found = _by_id(collection, ids, fields)
-    return {name: [found.get(id, {}).get(name) for id in ids] for name in fields}
+    return {name: _unbox([found.get(id, {}).get(name) for id in ids]) for name in fields}
+
+
+def _unbox(values: list[Any]) -> list[Any]:
+    """Take values out of their lists if no document has several, as in a column that was kept."""
+    if all(value is None or (isinstance(value, list) and len(value) == 1) for value in values):
+        return [value and value[0] for value in values]
+    return values
 
 
 def _by_id(

@@ -84,6 +84,20 @@ def test_a_record_that_changes_meanwhile(people: Collection) -> None:
     assert not {"1", "2"} & {id for pair in found.pairs for id in (pair.id, pair.other_id)}
 
 
+def test_kept_columns(people: Collection) -> None:
+    """They come as they were in the file, each a value; of several values all are given."""
+    frame = invent()[0].set_index("id")
+    found = nd.duplicates(people, fields=FIELDS, keep=["name", "zip"])
+    assert found.kept
+    for id, row in found.kept.items():
+        assert row == {name: frame.at[int(id), name] for name in ("name", "zip")}
+    people.add([{"id": found.pairs[0].id, "zip": {"add": "9999"}}])
+    people.commit()
+    several = nd.duplicates(people, fields=FIELDS, keep=["name", "zip"]).kept
+    assert all(isinstance(row["name"], str) and isinstance(row["zip"], list)
+               for row in several.values())  # fmt: skip
+
+
 def test_marks_and_answers(people: Collection, tmp_path: Path) -> None:
     """Clusters by fields are marked, and an answer takes a pair out of them."""
     first = nd.duplicates(people, fields=FIELDS).pairs[0]
