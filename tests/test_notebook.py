@@ -1,7 +1,8 @@
-"""The notebook of the documentation runs, and shows what it shows."""
+"""The notebooks of the documentation run, and show what they show."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +12,19 @@ from nbclient import NotebookClient
 
 from tests import ROOT
 
-NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
-
 
 # What a kernel says of its connection, and Jupyter of its folders, is not ours.
 @pytest.mark.filterwarnings("ignore")
-def test_the_notebook_runs(tmp_path: Path) -> None:
-    """From a DataFrame to clusters and a picture in ten cells; what it shows is what comes out."""
+@pytest.mark.parametrize(("name", "count"), [("notebook", 10), ("evening", 9)])
+def test_a_notebook_runs(tmp_path: Path, name: str, count: int) -> None:
+    """From a table to clusters and a picture; what it shows is what comes out."""
     read: Any = nbformat.read  # without types
-    kept, made = read(NOTEBOOK, as_version=4), read(NOTEBOOK, as_version=4)
+    path = ROOT / "docs" / f"{name}.ipynb"
+    kept, made = read(path, as_version=4), read(path, as_version=4)
+    shutil.copy(ROOT / "tests" / "examples" / "messy.py", tmp_path)
     NotebookClient(made, timeout=120, resources={"metadata": {"path": tmp_path}}).execute()
     cells = [cell for cell in made.cells if cell.cell_type == "code"]
-    assert len(cells) == 10
+    assert len(cells) == count
     assert shown(made) == shown(kept)
     assert any("image/png" in output.get("data", {}) for output in cells[-1].outputs)
 

@@ -58,7 +58,7 @@ def pages() -> dict[str, str | Path]:
     found: dict[str, str | Path] = {
         f"images/{path.name}": path for path in (ROOT / "docs" / "images").iterdir()
     }
-    found["notebook.ipynb"] = ROOT / "docs" / "notebook.ipynb"
+    found |= {path.name: path for path in (ROOT / "docs").glob("*.ipynb")}
     found |= by_hand
     found["index.md"] = by_hand["index.md"] + _navigation()
     found["figures/index.md"] = by_hand["figures/index.md"] + _figures(list(by_hand))
