@@ -149,7 +149,7 @@ def _mark(borderline: Borderline, below: int, across: Axis, up: Axis) -> Iterato
     yield f'<path d="M{at} {TOP}V{BOTTOM}" class="stroke-mark" stroke-width="1.2"/>'
     is_left = borderline.min_similarity < 0.3
     anchor, x = ("start", high + 4) if is_left else ("end", low - 4)
-    yield _text(x, TOP + 22, f"threshold {borderline.min_similarity:g}", anchor=anchor)
+    yield _text(x, BOTTOM - 12, f"threshold {borderline.min_similarity:g}", anchor=anchor)
 
 
 def _rectangle(left: float, right: float, top: float, colour: str) -> str:
