@@ -67,6 +67,8 @@ GONE = {
     "native": "ask for Solr's own MinHashes by hand, as docs/native.md shows",
     "plot": "tune prints its histogram; draw `agreements` of --format json for a file",
 }
+# Arguments that only some functions have, and what to do instead.
+ELSEWHERE = {"model": "duplicates and explain compare by a model; those of a collection, too"}
 RENAMED = {"rows": "candidates"}
 
 
@@ -205,7 +207,7 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
     for name in kwargs:
         if name not in signature.parameters and not further:
             near = _nearest(name, signature.parameters)
-            step = GONE.get(name) or (f"did you mean `{near}`?" if near else about)
+            step = (GONE | ELSEWHERE).get(name) or (f"did you mean `{near}`?" if near else about)
             if RENAMED.get(name) in signature.parameters:
                 step = f"it is `{RENAMED[name]}` now"
             raise ArgumentError(f"{called} has no argument `{name}`", step)

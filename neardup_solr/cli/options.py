@@ -24,7 +24,7 @@ from click.core import ParameterSource
 
 import neardup_solr as nd
 from neardup_solr import arguments
-from neardup_solr.arguments import GONE
+from neardup_solr.arguments import ELSEWHERE, GONE
 from neardup_solr.cli import show
 from neardup_solr.cli.texts import ARGUMENTS, FLAGS, OTHER, RENAMED, TEXTS
 from neardup_solr.errors import CoreMissing, NeardupError, without_password
@@ -106,6 +106,8 @@ class Command(click.Command):
             said = without_password(error.format_message())
             if isinstance(error, click.NoSuchOption) and error.option_name in RENAMED:
                 said = f"{error.option_name} is {RENAMED[error.option_name]} now"
+            elif isinstance(error, click.NoSuchOption) and error.option_name[2:] in ELSEWHERE:
+                said = f"{said.partition('.')[0]}; {ELSEWHERE[error.option_name[2:]]}"
             for word, step in GONE.items():
                 if f"--{word}" in said or repr(word) in said:
                     said = f"{said.removesuffix('.')}; {step}"

@@ -77,7 +77,10 @@ TEXTS: dict[str, dict[str, str]] = {
         "miss": "Share of them that may be missed.",
         "avoid": "Similarity of pairs to pass over.",
         "load": "Share of them that may be found.",
-        "tune.answers": "FILE: Learn a model from the answers of people in this file, not bands.",
+        "tune.answers": (
+            "FILE|URL: Learn a model from the answers of people in this file, or in this collection of"
+            " Solr."
+        ),
         "tune.sample": "Documents to compare with each other.",
         "seed": "Another number draws another sample.",
         "known": "Known pairs: two columns of ids.",

@@ -26,10 +26,10 @@ from neardup_solr.sources import SourceLike, reading_of
 from neardup_solr.verbs.evaluate.answers import id_pairs, known_pairs
 
 if TYPE_CHECKING:
-    from neardup_solr.verbs.duplicates.inputs import Compared
+    from neardup_solr.verbs.duplicates.inputs import AnswerPlace, Compared
     from neardup_solr.verbs.duplicates.training import Training
 else:
-    Compared = Training = Any
+    AnswerPlace = Compared = Training = Any
 
 T = TypeVar("T")
 # The arguments of a model; the others are those of bands.
@@ -121,7 +121,7 @@ class _Compared:
 if TYPE_CHECKING:
 
     @overload
-    def tune(source: Any, *, answers: str | Path, **given: Any) -> Training: ...
+    def tune(source: Any, *, answers: AnswerPlace, **given: Any) -> Training: ...
     @overload
     def tune(source: Any, *, answers: None = None, **given: Any) -> Tuning: ...
 
@@ -130,7 +130,7 @@ if TYPE_CHECKING:
 def tune(
     source: Collection | SourceLike,
     *,
-    answers: str | Path | None = None,
+    answers: AnswerPlace | None = None,
     fields: OneOrMore | Mapping[str, str] | None = None,
     measure: MeasureName = "words",
     by: Way | None = None,
@@ -166,7 +166,7 @@ def tune(
     read, as for `index`; `on_error` is told of each record that cannot be used (default: a warning
     is logged).
 
-    With `answers`, a file of what people answered about pairs, a model learns from them when two
+    With `answers`, a file or a collection of what people answered about pairs, a model learns from them when two
     documents are the same, over four measures of their texts, and over their `fields` if these are
     named (see `duplicates`). It begins as the default of `measure`, or of `fields`, and the result
     says what it learnt, how good it is on the pairs that nobody judged, and how many more answers

@@ -117,7 +117,7 @@ def train(output: str | Path | None = None, **given: Any) -> Training:
             "choose another `measure`")  # fmt: skip
     if output is not None:
         check_place(Path(output))
-        for path in (options.files["answers"], *(paths_of(options.source) or ())):
+        for path in (*options.files.values(), *(paths_of(options.source) or ())):
             check_apart({"`output`": Path(output), "what is read": Path(path)})
     with Spill(memory=options.room) as spill:
         trained = _train(options, spill)
