@@ -78,8 +78,8 @@ TEXTS: dict[str, dict[str, str]] = {
         "avoid": "Similarity of pairs to pass over.",
         "load": "Share of them that may be found.",
         "tune.answers": (
-            "FILE|URL: Learn a model from the answers of people in this file, or in this collection of"
-            " Solr."
+            "FILE|URL: Learn a model from the answers of people in this file, or in this collection"
+            " of Solr."
         ),
         "tune.sample": "Documents to compare with each other.",
         "seed": "Another number draws another sample.",

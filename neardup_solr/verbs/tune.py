@@ -166,13 +166,13 @@ def tune(
     read, as for `index`; `on_error` is told of each record that cannot be used (default: a warning
     is logged).
 
-    With `answers`, a file or a collection of what people answered about pairs, a model learns from them when two
-    documents are the same, over four measures of their texts, and over their `fields` if these are
-    named (see `duplicates`). It begins as the default of `measure`, or of `fields`, and the result
-    says what it learnt, how good it is on the pairs that nobody judged, and how many more answers
-    could change it. Candidates are found `by` a way, and `against` another side, as for
-    `duplicates`. The model is written to `output`, a file that `duplicates` takes as `model`. All
-    other numbers are those of bands, and mean nothing here.
+    With `answers`, a file or a collection of what people answered about pairs, a model learns from
+    them when two documents are the same, over four measures of their texts, and over their `fields`
+    if these are named (see `duplicates`). It begins as the default of `measure`, or of `fields`,
+    and the result says what it learnt, how good it is on the pairs that nobody judged, and how many
+    more answers could change it. Candidates are found `by` a way, and `against` another side, as
+    for `duplicates`. The model is written to `output`, a file that `duplicates` takes as `model`.
+    All other numbers are those of bands, and mean nothing here.
 
     Raises ArgumentError if a number is out of range, SettingsError if no bands meet the demand, if
     the collection has no signatures or too few documents, or if none of the known pairs is in it;
