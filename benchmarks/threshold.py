@@ -244,7 +244,8 @@ def main() -> None:
         "limits": {"open": OPEN, "dense": DENSE, "fewest": FEWEST, "wrong": now,
                    "wrong_left_out": wrong, "worth": worth, "of": len(settings)},
         "settings": [{"set": one.name, "measure": one.measure, "loss": one.loss,
-                      "points": [point._asdict() for point in (one.default, *one.points)]}
+                      "default": one.default._asdict(),
+ "best": max(one.points, key=lambda point: point.f1)._asdict()}
                      for one in settings],
     }, [
         ("At the default threshold",

@@ -234,7 +234,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Borderline:
-    """What a run says of its threshold `min_similarity`, by which it found so many `pairs`.
+    """Counts of what depends on the threshold `min_similarity`, which found so many `pairs`.
 
     A threshold higher by 0.05 would lose the pairs `above`; one lower by 0.05 would add those
     `below`, about (None if not all candidates were compared in this run). A wedge is `open` if two
@@ -262,7 +262,7 @@ class Borderline:
 
     @property
     def warning(self) -> str:
-        """Why the threshold is doubtful, as a sentence; "" if it is not."""
+        """The reason why the threshold is doubtful, as a sentence, or "" if it is not."""
         if self.open is not None and self.open >= max(FEWEST, OPEN * self.pairs):
             return (
                 f"The threshold {self.min_similarity:g} may be too low: {self.open:,} times two"

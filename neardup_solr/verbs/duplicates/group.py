@@ -148,7 +148,7 @@ def group(comparison: Comparison, verified: Verified) -> Grouped:
 def find_borderline(
     comparison: Comparison, candidates: Pairs, verified: Verified
 ) -> Borderline | None:
-    """Find what the pairs say of the threshold; None if distances count as well."""
+    """Count what depends on the threshold, or return None if distances count as well."""
     options, least = comparison.gathered.options, comparison.comparer.least
     if options.max_distance is not None:
         return None
