@@ -130,7 +130,7 @@ def parse_answers(path: str | Path, content: bytes) -> list[Answer]:
         try:
             row = orjson.loads(line)
         except orjson.JSONDecodeError:
-            if not line.startswith(b'{"'):
+            if not line.startswith(b'{"') and line != b"{":
                 raise SourceError(str(path), *_name_fault(number, line)) from None
             cut.append(number)
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -79,9 +80,8 @@ def _lines_of(path: Path, reader: Callable[[str], Iterator[Any]] | None = None) 
         raise _unreadable(path, error.strerror or str(error)) from None
     except UnicodeDecodeError:
         reason = "is not text in UTF-8, and so not a file of pairs"
-        raise SourceError(
-            str(path), reason, "give a TSV, CSV, JSONL, Parquet or .xlsx file"
-        ) from None
+        step = "give a TSV, CSV, JSONL, Parquet or .xlsx file; a spreadsheet saves CSV as UTF-8"
+        raise SourceError(str(path), reason, step) from None
     except (csv.Error, ValueError) as error:  # the latter for a path with a NUL character
         raise _unreadable(path, str(error)) from None
 
@@ -153,7 +153,12 @@ def _sheet_lines(path: Path) -> Iterator[Line]:
         given=str(path), name=path.name, path=path, reading=Reading(), on_notice=LOG.warning
     )
     for number, row in enumerate(excel.written_rows(source), start=1):
-        yield number, ["" if cell is None else from_csv(str(cell)) for cell in row or ()]
+        yield number, ["" if cell is None else from_csv(_unescape(str(cell))) for cell in row or ()]
+
+
+def _unescape(cell: str) -> str:
+    """Undo the escapes of characters that XML cannot hold, which Excel writes too."""
+    return re.sub("_x([0-9A-Fa-f]{4})_", lambda found: chr(int(found[1], 16)), cell)
 
 
 def _jsonl_lines(text: str) -> Iterator[Line]:

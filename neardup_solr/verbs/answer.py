@@ -249,7 +249,8 @@ def _read_before(place: Path | Collection, *others: object) -> list[Answer]:
 
 def _parse_table(pairs: Any, *, ordered: bool) -> tuple[list[Answer], int]:
     """Read the answers of a table without the time, and count the rows that have none."""
-    columns = columns_of(pairs)
+    given = dict(columns_of(pairs))
+    columns = {str(name).strip().lower(): values for name, values in given.items()} | given
     if not {*PAIR, ANSWER} <= columns.keys():
         name = str(pairs) if isinstance(pairs, str | Path) else "`pairs`"
         step = "write the pairs with `duplicates`, and add a column of that name"
@@ -272,6 +273,8 @@ def _parse_table(pairs: Any, *, ordered: bool) -> tuple[list[Answer], int]:
                      other_hash=second, ordered=ordered)  # fmt: skip
         is_pair = not any(map(id_problem, (one.id, one.other_id)))
         require(is_pair, f"the answer {judgement!r} is about no pair of ids", "give both ids")
+        is_two = ordered or one.id != one.other_id
+        require(is_two, f"both ids of a row are {one.id!r}", "pairs of two sides are `ordered`")
         earlier = found.setdefault(one.pair, one)
         reason = f"{about} is answered {earlier.answer} and {judgement}"
         require(earlier.answer == judgement, reason, "keep one of the two answers")
@@ -294,11 +297,29 @@ def _read_texts(
     if source is None or not ids:
         return {}
     if isinstance(source, Collection):
-        found = source.texts(sorted(ids))
-        for id in sorted(ids - found.keys()) if is_needed else ():
-            raise DocumentNotFound(source.url, id)
-        return found
-    found, refused = {}, {}
+        found, name = source.texts(sorted(ids)), source.url
+    else:
+        found, refused = _read_records(source, ids, reading)
+        paths = sources.paths_of(source)
+        name = "the documents" if paths is None else sources.shown_name(paths)
+    gone: Sequence[str] = sorted({*ids} - found.keys())
+    if gone and is_needed:
+        if isinstance(source, Collection):
+            raise DocumentNotFound(source.url, gone[0])
+        missing = SourceError(name, f"there is no record with the id {gone[0]!r}", "check the id")
+        raise refused.get(gone[0], missing)
+    if gone:
+        LOG.warning("%s of answers not in %s (such as %s): their texts are not known",
+                    counted(len(gone), "document is", "documents are"), name, gone[0])  # fmt: skip
+    return found
+
+
+def _read_records(
+    source: SourceLike, ids: Several[str], reading: Reading
+) -> tuple[dict[str, str], dict[str | None, RecordError]]:
+    """Read the texts of records of a source by id, and why others make no document."""
+    found: dict[str, str] = {}
+    refused: dict[str | None, RecordError] = {}
     for number, record in enumerate(sources.records(source, reading=reading), 1):
         if isinstance(record, RecordError):
             refused[record.id] = record
@@ -306,13 +327,4 @@ def _read_texts(
             found[record.id] = record.text
         elif (named := f"{record.id}@row{number}") in ids:  # as duplicates tells records apart
             found[named] = record.text
-    paths = sources.paths_of(source)
-    name = "the documents" if paths is None else sources.shown_name(paths)
-    gone: Sequence[str] = sorted({*ids} - found.keys())
-    if gone and is_needed:
-        missing = SourceError(name, f"there is no record with the id {gone[0]!r}", "check the id")
-        raise refused.get(gone[0], missing)
-    if gone:
-        LOG.warning("%s of answers not in %s (such as %s): their texts are not known",
-                    counted(len(gone), "document is", "documents are"), name, gone[0])  # fmt: skip
-    return found
+    return found, refused

@@ -121,14 +121,17 @@ def test_a_line_that_is_no_answer_is_one_message(tmp_path: Path, content: bytes,
     assert path.read_bytes() == LINE + content
 
 
-def test_a_cut_line_is_told_and_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("cut", [1, 2, 40, -2])
+def test_a_cut_line_is_told_and_kept(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, cut: int
+) -> None:
     """A last line that is cut in the middle does not count, and does not spoil the next one."""
     path = tmp_path / "answers.jsonl"
-    path.write_bytes(LINE + LINE[:40])
+    path.write_bytes(LINE + LINE[:cut])
     assert len(read_answers(path)) == 1
     assert "1 answer is cut in the middle, and not counted, the first in line 2" in caplog.text
     append_answers(path, [answer("3", "4", "same")])
-    assert path.read_bytes().startswith(LINE + LINE[:40] + b"\n")
+    assert path.read_bytes().startswith(LINE + LINE[:cut] + b"\n")
     assert [one.pair[:2] for one in read_answers(path)] == [("1", "2"), ("3", "4")]
 
 

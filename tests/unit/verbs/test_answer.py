@@ -127,6 +127,38 @@ def test_the_texts_of_a_table_are_those_that_were_judged(folder: Path, suffix: s
     assert (noted.hash, noted.other_hash) == (hash_text(texts["1"]), hash_text(texts["2"]))
 
 
+HOSTILE = ["=1+1", "@x", "+5", "-3", "a\nb", "t\tb", "  a ", "007", "1e5", 'q"u', "s;c", "a,b",
+           "'a", "\\b", "\u202ex", "2024-01-02", "12345678901234567890", "true", "nan", "\x0b",
+           "_x000B_"]  # fmt: skip
+
+
+@pytest.mark.parametrize("texts", [False, True])
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_hostile_ids_come_back_from_a_spreadsheet(folder: Path, suffix: str, texts: bool) -> None:
+    """Formulas, numbers, dates and line breaks as ids: each pair is that which was asked about."""
+    import pandas as pd
+
+    rows = [{"id": id, "text": f"{TABLE} {n}"} for n, id in enumerate(HOSTILE)]
+    path = folder / f"pairs{suffix}"
+    nd.answer(None, "x", "y", "same", answers="answers.jsonl")
+    found = nd.duplicates(rows, answers="answers.jsonl", texts=texts, output=path)
+    if suffix == ".csv":  # as saved with semicolons and a byte order mark
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    else:
+        frame = pd.read_excel(path, dtype=str, keep_default_na=False)
+    frame["answer"] = " Same"
+    frame = frame.rename(columns={"answer": "Answer"})
+    if suffix == ".csv":
+        frame.to_csv(path, index=False, sep=";", encoding="utf-8-sig")
+    else:
+        frame.to_excel(path, index=False)
+    done = nd.import_answers(None if texts else rows, path, answers="answers.jsonl")
+    assert done.added == len(found.pairs) == len(HOSTILE) * (len(HOSTILE) - 1) // 2
+    again = nd.duplicates(rows, answers="answers.jsonl").answered
+    assert again is not None
+    assert len(again.obeyed) == done.added
+
+
 def test_a_sample_comes_back(folder: Path) -> None:
     """A sheet that was filled as a DataFrame is imported, and also evaluates the result."""
     found = nd.duplicates([{"id": at, "text": line[2:]} for at, line in
@@ -148,6 +180,7 @@ def test_a_sample_comes_back(folder: Path) -> None:
         ("1,2,perhaps", "the answer 'perhaps' to 1 – 2 is not known; answer same, different"),
         ("1,2,same\n2,1,different", "2 – 1 is answered same and different; keep one of the two"),
         ("1,,same", "the answer 'same' is about no pair of ids; give both ids"),
+        ("1,1,same", "both ids of a row are '1'; pairs of two sides are --ordered"),
     ],
 )
 def test_a_table_with_a_fault_is_not_imported(folder: Path, rows: str, said: str) -> None:
