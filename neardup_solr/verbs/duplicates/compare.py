@@ -371,7 +371,9 @@ def make_records(gathered: Gathered, frequencies: Frequencies) -> RecordMatcher:
     columns = [make_column(name, kind, values[name]) for name, kind in kinds.items()]
     if kinds and len(gathered) and not any(column.values for column in columns):
         reason = f"no record has a value of {' or '.join(kinds)}"
-        step = "check the names in `fields`; a collection has columns that were indexed by `keep`"
+        is_stored = any(side.collection is not None for side in gathered.sides)
+        again = ", or index the documents again and keep these columns" if is_stored else ""
+        step = f"check the names in `fields`{again}"
         raise SettingsError(reason, step)
     for column in columns:
         if column.problem:
