@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -103,10 +103,13 @@ def read_asset(name: str) -> str:
 async def _read(request: Request) -> dict[str, Any]:
     """Read the object of a request, which is short."""
     content = bytearray()
-    async for chunk in request.stream():
-        content += chunk
-        if len(content) > MOST:
-            raise HTTPException(413, f"a request has at most {MOST:,} bytes")
+    try:
+        async for chunk in request.stream():
+            content += chunk
+            if len(content) > MOST:
+                raise HTTPException(413, f"a request has at most {MOST:,} bytes")
+    except ClientDisconnect:
+        raise HTTPException(400, "the request is cut") from None
     try:
         found = json.loads(bytes(content))
     except (ValueError, RecursionError):

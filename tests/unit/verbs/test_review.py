@@ -294,10 +294,17 @@ def test_interrupted_it_tells_what_it_kept(tmp_path: Path) -> None:
     assert process.stdout is not None
     address = process.stdout.readline().strip()
     ask(address, "answer", number=0, answer="same")
+    place, _, token = address.partition("#")
+    head = f"POST /next HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
+    port = int(place.rstrip("/").rpartition(":")[2])
+    with closing(socket.create_connection(("127.0.0.1", port))) as client:  # which hangs up
+        client.send(f"{head}Content-Length: 99\r\n\r\n{{".encode())
+    ask(address, "next")
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 0
     assert f"Kept 1 answer in {path}; 0 pairs left." in told
+    assert "Traceback" not in told
 
 
 def test_records_are_shown_field_by_field(tmp_path: Path) -> None:
