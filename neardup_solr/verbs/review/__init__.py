@@ -10,10 +10,8 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Thread
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from neardup_solr.answers import (
     Answer,
@@ -32,6 +30,7 @@ from neardup_solr.arguments import (
     require,
 )  # fmt: skip
 from neardup_solr.errors import ArgumentError, SettingsError
+from neardup_solr.measures.model import Features
 from neardup_solr.progress import OnError, OnProgress
 from neardup_solr.records import AnyId, Cluster, key_of
 from neardup_solr.settings import Settings
@@ -39,12 +38,19 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.judgements import read_judgements
 from neardup_solr.verbs.answer import add_to, find_name, open_answers, read_from
 from neardup_solr.verbs.duplicates import Duplicates, duplicates
-from neardup_solr.verbs.duplicates.inputs import THREADS, Compared
+from neardup_solr.verbs.duplicates.inputs import Compared
+from neardup_solr.verbs.review.doubts import (
+    compare_again,
+    compare_by_all,
+    find_doubts,
+    name_second,
+    read_texts,
+)  # fmt: skip
 from neardup_solr.verbs.review.page import make_bar, make_end, make_question
 from neardup_solr.verbs.review.questions import Questions, Tally
 
 REACH, REACH_BY_FIELDS = 0.1, 0.45  # below the threshold; few probabilities are about a half
-SECOND = {"fields": "aligned", "words": "jaccard"}  # the measure beside each; by default words
+EACH = 10  # answers, after which a model learns from them anew
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,14 +76,19 @@ class Room:
     _clusters: dict[AnyId, Cluster] = field(init=False)
     _numbers: dict[tuple[str, str, bool], int] = field(init=False)
     _read: int = 0  # bytes of the file, or the newest version in the collection
+    _features: Features | None = field(init=False)
+    _learning: Thread | None = None
+    _learnt: int = 0  # answers
 
     def __post_init__(self) -> None:
+        texts = read_texts(self.found)
+        self._features = compare_by_all(self.found, texts)
         at_threshold = self.found.at(self.threshold)
         self.questions = Questions(
             pairs=self.found.pairs,
             clusters=at_threshold.clusters,
             threshold=self.threshold,
-            others=compare_again(self.found),
+            others=compare_again(self.found, texts),
         )
         self._clusters = {
             key_of(one.id, one.side): each for each in at_threshold.clusters for one in each.members
@@ -90,6 +101,7 @@ class Room:
     ) -> dict[str, Any]:
         """Do what a page asks for, and give it the next question."""
         self._read_others()
+        self._learn()
         if what == "answer" and number is not None and word is not None:
             self._keep(reader, [number], word)
         elif what == "cluster" and number is not None:
@@ -112,6 +124,22 @@ class Room:
         add_to(self.path, answers)
         self.kept += len(answers)
         self.questions.judge(reader, numbers, judgement)
+
+    def _learn(self) -> None:
+        """Order the questions by the doubt of a model, learnt in the background, now and then."""
+        are_same = self.questions.are_same()
+        is_busy = self._learning is not None and self._learning.is_alive()
+        if self._features is None or is_busy or len(are_same) < self._learnt + EACH:
+            return
+        self._learnt = len(are_same)
+        given = (self._features, are_same)
+        self._learning = Thread(target=self._find_doubts, args=given, daemon=True)
+        self._learning.start()
+
+    def _find_doubts(self, features: Features, are_same: Mapping[int, bool]) -> None:
+        probabilities = find_doubts(self.found, features, are_same)
+        if probabilities is not None:
+            self.questions.prepare(probabilities)
 
     def _name(self, number: int) -> Answer:
         """Make an answer about a pair that says nothing yet."""
@@ -281,29 +309,6 @@ def _open_room(given: Mapping[str, Any]) -> Room:
     if not found.pairs:
         raise ArgumentError("there is no pair to ask about", "ask for a larger `reach`")
     return Room(found=found, threshold=threshold, path=path, who=find_name(given["who"]))
-
-
-def name_second(found: Duplicates) -> str:
-    """Name the measure that has a second say about the pairs of a result."""
-    return SECOND.get(found.measure, "words")
-
-
-def compare_again(found: Duplicates) -> NDArray[np.float64]:
-    """Compare the pairs of a result by a second measure."""
-    from neardup_solr.measures import Comparer, measure_named
-    from neardup_solr.minhash import sign
-
-    comparer = Comparer(
-        measure=measure_named(name_second(found)),
-        settings=found.settings,
-        frequencies=found.frequencies,
-        threads=THREADS,
-    )
-    rows: dict[AnyId, int] = {}
-    ends = ((key_of(id, side) for side, id in pair.ends) for pair in found.pairs)
-    pairs = [[rows.setdefault(key, len(rows)) for key in two] for two in ends]
-    forms = sign.normal_forms([found.texts.get(key, "") for key in rows], threads=THREADS)
-    return comparer.compare_texts(forms, np.array(pairs, np.uint32))[1]
 
 
 def _bind(port: int) -> socket.socket:

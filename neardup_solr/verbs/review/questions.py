@@ -6,7 +6,6 @@ import math
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from random import Random
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from neardup_solr.records import AnyId, Cluster, Duplicate, key_of
 from neardup_solr.verbs.evaluate.answers import Share
 
 WIDTH = 0.05  # of a stratum of similarity
+PARTS = 10  # strata of probability, on either side of the threshold
 STEP = 0.01  # pairs that are so near to each other are asked about at random
 DRAWS = 2_000  # of what the pairs that nobody judged may be
 LEASE = 600.0  # seconds for which nobody else is asked about a pair
@@ -56,11 +56,15 @@ class Strata(NamedTuple):
         similarities: NDArray[np.float64],
         threshold: float,
         disagreeing: NDArray[np.bool_] | None = None,
+        probabilities: NDArray[np.float64] | None = None,
     ) -> Strata:
-        """Divide pairs by their similarities."""
+        """Divide pairs by their similarities, or by probabilities on both sides of the border."""
         places = 2 * np.floor((similarities - threshold) / WIDTH + 1e-9).astype(np.int64)
         if disagreeing is not None:
             places += disagreeing
+        if probabilities is not None:
+            parts = np.minimum(probabilities * PARTS, PARTS - 1).astype(np.int64)
+            places = np.where(places < 0, parts - PARTS, parts)
         names, numbers, sizes = np.unique(places, return_inverse=True, return_counts=True)
         return cls(numbers, sizes, int(np.searchsorted(names, 0)))
 
@@ -80,25 +84,47 @@ class Questions:
     others: NDArray[np.float64] | None = None
     judged: dict[int, Judgement] = field(default_factory=dict)  # by the number of the pair
     disagreeing: list[bool] = field(init=False)
+    _similarities: NDArray[np.float64] = field(init=False)
+    _weights: NDArray[np.float64] = field(init=False)
     _strata: Strata = field(init=False)
+    _prepared: tuple[deque[int], Strata] | None = None
     _waiting: deque[int] = field(init=False)
+    _skipped: dict[int, None] = field(default_factory=dict)
     _leases: dict[int, tuple[str, float]] = field(default_factory=dict)
     _history: dict[str, list[list[int]]] = field(default_factory=dict)  # what was judged at once
 
     def __post_init__(self) -> None:
-        similarities = np.array([pair.similarity for pair in self.pairs])
-        disagreeing = find_disagreeing(similarities, self.others, self.threshold)
-        self._strata = Strata.of(similarities, self.threshold, disagreeing)
+        self._similarities = np.array([pair.similarity for pair in self.pairs])
+        disagreeing = find_disagreeing(self._similarities, self.others, self.threshold)
         self.disagreeing = disagreeing.tolist()
-        self._waiting = deque(
-            order_questions(self.pairs, self.clusters, self.threshold, self.disagreeing)
-        )
+        self._strata = Strata.of(self._similarities, self.threshold, disagreeing)
+        self._weights = weigh_bridges(self.pairs, self.clusters)
+        weights = np.maximum(self._weights, np.where(disagreeing, DISAGREEING, 1.0))
+        self._waiting = deque(order_questions(self._similarities, self.threshold, weights))
+
+    def prepare(self, probabilities: NDArray[np.float64]) -> None:
+        """Ask from now on about the pairs that a model is in doubt about.
+
+        `probabilities` are those of each pair to be the same. This may be called in another thread.
+        """
+        order = order_questions(probabilities, 0.5, self._weights)
+        strata = Strata.of(self._similarities, self.threshold, probabilities=probabilities)
+        self._prepared = deque(order), strata
+
+    def are_same(self) -> dict[int, bool]:
+        """Map each pair that was judged the same, or different, to True or False."""
+        return {number: one == "same" for number, one in self.judged.items() if one != "unsure"}
 
     def next(self, reader: str, now: float) -> int | None:
         """Choose the next pair for a reader; None if nobody needs to be asked any more.
 
         It is the same one until it is judged or skipped, so that a page can be loaded again.
         """
+        if self._prepared is not None:
+            (self._waiting, self._strata), self._prepared = self._prepared, None
+            if self._skipped:
+                others = (number for number in self._waiting if number not in self._skipped)
+                self._waiting = deque([*others, *self._skipped])
         mine = [number for number, (whose, _) in self._leases.items() if whose == reader]
         for number in mine:
             if number not in self.judged:
@@ -110,7 +136,7 @@ class Questions:
                 self._waiting.appendleft(number)
         while self._waiting:
             number = self._waiting.popleft()
-            if number not in self.judged:
+            if number not in self.judged and number not in self._leases:
                 self._leases[number] = reader, now
                 return number
         return None
@@ -127,6 +153,7 @@ class Questions:
         if self._leases.get(number, ("", 0.0))[0] == reader:
             del self._leases[number]
             self._waiting.append(number)
+            self._skipped[number] = None
 
     def back(self, reader: str, now: float) -> int | None:
         """Go back to what a reader judged last, which is asked about once more."""
@@ -146,8 +173,7 @@ class Questions:
     def tally(self) -> Tally:
         """Count the answers, and estimate precision and recall at the threshold."""
         given = list(self.judged.values())
-        are_same = {n: one == "same" for n, one in self.judged.items() if one != "unsure"}
-        estimates = estimate(self._strata, are_same)
+        estimates = estimate(self._strata, self.are_same())
         return Tally(
             given.count("same"),
             given.count("different"),
@@ -175,18 +201,11 @@ def find_disagreeing(
     return disagreeing
 
 
-def order_questions(
-    pairs: Sequence[Duplicate],
-    clusters: Iterable[Cluster],
-    threshold: float,
-    disagreeing: Sequence[bool] = (),
-) -> list[int]:
-    """Order pairs by how much an answer helps: by their distance from the threshold.
+def weigh_bridges(pairs: Sequence[Duplicate], clusters: Iterable[Cluster]) -> NDArray[np.float64]:
+    """Weigh pairs by the clusters that they hold together, shape (pairs,).
 
-    A pair of a document without which a cluster would fall apart counts as nearer, the more so the
-    larger the cluster, and so does a pair that two measures are `disagreeing` about. Pairs that are
-    equally near are in random order, so that the first ones of a stratum stand for all of it. Each
-    fifth pair is any one: a few answers far from the threshold tell what all those pairs are like.
+    A pair of a document without which a cluster would fall apart weighs the more, the larger the
+    cluster is; others weigh 1.
     """
     weights: dict[AnyId, float] = {}
     for cluster in clusters:
@@ -194,21 +213,26 @@ def order_questions(
         for one in cluster.members:
             if one.id in at_bridge:
                 weights[key_of(one.id, one.side)] = math.log2(len(cluster.members))
-    random = Random(1)
+    ends = ([key_of(id, side) for side, id in pair.ends] for pair in pairs)
+    return np.array([max(1.0, *(weights.get(key, 1.0) for key in two)) for two in ends])
 
-    def distance(number: int, pair: Duplicate) -> tuple[int, float]:
-        keys = (key_of(pair.id, pair.sides[0]), key_of(pair.other_id, pair.sides[1]))
-        weight = max(1.0, *(weights.get(key, 1.0) for key in keys))
-        if disagreeing and disagreeing[number]:
-            weight = max(weight, DISAGREEING)
-        return round(abs(pair.similarity - threshold) / weight / STEP), random.random()
 
-    distances = [distance(number, pair) for number, pair in enumerate(pairs)]
-    near = sorted(range(len(pairs)), key=distances.__getitem__)
-    turns = enumerate(random.sample(near, len(near)))
-    mixed = (number for turn, any_one in turns
-             for number in (*near[BETWEEN * turn : BETWEEN * (turn + 1)], any_one))  # fmt: skip
-    return list(dict.fromkeys(mixed))
+def order_questions(
+    similarities: NDArray[np.float64], threshold: float, weights: NDArray[np.float64]
+) -> list[int]:
+    """Order pairs by how much an answer helps: by their distance from the threshold.
+
+    A pair counts as so many times nearer as its weight is. Pairs that are equally near are in
+    random order, so that the first ones of a stratum stand for all of it. Each fifth pair is any
+    one: a few answers far from the threshold tell what all those pairs are like.
+    """
+    draw = np.random.default_rng(1)
+    distances = np.rint(np.abs(similarities - threshold) / weights / STEP)
+    ranks = np.lexsort((draw.random(len(distances)), distances)).argsort()
+    turns = draw.permutation(len(distances))
+    places = np.minimum(ranks + ranks // BETWEEN, (BETWEEN + 1) * turns + BETWEEN)
+    order: list[int] = places.argsort().tolist()
+    return order
 
 
 def estimate(strata: Strata, are_same: Mapping[int, bool]) -> tuple[Share, Share]:

@@ -17,6 +17,7 @@ import pytest
 import requests
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import neardup_solr as nd
 from neardup_solr.answers import read_answers
@@ -38,14 +39,16 @@ def pair(number: int, similarity: float) -> Duplicate:
                      measure="words", cluster=f"a{number}", shared=0, sides=(0, 0))  # fmt: skip
 
 
-def questions(similarities: list[float], threshold: float = 0.75) -> Questions:
+def questions(
+    similarities: list[float], threshold: float = 0.75, others: NDArray[np.float64] | None = None
+) -> Questions:
     pairs = [pair(number, one) for number, one in enumerate(similarities)]
-    return Questions(pairs=pairs, clusters=(), threshold=threshold)
+    return Questions(pairs=pairs, clusters=(), threshold=threshold, others=others)
 
 
 def test_pairs_near_the_threshold_are_asked_about_first() -> None:
-    pairs = [pair(number, one) for number, one in enumerate((1.0, 0.76, 0.5, 0.70))]
-    assert order_questions(pairs, (), 0.75) == [1, 3, 0, 2]
+    similarities = np.array([1.0, 0.76, 0.4, 0.70])
+    assert order_questions(similarities, 0.75, np.ones(4)) == [1, 3, 0, 2]
 
 
 def test_pairs_that_two_measures_disagree_about_count_as_nearer() -> None:
@@ -54,15 +57,27 @@ def test_pairs_that_two_measures_disagree_about_count_as_nearer() -> None:
     others = np.array([0.3, 0.1, 0.2, 0.05])
     disagreeing = find_disagreeing(similarities, others, 0.75).tolist()
     assert disagreeing == [False, True, True, False]
-    pairs = [pair(number, one) for number, one in enumerate((0.9, 0.82, 0.69, 0.71))]
-    assert order_questions(pairs, (), 0.75)[0] == 3
-    assert order_questions(pairs, (), 0.75, disagreeing)[:2] == [2, 1]
+    asked = questions([0.9, 0.82, 0.69, 0.71])
+    assert asked.next("x", 0) == 3
+    asked = questions([0.9, 0.82, 0.69, 0.71], others=others)
+    assert [asked.next(reader, 0) for reader in "xy"] == [2, 1]
+
+
+def test_the_model_says_what_is_asked_next() -> None:
+    """What is leased stays, what was skipped comes last, and nothing comes twice."""
+    asked = questions([0.75, 0.8, 0.85, 0.9, 0.95])
+    assert [asked.next(reader, 0) for reader in "xyz"] == [0, 1, 2]
+    asked.skip("x", 0)
+    asked.judge("y", [1], "same")
+    asked.prepare(np.array([0.5, 0.5, 0.5, 0.99, 0.6]))
+    assert [asked.next(reader, 1) for reader in "xyzab"] == [4, 3, 2, 0, None]
+    assert 0 < asked.tally().precision.low < 1
 
 
 def test_each_fifth_question_is_about_any_pair() -> None:
-    pairs = [pair(number, 0.75 if number < 500 else 1.0) for number in range(1000)]
-    first = order_questions(pairs, (), 0.75)[:100]
-    assert sorted(order_questions(pairs, (), 0.75)) == list(range(1000))
+    order = order_questions(np.array([0.75] * 500 + [1.0] * 500), 0.75, np.ones(1000))
+    first = order[:100]
+    assert sorted(order) == list(range(1000))
     assert 4 <= sum(number >= 500 for number in first) <= 16
 
 
