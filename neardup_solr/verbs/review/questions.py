@@ -6,7 +6,7 @@ import math
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,10 @@ from neardup_solr.records import AnyId, Cluster, Duplicate, key_of
 from neardup_solr.verbs.evaluate.answers import Share
 
 WIDTH = 0.05  # of a stratum of similarity
-PARTS = 10  # strata of probability, on either side of the threshold
 STEP = 0.01  # pairs that are so near to each other are asked about at random
 DRAWS = 2_000  # of what the pairs that nobody judged may be
 LEASE = 600.0  # seconds for which nobody else is asked about a pair
-BETWEEN = 4  # questions between two about any pair
+EACH = 3  # of so many questions, one is about a pair that is drawn at random
 DISAGREEING = 2.0  # how much nearer a pair counts that two measures decide otherwise
 
 
@@ -42,31 +41,36 @@ class Tally(NamedTuple):
 class Strata(NamedTuple):
     """Pairs divided by similarity: the number of its stratum for each, and how many each has.
 
-    Those from `first` on are at the threshold or above, which is a border. Pairs that two measures
-    decide otherwise are apart from the others, as they are asked about before them.
+    Those from `first` on are at the threshold or above, which is a border. `drawn` are all pairs
+    stratum by stratum, in each of which they are in random order, and `places` are where they are
+    in that order. What the first ones are, the whole stratum is about.
     """
 
     numbers: NDArray[np.int64]
     sizes: NDArray[np.int64]
     first: int
+    drawn: NDArray[np.intp]
+    places: NDArray[np.intp]
 
     @classmethod
-    def of(
-        cls,
-        similarities: NDArray[np.float64],
-        threshold: float,
-        disagreeing: NDArray[np.bool_] | None = None,
-        probabilities: NDArray[np.float64] | None = None,
-    ) -> Strata:
-        """Divide pairs by their similarities, or by probabilities on both sides of the border."""
-        places = 2 * np.floor((similarities - threshold) / WIDTH + 1e-9).astype(np.int64)
-        if disagreeing is not None:
-            places += disagreeing
-        if probabilities is not None:
-            parts = np.minimum(probabilities * PARTS, PARTS - 1).astype(np.int64)
-            places = np.where(places < 0, parts - PARTS, parts)
-        names, numbers, sizes = np.unique(places, return_inverse=True, return_counts=True)
-        return cls(numbers, sizes, int(np.searchsorted(names, 0)))
+    def of(cls, similarities: NDArray[np.float64], threshold: float) -> Strata:
+        """Divide pairs by their similarities."""
+        strata = np.floor((similarities - threshold) / WIDTH + 1e-9).astype(np.int64)
+        names, numbers, sizes = np.unique(strata, return_inverse=True, return_counts=True)
+        drawn = np.lexsort((np.random.default_rng(1).random(len(numbers)), numbers))
+        return cls(numbers, sizes, int(np.searchsorted(names, 0)), drawn, drawn.argsort())
+
+    @property
+    def ends(self) -> NDArray[np.int64]:
+        """Where each stratum ends in `drawn`."""
+        return self.sizes.cumsum()
+
+    def find_open(self, judged: Iterable[int]) -> NDArray[np.int64]:
+        """Find where the first pair of each stratum that nobody judged is in `drawn`."""
+        is_open = np.ones(len(self.drawn) + 1, dtype=np.bool_)
+        is_open[self.places[np.fromiter(judged, np.intp)]] = False
+        places = np.flatnonzero(is_open)
+        return np.minimum(places[np.searchsorted(places, self.ends - self.sizes)], self.ends)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -84,32 +88,29 @@ class Questions:
     others: NDArray[np.float64] | None = None
     judged: dict[int, Judgement] = field(default_factory=dict)  # by the number of the pair
     disagreeing: list[bool] = field(init=False)
-    _similarities: NDArray[np.float64] = field(init=False)
     _weights: NDArray[np.float64] = field(init=False)
     _strata: Strata = field(init=False)
-    _prepared: tuple[deque[int], Strata] | None = None
+    _prepared: deque[int] | None = None
     _waiting: deque[int] = field(init=False)
     _skipped: dict[int, None] = field(default_factory=dict)
     _leases: dict[int, tuple[str, float]] = field(default_factory=dict)
     _history: dict[str, list[list[int]]] = field(default_factory=dict)  # what was judged at once
 
     def __post_init__(self) -> None:
-        self._similarities = np.array([pair.similarity for pair in self.pairs])
-        disagreeing = find_disagreeing(self._similarities, self.others, self.threshold)
+        similarities = np.array([pair.similarity for pair in self.pairs])
+        disagreeing = find_disagreeing(similarities, self.others, self.threshold)
         self.disagreeing = disagreeing.tolist()
-        self._strata = Strata.of(self._similarities, self.threshold, disagreeing)
+        self._strata = Strata.of(similarities, self.threshold)
         self._weights = weigh_bridges(self.pairs, self.clusters)
         weights = np.maximum(self._weights, np.where(disagreeing, DISAGREEING, 1.0))
-        self._waiting = deque(order_questions(self._similarities, self.threshold, weights))
+        self._waiting = deque(order_questions(similarities, self.threshold, weights))
 
     def prepare(self, probabilities: NDArray[np.float64]) -> None:
         """Ask from now on about the pairs that a model is in doubt about.
 
         `probabilities` are those of each pair to be the same. This may be called in another thread.
         """
-        order = order_questions(probabilities, 0.5, self._weights)
-        strata = Strata.of(self._similarities, self.threshold, probabilities=probabilities)
-        self._prepared = deque(order), strata
+        self._prepared = deque(order_questions(probabilities, 0.5, self._weights))
 
     def are_same(self) -> dict[int, bool]:
         """Map each pair that was judged the same, or different, to True or False."""
@@ -121,7 +122,7 @@ class Questions:
         It is the same one until it is judged or skipped, so that a page can be loaded again.
         """
         if self._prepared is not None:
-            (self._waiting, self._strata), self._prepared = self._prepared, None
+            self._waiting, self._prepared = self._prepared, None
             if self._skipped:
                 others = (number for number in self._waiting if number not in self._skipped)
                 self._waiting = deque([*others, *self._skipped])
@@ -134,12 +135,23 @@ class Questions:
             if now - since > LEASE:
                 del self._leases[number]
                 self._waiting.appendleft(number)
+        if len(self.judged) % EACH == EACH - 1:
+            self._waiting.extendleft(self._draw())
         while self._waiting:
             number = self._waiting.popleft()
             if number not in self.judged and number not in self._leases:
                 self._leases[number] = reader, now
                 return number
         return None
+
+    def _draw(self) -> list[int]:
+        """Draw any pair of the stratum that leaves most open how good the threshold is."""
+        same, different = count_drawn(self._strata, self.are_same())
+        total = same + different + 1.0
+        spread = np.sqrt((same + 0.5) * (different + 0.5) / (total + 1.0)) / total
+        places = self._strata.find_open([*self.judged, *self._leases, *self._skipped])
+        most = int(np.argmax(spread * (self._strata.ends - places)))
+        return list(map(int, self._strata.drawn[places[most] : self._strata.ends[most]][:1]))
 
     def judge(self, reader: str, numbers: list[int], judgement: Judgement) -> None:
         """Note an answer about a pair, or several at once, after it is kept."""
@@ -223,33 +235,43 @@ def order_questions(
     """Order pairs by how much an answer helps: by their distance from the threshold.
 
     A pair counts as so many times nearer as its weight is. Pairs that are equally near are in
-    random order, so that the first ones of a stratum stand for all of it. Each fifth pair is any
-    one: a few answers far from the threshold tell what all those pairs are like.
+    random order.
     """
-    draw = np.random.default_rng(1)
     distances = np.rint(np.abs(similarities - threshold) / weights / STEP)
-    ranks = np.lexsort((draw.random(len(distances)), distances)).argsort()
-    turns = draw.permutation(len(distances))
-    places = np.minimum(ranks + ranks // BETWEEN, (BETWEEN + 1) * turns + BETWEEN)
-    order: list[int] = places.argsort().tolist()
+    by_chance = np.random.default_rng(1).random(len(distances))
+    order: list[int] = np.lexsort((by_chance, distances)).tolist()
     return order
+
+
+def count_drawn(strata: Strata, are_same: Mapping[int, bool]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Count the pairs of each stratum that are the same, and different, of the first ones drawn."""
+    judged = np.fromiter(are_same, np.intp, len(are_same))
+    answers = np.fromiter(are_same.values(), np.float64, len(are_same))
+    numbers = strata.numbers[judged]
+    is_drawn = strata.places[judged] < strata.find_open(are_same)[numbers]
+    same = np.bincount(numbers, answers * is_drawn, len(strata.sizes))
+    return same, np.bincount(numbers, (1.0 - answers) * is_drawn, len(strata.sizes))
 
 
 def estimate(strata: Strata, are_same: Mapping[int, bool]) -> tuple[Share, Share]:
     """Estimate precision and recall of a threshold from answers about some pairs.
 
-    In each stratum of similarity the share of the same among the pairs that nobody judged has the
-    posterior of Jeffreys's prior, Beta(same + 1/2, different + 1/2); those that were judged are
-    known.
+    The pairs that were drawn at random tell what the others are like; those that were chosen,
+    because they are not like the rest, are only known. The share of the same on either side of
+    the threshold has the posterior of Jeffreys's prior, Beta(same + 1/2, different + 1/2), that of
+    a stratum Beta(same + middle, different + 1 - middle) by its own pairs, with a middle between a
+    half and the share of its side.
     """
+    same, different = count_drawn(strata, are_same)
+    draw, shares = np.random.default_rng(1), np.empty((DRAWS, len(same)))
+    for side in (slice(strata.first), slice(strata.first, None)):
+        all_same, all_different = same[side].sum() + 0.5, different[side].sum() + 0.5
+        middle = (draw.beta(all_same, all_different, (DRAWS, 1)) + 0.5) / 2
+        shares[:, side] = draw.beta(same[side] + middle, different[side] + 1.0 - middle)
     judged = strata.numbers[np.fromiter(are_same, np.int64, len(are_same))]
-    answers = np.fromiter(are_same.values(), np.float64, len(are_same))
-    same = np.bincount(judged, answers, len(strata.sizes))
-    asked = np.bincount(judged, minlength=len(strata.sizes))
-    shares = np.random.default_rng(1).beta(
-        same + 0.5, asked - same + 0.5, (DRAWS, len(strata.sizes))
-    )
-    right = same + (strata.sizes - asked) * shares
+    known = np.bincount(judged, np.fromiter(are_same.values(), np.float64), len(strata.sizes))
+    others = np.bincount(judged, minlength=len(strata.sizes)) - known
+    right = np.clip(strata.sizes * shares, known, strata.sizes - others)
     found = right[:, strata.first :].sum(axis=1)
     precision = found / max(strata.sizes[strata.first :].sum(), 1)
     recall = found / np.maximum(right.sum(axis=1), 1e-9)

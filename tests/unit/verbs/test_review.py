@@ -74,11 +74,30 @@ def test_the_model_says_what_is_asked_next() -> None:
     assert 0 < asked.tally().precision.low < 1
 
 
-def test_each_fifth_question_is_about_any_pair() -> None:
-    order = order_questions(np.array([0.75] * 500 + [1.0] * 500), 0.75, np.ones(1000))
-    first = order[:100]
-    assert sorted(order) == list(range(1000))
-    assert 4 <= sum(number >= 500 for number in first) <= 16
+def test_each_third_question_is_drawn_at_random() -> None:
+    """It is of the stratum that leaves most open, and all pairs are asked about once."""
+    asked = questions([0.75] * 20 + [1.0] * 40)
+    order = []
+    for now in range(60):
+        number = asked.next("x", now)
+        assert number is not None
+        order.append(number)
+        asked.judge("x", [number], "same")
+    assert sorted(order) == list(range(60))
+    assert [number >= 20 for number in order[:9]] == [False, False, True] * 3
+    assert asked.next("x", 60) is None
+
+
+def test_what_was_chosen_does_not_stand_for_the_rest() -> None:
+    """A hundred answers about pairs that were chosen because they differ change little."""
+    strata = Strata.of(np.full(1000, 0.8), 0.75)
+    drawn = strata.drawn.tolist()
+    few = dict.fromkeys(drawn[:20], True)
+    before, _ = estimate(strata, few)
+    after, _ = estimate(strata, few | dict.fromkeys(drawn[50:150], False))
+    assert before.low > 0.8
+    assert after.low > 0.8
+    assert after.high <= 0.9
 
 
 @given(st.lists(st.sampled_from("xy"), max_size=40))
@@ -137,7 +156,8 @@ def test_the_estimate_tends_to_the_truth() -> None:
     strata = Strata.of(similarities, 0.75)
     whole = estimate(strata, truth)
     assert [one.value for one in whole] == pytest.approx([precision, recall])
-    some = {n: truth[n] for n in chance.sample(range(400), 60)}
+    begins = (strata.ends - strata.sizes).tolist()
+    some = {n: truth[n] for begin in begins for n in strata.drawn[begin : begin + 8].tolist()}
     for one, true in zip(estimate(strata, some), (precision, recall), strict=True):
         assert one.low <= true <= one.high
         assert 0.03 < one.high - one.low < 0.4
