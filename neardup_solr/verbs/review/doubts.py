@@ -72,7 +72,8 @@ def compare_by_all(found: Duplicates, texts: Texts) -> Features | None:
         threads=THREADS,
         weights=weights,
     )
-    return ModelMatcher(records=records, settings=found.settings).compare(texts.pairs)
+    matcher = ModelMatcher(records=records, settings=found.settings, measure=found.measure)
+    return matcher.compare(texts.pairs)
 
 
 def find_doubts(

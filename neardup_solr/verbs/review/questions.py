@@ -20,7 +20,7 @@ WIDTH = 0.05  # of a stratum of similarity
 STEP = 0.01  # pairs that are so near to each other are asked about at random
 DRAWS = 2_000  # of what the pairs that nobody judged may be
 LEASE = 600.0  # seconds for which nobody else is asked about a pair
-EACH = 3  # of so many questions, one is about a pair that is drawn at random
+TURNS = 3  # of so many questions, one is about a pair that is drawn at random
 DISAGREEING = 2.0  # how much nearer a pair counts that two measures decide otherwise
 
 
@@ -135,7 +135,7 @@ class Questions:
             if now - since > LEASE:
                 del self._leases[number]
                 self._waiting.appendleft(number)
-        if len(self.judged) % EACH == EACH - 1:
+        if len(self.judged) % TURNS == TURNS - 1:
             self._waiting.extendleft(self._draw())
         while self._waiting:
             number = self._waiting.popleft()
