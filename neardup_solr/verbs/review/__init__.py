@@ -246,7 +246,8 @@ def review(
     those that hold large clusters together, and those that another measure decides otherwise (by
     fields, the similarity of the whole records); after each tenth answer, those that a model of the
     answers is in doubt about. Each third is drawn at random. Several browsers may ask at the same
-    time: none gets a pair that another one has. `who` is noted with each answer (default: the user).
+    time: none gets a pair that another one has. `who` is noted with each answer (default: the
+    user).
 
     The page is served on 127.0.0.1, at `port` (0: one that is free); `on_ready` is told its
     address, which has a token. The other arguments are those of `duplicates`.
