@@ -86,7 +86,9 @@ MOST_BITS = 10.0  # that a field can tell, when classes are judged
 MOST_ROUNDS, SETTLED = 200, 1e-4
 
 _DIGITS = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?([.,]\d+)?")
-_DATE = re.compile(r"(\d{1,4})(?:[-/. ](\d{1,2})(?:[-/. ](\d{1,4}))?)?(?:[T ]\d{1,2}:.*)?")
+_GAPS = re.compile(r"(?<=\d)[ '\u2019\u00a0\u202f](?=\d{3}(?!\d))")  # of thousands
+_POINTS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+")  # of thousands, too
+_DATE = re.compile(r"(\d{1,4})(?:[-/. ](\d{1,4})(?:[-/. ](\d{1,4}))?)?(?:[T ]\d{1,2}:.*)?")
 _PACKED_DATE = re.compile(r"(\d{4})(\d{2})(\d{2})")
 
 Levels = NDArray[np.int8]
@@ -319,14 +321,17 @@ def _read_value(kind: FieldKind, text: str) -> tuple[str, tuple[float, ...]]:
 
 def _read_number(text: str) -> float | None:
     """Read a number, with what stands around it: "$1,299.00", "12,5 kg"; None if it is none."""
-    found = next((one[0] for one in _DIGITS.finditer(text) if any(map(str.isdigit, one[0]))), None)
-    if found is None:
-        return None
-    has_thousands = re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", found)
     try:
-        number = float(found.replace(",", "" if has_thousands else "."))
+        number = float(text)  # 1e-05, too
     except ValueError:
-        return None
+        text = _GAPS.sub("", text)
+        if (pointed := _POINTS.search(text)) is not None:
+            text = pointed[0].replace(".", "")
+        numbers = (one[0] for one in _DIGITS.finditer(text) if any(map(str.isdigit, one[0])))
+        if (found := next(numbers, None)) is None:
+            return None
+        has_thousands = re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", found)
+        number = float(found.replace(",", "" if has_thousands else "."))
     return number if math.isfinite(number) else None
 
 
