@@ -161,17 +161,11 @@ def report(
         gaps.append(CHANGED)
     answered = None
     if judged is not None:
-        from neardup_solr.verbs.verdicts import obey_answers, read_within
+        from neardup_solr.verbs.verdicts import obey_answers
 
-        named = {id for one in judged for id in one.hashes}
-        chosen, near = {*ids}, {*read_within(collection, named, (), criteria.fq)}
-
-        def is_wanted(pair: tuple[str, str]) -> bool:
-            first, second = pair
-            is_second = second in chosen and first in near and not later_only
-            return (first in chosen and second in near) or is_second
-
-        found, answered = obey_answers(collection, judged, found, comparer, is_wanted)
+        found, answered = obey_answers(
+            collection, judged, found, comparer, criteria.fq, {*ids}, later_only=later_only
+        )
     return Report(pairs=once(found), documents=done, cut=cut, gaps=tuple(gaps), answered=answered)
 
 

@@ -127,31 +127,22 @@ def search(
     if answers is None:
         return _find_matches(collection, document, criteria, id)
     from neardup_solr.verbs.answer import read_from
-    from neardup_solr.verbs.verdicts import choose_around, obey_answers, read_within
+    from neardup_solr.verbs.verdicts import choose_around, obey_answers
 
     judged = choose_around(read_from(answers), document.id)
-    matches = {one.id: one for one in _find_matches(collection, document, criteria, id)}
-    pairs = [pair_with(document.id, one) for one in matches.values()]
-    ids = {id for one in judged for id in one.hashes}
-    there = read_within(collection, ids - {document.id}, [TEXT], criteria.fq)
-    comparer = comparer_for(
-        collection, collection.needed_settings(), criteria.measure, criteria.limits
-    )
-
-    def is_wanted(pair: tuple[str, str]) -> bool:
-        return document.id in pair and not there.keys().isdisjoint(pair)
-
-    found, _ = obey_answers(collection, judged, pairs, comparer, is_wanted)
-    others = [(one, one.other_id if one.id == document.id else one.id) for one in found]
-    return sorted(
-        (
-            matches.get(other)
-            or Match(id=other, distance=one.distance, similarity=one.similarity, shared=0,
-                     content=str(there[other].get(TEXT, "")))
-            for one, other in others
-        ),
-        key=nearness,
-    )  # fmt: skip
+    matches = _find_matches(collection, document, criteria, id)
+    settings = collection.needed_settings()
+    comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)
+    pairs = [pair_with(document.id, one) for one in matches]
+    pairs, _ = obey_answers(collection, judged, pairs, comparer, criteria.fq, {document.id})
+    found = {one.other_id if one.id == document.id else one.id: one for one in pairs}
+    more = [
+        Match(id=id, distance=one.distance, similarity=one.similarity, shared=0, content="")
+        for id, one in found.items()
+        if id not in {match.id for match in matches}
+    ]
+    kept = [one for one in matches if one.id in found]
+    return sorted([*kept, *_with_texts(collection, more)], key=nearness)
 
 
 def _find_matches(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain, product
 from typing import Any, TypeAlias
@@ -132,28 +132,24 @@ def remove_limits(comparer: Comparer) -> Comparer:
 
 
 def compare_ids(
-    collection: Collection, pairs: Sequence[tuple[str, str]], comparer: Comparer
+    collection: Collection, pairs: Iterable[tuple[str, str]], comparer: Comparer
 ) -> list[Pair]:
-    """Compare pairs of documents that are there, whatever their similarity is."""
-    if not pairs:
-        return []
-    measure = comparer.measure
-    rows = collection.stored(sorted({*chain(*pairs)}), [measure.compared_field])
-    known = {row["id"]: row.get(measure.compared_field) or "" for row in rows}
-    there = [pair for pair in pairs if all(known.get(id) for id in pair)]
-    places = {id: at for at, id in enumerate(known)}
-    texts = [*known.values()]
-    forms = sign.normal_forms(texts) if measure.needs_texts else texts
-    places_of = np.array([[places[id] for id in pair] for pair in there], dtype=np.uint32)
-    if not there:
-        return []
-    found = remove_limits(comparer).compare_texts(forms, places_of)
+    """Compare pairs of documents that are the same, whatever their similarity is."""
+    field, wanted = comparer.measure.compared_field, sorted(pairs)
+    rows = collection.stored(sorted({*chain(*wanted)}), [field])
+    known = {row["id"]: row[field] for row in rows if row.get(field)}
+    there = [pair for pair in wanted if known.keys() >= {*pair}]
+    texts, places = [*known.values()], {id: at for at, id in enumerate(known)}
+    found = remove_limits(comparer).compare_texts(
+        sign.normal_forms(texts) if comparer.measure.needs_texts else texts,
+        np.array([places[id] for id in chain(*there)], np.uint32).reshape(-1, 2),
+    )
+    distances = found.distances.tolist() if comparer.measure.has_distance else [None] * len(there)
+    columns = zip(there, distances, found.similarities.tolist(), strict=True)
     return [
-        Pair(id=id, other_id=other_id, similarity=float(similarity), answer=SAME,
-             distance=int(distance) if measure.has_distance else None)
-        for (id, other_id), distance, similarity in zip(
-            there, found.distances, found.similarities, strict=True)
-    ]  # fmt: skip
+        Pair(id=id, other_id=other, distance=distance, similarity=similarity, answer=SAME)
+        for (id, other), distance, similarity in columns
+    ]
 
 
 def obey_answers(
@@ -161,37 +157,43 @@ def obey_answers(
     answers: Iterable[Answer],
     pairs: Iterable[Pair],
     comparer: Comparer,
-    is_wanted: Callable[[tuple[str, str]], bool],
+    filters: Sequence[str],
+    ids: Set[str],
+    *,
+    later_only: bool = False,
 ) -> tuple[list[Pair], Answered]:
     """Leave out the pairs that are different, and add those that are the same.
 
-    Only pairs that are wanted are added, by their ids in natural order.
+    A pair is added if one document is among the `ids`, the first if it is compared with later ones
+    only, and the other matches all filters.
     """
     latest = choose_latest(answers)
     hashes = read_hashes(collection, latest)
-    there = [one for one in latest if one.hashes.keys() <= hashes.keys()]
-    verdicts = Verdicts(one for one in there if one.fits(hashes))
+    there = [one for one in latest if len(one.hashes.keys() & hashes.keys()) == 2]
+    fitting = [one for one in there if one.fits(hashes)]
+    verdicts = Verdicts(fitting)
     excluded = {*verdicts.set_aside}
-    held = [one for one in there if one.fits(hashes) and one not in excluded]
+    held = [one for one in fitting if one not in excluded]
     answered = Answered(
         obeyed=tuple(one for one in held if one.answer != UNSURE),
         unsure=tuple(one for one in held if one.answer == UNSURE),
         set_aside=verdicts.set_aside,
         changed=tuple(one for one in there if not one.fits(hashes)),
-        gone=tuple(one for one in latest if not one.hashes.keys() <= hashes.keys()),
+        gone=tuple(one for one in latest if len(one.hashes.keys() & hashes.keys()) < 2),
     )
     answered.warn()
     words = {ordered(one.id, one.other_id): one.answer for one in held[::-1]}
-
-    def is_allowed(pair: Pair) -> bool:
-        one, other = ((id, hashes.get(id, "")) for id in (pair.id, pair.other_id))
-        return not verdicts.are_different(one, other)
-
-    found = [
-        replace(pair, answer=words.get((pair.id, pair.other_id), ""))
-        for pair in pairs if is_allowed(pair)
+    near = read_within(collection, hashes, (), filters) if filters else hashes
+    found = {}
+    for pair in pairs:
+        ends = pair.id, pair.other_id
+        if not verdicts.are_different(*((id, hashes.get(id, "")) for id in ends)):
+            found[ends] = replace(pair, answer=words.get(ends, ""))
+    same = [
+        (one, other)
+        for (one, other), word in words.items()
+        if word == SAME and (one, other) not in found
+        and ((one in ids and other in near)
+             or (other in ids and one in near and not later_only))
     ]  # fmt: skip
-    known = {(pair.id, pair.other_id) for pair in found}
-    same = [pair for pair, word in words.items()
-            if word == SAME and pair not in known and is_wanted(pair)]  # fmt: skip
-    return found + compare_ids(collection, same, comparer), answered
+    return [*found.values(), *compare_ids(collection, same, comparer)], answered

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from neardup_solr.answers import UNSURE, Answer
@@ -44,7 +44,7 @@ class GateAnswers:
         admitted: Admitted,
     ) -> Matched:
         """Leave out what is different from a document of a batch, and add what is the same."""
-        verdicts = self.verdicts
+        verdicts, measure = self.verdicts, finder.comparer.measure
         own = {
             row: key_text(one.id, one.text)
             for row, one in enumerate(batch.documents)
@@ -54,9 +54,27 @@ class GateAnswers:
             return matched
         asked = {id for key in own.values() for id in verdicts.list_related(key)}
         asked |= {one.met.id for row in own for one in matched.near[row]} & verdicts.about.keys()
-        names = dict.fromkeys((TEXT, finder.comparer.measure.compared_field, TAG_FIELD))
+        names = dict.fromkeys((TEXT, measure.compared_field, TAG_FIELD))
         stored = read_within(collection, asked, [*names], finder.filters)
         there = {id: key_text(id, str(found.get(TEXT, ""))) for id, found in stored.items()}
+        contents = [str(found.get(measure.compared_field, "")) for found in stored.values()]
+        normal = sign.normal_forms(contents) if measure.needs_texts else contents
+        forms, known = dict(zip(stored, normal, strict=True)), list(batch.known)
+        met: list[tuple[int, Candidate]] = []
+
+        def add(row: int, id: str, form: str, number: int | None = None) -> None:
+            met.append((row, Candidate(id=id, place=len(known), shared=0, number=number)))
+            known.append(form)
+
+        for row, key in own.items():
+            for id in sorted(verdicts.list_same(key)):
+                hit = Hit(id=id, shared=0, fields=stored.get(id, {}))
+                if forms.get(id) and counts_for(key[0], hit):
+                    add(row, id, forms[id])
+                if (number := admitted.latest.get(id)) is not None:
+                    add(row, id, admitted.known[number], number)
+                met += [(row, Candidate(id=id, place=earlier, shared=0, row=earlier))
+                        for earlier in own if earlier < row and own[earlier][0] == id]  # fmt: skip
 
         def key_of(met: Candidate) -> TextKey:
             if met.row is not None:
@@ -65,14 +83,8 @@ class GateAnswers:
                 return met.id, admitted.hashes.get(met.number, "")
             return there.get(met.id, (met.id, ""))
 
-        known = list(batch.known)
-        hits = [Hit(id=id, shared=0, fields=found) for id, found in stored.items()]
-        met = [
-            (row, one)
-            for row, one in self._list_met(own, hits, admitted, finder, known)
-            if verdicts.are_same(own[row], key_of(one))
-        ]
         same: dict[int, list[NearMatch]] = defaultdict(list)
+        met = [(row, one) for row, one in met if verdicts.are_same(own[row], key_of(one))]
         for row, one in compare_candidates(known, met, remove_limits(finder.comparer)):
             same[row].append(one)
         self._count(own, there, admitted)
@@ -82,34 +94,6 @@ class GateAnswers:
             for row, each in enumerate(matched.near)
         ]  # fmt: skip
         return replace(matched, near=near, same=same, hashes={row: own[row][1] for row in own})
-
-    def _list_met(
-        self,
-        own: Mapping[int, TextKey],
-        hits: list[Hit],
-        admitted: Admitted,
-        finder: Finder,
-        known: list[str],
-    ) -> Iterator[tuple[int, Candidate]]:
-        """List the documents that may be the same, by row. What they are compared by is known."""
-        measure = finder.comparer.measure
-        contents = [str(one.fields.get(measure.compared_field, "")) for one in hits]
-        forms = sign.normal_forms(contents) if measure.needs_texts else contents
-        there = {one.id: (one, form) for one, form in zip(hits, forms, strict=True) if form}
-        rows: dict[str, list[int]] = defaultdict(list)
-        for row, (id, hash) in own.items():
-            for other in sorted(self.verdicts.list_same((id, hash))):
-                one, form = there.get(other, (None, ""))
-                if one is not None and counts_for(id, one):
-                    yield row, Candidate(id=other, place=len(known), shared=0)
-                    known.append(form)
-                number = admitted.latest.get(other)
-                if number is not None:
-                    yield row, Candidate(id=other, place=len(known), shared=0, number=number)
-                    known.append(admitted.known[number])
-                for earlier in rows[other]:
-                    yield row, Candidate(id=other, place=earlier, shared=0, row=earlier)
-            rows[id].append(row)
 
     def _count(
         self, own: Mapping[int, TextKey], there: Mapping[str, TextKey], admitted: Admitted
