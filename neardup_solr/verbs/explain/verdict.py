@@ -32,7 +32,7 @@ RELATED_ALIGNED = 0.5  # by aligned words is at least this
 # measured on news articles, titles of papers and texts of unrelated sentences.
 UNRELATED = {("words", 1): 0.15, ("words", 2): 0.05, ("words", 3): 0.03, ("chars", 5): 0.1}
 MORE_HASHES = (256, 512)
-WATERFALL = 30  # columns
+WATERFALL, ZERO = 30, "│"  # columns, and the line at even odds
 OF_RECORDS = ("fields", "model")  # measures whose similarity is a probability
 BANDED = frozenset({"signature", "content_bands"})  # the fields that bands need
 
@@ -245,10 +245,17 @@ class Explanation:
             other = safe(facts.second.words.text(change.second))
             words += [one] if change.kind == "equal" else [f"<del>{one}</del> <ins>{other}</ins>"]
         tables = "".join(
-            make_html_table(heads, [[*row, Markup(safe(note))] for *row, note in rows])
+            make_html_table(
+                heads, [[Markup(_keep_blanks(safe(cell))) for cell in row] for row in rows]
+            )
             for heads, *rows in list_tables(facts)
         )
         return f"<p><b>{ids}</b>: {self.verdict}</p>{reasons}<p>{' '.join(words)}</p>{tables}"
+
+
+def _keep_blanks(cell: str) -> str:
+    """Keep the blanks of a bar of the waterfall, which stands about a line."""
+    return f"<code style='white-space: pre'>{cell}</code>" if ZERO in cell else cell
 
 
 def explain_facts(found: Facts) -> Explanation:
@@ -443,7 +450,7 @@ def _draw_waterfall(bits: Sequence[float]) -> list[str]:
     for step in steps:
         first, last = sorted(round((end - low) * scale) for end in step)
         bar = "".join("█" if first <= at < last else " " for at in range(WATERFALL))
-        bars.append(f"{bar[:zero]}│{bar[zero:]}".rstrip())
+        bars.append(f"{bar[:zero]}{ZERO}{bar[zero:]}".rstrip())
     return bars
 
 

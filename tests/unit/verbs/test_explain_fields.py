@@ -106,3 +106,18 @@ def test_the_command(tmp_path: Path) -> None:
     wider = neardup(*words, "--min-similarity", "0.99").stdout.splitlines()
     assert wider[-1].strip().endswith("--min-similarity 0.87")
     assert "--field zip:exact" in wider[-1]
+
+
+def test_hostile_values(tmp_path: Path) -> None:
+    """Nothing in a name or a value is markup in a notebook, or moves the cursor of a terminal."""
+    name, value = "<b>na\u202eme</b>", "<script>alert(1)</script> \x1b[2J Marta"
+    rows = [{"id": id, name: f"{value} {id}"} for id in ("1", "2")]
+    page = nd.explain(rows, 1, 2, fields={name: "text"})._repr_html_()
+    assert "&lt;b&gt;" in page
+    assert "<code style='white-space: pre'><bdi>" in page  # which keep the bars in their places
+    assert not [mark for mark in ("<b>na", "<script", "\u202e", "\x1b") if mark in page]
+    (tmp_path / "two.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    words = ["explain", "1", "2", "--source", str(tmp_path / "two.jsonl"), "--field", name]
+    printed = neardup(*words).stdout.partition("To catch it")[0]  # what was typed stays
+    assert "na\\u202eme" in printed
+    assert not [mark for mark in ("\u202e", "\x1b") if mark in printed]
