@@ -23,7 +23,14 @@ from neardup_solr.answers import (
     set_aside,
 )
 from neardup_solr.arguments import Frame, Id, Judgement, OneOrMore, checked, require, shown
-from neardup_solr.errors import ArgumentError, DocumentNotFound, RecordError, SourceError, counted
+from neardup_solr.errors import (
+    ArgumentError,
+    DocumentNotFound,
+    RecordError,
+    SourceError,
+    counted,
+    without_password,
+)
 from neardup_solr.files import check_apart
 from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId, id_problem
@@ -45,6 +52,10 @@ def open_answers(answers: str | Path | Collection) -> Path | Collection:
     require(is_place, f"`answers` cannot be {shown(answers)}", "name a file, or a collection")
     if "://" not in str(answers):
         return Path(answers)
+    reason = f"`answers` cannot be {without_password(str(answers))!r}"
+    step = "name the collection in the address, such as http://host:8983/solr/answers"
+    is_named = str(answers).startswith("http") and str(answers).partition("/solr/")[2].strip("/")
+    require(bool(is_named), reason, step)
     from neardup_solr.solr.judgements import PATIENCE
     from neardup_solr.verbs.connect import connect
 

@@ -139,6 +139,10 @@ def test_a_collection_of_documents_takes_no_answers(solr: Collection) -> None:
         nd.answer(solr, "1", "2", "same", answers=f"{solr.server}/none")
     with pytest.raises(nd.SolrUnreachable):
         nd.answer(solr, "1", "2", "same", answers="http://127.0.0.1:9/solr/answers")
+    for address in (solr.server, "zk://ann:secret@host:2181/solr", "ftp://host/solr/answers"):
+        with pytest.raises(nd.ArgumentError, match="name the collection in the addr") as refused:
+            nd.answer(solr, "1", "2", "same", answers=address)
+        assert "secret" not in str(refused.value)
     with pytest.raises(nd.ArgumentError, match="name a file, or a collection"):
         nd.duplicates([], answers=5)  # type: ignore[arg-type]
 
