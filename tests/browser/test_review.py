@@ -4,12 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from neardup_solr.answers import read_answers
 from tests.browser.conftest import Chrome, prefer, resize
+from tests.browser.test_page import CONTRASTS, READABLE
 from tests.reviews import reviewing
 
 HOSTILE = """id,name,text
@@ -103,6 +105,45 @@ def test_it_fits_a_phone_and_the_dark(
         wide = "return document.documentElement.scrollWidth"
         assert chrome.execute_script(wide) <= width
         assert "1 same" in chrome.find_element(By.ID, "bar").text  # also on a phone
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_can_be_read_and_heard(chrome: Chrome, tmp_path: Path, scheme: str) -> None:
+    """Text has enough contrast, parts have names, and a new question is read out once."""
+    prefer(chrome, scheme)
+    with reviewing(tmp_path / "answers.jsonl", 5) as address:
+        chrome.get(address)
+        shown(chrome)
+        question = chrome.find_element(By.ID, "question")
+        assert chrome.switch_to.active_element == question
+        ActionChains(chrome).send_keys(Keys.TAB).perform()
+        assert chrome.switch_to.active_element.text.startswith("All 5 documents")
+        press(chrome, "s")
+        press(chrome, "a")
+        told = chrome.execute_script(CONTRASTS)
+        assert len(told) > 20
+        assert [name for contrast, name in told if contrast < READABLE] == []
+        assert all(one.accessible_name for one in chrome.find_elements(By.TAG_NAME, "button"))
+        assert (question.aria_role, question.accessible_name) == (
+            "region",
+            "Are these two the same?",
+        )
+        assert len(chrome.find_elements(By.CSS_SELECTOR, "[aria-live], [role=status]")) == 1
+        assert not chrome.find_elements(By.CSS_SELECTOR, "th:not([scope]), th:empty")
+        same = chrome.find_element(By.CSS_SELECTOR, "[data-say=same]")
+        same.send_keys(Keys.ENTER)
+        wait(chrome, lambda c: "2 same" in c.find_element(By.ID, "bar").text)
+        assert chrome.switch_to.active_element == same  # to press it again
+
+
+def test_keys_of_other_letters(chrome: Chrome, tmp_path: Path) -> None:
+    """On a Russian keyboard, the key of S is that of Ы."""
+    with reviewing(tmp_path / "answers.jsonl") as address:
+        chrome.get(address)
+        shown(chrome)
+        event = "new KeyboardEvent('keydown', {key: 'ы', code: 'KeyS', bubbles: true})"
+        chrome.execute_script(f"document.body.dispatchEvent({event})")
+        wait(chrome, lambda c: "1 same" in c.find_element(By.ID, "bar").text)
 
 
 def test_a_server_that_is_gone_is_told(chrome: Chrome, tmp_path: Path) -> None:
