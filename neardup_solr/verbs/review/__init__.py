@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Thread
+from threading import Timer
 from typing import Any
 
 from neardup_solr.answers import (
@@ -31,7 +31,7 @@ from neardup_solr.arguments import (
 )  # fmt: skip
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.measures.model import Features
-from neardup_solr.progress import OnError, OnProgress
+from neardup_solr.progress import LOG, OnError, OnProgress
 from neardup_solr.records import AnyId, Cluster, key_of
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
@@ -51,6 +51,7 @@ from neardup_solr.verbs.review.questions import Questions, Tally
 
 REACH, REACH_BY_FIELDS = 0.1, 0.45  # below the threshold; few probabilities are about a half
 EACH = 10  # answers, after which a model learns from them anew
+PAUSE = 0.2  # seconds before it does
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +78,7 @@ class Room:
     _numbers: dict[tuple[str, str, bool], int] = field(init=False)
     _read: int = 0  # bytes of the file, or the newest version in the collection
     _features: Features | None = field(init=False)
-    _learning: Thread | None = None
+    _learning: Timer | None = None
     _learnt: int = 0  # answers
 
     def __post_init__(self) -> None:
@@ -133,7 +134,7 @@ class Room:
             return
         self._learnt = len(are_same)
         given = (self._features, are_same)
-        self._learning = Thread(target=self._find_doubts, args=given, daemon=True)
+        self._learning = Timer(PAUSE, self._find_doubts, given)  # when the next question is there
         self._learning.start()
 
     def _find_doubts(self, features: Features, are_same: Mapping[int, bool]) -> None:
@@ -308,6 +309,8 @@ def _open_room(given: Mapping[str, Any]) -> Room:
         texts=True,
         **{name: given[name] for name in names},
     )
+    if found.are_short:
+        LOG.warning("the records are short: measure aligned or fields tell such apart better")
     if not found.pairs:
         raise ArgumentError("there is no pair to ask about", "ask for a larger `reach`")
     return Room(found=found, threshold=threshold, path=path, who=find_name(given["who"]))
