@@ -263,8 +263,11 @@ def answer(
         return 0
     is_named = given.address is not None or given.collection is not None
     given["source"] = given["source"] or (given.connect() if is_named else None)
-    is_there = "://" in path or Path(path).exists()
-    aside = {*nd.list_answers(path).set_aside} if is_there else set()
+    from neardup_solr.verbs.answer import open_answers
+
+    place = given["answers"] = open_answers(path)  # once
+    is_there = not isinstance(place, Path) or place.exists()
+    aside = {*nd.list_answers(place).set_aside} if is_there else set()
     shown = without_password(path)
     if pairs is not None:
         done = nd.import_answers(pairs=pairs, ordered=ordered, **given)
@@ -279,7 +282,7 @@ def answer(
     if given["source"] is None:
         known = "the answer holds for any" if pairs is None else "but for those in the table"
         show.say(f"Without --source, what the texts are is not noted: {known}.")
-    if more := [one for one in nd.list_answers(path).set_aside if one not in aside]:
+    if more := [one for one in nd.list_answers(place).set_aside if one not in aside]:
         told = f"{more[0].id} – {more[0].other_id} {more[0].answer}"
         answers = show.counted(len(more), "answer is", "answers are")
         show.say(f"{answers} set aside, as newer ones contradict: {told}; --list shows all.")
