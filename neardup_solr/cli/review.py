@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import webbrowser
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 import neardup_solr as nd
@@ -19,8 +21,14 @@ def review(given: Given) -> int:
     given.require_source("SOURCE")
     given["source"] = given["source"] or given.connect()
     show.compile_kernel()
-    with show.watch(comparing="pairs") as watching:
-        reviewed = nd.review(on_ready=_tell, **watching, **given)
+    with ExitStack() as shown:
+        watching = shown.enter_context(show.watch(comparing="pairs"))
+
+        def tell(address: str) -> None:
+            shown.close()  # the bars, which have the terminal
+            _tell(address)
+
+        reviewed = nd.review(on_ready=tell, **watching, **given)
     _say_reviewed(reviewed)
     return 0
 
@@ -28,9 +36,13 @@ def review(given: Given) -> int:
 def _tell(address: str) -> None:
     """Print where the page is, and open it for a person."""
     print(address, flush=True)
-    if sys.stdout.isatty():
-        webbrowser.open(address)
     show.say("Open this address in a browser of this machine; Ctrl-C ends the review.")
+    with suppress(webbrowser.Error):  # there is none
+        browser = webbrowser.get()
+        # One of the terminal, such as w3m, would take it, and has no JavaScript.
+        is_of_terminal = type(browser) is webbrowser.GenericBrowser and "BROWSER" not in os.environ
+        if sys.stdout.isatty() and not is_of_terminal:
+            browser.open(address)
 
 
 def _say_reviewed(reviewed: Reviewed) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import random
+import select
 import signal
 import socket
 import subprocess
@@ -340,6 +341,35 @@ def test_interrupted_it_tells_what_it_kept(tmp_path: Path) -> None:
     assert process.returncode == 0
     assert f"Kept 1 answer in {path}; 0 pairs left." in told
     assert "Traceback" not in told
+
+
+def test_on_a_terminal_it_opens_the_browser(tmp_path: Path) -> None:
+    """The bars end before the address is told; then nothing is drawn any more."""
+    browser, opened = tmp_path / "browser", tmp_path / "opened"
+    browser.write_text(f'#!/bin/sh\nprintf "%s" "$1" > "{opened}"\n')
+    browser.chmod(0o755)
+    table = tmp_path / "t.csv"
+    table.write_text(f"id,text\n1,{NEAR}\n2,{NEAR} closed\n")
+    words = ("review", str(table), "--answers", str(tmp_path / "answers.jsonl"))
+    ours, theirs = os.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "neardup_solr", *words],
+        stdout=theirs,
+        stderr=theirs,
+        env=os.environ | {"BROWSER": str(browser), "TERM": "xterm"},
+    )
+    os.close(theirs)
+    shown = b""
+    while b"ends the review" not in shown:
+        shown += os.read(ours, 1 << 16)
+    after = shown.partition(b"ends the review")[2]
+    while select.select([ours], [], [], 1.0)[0]:
+        after += os.read(ours, 1 << 16)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 0
+    os.close(ours)
+    assert after.strip() == b"."
+    assert opened.read_text().startswith("http://127.0.0.1:")
 
 
 def test_records_are_shown_field_by_field(tmp_path: Path) -> None:
