@@ -52,7 +52,9 @@ EVIDENCE = "fields"  # the log-odds of that measure
 NEUTRAL, SCALE = 0.7, 0.2  # a similarity that says nothing, and how much more says 1
 MOST_EVIDENCE = 6.0  # nats
 SHARPNESS = 0.05  # of a similarity around the threshold, within which the default is unsure
-GUESSES = 20.0  # answers that all guesses count for
+GUESSES = (20.0, 5.0, 2.0)  # answers that all guesses count for: fewer if these are wrong
+MARGIN = 3.0  # nats by which fewer have to foretell answers better
+LEAST_ALIKE = 0.3  # of whole records, the floor if the guesses are wrong
 MOST_GUESSES = 2_000  # that are looked at on either side
 SHRINKAGE, INTERCEPT_SHRINKAGE = 1.0, 0.01  # of the weights towards 0
 MOST_ROUNDS, SETTLED, LONGEST_STEP = 25, 1e-4, 5.0
@@ -74,10 +76,11 @@ class Features(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """Weights of the intercept and of each feature, and their covariance."""
+    """Weights of the intercept and of each feature, their covariance, and the floor of records."""
 
     weights: Table
     covariance: Table
+    floor: float
 
 
 class Outlook(NamedTuple):
@@ -98,7 +101,8 @@ class Model:
 
     `measure` is the default that it began with, "fields" if records are compared by `fields`, whose
     `evidence` is weighed. `weights` are those of the intercept and of `names`. A pair is a match
-    from the probability `threshold` on. It learnt from `same` and `different` answers.
+    from the probability `threshold` on, but records never below the `floor` of their similarity by
+    "aligned". It learnt from `same` and `different` answers.
     """
 
     measure: PairMeasure
@@ -106,6 +110,7 @@ class Model:
     fields: Mapping[str, FieldKind]
     evidence: Weights | None = None
     threshold: float = LEAST_PROBABILITY
+    floor: float = FLOOR
     same: int = 0
     different: int = 0
 
@@ -122,6 +127,7 @@ class Model:
             "neardup_model": VERSION,
             "measure": self.measure,
             "threshold": self.threshold,
+            "floor": self.floor,
             "same": self.same,
             "different": self.different,
             "neutral": NEUTRAL,
@@ -178,7 +184,9 @@ def _parse_model(known: dict[str, Any]) -> Model:
     weights = np.array(weights, dtype=np.float64)
     is_scaled = (known["neutral"], known["scale"]) == (NEUTRAL, SCALE)
     is_known = known["measure"] == EVIDENCE if fields else known["measure"] in MEASURES
-    if not (is_scaled and is_known and 0 <= known["threshold"] <= 1 and np.isfinite(weights).all()):
+    bounds = known["threshold"], known["floor"]
+    is_possible = all(0 <= one <= 1 for one in bounds) and np.isfinite(weights).all()
+    if not (is_scaled and is_known and is_possible):
         raise ValueError("a value is out of range")
     return Model(
         measure=known["measure"],
@@ -186,6 +194,7 @@ def _parse_model(known: dict[str, Any]) -> Model:
         fields=kinds,
         evidence=evidence,
         threshold=known["threshold"],
+        floor=known["floor"],
         same=int(known["same"]),
         different=int(known["different"]),
     )
@@ -229,7 +238,7 @@ class ModelMatcher:
         tell(0)
         rows, values = self.compare(pairs)
         found = np.zeros(len(pairs))
-        found[rows] = predict(values, self.model.weights)
+        found[rows] = judge(values, self.model)
         tell(len(pairs))
         return found
 
@@ -256,9 +265,10 @@ class ModelMatcher:
         records = self.records
         columns, threads = records.columns, records.threads
         whole = compare_records(records.forms, pairs, records.frequencies, threads=threads)
-        may_match = whole >= FLOOR
+        may_match = whole >= LEAST_ALIKE
         if not columns and self.measure != "aligned":
-            may_match |= self._measure(self.measure, records.forms, pairs, FLOOR) >= FLOOR
+            least = LEAST_ALIKE
+            may_match |= self._measure(self.measure, records.forms, pairs, least) >= least
         rows = np.flatnonzero(may_match)
         alike = pairs[rows]
         numbers, places = np.unique(alike, return_inverse=True)
@@ -306,6 +316,14 @@ def predict(values: Table, weights: Table) -> Similarities:
     return found
 
 
+def judge(values: Table, model: Model) -> Similarities:
+    """Compute the probabilities of a match by a model, shape (pairs,)."""
+    found = predict(values, model.weights)
+    if model.fields:
+        found[values[:, 0] * SCALE + NEUTRAL < model.floor - 1e-9] = 0.0
+    return found
+
+
 def make_default(measure: PairMeasure, fields: Mapping[str, FieldKind]) -> Model:
     """Make the model that decides as a measure does by its default, before any answer."""
     weights = np.zeros(1 + len(MEASURES) + (1 + len(fields) if fields else 0))
@@ -324,12 +342,33 @@ def learn(
 
     `values` (pairs, features) are those of the candidates, `guesses` (pairs,) their probabilities
     by the default; `asked` (answers,) are rows of them, and `are_same` (answers,) what people said.
+    If fewer guesses foretell the answers clearly better, each left out in turn, they count less,
+    and the floor of the default is not believed either.
     """
+    best, most = None, -math.inf
+    for count in GUESSES:
+        fit = _fit(values, guesses, asked, are_same, count)
+        foretold = leave_out(values[asked], are_same, fit)
+        likely = float(np.log(np.where(are_same, foretold, 1.0 - foretold)).sum())
+        if best is None or likely > most + MARGIN:
+            best, most = fit, likely
+    assert best is not None
+    return best
+
+
+def _fit(
+    values: Table,
+    guesses: Similarities,
+    asked: NDArray[np.intp],
+    are_same: NDArray[np.bool_],
+    count: float,
+) -> Fit:
+    """Find the most probable weights, if all guesses count as so many answers."""
     sides = [np.flatnonzero(guesses >= 0.5), np.flatnonzero(guesses < 0.5)]
     most = min(MOST_GUESSES, len(guesses))
     sides = [side[np.linspace(0, len(side) - 1, min(len(side), most)).astype(np.int64)]
              for side in sides if len(side)]  # fmt: skip
-    shares = [np.full(len(side), GUESSES / 2 / len(side)) for side in sides]
+    shares = [np.full(len(side), count / 2 / len(side)) for side in sides]
     rows = np.concatenate([*sides, asked])
     known = np.column_stack([np.ones(len(rows)), values[rows]])
     said = np.concatenate([guesses[rows[: len(rows) - len(asked)]], are_same])
@@ -346,7 +385,8 @@ def learn(
         weights = weights + step * min(1.0, LONGEST_STEP / max(length, SETTLED))
         if length < SETTLED:
             break
-    return Fit(weights, np.linalg.inv(curvature))
+    floor = FLOOR if count == GUESSES[0] else LEAST_ALIKE
+    return Fit(weights, np.linalg.inv(curvature), floor)
 
 
 def leave_out(values: Table, are_same: NDArray[np.bool_], fit: Fit) -> Similarities:

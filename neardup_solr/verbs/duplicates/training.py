@@ -146,18 +146,19 @@ def _train(options: Options, spill: Spill) -> Training:
     told = int(np.count_nonzero(are_same))
 
     default = models.make_default(options.measure, options.kinds)
-    guesses = models.predict(values, default.weights)
+    guesses = models.judge(values, default)
     fit = models.learn(values, guesses, asked, are_same)
     least = min(told, len(asked) - told)
     is_default = len(asked) < FEWEST or least < FEWEST_OF_EACH
     model = replace(
         default,
         weights=default.weights if is_default else fit.weights,
+        floor=default.floor if is_default else fit.floor,
         evidence=matcher.weights,
         same=told,
         different=len(asked) - told,
     )
-    is_found = models.predict(values[is_open], model.weights) >= model.threshold
+    is_found = models.judge(values[is_open], model) >= model.threshold
     outlook = models.look_ahead(values[is_open], fit, is_found, model.threshold)
     left_out = models.leave_out(values[asked], are_same, fit) >= model.threshold
     return Training(

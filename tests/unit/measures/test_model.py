@@ -1,6 +1,7 @@
 """The model of answers: what it learns, how it begins, what it asks, its file."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +11,14 @@ from neardup_solr.candidates import all_candidates
 from neardup_solr.measures.aligned import compare_records, frequencies
 from neardup_solr.measures.fields import RecordMatcher, join_values, match_fields
 from neardup_solr.measures.model import (
+    LEAST_ALIKE,
     MEASURES,
+    NEUTRAL,
+    SCALE,
     Model,
     ModelMatcher,
     choose_next,
+    judge,
     learn,
     leave_out,
     look_ahead,
@@ -171,3 +176,33 @@ def test_a_changed_file_is_refused(change: dict[str, object], reason: str) -> No
     for text in ("", "[]", "null", '{"a": 1}', "\x00"):
         with pytest.raises(ValueError, match="not a model"):
             parse_model(text)
+
+
+def test_it_believes_answers_rather_than_a_wrong_default() -> None:
+    """If the guesses are wrong, thirty answers outweigh them; if they are right, they count."""
+    draw = np.random.default_rng(11)
+    values = draw.normal(size=(600, 4)) * 2
+    truth = values[:, 1] - 0.2 * values[:, 0] > 0.5
+    asked = np.arange(30)
+    for weights, least in (([0.0, 2.0, 0.0, 0.0, 0.0], 0.9), ([-1.0, 0.0, 2.0, 0.0, 0.0], 0.9)):
+        guesses = predict(values, np.array(weights))
+        fit = learn(values, guesses, asked, truth[asked])
+        assert ((predict(values, fit.weights) >= 0.5) == truth)[30:].mean() > least
+
+
+def test_records_below_the_floor_are_no_match() -> None:
+    """Answers teach about records that the default never calls a match, and only they do."""
+    rows: list[tuple[object, ...]] = [
+        ("ann lee", "1 mill road", "1001", "1970-01-01"),
+        ("ann lee", "1 mill road", "1001", "1970-01-02"),
+        *people(60, 10)[0],
+    ]
+    matcher = matcher_of(rows)
+    pair = np.array([[0, 1]], dtype=np.uint32)
+    matcher.compare(all_candidates(len(rows)).pairs)
+    values = matcher.compare(pair).values
+    default = make_default("fields", KINDS)
+    values[0, 0] = (0.35 - NEUTRAL) / SCALE  # of the whole records
+    sure = replace(default, weights=default.weights + np.eye(len(default.weights))[0] * 20)
+    assert judge(values, sure).tolist() == [0.0]
+    assert judge(values, replace(sure, floor=LEAST_ALIKE))[0] > 0.9
