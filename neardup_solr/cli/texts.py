@@ -140,7 +140,7 @@ TEXTS: dict[str, dict[str, str]] = {
             "FILE|URL: File of the answers, which is made if it is not there, or the address of a"
             " collection of them."
         ),
-        "reach": "Ask about pairs down to this much below the threshold (default: 0.1, or 0.45 by"
+        "reach": "Ask about pairs down to this much below the threshold (default: 0.1, or 0.499 by"
         " fields).",
         "review.port": "Port of the page on 127.0.0.1 (default: one that is free).",
         "answers": (

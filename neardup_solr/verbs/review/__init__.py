@@ -49,8 +49,8 @@ from neardup_solr.verbs.review.doubts import (
 from neardup_solr.verbs.review.page import make_bar, make_end, make_question
 from neardup_solr.verbs.review.questions import Questions, Tally
 
-REACH, REACH_BY_FIELDS = 0.1, 0.45  # below the threshold; few probabilities are about a half
-EACH = 10  # answers, after which a model learns from them anew
+REACH, REACH_BY_FIELDS = 0.1, 0.499  # below the threshold; few probabilities are about a half
+EACH = 5  # answers, after which a model learns from them anew
 PAUSE = 0.2  # seconds before it does
 
 
@@ -241,7 +241,7 @@ def review(
 ) -> Reviewed:
     """Ask people in the browser whether pairs are the same, until the process is interrupted.
 
-    The pairs are those of `duplicates` down to `reach` below the threshold (default: 0.1, or 0.45
+    The pairs are those of `duplicates` down to `reach` below the threshold (default: 0.1, or 0.499
     by fields), without those that the file `answers` has; each answer is on the disk before the
     next question is shown. First come those whose answer helps most: pairs near the threshold,
     those that hold large clusters together, and those that another measure decides otherwise (by
