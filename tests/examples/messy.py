@@ -16,6 +16,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from itertools import combinations
 from typing import Any
 from urllib.request import Request, urlopen
@@ -152,6 +153,7 @@ def review(count: int, command: list[str]) -> None:
             ids = re.findall(r"<bdi>(\d+)</bdi></td>", found["question"])[:2]
             answer = "same" if frozenset(ids) in truth else "different"
             found = ask("answer", number=found["number"], answer=answer)
+            time.sleep(0.2)  # a person takes longer; the page learns meanwhile
         process.send_signal(signal.SIGINT)
 
 
