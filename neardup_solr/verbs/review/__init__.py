@@ -245,7 +245,7 @@ def review(
     by fields), without those that the file `answers` has; each answer is on the disk before the
     next question is shown. First come those whose answer helps most: pairs near the threshold,
     those that hold large clusters together, and those that another measure decides otherwise (by
-    fields, the similarity of the whole records); after each tenth answer, those that a model of the
+    fields, the similarity of the whole records); after each fifth answer, those that a model of the
     answers is in doubt about. Each third is drawn at random. Several browsers may ask at the same
     time: none gets a pair that another one has. `who` is noted with each answer (default: the
     user).
