@@ -15,8 +15,8 @@ from tests import ROOT
 
 # What a kernel says of its connection, and Jupyter of its folders, is not ours.
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("name", "sure"), [("notebook", None), ("evening", 4)])
-def test_a_notebook_runs(tmp_path: Path, name: str, sure: int | None) -> None:
+@pytest.mark.parametrize("name", ["notebook", "evening"])
+def test_a_notebook_runs(tmp_path: Path, name: str) -> None:
     """From a table to clusters and a picture in ten cells; what it shows is what comes out."""
     read: Any = nbformat.read  # without types
     path = ROOT / "docs" / f"{name}.ipynb"
@@ -25,9 +25,7 @@ def test_a_notebook_runs(tmp_path: Path, name: str, sure: int | None) -> None:
     NotebookClient(made, timeout=120, resources={"metadata": {"path": tmp_path}}).execute()
     cells = [cell for cell in made.cells if cell.cell_type == "code"]
     assert len(cells) == 10
-    # What a review asks about depends on when its model has learnt.
-    assert shown(made)[:sure] == shown(kept)[:sure]
-    assert len(shown(made)) == len(shown(kept))
+    assert shown(made) == shown(kept)
     assert any("image/png" in output.get("data", {}) for output in cells[-1].outputs)
 
 
