@@ -80,6 +80,7 @@ def _format_json(found: Explanation, commands: list[str]) -> Iterator[str]:
         settings = found.advice.settings
         advice = asdict(replace(found.advice, settings=None)) | {"commands": commands}
         advice["settings"] = settings and settings.fingerprint
+    evidence = [row._asdict() for row in facts.evidence]
     fields = {
         "id": facts.first.id,
         "other_id": facts.second.id,
@@ -101,8 +102,7 @@ def _format_json(found: Explanation, commands: list[str]) -> Iterator[str]:
             for each in facts.both
         ],
         "measures": facts.measures,
-        "evidence": [row._asdict() for row in facts.evidence],
-        "candidates": facts.candidates,
+        **({"evidence": evidence, "candidates": facts.candidates} if evidence else {}),
         "alignment": [row._asdict() for row in facts.alignment or ()],
         "shared_words": facts.shared_words,
         "shared_shingles": facts.shared_shingles,
