@@ -24,7 +24,7 @@ LINE_CLEARED_CURSOR_SHOWN = "\r\x1b[2K\x1b[?25h"
 
 
 def main() -> None:
-    """Run the command; an interrupt ends it from here on, while modules are loaded, too."""
+    """Run the command, which an interrupt ends from here on, while modules are loaded, too."""
     watch()
     errors = sys.stderr
     try:

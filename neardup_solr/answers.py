@@ -39,12 +39,12 @@ def is_blank(word: object) -> bool:
 
 
 def parse_judgement(word: object) -> Judgement | None:
-    """Parse a word of a person, such as yes, NO or 1; None if it is not known."""
+    """Parse a word of a person, such as yes, NO or 1. Return None for others."""
     return MEANINGS.get(str(word).strip().lower())
 
 
 def hash_text(text: str | None) -> str:
-    """Hash a text as Solr's field md5_hash has it: the MD5 of its normal form; "" for None."""
+    """Hash a text as Solr's field md5_hash has it, the MD5 of its normal form. "" is for None."""
     return "" if text is None else md5(normalize(text))
 
 
@@ -83,7 +83,7 @@ class Answer:
 
     @property
     def time(self) -> str:
-        """The time in UTC, as ISO 8601 has it; "" if it is not known."""
+        """The time in UTC, as ISO 8601 has it, "" if it is not known."""
         is_known = self.when != EARLIEST
         return self.when.astimezone(UTC).isoformat(timespec="milliseconds") if is_known else ""
 
@@ -215,7 +215,7 @@ def append_answers(path: str | Path, answers: Iterable[Answer]) -> None:
 
 
 def choose_latest(answers: Iterable[Answer]) -> list[Answer]:
-    """Choose the latest answer about each pair, the newest first; of one time, the last one."""
+    """Choose the latest answer about each pair, of one time the last, the newest first."""
     latest: dict[tuple[str, str, bool], Answer] = {}
     for answer in sorted(answers, key=lambda one: one.when):
         latest.pop(answer.pair, None)

@@ -385,7 +385,7 @@ def _example(kind: Any, value: object) -> str:
 
 
 def in_bytes(size: int | str, name: str | None = None) -> int:
-    """Parse a size such as 512m, 1.5G or 4GB, in powers of 1024; without a unit, bytes.
+    """Parse a size such as 512m, 1.5G or 4GB, in powers of 1024, without a unit in bytes.
 
     Raises ArgumentError, about the argument of that name, if it is not a size.
     """
@@ -399,7 +399,7 @@ def in_bytes(size: int | str, name: str | None = None) -> int:
 
 
 def in_seconds(time: float | str, name: str) -> float:
-    """Parse a time such as 90s, 5m or 1h; without a unit, seconds.
+    """Parse a time such as 90s, 5m or 1h, without a unit in seconds.
 
     Raises ArgumentError, about the argument of that name, if it is not a time.
     """

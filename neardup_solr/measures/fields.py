@@ -121,7 +121,7 @@ class FieldColumn:
 
 
 class Evidence(NamedTuple):
-    """What a field adds to the probability of a match, as the logarithm of its odds to base 2."""
+    """Weight that a field adds to a match, as the logarithm of the odds to base 2."""
 
     field: str
     level: str
@@ -140,7 +140,7 @@ class Weight(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """What the candidates of a collection say about their fields: a mixture of three classes.
+    """Weights of fields, learnt from all candidates as a mixture of three classes.
 
     `shares` (3,) are those of strangers, lookalikes and matches, `rates` (3, fields, MOST_LEVELS)
     how often each level is met in a class. `are_matches` (3,) tells which classes are of matches.
@@ -320,7 +320,7 @@ def _read_value(kind: FieldKind, text: str) -> tuple[str, tuple[float, ...]]:
 
 
 def _read_number(text: str) -> float | None:
-    """Read a number, with what stands around it: "$1,299.00", "12,5 kg"; None if it is none."""
+    """Read a number, with what stands around it, as in "$1,299.00". Return None if it is none."""
     try:
         number = float(text)  # 1e-05, too
     except ValueError:
@@ -336,7 +336,7 @@ def _read_number(text: str) -> float | None:
 
 
 def _read_date(text: str) -> tuple[int, int, int] | None:
-    """Read a date as year, month and day, 0 if that is not said; None if it is none.
+    """Read a date as year, month and day, 0 if that is not said. Return None if it is none.
 
     The year comes first, or last after day and month, or month and day if only that is a date.
     """

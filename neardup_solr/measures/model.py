@@ -66,7 +66,7 @@ VERSION = 1
 
 
 class Features(NamedTuple):
-    """What is known of the pairs that may be the same: those at `rows`, by feature.
+    """Features of the pairs that may be the same, those at `rows`.
 
     `values` (rows, features) are 0 if they say nothing. Others are not alike at all.
     """
@@ -84,7 +84,7 @@ class Fit(NamedTuple):
 
 
 class Outlook(NamedTuple):
-    """What a model says about pairs that nobody judged.
+    """Precision and recall that a model expects of pairs that nobody judged.
 
     `precision` and `recall` are each a value, and the bounds between which it lies with 95 %
     probability. `doubtful` pairs may be decided otherwise after more answers.
@@ -97,7 +97,7 @@ class Outlook(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """What answers taught: a measure whose similarity is the probability of a match.
+    """Measure that answers taught: its similarity is the probability of a match.
 
     `measure` is the default that it began with, "fields" if records are compared by `fields`, whose
     `evidence` is weighed. `weights` are those of the intercept and of `names`. A pair is a match

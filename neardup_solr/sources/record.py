@@ -480,7 +480,7 @@ def _as_text(value: object, reading: Reading) -> str:
 
 
 def _join_texts(values: tuple[object, ...], reading: Reading) -> str:
-    """Join the values of several columns; a number or a date among them is as good as a text."""
+    """Join the values of several columns, where a number or a date is as good as a text."""
     pairs = zip(map(_spell, values), reading.text, strict=True)
     texts = [_one_text(value, name) for value, name in pairs if value is not None]
     if not texts:

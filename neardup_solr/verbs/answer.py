@@ -301,7 +301,7 @@ def _spell(id: AnyId) -> str:
 def _read_texts(
     source: Collection | SourceLike | None, ids: Several[str], reading: Reading, *, is_needed: bool
 ) -> Mapping[str, str]:
-    """Read the texts of documents; of ids that come again, that of the last.
+    """Read the texts of documents. Of ids that come again, the last one counts.
 
     Raises SourceError, DocumentNotFound or RecordError if one `is_needed` and not there.
     """

@@ -76,7 +76,7 @@ class Verdicts:
         return product(*texts)
 
     def _find(self, key: TextKey) -> Any:
-        """Find the group of a text; one that no answer is about counts as any text."""
+        """Find the group of a text. One that no answer is about counts as any text."""
         id, hash = key
         known = hash in self._hashes.get(id, ())
         return self._partition.find((id, hash if known else ""))

@@ -254,7 +254,7 @@ class Indexing(RuleBasedStateMachine):
 
 TestIndexing = Indexing.TestCase
 TestIndexing.settings = settings(
-    max_examples=sized(usual=50, full=300),
+    max_examples=sized(usual=30, full=300),
     stateful_step_count=sized(usual=4, full=8),
     deadline=None,
     derandomize=not tier(),  # what is new is found by the longer runs, and not by chance

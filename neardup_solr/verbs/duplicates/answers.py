@@ -169,7 +169,7 @@ def _hash_texts(gathered: Gathered, rows: Sequence[int]) -> dict[int, str]:
 def _find_places(
     answer: Answer, rows: Mapping[str, Sequence[int]], gathered: Gathered
 ) -> Iterator[tuple[int, int]]:
-    """Find the rows that an answer may be about; of two sides, first those across them in order."""
+    """Find the rows that an answer may be about, first those across two sides in order."""
     has_sides = len(gathered.sides) > 1
     second = gathered.bounds[1]
 

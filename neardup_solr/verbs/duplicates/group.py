@@ -309,7 +309,7 @@ class _Numbered:
         }
 
     def answered(self) -> Answered | None:
-        """What became of the answers, with the pairs that were judged, by side and id."""
+        """Outcome of the answers, with the pairs that were judged, by side and id."""
         if self._comparison.answers is None:
             return None
         nodes = self._linked.nodes

@@ -31,7 +31,7 @@ MAKE = "make one with: neardup tune FILE --answers answers.jsonl -o model.json"
 
 
 class Influence(NamedTuple):
-    """What a measure or a field adds to the odds of a match, in bits: if equal, if different.
+    """Bits that a measure or a field adds to the odds of a match, if equal and if different.
 
     Texts are "different" by a measure if they are hardly alike. What the measure `fields` says of a
     field is in it.
@@ -68,7 +68,7 @@ class Training:
 
     @property
     def influences(self) -> list[Influence]:
-        """What each measure and field adds to the odds of a match, those that add most first."""
+        """Bits that each measure and field adds to the odds of a match, most first."""
         model, found = self.model, []
         bits = (model.weights[1:] / math.log(2)).tolist()
         for name, weight in zip(models.MEASURES, bits, strict=False):

@@ -166,7 +166,7 @@ def _compare_fields(options: Options, ids: Sequence[str]) -> Facts:
 
 
 def _find_row(gathered: Gathered, id: str) -> int:
-    """Find the row of an id; the last one if several records have it."""
+    """Find the row of an id, the last one if several records have it."""
     (side,) = gathered.sides
     known = list(map(str, side.ids.take(range(len(side.ids)))))
     found = [row for row, own in enumerate(known) if own == id or own.startswith(f"{id}@row")]

@@ -166,7 +166,7 @@ class Decisions(Table, Iterator[Decision]):
 
     @property
     def answered(self) -> Answered | None:
-        """What became of the answers about documents that have come so far, if any were given."""
+        """Outcome of the answers about documents that have come so far, if any were given."""
         return self._count_answers()
 
     def with_failed(self) -> Iterator[Decision | RecordError]:

@@ -62,7 +62,7 @@ class Strata(NamedTuple):
 
     @property
     def ends(self) -> NDArray[np.int64]:
-        """Where each stratum ends in `drawn`."""
+        """Ends of the strata in `drawn`."""
         return self.sizes.cumsum()
 
     def find_open(self, judged: Iterable[int]) -> NDArray[np.int64]:
@@ -117,7 +117,7 @@ class Questions:
         return {number: one == "same" for number, one in self.judged.items() if one != "unsure"}
 
     def next(self, reader: str, now: float) -> int | None:
-        """Choose the next pair for a reader; None if nobody needs to be asked any more.
+        """Choose the next pair for a reader. Return None if nobody needs to be asked any more.
 
         It is the same one until it is judged or skipped, so that a page can be loaded again.
         """
