@@ -19,7 +19,7 @@ from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.credentials import AUTHORITIES, HEADERS
 from neardup_solr.testing import fresh_core, private_home
-from tests import ROOT, durations
+from tests import ROOT, durations, java_cache
 from tests.faults.tiers import sized, tier
 from tests.solr.cloud import empty, nodes, with_jars
 
@@ -41,9 +41,8 @@ def pytest_configure() -> None:
     examples = sized(usual=40, full=100)
     hypothesis.settings.register_profile("untimed", deadline=None, max_examples=examples)
     hypothesis.settings.load_profile("untimed")
-    # A Solr of some minutes is done before Java's second compiler pays: 40 % less time of the CPU.
     if not tier():
-        os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+        os.environ.setdefault("JDK_JAVA_OPTIONS", java_cache.options())
     # Two workers that look for a free port at the same time would find the same one.
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     process.FIRST_PORT += 40 * worker
