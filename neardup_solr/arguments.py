@@ -68,7 +68,7 @@ GONE = {
     "plot": "tune prints its histogram; draw `agreements` of --format json for a file",
 }
 # Arguments that only some functions have, and what to do instead.
-ELSEWHERE = {"model": "duplicates and explain compare by a model; those of a collection, too"}
+ELSEWHERE = {"model": "duplicates, report, gate and explain compare by a model"}
 RENAMED = {"rows": "candidates"}
 
 

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -86,6 +87,7 @@ class Measure:
     `kernel_is_faster` tells whether `compare` takes less time for that, once the kernel is loaded.
     `way` is the way to find candidates among many documents; `counts_shingles` tells whether they
     can be found by "shingles": texts that are near share that part of the shingles of one of them.
+    `fields` are compared beside the texts, as `add_values` joins them.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Measure:
     needs_frequencies: bool = False
     counts_shingles: bool = False
     way: Way = "bands"
+    fields: tuple[str, ...] = ()
 
     @property
     def needs_texts(self) -> bool:
@@ -110,6 +113,20 @@ class Measure:
         if limits.min_similarity is not None:
             return limits.min_similarity
         return self.default if limits.max_distance is None else 0.0
+
+    def add_values(self, forms: Iterable[str], rows: Iterable[Mapping[str, object]]) -> list[str]:
+        """Join each normal form with the values of the `fields` of its document, if there are any.
+
+        As JSON, which is equal for values that mean the same.
+        """
+        if not self.fields:
+            return list(forms)
+        from neardup_solr.measures.fields import as_text
+
+        return [
+            json.dumps([form, *(as_text(row.get(name)) for name in self.fields)])
+            for form, row in zip(forms, rows, strict=True)
+        ]
 
     def largest_distance(self, longest: int, limits: Limits) -> int:
         """Find the largest distance in words that is within the limits, for a text of `longest`."""
@@ -189,21 +206,24 @@ class Comparer:
         return not self.measure.has_distance or distance != NO_DISTANCE
 
 
+def measure_named(name: str | Measure) -> Measure:
+    """Load the measure of a name, or return a measure. Raises ArgumentError if there is none."""
+    return name if isinstance(name, Measure) else _load_measure(name)
+
+
 @cache
-def measure_named(name: str) -> Measure:
-    """Load the measure of a name. Raises ArgumentError if there is none."""
+def _load_measure(name: str) -> Measure:
     require_choice("measure", name, tuple(FILES))
     file = import_module(f"neardup_solr.measures.{FILES[cast(PairMeasure, name)]}")
     return cast(Measure, getattr(file, name.upper()))
 
 
-def measure_of(name: str, limits: Limits) -> Measure:
+def measure_of(name: str | Measure, limits: Limits) -> Measure:
     """Load a measure, as `measure_named`. Raises ArgumentError if the limits do not fit it."""
     found = measure_named(name)
     if limits.max_distance is not None and not found.has_distance:
-        reason = (
-            f"the measure {name} has no distance, so `max_distance` cannot be {limits.max_distance}"
-        )
+        given = f"`max_distance` cannot be {limits.max_distance}"
+        reason = f"the measure {found.name} has no distance, so {given}"
         raise ArgumentError(reason, "give `min_similarity` instead, or the `measure` words")
     return found
 

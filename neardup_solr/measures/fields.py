@@ -254,7 +254,7 @@ def make_column(name: str, kind: FieldKind, values: Iterable[object]) -> FieldCo
     parsed: list[tuple[float, ...]] = []
     numbers, example, unread = [], None, 0
     for value in values:
-        text = _as_text(value)
+        text = as_text(value)
         if (number := of_texts.get(text)) is None:
             key, meaning = _read_value(kind, text)
             example = text if text and not key and example is None else example
@@ -290,17 +290,20 @@ def make_column(name: str, kind: FieldKind, values: Iterable[object]) -> FieldCo
 
 def join_values(columns: Sequence[Iterable[object]]) -> list[str]:
     """Join the values of each record to the text that its signature and candidates come from."""
-    return [" ".join(filter(None, map(_as_text, row))) for row in zip(*columns, strict=True)]
+    return [" ".join(filter(None, map(as_text, row))) for row in zip(*columns, strict=True)]
 
 
-def _as_text(value: object) -> str:
-    """A value as a text, "" for none: 2024 is a text in CSV, a number in JSON, in pandas 2024.0."""
+def as_text(value: object) -> str:
+    """Format a value as a text, "" for none.
+
+    2024 is a text in CSV, a number in JSON, in pandas 2024.0.
+    """
     if isinstance(value, str):
         return value
     if value is None or value != value:  # NaN, NaT and the like
         return ""
     if isinstance(value, list | tuple):
-        return " ".join(map(_as_text, value))
+        return " ".join(map(as_text, value))
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value)

@@ -27,7 +27,7 @@ from neardup_solr.arguments import PairMeasure
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Comparer, Limits, Measure, measure_named
 from neardup_solr.measures.aligned import ALIGNED, Frequencies, compare_records
-from neardup_solr.measures.arrays import Pairs, Similarities
+from neardup_solr.measures.arrays import Measurements, Pairs, Similarities
 from neardup_solr.measures.fields import (
     FLOOR,
     LEAST_PROBABILITY,
@@ -41,6 +41,7 @@ from neardup_solr.measures.fields import (
     Table,
     Weights,
     compare_fields,
+    make_column,
     match_fields,
     parse_fields,
 )
@@ -307,6 +308,33 @@ def make_measure(model: Model) -> Measure:
     """Make the measure of a model, whose candidates are those of the default that it began with."""
     own = measure_named(model.measure)
     return replace(MODEL, default=model.threshold, way=own.way, counts_shingles=own.counts_shingles)
+
+
+def make_joined_measure(model: Model, sample: Sequence[Mapping[str, object]]) -> Measure:
+    """Make the measure of a model for documents that come a few at a time.
+
+    `sample` are values of documents of the collection, which tell how rare a value is.
+    """
+
+    def compare(joined: Sequence[str], pairs: Pairs, comparer: Comparer) -> Measurements:
+        rows = map(json.loads, joined) if model.fields else ([form] for form in joined)
+        forms, *values = zip(*rows, strict=True)
+        columns = [
+            make_column(name, kind, [*own, *(row.get(name) for row in sample)])
+            for (name, kind), own in zip(model.fields.items(), values, strict=True)
+        ]
+        assert comparer.frequencies is not None
+        records = RecordMatcher(
+            columns=columns, forms=forms, frequencies=comparer.frequencies, threads=comparer.threads
+        )
+        matcher = ModelMatcher(
+            records=records, settings=comparer.settings, measure=model.measure, model=model
+        )
+        return Measurements(matcher.match(pairs))
+
+    return replace(
+        make_measure(model), prepare=lambda _: list, compare=compare, fields=tuple(model.fields)
+    )
 
 
 def predict(values: Table, weights: Table) -> Similarities:

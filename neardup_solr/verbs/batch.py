@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.measures import Comparer
+from neardup_solr.measures import Comparer, Measure
 from neardup_solr.minhash import sign, signature
 from neardup_solr.records import Document, Hit, Match
 from neardup_solr.solr.collection import Collection
@@ -21,7 +22,8 @@ BANDS = "content_bands"
 class SignedBatch:
     """Documents that can be indexed, with their number of words and their band keys.
 
-    `known` is what they are compared by: normal forms, or encoded signatures for the estimate.
+    `known` is what they are compared by: normal forms, joined with the values of fields that are
+    compared, or encoded signatures for the estimate.
     """
 
     documents: Sequence[Document]
@@ -63,8 +65,11 @@ def sign_batch(documents: Sequence[Document], comparer: Comparer) -> SignedBatch
     """Sign documents, and keep what they are compared by."""
     texts = [one.text for one in documents]
     made = sign.sign(texts, comparer.settings, keep_normal=True)
-    needs_texts = comparer.measure.needs_texts
-    known = list(made.normal) if needs_texts else list(map(signature.encode, made.signatures))
+    measure = comparer.measure
+    if measure.needs_texts:
+        known = measure.add_values(made.normal, (one.kept for one in documents))
+    else:
+        known = list(map(signature.encode, made.signatures))
     return SignedBatch(documents=documents, words=made.words, keys=made.keys, known=known)
 
 
@@ -87,7 +92,8 @@ class Finder:
 
     def question(self) -> Question:
         """Make the question that is asked of Solr."""
-        asked = (self.comparer.measure.compared_field, "num_words", *self.fields)
+        measure = self.comparer.measure
+        asked = (measure.compared_field, *measure.fields, "num_words", *self.fields)
         settings = None if self.is_sure else self.comparer.settings.fingerprint
         return Question(field=BANDS, fields=asked, filters=self.filters, settings=settings)
 
@@ -112,19 +118,29 @@ def collect_candidates(
     What it is compared by is added to `known`, which begins with that of the batch.
     """
     places: dict[str, int] = {}
-    contents: list[str] = []
+    rows: list[Mapping[str, Any]] = []
     all_met = []
     for row, words in enumerate(batch.words.tolist()):
         for one in found[row]:
-            content = one.fields.get(comparer.measure.compared_field)
-            if not content or not comparer.may_be_near(words, one.num_words):
+            has_content = one.fields.get(comparer.measure.compared_field)
+            if not has_content or not comparer.may_be_near(words, one.num_words):
                 continue
             if one.id not in places:
-                places[one.id] = len(known) + len(contents)
-                contents.append(content)
+                places[one.id] = len(known) + len(rows)
+                rows.append(one.fields)
             all_met.append((row, Candidate(id=one.id, place=places[one.id], shared=one.shared)))
-    known += sign.normal_forms(contents) if comparer.measure.needs_texts else contents
+    known += join_stored(rows, comparer.measure)
     return all_met
+
+
+def join_stored(rows: Sequence[Mapping[str, Any]], measure: Measure) -> list[str]:
+    """Make what documents are compared by, from stored fields. It is "" if there is no content."""
+    contents = [str(row.get(measure.compared_field) or "") for row in rows]
+    if not measure.needs_texts:
+        return contents
+    forms = sign.normal_forms(contents)
+    joined = measure.add_values(forms, rows)
+    return [one and own for one, own in zip(forms, joined, strict=True)]
 
 
 def compare_candidates(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from neardup_solr.threads import thread_pool
 from neardup_solr.verbs.answer import read_if_given
 from neardup_solr.verbs.batch import (
     Finder,
+    SignedBatch,
     collect_candidates,
     compare_candidates,
     hits_of_batch,
@@ -34,6 +35,7 @@ from neardup_solr.verbs.search import (
     compare_hits,
     comparer_for,
     hits,
+    measure_by,
     pair_with,
     searchable,
 )
@@ -103,6 +105,7 @@ def report(
     fq: OneOrMore = (),
     same: OneOrMore = (),
     measure: MeasureName = "words",
+    model: str | Path | None = None,
     max_distance: int | None = None,
     min_similarity: float | None = None,
     answers: str | Path | Collection | None = None,
@@ -114,8 +117,9 @@ def report(
     by value, then the others by code point) that a `query` in Solr's syntax matches. With
     `later_only` a document is compared only with documents of later ids. `by`, `candidates`, `fq`,
     `same`, `measure`, `max_distance` and `min_similarity` say what counts as a near-duplicate, as
-    for `search`. `answers` names a file, or a collection, with the answers of people, which are
-    obeyed as by `duplicates`. `on_progress` is told how many documents are compared.
+    for `search`. `model` names a file that `tune` has written; the similarity is then the
+    probability of a match. `answers` names a file, or a collection, with the answers of people,
+    which are obeyed as by `duplicates`. `on_progress` is told how many documents are compared.
 
     Raises ArgumentError if `from_id` comes after `to_id`, SettingsError if the collection lacks
     what is asked for or has no documents, SolrError if Solr does not answer.
@@ -126,7 +130,7 @@ def report(
         candidates=candidates,
         fq=listed(fq),
         same=listed(same),
-        measure=measure,
+        measure=measure_by(collection, measure, model),
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
     judged = read_if_given(answers)
@@ -194,7 +198,8 @@ class _Neighbours:
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """Read the documents with these ids that are still there."""
-        rows = self.collection.stored(ids, [TEXT, *self.criteria.read])
+        wanted = [TEXT, *self.criteria.read, *self.comparer.measure.fields]
+        rows = self.collection.stored(ids, wanted)
         return [Document(id=row["id"], text=row.get(TEXT, ""), kept=row) for row in rows]
 
     def alone(self, document: Document) -> Near:
@@ -206,10 +211,15 @@ class _Neighbours:
             self.criteria,
             wanted=lambda hit: self._is_wanted(document.id, hit.id),
         )
-        matches = compare_hits(self.collection, entry, found, self.comparer, many=True)
-        return [pair_with(document.id, match) for match in matches], len(
-            found
-        ) == self.criteria.candidates
+        is_cut = len(found) == self.criteria.candidates
+        if not (fields := self.comparer.measure.fields):
+            matches = compare_hits(self.collection, entry, found, self.comparer, many=True)
+            return [pair_with(document.id, match) for match in matches], is_cut
+        stored = self.collection.stored([hit.id for hit in found], [TEXT, *fields])
+        rows = {row["id"]: row for row in stored}
+        there = [replace(hit, fields=rows[hit.id]) for hit in found if hit.id in rows]
+        (pairs,) = self._compare(sign_batch([document], self.comparer), [there])
+        return pairs, is_cut
 
     def together(self, ids: Sequence[str]) -> list[Near]:
         """Find the pairs of each of some documents, by one search for all their bands.
@@ -220,15 +230,20 @@ class _Neighbours:
         batch = sign_batch(self.documents(ids), self.comparer)
         found = hits_of_batch(self.collection, batch, self.finder)
         best = [self._best(*each) for each in zip(batch.documents, found, strict=True)]
-        known = list(batch.known)
-        met = collect_candidates(batch, best, known, self.comparer)
-        pairs: list[list[Pair]] = [[] for _ in best]
-        for row, one in compare_candidates(known, met, self.comparer):
-            pairs[row].append(pair_with(batch.documents[row].id, one.match))
+        pairs = self._compare(batch, best)
         return [
             self.alone(document) if each.is_cut else (own, len(first) == self.criteria.candidates)
             for document, each, own, first in zip(batch.documents, found, pairs, best, strict=True)
         ]
+
+    def _compare(self, batch: SignedBatch, found: Sequence[Sequence[Hit]]) -> list[list[Pair]]:
+        """Compare each document of a batch with what was found for it."""
+        known = list(batch.known)
+        met = collect_candidates(batch, found, known, self.comparer)
+        pairs: list[list[Pair]] = [[] for _ in found]
+        for row, one in compare_candidates(known, met, self.comparer):
+            pairs[row].append(pair_with(batch.documents[row].id, one.match))
+        return pairs
 
     def _best(self, document: Document, found: Hits) -> list[Hit]:
         wanted = (one for one in found.found if self._is_wanted(document.id, one.id))

@@ -20,7 +20,15 @@ from neardup_solr.arguments import (
     require_positive,
 )
 from neardup_solr.errors import DocumentNotFound, SettingsError
-from neardup_solr.measures import Comparer, Limits, measure_named, measure_of, nearness, rerank
+from neardup_solr.measures import (
+    Comparer,
+    Limits,
+    Measure,
+    measure_named,
+    measure_of,
+    nearness,
+    rerank,
+)
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import Document, Entry, Hit, Match, Pair, ordered
 from neardup_solr.settings import Settings, require_indexed
@@ -60,7 +68,7 @@ class Criteria:
     candidates: int = 100
     fq: tuple[str, ...] = ()
     same: tuple[str, ...] = ()
-    measure: MeasureName = "words"
+    measure: str | Measure = "words"
     limits: Limits = NO_LIMITS
 
     def __post_init__(self) -> None:
@@ -227,12 +235,12 @@ def searchable(collection: Collection, criteria: Criteria) -> tuple[Settings, Cr
         require_indexed(needed, there, f"choose another `by`: {' or '.join(ways)}")
     require_indexed(needed, there)
     if criteria.read:
-        _require_same(collection, criteria.read)
+        _require_kept(collection, criteria.read, "name another one in `same`")
     return settings, replace(criteria, by=by)
 
 
-def _require_same(collection: Collection, fields: Sequence[str]) -> None:
-    """Refuse fields for `same` that are not there, or that no document has, by SettingsError."""
+def _require_kept(collection: Collection, fields: Iterable[str], next_step: str) -> None:
+    """Refuse fields that are not there, or that no document has, by SettingsError."""
     described = schema.read_schema(collection)
     for name in fields:
         place = collection.names.of(name)
@@ -244,7 +252,7 @@ def _require_same(collection: Collection, fields: Sequence[str]) -> None:
                 reason = f"the field {name!r} is neither stored nor in docValues"
             elif collection.count([f"{place}:[* TO *]"]):
                 continue
-        raise SettingsError(reason, "name another one in `same`")
+        raise SettingsError(reason, next_step)
 
 
 def _ways(fields: Set[str]) -> list[By]:
@@ -294,15 +302,41 @@ def _values(stored: object) -> frozenset[str]:
     return frozenset(str(value) for value in values if value not in (None, ""))
 
 
-def comparer_for(collection: Collection, settings: Settings, name: str, limits: Limits) -> Comparer:
+def comparer_for(
+    collection: Collection, settings: Settings, measure: str | Measure, limits: Limits
+) -> Comparer:
     """Make the comparer of a collection by a measure, with word frequencies if needed."""
-    measure = measure_of(name, limits)
+    measure = measure_of(measure, limits)
     return Comparer(
         measure=measure,
         limits=limits,
         settings=settings,
         frequencies=frequencies(sample_texts(collection)) if measure.needs_frequencies else None,
     )
+
+
+def measure_by(
+    collection: Collection, measure: MeasureName, model: str | Path | None
+) -> str | Measure:
+    """Name the measure, or make that of a model if its file is named.
+
+    Raises ArgumentError if both are given, SourceError if the file is not a model, SettingsError if
+    the collection lacks a field that the model compares.
+    """
+    if model is None:
+        return measure
+    from neardup_solr.measures.model import make_joined_measure
+    from neardup_solr.verbs.duplicates.training import read_model
+
+    require(measure == "words", "a model has its own measure", "leave `model` or `measure` out")
+    trained = read_model(model)
+    if collection.count():
+        next_step = (
+            "index again with `keep` for the fields of the model, or take one without fields"
+        )
+        _require_kept(collection, trained.fields, next_step)
+    ids = list(islice(collection.ids(), SAMPLE))
+    return make_joined_measure(trained, collection.stored(ids, [*trained.fields]))
 
 
 def compare_hits(

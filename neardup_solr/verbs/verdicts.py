@@ -20,12 +20,12 @@ from neardup_solr.answers import (
 )
 from neardup_solr.clusters import Partition
 from neardup_solr.measures import Comparer, Limits
-from neardup_solr.minhash import sign
 from neardup_solr.records import NOTHING, Pair, ordered
 from neardup_solr.solr import query
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID
 from neardup_solr.text.normalize import normalize
+from neardup_solr.verbs.batch import join_stored
 from neardup_solr.verbs.duplicates.answers import Answered
 
 TextKey: TypeAlias = tuple[str, str]  # a document: its id, and the hash of its text
@@ -135,13 +135,15 @@ def compare_ids(
     collection: Collection, pairs: Iterable[tuple[str, str]], comparer: Comparer
 ) -> list[Pair]:
     """Compare pairs of documents that are the same, whatever their similarity is."""
-    field, wanted = comparer.measure.compared_field, sorted(pairs)
-    rows = collection.stored(sorted({*chain(*wanted)}), [field])
-    known = {row["id"]: row[field] for row in rows if row.get(field)}
-    there = [pair for pair in wanted if known.keys() >= {*pair}]
-    texts, places = [*known.values()], {id: at for at, id in enumerate(known)}
+    measure, wanted = comparer.measure, sorted(pairs)
+    rows = collection.stored(sorted({*chain(*wanted)}), [measure.compared_field, *measure.fields])
+    rows = [row for row in rows if row.get(measure.compared_field)]
+    places = {row["id"]: at for at, row in enumerate(rows)}
+    there = [pair for pair in wanted if places.keys() >= {*pair}]
+    if not there:
+        return []
     found = remove_limits(comparer).compare_texts(
-        sign.normal_forms(texts) if comparer.measure.needs_texts else texts,
+        join_stored(rows, measure),
         np.array([places[id] for id in chain(*there)], np.uint32).reshape(-1, 2),
     )
     distances = found.distances.tolist() if comparer.measure.has_distance else [None] * len(there)

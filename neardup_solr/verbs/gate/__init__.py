@@ -62,6 +62,7 @@ def gate(
     reject: float | None = None,
     exact: Action = "reject",
     measure: MeasureName = "words",
+    model: str | Path | None = None,
     max_distance: int | None = None,
     fq: OneOrMore = (),
     index: bool = False,
@@ -92,7 +93,9 @@ def gate(
     `measure`, is at least `tag`, `hold` or `reject` (default: it is tagged from the threshold of
     the measure on). Documents more than `max_distance` words apart are not near. A document whose
     normal form is already there gets at least the action `exact`. Only documents that match `fq`,
-    Solr filter queries, count. `answers` names a file, or a collection, with the answers of people:
+    Solr filter queries, count. `model` names a file that `tune` has written, by which they are
+    compared; the similarity is then the probability of a match, and the fields of the model are
+    read and kept as by `keep`. `answers` names a file, or a collection, with the answers of people:
     a document that was judged different is not near, and one that was judged the same gets at least
     the action `exact`, whatever their similarity is; `answered` of the result has them.
 
@@ -115,14 +118,17 @@ def gate(
     """
     if index:
         check_keep(listed(keep or ()))
+    chosen = measure_named(search.measure_by(collection, measure, model))
     policy = Policy(
-        tag=tag, hold=hold, reject=reject, exact=exact, measure=measure, max_distance=max_distance
+        tag=tag, hold=hold, reject=reject, exact=exact, measure=chosen, max_distance=max_distance
     )
     fits, filters = 1 <= batch <= MOST_AT_ONCE, listed(fq)
     require(fits, f"`batch` cannot be {batch}", f"give 1 to {MOST_AT_ONCE:,}")
     require_positive(most=most)
     judged = read_if_given(answers)
     text = listed(text or collection.names.columns)
+    if chosen.fields:
+        keep = tuple(dict.fromkeys([*listed(keep or ()), *chosen.fields]))
     reading = reading_of(locals(), "refuse", at_once=True)
     failures = Failures(on_error)
     progress = SourceProgress(

@@ -7,11 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from neardup_solr.answers import UNSURE, Answer
-from neardup_solr.minhash import sign
 from neardup_solr.records import Hit
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import TEXT
-from neardup_solr.verbs.batch import Candidate, Finder, NearMatch, SignedBatch, compare_candidates
+from neardup_solr.verbs.batch import (
+    Candidate,
+    Finder,
+    NearMatch,
+    SignedBatch,
+    compare_candidates,
+    join_stored,
+)
 from neardup_solr.verbs.duplicates.answers import Answered
 from neardup_solr.verbs.gate.matcher import Admitted, Matched, counts_for
 from neardup_solr.verbs.gate.policy import TAG_FIELD
@@ -54,12 +60,11 @@ class GateAnswers:
             return matched
         asked = {id for key in own.values() for id in verdicts.list_related(key)}
         asked |= {one.met.id for row in own for one in matched.near[row]} & verdicts.about.keys()
-        names = dict.fromkeys((TEXT, measure.compared_field, TAG_FIELD))
+        names = dict.fromkeys((TEXT, measure.compared_field, *measure.fields, TAG_FIELD))
         stored = read_within(collection, asked, [*names], finder.filters)
         there = {id: key_text(id, str(found.get(TEXT, ""))) for id, found in stored.items()}
-        contents = [str(found.get(measure.compared_field, "")) for found in stored.values()]
-        normal = sign.normal_forms(contents) if measure.needs_texts else contents
-        forms, known = dict(zip(stored, normal, strict=True)), list(batch.known)
+        forms = dict(zip(stored, join_stored([*stored.values()], measure), strict=True))
+        known = list(batch.known)
         met: list[tuple[int, Candidate]] = []
 
         def add(row: int, id: str, form: str, number: int | None = None) -> None:

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, get_args
 from warnings import warn
 
-from neardup_solr.arguments import Action, MeasureName, require, require_choice
+from neardup_solr.arguments import Action, require, require_choice
 from neardup_solr.errors import ArgumentError, RecordError
-from neardup_solr.measures import Limits, floor, measure_named, measure_of
+from neardup_solr.measures import Limits, Measure, floor, measure_named, measure_of
 from neardup_solr.progress import Failures
 from neardup_solr.records import Document, Match
 from neardup_solr.reports.rows import Columns, beside
@@ -39,7 +39,7 @@ class Policy:
     hold: float | None = None
     tag: float | None = None
     exact: Action = "reject"
-    measure: MeasureName = "words"
+    measure: str | Measure = "words"
     max_distance: int | None = None
 
     def __post_init__(self) -> None:

@@ -1,0 +1,108 @@
+"""Documents of a collection that report and gate compare by a model of people's answers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.solr.collection import Collection
+from tests.command import neardup
+from tests.unit.verbs.test_training import FIELDS, judge, write_answers
+from tests.unit.verbs.test_training import records as records
+
+
+@pytest.fixture(scope="module")
+def model(records: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a model of answers about the records."""
+    path = tmp_path_factory.mktemp("model") / "model.json"
+    answers = write_answers(path.parent / "answers.jsonl", judge(records))
+    nd.tune(records[0], answers=answers, fields=FIELDS, output=path)
+    return path
+
+
+@pytest.fixture
+def there(solr: Collection, records: Any) -> Collection:
+    """The records in a collection, with their fields."""
+    nd.index(records[0], solr, text=[*FIELDS], keep=[*FIELDS])
+    return solr
+
+
+def test_report_finds_what_duplicates_does(there: Collection, model: Path) -> None:
+    """Documents in pages and one by one: about the same probability as among all at once.
+
+    Word frequencies and rare values come from a sample of the collection.
+    """
+    whole = nd.duplicates(there, model=model, by="bands")
+    known = {(pair.id, pair.other_id): pair.similarity for pair in whole.pairs}
+    assert len(known) > 20
+    for same in ((), "born"):
+        found = nd.report(there, model=model, by="bands", same=same).pairs
+        given = {(pair.id, pair.other_id): pair.similarity for pair in found}
+        assert given == pytest.approx(known, abs=0.02)
+    told = neardup(
+        "report",
+        "--solr",
+        there.server,
+        "-c",
+        there.name,
+        "--model",
+        str(model),
+        "--by",
+        "bands",
+        "--format",
+        "tsv",
+    )
+    assert told.returncode == 0, told.stderr
+    assert len(told.stdout.splitlines()) == 1 + len(known)
+
+
+def test_report_obeys_answers_beside_a_model(there: Collection, model: Path) -> None:
+    """What is the same is there with the probability of the model, however small it is."""
+    with pytest.raises(nd.ArgumentError, match="has no distance"):
+        nd.report(there, model=model, max_distance=2)
+    first = nd.report(there, model=model, by="bands").pairs[0]
+    answers = write_answers(model.parent / "more.jsonl", [
+        (str(first.id), str(first.other_id), "different"), ("p0", "p1", "same"),
+    ])  # fmt: skip
+    found = nd.report(there, model=model, by="bands", answers=answers)
+    pairs = {(pair.id, pair.other_id): pair for pair in found.pairs}
+    assert (first.id, first.other_id) not in pairs
+    assert pairs["p0", "p1"].similarity < 0.5
+
+
+def test_a_gate_decides_by_a_model(there: Collection, records: Any, model: Path) -> None:
+    """Fields decide, those of documents that came before too, and are kept with `index`."""
+    row = records[0][0]
+    copy = row | {"id": "n1", "name": f"{row['name']}e"}
+    values = ("quinn abernathy", "harbour lane 7", "9911", "1931-02-03")
+    other = {"id": "n2", **dict(zip(FIELDS, values, strict=True))}
+    again = other | {"id": "n3", "name": "quin abernathy"}
+    given: dict[str, Any] = {"text": [*FIELDS], "model": model, "hold": 0.9}
+    actions = [one.action for one in nd.gate([copy, other, again], there, **given)]
+    assert actions == ["hold", "allow", "hold"]
+    [decision] = nd.gate([other], there, index=True, **given)
+    assert decision.action == "allow"
+    assert there.stored(["n2"], ["zip"])[0]["zip"] == [other["zip"]]
+    source = model.parent / "new.jsonl"
+    source.write_text(json.dumps(again) + "\n")
+    columns = [part for name in FIELDS for part in ("--text-field", name)]
+    place = ("--solr", there.server, "-c", there.name)
+    told = neardup("gate", str(source), *place, *columns, "--model", str(model),
+                   "--hold", "0.9", "--format", "tsv")  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    assert "\thold\t" in told.stdout
+
+
+def test_models_that_do_not_fit(solr: Collection, records: Any, model: Path) -> None:
+    """A line says what is missing. The first documents of a collection may come by a gate."""
+    decisions = [*nd.gate(records[0][:2], solr, model=model, text=[*FIELDS])]
+    assert [one.action for one in decisions] == ["allow"] * 2
+    nd.index(records[0], solr, text=[*FIELDS])
+    with pytest.raises(nd.SettingsError, match="no document has a value of name"):
+        nd.report(solr, model=model)
+    with pytest.raises(nd.ArgumentError, match="a model has its own measure"):
+        nd.report(solr, model=model, measure="aligned")
+    with pytest.raises(nd.SourceError, match="is not a model"):
+        nd.report(solr, model=model.parent / "answers.jsonl")
