@@ -425,7 +425,7 @@ def recognize_format(source: Opened, head: bytes, reading: Reading) -> tuple[str
         raise source.error(
             f"looks like a table with the columns {names}, without {reading.id!r} or "
             f"{' or '.join(map(repr, reading.text))}",
-            "name the right ones with `id` and `text`; if it holds lines of an id and a text, "
+            "name the right ones by `id` and `text`; if it holds lines of an id and a text, "
             "give `source_format` as lines",
         )
     return "lines", reading
