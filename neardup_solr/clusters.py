@@ -252,7 +252,7 @@ def count_open_wedges(compared: Pairs, near: Pairs, documents: int) -> int:
     fewer = degrees[compared[::sampled]].T
     steps = sampled * int(np.minimum(*fewer).sum(dtype=np.int64))
     every = -(-steps // MOST_STEPS) or 1
-    some = compared if every == 1 else np.ascontiguousarray(compared[::every])
+    some = np.ascontiguousarray(compared[::every])
     count: int = graph.count_open_wedges(some, nodes, offsets, neighbours) * every
     return count if every == 1 else int(float(f"{count:.1e}"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,6 +16,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from neardup_solr import embedded
 from neardup_solr.embedded import cores, process
+from neardup_solr.kernel import Compiled
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.credentials import AUTHORITIES, HEADERS
@@ -98,6 +100,19 @@ def solr_url(request: pytest.FixtureRequest) -> Iterator[str]:
     else:
         request.getfixturevalue("home")
         yield embedded.start().url
+
+
+@pytest.fixture(scope="session", autouse=True)
+def entry_points() -> Iterator[None]:
+    """Those that ran got the types that they declare: others would be compiled for at run time."""
+    yield
+    rooms = [
+        module for name, module in sys.modules.items() if name.startswith("neardup_solr.kernel")
+    ]
+    for entry in {
+        one for room in rooms for one in vars(room).values() if isinstance(one, Compiled)
+    }:
+        assert {*entry._loaded} <= {entry.kinds}, f"{entry.name} declares other types"
 
 
 @pytest.fixture

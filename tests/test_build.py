@@ -20,10 +20,14 @@ import pytest
 from packaging.metadata import Metadata
 
 import neardup_solr
+from neardup_solr.kernel import build as kernel_build
+from neardup_solr.kernel.store import LEVEL
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 TYPING = ROOT / "tests" / "typing"
+CARRIED = f"neardup_solr/kernel/{LEVEL}-"  # folder of machine code
+GOLDEN = ROOT / "tests" / "unit" / "minhash" / "golden.jsonl"
 VERSION = neardup_solr.__version__
 NAME = f"neardup_solr-{VERSION}"
 FOLDERS = ("neardup_solr", "solr_config", "tests", "scripts", "docs", "website", "benchmarks",
@@ -76,9 +80,16 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def read_wheel(path: Path) -> dict[str, bytes]:
+    """The files of a wheel, without machine code and the list of all."""
+    with zipfile.ZipFile(path) as archive:
+        names = [name for name in archive.namelist() if not name.startswith(CARRIED)]
+        return {name: archive.read(name) for name in names if not name.endswith("/RECORD")}
+
+
 @pytest.fixture(scope="module")
 def wheel(dist: Path) -> Path:
-    """The wheel: one for every system."""
+    """The wheel: one for every system, with machine code for one if `scripts/build` made it."""
     return dist / f"{NAME}-py3-none-any.whl"
 
 
@@ -110,9 +121,9 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     taken = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     for source, target in taken.items():
         expected |= {f"{target}/{name}" for name in files(ROOT / source)}
-    with zipfile.ZipFile(wheel) as archive:
-        found = {name for name in archive.namelist() if not name.startswith(f"{NAME}.dist-info/")}
-        assert f"{NAME}.dist-info/licenses/LICENSE" in archive.namelist()
+    names = read_wheel(wheel)
+    found = {name for name in names if not name.startswith(f"{NAME}.dist-info/")}
+    assert f"{NAME}.dist-info/licenses/LICENSE" in names
     assert found == expected
     assert found >= {
         "neardup_solr/py.typed",
@@ -133,9 +144,9 @@ def test_the_sdist_holds_what_tests_and_documentation_need(sdist: Path) -> None:
 
 
 def test_the_sdist_builds_the_same_wheel(sdist: Path, wheel: Path, tmp_path: Path) -> None:
-    """Byte for byte."""
+    """Byte for byte, but for the machine code, which an sdist does not have."""
     build("wheel", checkout=sdist, folder=tmp_path)
-    assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
+    assert read_wheel(tmp_path / wheel.name) == read_wheel(wheel)
 
 
 def test_the_metadata_is_valid(wheel: Path) -> None:
@@ -174,6 +185,39 @@ def test_near_duplicates_of_a_file_are_found(installed: Path, tmp_path: Path) ->
     assert [row.split("\t")[:2] for row in rows] == [["1", "2"]]
     run(installed / "neardup", *words, "page.html", folder=tmp_path)
     assert "Ember and Barley" in (tmp_path / "page.html").read_text("utf-8")
+
+
+GOLDEN_RUN = """
+import sys, orjson
+from neardup_solr.minhash import encode
+from neardup_solr.records import Document
+from neardup_solr.settings import FAMILIES, Settings, choose_fields
+
+everything, made = choose_fields("all"), []
+with open(sys.argv[1]) as file:
+    expected = [row for row in map(orjson.loads, file)][: 7 * len(FAMILIES)]
+documents = [Document(id=row["id"], text=row["content"]) for row in expected[:7]]
+for family in FAMILIES:
+    settings = Settings(family=family, fields=everything)
+    made += [orjson.loads(row) for row, _ in encode.encode_documents(documents, settings)]
+print("numba" in sys.modules, made == expected)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.environ.get("NEARDUP_DIST"), reason="built without machine code")
+def test_nothing_is_compiled(installed: Path, wheel: Path, tmp_path: Path) -> None:
+    """The wheel of `scripts/build` carries each entry point, and golden vectors come out of it,
+    on each system that runs this code, with nothing kept and no compiler loaded.
+    """
+    with zipfile.ZipFile(wheel) as archive:
+        carried = [name for name in archive.namelist() if name.startswith(CARRIED)]
+    if not carried and not (sys.platform == "linux" and os.uname().machine == "x86_64"):
+        pytest.skip("this system makes no machine code for wheels")
+    entries = [one.name for room in kernel_build.MODULES for one in kernel_build.find_entries(room)]
+    assert {name.split("/")[-1].rpartition("-")[0] for name in carried} == {*entries}
+    said = run(installed / "python", "-c", GOLDEN_RUN, GOLDEN, folder=tmp_path)
+    assert said == "False True\n"
 
 
 def test_the_hosted_checks_run_each_python_that_is_named() -> None:

@@ -19,7 +19,7 @@ ROOMS = (
 PURE = ROOMS[: ROOMS.index("files")]
 OUTSIDE = {"os", "io", "pathlib", "sys", "socket", "subprocess", "requests", "pysolr", "rich",
            "click"}  # fmt: skip
-STORE = "kernel/store.py"  # keeps machine code between runs, beside what is computed
+STORE = ("kernel/store.py", "kernel/build.py")  # of machine code, beside what is computed
 OWNERS = {"pysolr": {"solr"}, "requests": {"solr", "embedded"}, "numba": {"kernel"},
           "llvmlite": {"kernel"}}  # fmt: skip
 DOORS = {

@@ -92,7 +92,7 @@ def _join(
     bands, hot = range(keys.shape[1]), np.zeros(keys.shape, dtype=np.bool_)
 
     def find_runs(band: int) -> Runs:
-        return _find_runs(np.ascontiguousarray(keys[:, band]), alike, joining.cap, hot[:, band])
+        return _find_runs(np.ascontiguousarray(keys[:, band]), alike, joining.cap, hot, band)
 
     def pair(band: int, runs: Runs) -> Pairs:
         """Pair those that share this band and none before it, once all runs are known."""
@@ -120,7 +120,11 @@ def _join(
 
 
 def _find_runs(
-    column: NDArray[np.uint64], alike: NDArray[np.uint64], cap: int, hot: NDArray[np.bool_]
+    column: NDArray[np.uint64],
+    alike: NDArray[np.uint64],
+    cap: int,
+    hot: NDArray[np.bool_],
+    band: int,
 ) -> Runs:
     """Find the runs of equal keys of a band, and mark the documents of hot ones in `hot`."""
     count = len(column)
@@ -131,7 +135,9 @@ def _find_runs(
     slots = np.empty(1 << (2 * largest).bit_length(), dtype=np.uint32)
     lasts, nexts = np.empty((2, max(largest, 1)), dtype=np.uint32)
     members, ends = np.empty_like(rows), np.empty(count // 2, dtype=np.uint32)
-    filled, found = joins.runs(keys, rows, parts, slots, lasts, nexts, cap, hot, members, ends)
+    filled, found = joins.runs(
+        keys, rows, parts, slots, lasts, nexts, cap, hot, band, members, ends
+    )
     members, ends = members[:filled].copy(), ends[:found].copy()
     hot_runs = np.flatnonzero(np.diff(ends, prepend=0) > cap).tolist()
     for run in hot_runs:

@@ -5,6 +5,9 @@ run. So the machine code of an entry point is kept by itself (`store`), as one o
 combination of argument types; the linker of LLVM loads it, and ctypes calls it, which releases
 the GIL. numba is imported only if something has to be compiled.
 
+A wheel brings this code for most processors of 64-bit Linux (`store.LEVEL`). Elsewhere the first
+call compiles all entry points, in parallel (`build`).
+
 This needs to know how numba passes arguments and where its arrays keep their data, so it is done
 for the releases and the system that it was tried with (`store.is_tried`). With others numba calls
 what it compiles by itself: as right, and as fast once it is loaded.
@@ -20,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup_solr.kernel.store import Code, Store, is_tried
+from neardup_solr.kernel.store import FEATURES, Code, Store, is_tried
 from neardup_solr.progress import LOG
 from neardup_solr.threads import run_aside
 
@@ -104,20 +107,21 @@ class Inner:
 class Compiled:
     """An entry point: called from Python with arrays, numbers, and NamedTuples of them.
 
-    Arrays are filled in place, results are numbers. Types of arguments that were not met before
-    are compiled for, which takes seconds.
+    Arrays are filled in place, results are numbers. `kinds` are those of the arguments that are
+    compiled ahead; other types are compiled for when they are met, which takes seconds.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], kinds: tuple[Kind, ...] = ()) -> None:
         self.function = function
+        self.kinds = kinds
         self.name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
         self._loaded: dict[tuple[Kind, ...], Callable[..., Any]] = {}
 
     def __call__(self, *arguments: Any) -> Any:
-        if is_tried():
+        if is_tried() or open_store().carried:
             call = self._bind(arguments)
         else:
-            call = partial(_jit(self.function), *(getattr(one, "value", one) for one in arguments))
+            call = partial(_call_jit, self.function, (), arguments)
         return run_aside(call) if _count(arguments) > LARGE else call()
 
     def _bind(self, arguments: Sequence[Any]) -> Callable[[], Any]:
@@ -132,24 +136,53 @@ class Compiled:
 
     def is_stored(self) -> bool:
         """Return True if there is machine code of it, for some types of arguments at least."""
-        if not is_tried():
-            return open_store().has_cached(self.function.__name__)
-        return bool(self._loaded) or open_store().has(self.name)
+        if is_tried() or open_store().carried:
+            return bool(self._loaded) or open_store().has(self.name)
+        return open_store().has_cached(self.function.__name__)
 
     def _load(self, kinds: tuple[Kind, ...]) -> Callable[..., Any]:
         with _LOCK:
             if kinds not in self._loaded:
-                types = repr(kinds)
-                code = open_store().read(self.name, types)
-                if code is None:
-                    _log_compiling()
-                    code = _compile(self.function, kinds)
-                    open_store().write(self.name, types, code)
-                self._loaded[kinds] = _link(self.name, code, kinds)
+                self._loaded[kinds] = self._find(kinds)
             return self._loaded[kinds]
 
+    def _find(self, kinds: tuple[Kind, ...]) -> Callable[..., Any]:
+        code = open_store().read(self.name, repr(kinds))
+        if code is None:
+            _log_compiling()
+            if not is_tried():
+                return partial(_call_jit, self.function)
+            if kinds == self.kinds:
+                from neardup_solr.kernel.build import compile_all
 
-inner, compiled = Inner, Compiled  # as decorators
+                compile_all(open_store())
+                code = open_store().read(self.name, repr(kinds))
+        return _link(self.name, code or self.compile(kinds, open_store()), kinds)
+
+    def compile(self, kinds: tuple[Kind, ...], store: Store) -> Code:
+        """Compile for arguments of these kinds, and keep the code."""
+        code = _compile(self.function, kinds)
+        store.write(self.name, repr(kinds), code)
+        return code
+
+
+inner = Inner  # as a decorator
+
+
+def compiled(*kinds: str | tuple[type, str]) -> Callable[[Callable[..., Any]], Compiled]:
+    """Make entry points of functions, for arguments of these kinds: see `_parse`."""
+    return lambda function: Compiled(function, tuple(_parse(kinds)))
+
+
+def _parse(kinds: Sequence[str | tuple[type, str]]) -> Iterator[Kind]:
+    """Yield the kinds that are written as "bool uint8[] uint32[,]", or (NamedTuple, "...")."""
+    for each in kinds:
+        if isinstance(each, tuple):
+            yield each[0], tuple(_parse(each[1:]))
+            continue
+        for word in each.split():
+            name, _, dimensions = word.partition("[")
+            yield (name, len(dimensions), "C") if dimensions else name
 
 
 @cache
@@ -157,8 +190,15 @@ def open_store() -> Store:
     """Open the store of machine code for this machine."""
     from llvmlite import binding
 
-    features = binding.get_host_cpu_features().flatten()
-    return Store(f"{binding.get_process_triple()} {binding.get_host_cpu_name()} {features}")
+    triple, features = binding.get_process_triple(), binding.get_host_cpu_features()
+    is_common = triple.startswith("x86_64") and "linux" in triple
+    own = f"{triple} {binding.get_host_cpu_name()} {features.flatten()}"
+    return Store(own, has_level=is_common and all(features.get(one) for one in FEATURES))
+
+
+def _call_jit(function: Callable[..., Any], _: Sequence[Any], arguments: Sequence[Any]) -> Any:
+    """Have numba call a function. It flattens the arguments by itself."""
+    return _jit(function)(*(getattr(one, "value", one) for one in arguments))
 
 
 def _flatten(value: Any, values: list[Any]) -> Kind:
@@ -260,7 +300,7 @@ def _jit(function: Callable[..., Any]) -> Any:
 @cache
 def _log_compiling() -> None:
     """Log, once a process, why a first call takes seconds."""
-    LOG.info("compiling the kernel, once: some seconds for what is used for the first time")
+    LOG.info("compiling the kernel, once: some seconds, by all cores")
 
 
 def _compile(function: Callable[..., Any], kinds: Sequence[Kind]) -> Code:

@@ -30,6 +30,9 @@ class Vocabulary(NamedTuple):
     numeric: Any
 
 
+VOCABULARY = Vocabulary, "uint32[] int64[] uint32[] float64[] bool[]"
+
+
 class Rules(NamedTuple):
     """The constants of measures/aligned.py. Acronyms have `fewest` to `most` letters."""
 
@@ -41,12 +44,18 @@ class Rules(NamedTuple):
     most: int
 
 
+RULES = Rules, "float64 float64 float64 int64 int64 int64"
+
+
 class Records(NamedTuple):
     """Record r has words[bounds[r]:bounds[r + 1]]. `order` sorts them, as places in the record."""
 
     words: Any
     order: Any
     bounds: Any
+
+
+RECORDS = Records, "int64[] int64[] int64[]"
 
 
 class Side(NamedTuple):
@@ -82,7 +91,7 @@ def pack_records(
     return Records(words=flat, order=order, bounds=bounds), vocabulary
 
 
-@compiled
+@compiled(RECORDS, VOCABULARY, RULES, "int64[,] float64[]")
 def align_pairs(records, vocabulary, rules, pairs, found):
     """Fill `found` (float64, pairs) with the similarity of each pair of record numbers."""
     longest = 1

@@ -18,7 +18,7 @@ SLOTS = 16  # the fewest
 MARKS = 8  # for each slot
 
 
-@compiled
+@compiled("uint64[] int64[] uint32[,] int64[] int64[]")
 def compute_distances(words, bounds, pairs, allowed, found):
     """Fill `found` (int64, pairs) with the distances of pairs, or allowed + 1 if it is more.
 

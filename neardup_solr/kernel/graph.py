@@ -16,7 +16,7 @@ _NONE = -1
 _SPREAD = 0x1E3779B97F4A7C15  # odd; spreads keys over a table (Knuth, volume 3, section 6.4)
 
 
-@compiled
+@compiled("uint32[,] int64[]")
 def components(pairs, parent):
     """Make `parent` (int64, documents), each its own at first, the first of each one's component.
 
@@ -38,7 +38,7 @@ def _find_root(parent, document):
     return document
 
 
-@compiled
+@compiled("uint32[,] int64[] uint32[]")
 def adjacency(pairs, offsets, neighbours):
     """Fill in the neighbours of document d: neighbours[offsets[d]:offsets[d + 1]].
 
@@ -58,7 +58,7 @@ def adjacency(pairs, offsets, neighbours):
         places[other] += 1
 
 
-@compiled
+@compiled("int64[] uint32[] int64[] int64[] uint32[,]")
 def missing(offsets, neighbours, members, bounds, found):
     """Fill `found` (uint32, pairs) with all pairs of one group that are not neighbours.
 
@@ -77,7 +77,7 @@ def missing(offsets, neighbours, members, bounds, found):
                     filled += 1
 
 
-@compiled
+@compiled("uint32[,] uint32[] int64[] uint32[]")
 def count_open_wedges(pairs, nodes, offsets, neighbours):
     """Count the nodes that are neighbours of both ends of a pair, if those are none themselves.
 
@@ -114,7 +114,7 @@ def _find_neighbour(neighbours, low, high, node):
     return low
 
 
-@compiled
+@compiled("int64[] uint32[] int64[] int64[] int64[]")
 def diameters(offsets, neighbours, members, bounds, longest):
     """Fill `longest` (int64) with the longest shortest path of each group, a connected one.
 
@@ -161,7 +161,7 @@ def _breadth_first(first, size, offsets, neighbours, stamps, levels, queue):
     return levels[queue[filled - 1]]
 
 
-@compiled
+@compiled("int64[] uint32[] bool[]")
 def bridges(offsets, neighbours, found):
     """Fill `found` (bool) with whether the graph falls apart further without the document.
 
@@ -212,7 +212,7 @@ class Linking(NamedTuple):
     following: Any
 
 
-@compiled
+@compiled("uint32[,] int64[] int64[]")
 def complete(pairs, bounds, labels):
     """Fill `labels` (int64) with the first document of each one's cluster, by complete linkage.
 

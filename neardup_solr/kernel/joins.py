@@ -10,14 +10,14 @@ from neardup_solr.kernel.shingle_hashes import hash_bands
 _HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
-@compiled
+@compiled("uint32[,] int64 int64 uint64[,]")
 def hash_rows(signatures, first, rows, keys):
     """Fill `keys` (uint64, documents × bands) with the hashes of bands from `first` on."""
     for document in range(len(signatures)):
         hash_bands(signatures[document, first * rows :], rows, keys[document])
 
 
-@compiled
+@compiled("uint32[,] int64 uint64[]")
 def hash_whole(signatures, used, hashed):
     """Fill `hashed` (uint64, documents) with one hash over the first `used` values of each."""
     for document in range(len(signatures)):
@@ -28,7 +28,7 @@ def hash_whole(signatures, used, hashed):
         hashed[document] = mixed
 
 
-@compiled
+@compiled("uint64[] int64 int64[] uint64[] uint32[]")
 def partition(column, shift, ends, keys, rows):
     """Put documents with the same upper bits of their keys together, and return the largest part.
 
@@ -51,15 +51,17 @@ def partition(column, shift, ends, keys, rows):
     return largest
 
 
-@compiled
-def runs(keys, rows, parts, slots, lasts, nexts, cap, hot, members, ends):
+@compiled(
+    "uint64[] uint32[] int64[] uint32[] uint32[] uint32[] int64 bool[,] int64 uint32[] uint32[]"
+)
+def runs(keys, rows, parts, slots, lasts, nexts, cap, hot, band, members, ends):
     """Collect the documents whose keys are equal to another's, run by run.
 
     `keys`, `rows` and `parts`, as its `ends`, are those of `partition`. Run r is
     members[ends[r - 1]:ends[r]], whose rows rise; gives the number of members and of runs. `hot`
-    (bool, documents) marks those of runs of more than `cap` documents. In each part equal keys are
-    found by a table, and linked from the first to the last: `slots` (uint32, a power of two, at
-    least twice the largest part), `lasts` and `nexts` (uint32, the largest part) are room for that.
+    (documents, bands) marks, in this band, those of runs of more than `cap` documents. In each part
+    equal keys are found by a table, and linked from the first to the last: `slots` (a power of two,
+    at least twice the largest part), `lasts` and `nexts` (the largest part) are room for that.
     """
     filled, found, start = 0, 0, 0
     for part in range(len(parts) - 1):
@@ -97,12 +99,12 @@ def runs(keys, rows, parts, slots, lasts, nexts, cap, hot, members, ends):
             found += 1
             if filled - before > cap:
                 for member in range(before, filled):
-                    hot[members[member]] = True
+                    hot[members[member], band] = True
         start = stop
     return filled, found
 
 
-@compiled
+@compiled("int64 uint32[] uint32[] uint64[,] bool[,] uint64[] uint8[] int64 bool uint32[,]")
 def band_pairs(first, members, ends, keys, hot, alike, sides, band, is_first, pairs):
     """Fill `pairs`, from run `first` on, with documents that share this band and no earlier one.
 
@@ -169,7 +171,7 @@ def _pair(one, other, keys, hot, band, pairs, filled):
     return filled + 1
 
 
-@compiled
+@compiled("uint64[] uint64[] int64[]")
 def lookup_sorted(numbers, known, places):
     """Fill `places` (int64, numbers) with where each number is among the known ones, else -1.
 
@@ -183,7 +185,7 @@ def lookup_sorted(numbers, known, places):
         places[number] = at if at < end and known[at] == wanted else -1
 
 
-@compiled
+@compiled("uint64[] int64[] uint64[] int64[]")
 def renumber_pairs(numbers, places, moved, kept):
     """Give pairs of rows, each a number, the rows at `places` (int64), -1 if they are gone.
 
@@ -204,7 +206,7 @@ def renumber_pairs(numbers, places, moved, kept):
     return count, do_ascend
 
 
-@compiled
+@compiled("uint32[,] uint32[,] float64[]")
 def equal_values(signatures, pairs, equal):
     """Fill `equal` (float64, pairs) with the share of equal values of two signatures."""
     hashes = signatures.shape[1]

@@ -23,7 +23,7 @@ MOST_KEYS = 32
 MOST_DIGITS = 18  # which fit 64 bits
 
 
-@compiled
+@compiled("uint8[] uint8[] uint8[] uint8[] uint64[] uint8[]")
 def scan_objects(block, id_key, text_key, texts, bounds, names):
     """Read the id and the text of the object in each line; -1 if one is not plain.
 

@@ -10,7 +10,7 @@ U8, U16, U32, U64 = np.uint8, np.uint16, np.uint32, np.uint64
 MOST = 65_535  # to which sets are counted
 
 
-@compiled
+@compiled("uint64[] int64 int64 int64 uint16[]")
 def count(hashed, shift, first, last, counts):
     """Count hashes (uint64) in `counts` (uint16), each in the slot of its bits above `shift`.
 
@@ -24,7 +24,7 @@ def count(hashed, shift, first, last, counts):
             counts[slot] += U16(counts[slot] < U16(MOST))
 
 
-@compiled
+@compiled("uint64[] int64[] int64[] int64 uint16[] int64 int64[] int64 uint64[] uint32[] uint8[]")
 def choose(hashed, bounds, lacking, shift, counts, cap, tries, enough, keys, owners, matches):
     """Fill `keys` (uint64) and `owners` (uint32) with what each set looks for in the others.
 
@@ -61,7 +61,7 @@ def choose(hashed, bounds, lacking, shift, counts, cap, tries, enough, keys, own
     return filled
 
 
-@compiled
+@compiled("uint64[] int64[] int64 bool[] uint64[] uint32[]")
 def collect(hashed, bounds, shift, is_wanted, keys, rows):
     """Fill `keys` (uint64) and `rows` (uint32) with all hashes in a slot that `is_wanted` marks.
 
@@ -75,7 +75,10 @@ def collect(hashed, bounds, shift, is_wanted, keys, rows):
     return filled
 
 
-@compiled
+@compiled(
+    "uint32[] int64[] int64[] int64[] uint32[] uint8[] int64[] uint8[] uint32[] uint32[] uint8[]"
+    " uint32[,]"
+)
 def pair_owners(
     owners, begins, ends, looks, others, matches, sizes, sides, groups, seen, counts, pairs
 ):

@@ -46,6 +46,9 @@ class Tables(NamedTuple):
     bounds: Any
 
 
+TABLES = Tables, "uint8[] uint32[] int16[] uint8[] uint8[] uint64[]"
+
+
 class Shape(NamedTuple):
     """Parameters of a signature: shingles of `size` words or characters, family coefficients."""
 
@@ -59,7 +62,10 @@ class Shape(NamedTuple):
     rows: int
 
 
-@compiled
+SHAPE = Shape, "int64 uint64 uint32 int64 uint32[] uint32[] int64 int64"
+
+
+@compiled("uint8[] uint64[]", TABLES, "uint8[] uint64[] int64[]")
 def normalize_texts(texts, begins, tables, out, bounds, words):
     """Write the normal forms of texts, with arguments as for `sign`."""
     starts = make_starts(begins)
@@ -71,7 +77,10 @@ def normalize_texts(texts, begins, tables, out, bounds, words):
         bounds[document + 1] = at
 
 
-@compiled
+@compiled(
+    "uint8[] uint64[] bool", TABLES, SHAPE,
+    "uint8[] uint64[] int64[] uint32[,] uint64[,]",
+)  # fmt: skip
 def sign(texts, begins, is_normal, tables, shape, out, bounds, words, signatures, keys):
     """Write normal forms, signatures and band hashes of texts: texts[begins[d]:begins[d + 1]].
 
@@ -120,7 +129,7 @@ def minhash(out, begin, end, starts, pieces, gap, shape, block, signature):
             filled = N0
 
 
-@compiled
+@compiled("uint32[] int64 uint32[] uint32[] uint32[]")
 def fold(hashed, family, multiplier, offset, signature):
     """Make the signature of a set of shingles of their hashes (uint32)."""
     _clear(family, signature)
@@ -241,7 +250,7 @@ def _stir(hashed):
     return hashed ^ (hashed >> U64(33))
 
 
-@compiled
+@compiled("uint8[] uint64[] bool uint64 uint64 uint8[] uint64[]")
 def spell(forms, bounds, by_characters, size, longest, out, ends):
     """Write the set of shingles of each form as `"one","two"`, in order of first appearance.
 
@@ -332,7 +341,7 @@ def _are_equal(form, one, other, length):
     return True
 
 
-@compiled
+@compiled("uint8[] uint64[] bool uint64 uint64[] int64[]")
 def hash_shingles(forms, bounds, by_characters, size, hashed, ends):
     """Fill `hashed` with the hashes of the shingles of each form, in their order."""
     starts = make_starts(bounds)
@@ -351,14 +360,14 @@ def hash_shingles(forms, bounds, by_characters, size, hashed, ends):
         ends[form] = filled
 
 
-@compiled
+@compiled("uint8[] uint64[] uint64[]")
 def hash_texts(data, bounds, hashed):
     """Fill `hashed` (uint64) with the hash of each whole text, data[bounds[t]:bounds[t + 1]]."""
     for text in range(len(hashed)):
         hashed[text] = hash64(data, bounds[text], bounds[text + 1])
 
 
-@compiled
+@compiled("uint64[] int64[]")
 def keep_distinct(hashed, ends):
     """Keep one of equal neighbours of each form, and move its end."""
     kept, first = 0, 0
@@ -371,7 +380,7 @@ def keep_distinct(hashed, ends):
         ends[form], first = kept, last
 
 
-@compiled
+@compiled("uint64[] int64[] uint32[,] int64[]")
 def count_common(hashed, bounds, pairs, shared):
     """Fill `shared` (int64, pairs) with the number of hashes that both sets of a pair have.
 

@@ -8,7 +8,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from importlib.util import find_spec
@@ -23,6 +23,10 @@ SOURCES = Path(__file__).parent
 CONSTANTS = Path(normalize.__file__)
 COMPILERS = ("numba", "llvmlite")
 TRIED = (0, 62), (0, 68)  # releases of numba, the first and the last
+# What a wheel carries is compiled for this, which most processors since 2013 have.
+LEVEL = "x86-64-v3"
+FEATURES = ("sse4.2", "popcnt", "cx16", "sahf", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt",
+            "movbe", "xsave")  # fmt: skip
 _HEAD = 32  # bytes of the checksum before everything else
 
 
@@ -42,15 +46,26 @@ class Store:
     them changes, another folder is used, so nothing that another version has written is read. A
     file that is damaged, or cannot be read or written, counts as missing. So does one that somebody
     else could have written, as it would be run: see `_find_unsafe`.
+
+    If the CPU has LEVEL, code that came with the package, made of the same sources, goes first.
     """
 
-    def __init__(self, cpu: str) -> None:
+    def __init__(self, cpu: str, *, has_level: bool = False) -> None:
         self._cpu = cpu
+        self._has_level = has_level
+
+    @classmethod
+    def at(cls, folder: Path) -> Store:
+        """Open a store in one folder, whatever that is called."""
+        store = cls("")
+        store._folders = (folder,)
+        return store
 
     def has(self, name: str) -> bool:
         """Return True if there is code of a function of that name."""
         found = (path for folder in self._folders for path in folder.glob(f"{name}-*"))
-        return any(_read(path) is not None for path in found)
+        carried = self.carried.glob(f"{name}-*") if self.carried else ()
+        return any(map(_read_carried, carried)) or any(_read(path) is not None for path in found)
 
     def has_cached(self, name: str) -> bool:
         """Return True if numba has kept machine code of a function in our folder."""
@@ -58,8 +73,10 @@ class Store:
 
     def read(self, name: str, types: str) -> Code | None:
         """Read the code of a function for arguments of these types, if there is any."""
-        read = (_read(folder / _name_file(name, types)) for folder in self._folders)
-        return next((code for code in read if code is not None), None)
+        file = _name_file(name, types)
+        carried = _read_carried(self.carried / file) if self.carried else None
+        read = (_read(folder / file) for folder in self._folders)
+        return carried or next((code for code in read if code is not None), None)
 
     def write(self, name: str, types: str, code: Code) -> None:
         """Keep the code of a function in the first folder that takes it."""
@@ -71,6 +88,27 @@ class Store:
                     file.write(_encode(code))
                 unfinished.replace(folder / _name_file(name, types))
                 return
+
+    @contextmanager
+    def lock(self) -> Iterator[bool]:
+        """Keep other processes from compiling the same. Yields False if nothing can be kept."""
+        from filelock import FileLock
+
+        with ExitStack() as locked:
+            try:
+                if self.folder is not None:
+                    _make(self.folder)
+                    locked.enter_context(FileLock(self.folder / ".lock"))
+            except OSError:
+                yield False
+            else:
+                yield self.folder is not None
+
+    @cached_property
+    def carried(self) -> Path | None:
+        """The folder of code that came with the package, if it can run here."""
+        folder = name_carried()
+        return folder if self._has_level and folder.is_dir() else None
 
     @property
     def folder(self) -> Path | None:
@@ -94,11 +132,23 @@ class Store:
 
     def _key(self) -> str:
         hashed = hashlib.sha256(f"{self._cpu} {sys.version} {np.__version__}".encode())
-        for path in (*sorted(SOURCES.glob("*.py")), CONSTANTS):
-            hashed.update(path.read_bytes())
+        hashed.update(_hash_sources().encode())
         for library in COMPILERS:
             hashed.update(_read_version(library))
         return hashed.hexdigest()[:16]
+
+
+@cache
+def _hash_sources() -> str:
+    hashed = hashlib.sha256()
+    for path in (*sorted(SOURCES.glob("*.py")), CONSTANTS):
+        hashed.update(path.read_bytes())
+    return hashed.hexdigest()[:16]
+
+
+def name_carried() -> Path:
+    """Name the folder of the code that a wheel carries, by the sources that it is made of."""
+    return SOURCES / f"{LEVEL}-{_hash_sources()}"
 
 
 def _usual_places() -> Iterator[Path]:
@@ -194,6 +244,13 @@ def release(library: str) -> tuple[int, int]:
 
 def _name_file(name: str, types: str) -> str:
     return f"{name}-{hashlib.sha256(types.encode()).hexdigest()[:16]}"
+
+
+def _read_carried(path: Path) -> Code | None:
+    """Read code that came with the package: who could have written it, could write the package."""
+    with suppress(OSError, ValueError):
+        return _decode(path.read_bytes())
+    return None
 
 
 def _read(path: Path) -> Code | None:

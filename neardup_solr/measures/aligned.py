@@ -126,6 +126,7 @@ def compare_records(
     """
     from neardup_solr.kernel import align
 
+    pairs = np.ascontiguousarray(pairs)
     found = np.empty(len(pairs), dtype=np.float64)
     if not len(pairs):
         return found

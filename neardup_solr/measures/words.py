@@ -54,6 +54,7 @@ def _compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Measurements:
     from neardup_solr.kernel import edits
     from neardup_solr.measures.arrays import Measurements, in_parts
 
+    pairs = np.ascontiguousarray(pairs)
     lengths = texts.lengths_of(pairs)
     longest: Distances = lengths.max(axis=1, initial=0)
     of_length = np.zeros(longest.max(initial=0) + 1, dtype=np.int64)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from neardup_solr import kernel
-from neardup_solr.kernel import Compiled, joins
+from neardup_solr.kernel import Compiled, build, joins
 from neardup_solr.kernel import store as store_module
 from neardup_solr.kernel.store import Code, Store
 from tests import ROOT
@@ -212,6 +212,79 @@ def test_compiling_is_logged_once(
     ]
 
 
+def test_carried_code_is_of_the_same_sources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What came with the package is read first, on a processor that can run it; never once a
+    source has changed, or if it is damaged.
+    """
+    for path in (*store_module.SOURCES.glob("*.py"), store_module.CONSTANTS):
+        shutil.copy(path, tmp_path)
+    monkeypatch.setattr(store_module, "SOURCES", tmp_path)
+    monkeypatch.setattr(Store, "_folders", ())
+
+    def read(*, has_level: bool = True) -> Code | None:
+        store_module._hash_sources.cache_clear()
+        return Store("some cpu", has_level=has_level).read("joins.one", "(int64)")
+
+    assert read() is None
+    folder = store_module.name_carried()
+    Store.at(folder).write("joins.one", "(int64)", CODE)
+    assert read() == CODE
+    assert Store("some cpu", has_level=True).has("joins.one")
+    assert read(has_level=False) is None
+    (path,) = folder.iterdir()
+    path.write_bytes(path.read_bytes()[:-1])
+    assert read() is None
+    Store.at(folder).write("joins.one", "(int64)", CODE)
+    with open(tmp_path / "joins.py", "a") as source:
+        source.write("# another line\n")
+    assert read() is None
+    store_module._hash_sources.cache_clear()
+
+
+def copy_package(folder: Path) -> None:
+    """Copy the package without what was compiled."""
+    kept = shutil.ignore_patterns("__pycache__", f"{store_module.LEVEL}-*")
+    shutil.copytree(ROOT / "neardup_solr", folder / "neardup_solr", ignore=kept)
+
+
+@pytest.mark.slow
+def test_all_is_compiled_at_once(tmp_path: Path) -> None:
+    """The first call compiles every entry point, in processes of which each waits for the other;
+    no program that waits loads numba.
+    """
+    script = f"""{SIGN}
+from neardup_solr.kernel import build, open_store
+print(sum(len([*build.find_lacking(name, open_store())]) for name in build.MODULES))
+"""
+    copy_package(tmp_path)
+    environment = os.environ | {
+        "PYTHONPATH": str(tmp_path),
+        "NUMBA_CACHE_DIR": str(tmp_path / "kept"),
+    }
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", script],
+            cwd=tmp_path,
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    said = [one.communicate()[0].split() for one in both]
+    assert [(has_numba, lacking) for _, has_numba, _, lacking in said] == [("False", "0")] * 2
+
+
+def test_each_entry_point_is_built() -> None:
+    """No module is forgotten: what it lacks would be compiled by the first run that needs it."""
+    rooms = {
+        path.stem for path in store_module.SOURCES.glob("*.py") if "@compiled" in path.read_text()
+    }
+    assert {*build.MODULES} == rooms - {"__init__"}
+
+
 @pytest.mark.slow
 def test_versions_share_a_cache(tmp_path: Path) -> None:
     """Before and after an upgrade that moved a record, each compiles once, then runs without."""
@@ -233,10 +306,7 @@ def test_versions_share_a_cache(tmp_path: Path) -> None:
 
     before, after = tmp_path / "before", tmp_path / "after"
     for version in (before, after):
-        shutil.copytree(
-            ROOT / "neardup_solr", version / "neardup_solr",
-            ignore=shutil.ignore_patterns("__pycache__"),
-        )  # fmt: skip
+        copy_package(version)
     source = after / "neardup_solr" / "kernel" / "shingle_hashes.py"
     moved = "from typing import Any, NamedTuple\n"
     text = source.read_text()
@@ -244,11 +314,11 @@ def test_versions_share_a_cache(tmp_path: Path) -> None:
     start = text.index("class Shape(NamedTuple)")
     stop = text.index("@compiled", start)
     source.with_name("shape.py").write_text(f"{moved}\n\n{text[start:stop]}")
-    imported = "from neardup_solr.kernel.shape import Shape\n\n\n"
+    imported = "from neardup_solr.kernel.shape import SHAPE, Shape\n\n\n"
     source.write_text(text[:start] + imported + text[stop:])
 
     first = [signed(before), signed(after)]
     again = [signed(before), signed(after)]
-    assert [(waits, has_numba) for waits, has_numba, _ in first] == [(True, True)] * 2
+    assert [(waits, has_numba) for waits, has_numba, _ in first] == [(True, False)] * 2
     assert [(waits, has_numba) for waits, has_numba, _ in again] == [(False, False)] * 2
     assert len({total for *_, total in first + again}) == 1
