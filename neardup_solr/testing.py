@@ -22,7 +22,7 @@ import pytest
 
 from neardup_solr import embedded
 from neardup_solr.embedded import jars, server
-from neardup_solr.embedded.layout import layout
+from neardup_solr.embedded.layout import default_version, layout
 from neardup_solr.errors import SolrUnreachable
 from neardup_solr.files import solr_config
 from neardup_solr.solr import admin, collection
@@ -67,8 +67,9 @@ def private_home(folder: Path) -> Iterator[Path]:
     Until the block ends $NEARDUP_HOME names it, so that no test sees what the user has indexed;
     then a Solr that runs there is stopped. Raises ServerError if the jars cannot be downloaded.
     """
-    user_jars = layout().jars
-    jars.install(user_jars, jars.read_lock(), tell=server.to_stderr)
+    place = layout(default_version())
+    user_jars = place.jars
+    jars.install(user_jars, jars.read_lock(place.version), tell=server.to_stderr)
     (folder / user_jars.parent.name).symlink_to(user_jars.parent)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NEARDUP_HOME", str(folder))

@@ -131,7 +131,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
         "neardup_solr/demo/listings.tsv",
         "neardup_solr/reports/html/report.js",
         "neardup_solr/solr_config/conf/managed-schema.xml",
-        "neardup_solr/solr_config/server/jars.lock",
+        "neardup_solr/solr_config/server/jars-9.10.1.lock",
     }
 
 

@@ -128,7 +128,7 @@ def test_the_wheel_carries_the_configset_and_the_pages(
     monkeypatch.setattr(files, "files", lambda package: tmp_path / package)
     found = files.solr_config()
     assert found == tmp_path / "neardup_solr" / "solr_config"
-    for needed in ("conf/managed-schema.xml", "conf/solrconfig.xml", "server/jars.lock"):
+    for needed in ("conf/managed-schema.xml", "conf/solrconfig.xml", "server/jars-9.10.1.lock"):
         assert (found / needed).is_file()
     monkeypatch.delenv("NEARDUP_DOCS", raising=False)
     monkeypatch.setattr(files, "SITE", "")

@@ -24,7 +24,7 @@ NAVIGATION = {
     "Reference": (
         "commands", "library", "sources", "duplicates", "measures", "aligned", "clusters",
         "answers", "review", "unique", "report", "collapse", "gate", "annotate", "explain",
-        "tuning", "parameters", "fields", "operations", "environment", "reliability",
+        "tuning", "parameters", "fields", "operations", "environment", "versions", "reliability",
     ),
     "Further": (
         "cloud", "spark", "scale", "native", "sql", "interoperability", "results", "design",

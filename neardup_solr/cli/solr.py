@@ -26,20 +26,21 @@ def start(
     port: int | None = None,
     password: bool | None = None,
     cloud: int | None = None,
+    version: str | None = None,
 ) -> int:
     """Start Solr, if it does not run already."""
     from neardup_solr import embedded
 
-    found = embedded.start(heap=heap, port=port, password=password, cloud=cloud)
+    found = embedded.start(heap=heap, port=port, password=password, cloud=cloud, version=version)
     verb = "runs" if found.started_now else "runs already"
     if found.nodes:
         click.echo(
-            f"SolrCloud {embedded.SOLR_VERSION} {verb} with {_nodes(found)} at {found.url} "
+            f"SolrCloud {found.version} {verb} with {_nodes(found)} at {found.url} "
             f"(heap {found.heap} each, data in {embedded.data()})"
         )
     else:
         click.echo(
-            f"Solr {embedded.SOLR_VERSION} {verb} at {found.url} "
+            f"Solr {found.version} {verb} at {found.url} "
             f"(pid {found.pid}, heap {found.heap}, data in {found.home})"
         )
     if found.password is not None:
@@ -108,6 +109,7 @@ def _facts(found: Server) -> Iterator[tuple[str, str]]:
         yield "port", str(found.port)
         yield "heap", found.heap
     yield "since", found.started
+    yield "version", found.version
     if found.password is not None:
         yield "user", _user(found.password)
     folder = embedded.data() if found.nodes else found.home

@@ -91,6 +91,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "port": "Port on 127.0.0.1 [default: the last one, else a free one].",
         "password": "Ask for user and password, kept in a file [default: as before, or none].",
         "cloud": "Start N nodes as a SolrCloud; 0: a single Solr [default: as before, or 0].",
+        "version": "Solr's, with data of its own, such as 8.11.4 [default: as before, or 9.10.1].",
         "lines": "How many lines.",
         "follow": "Wait for more.",
         "node": "Of a cloud, which node's log.",

@@ -25,6 +25,8 @@ from neardup_solr.embedded.layout import (
     read_credentials,
     recall,
     remember,
+    remember_version,
+    require_version,
     writing,
 )
 from neardup_solr.embedded.process import CONSOLE, LOG, ask, heap_size
@@ -59,6 +61,7 @@ def start(
     port: int | None = None,
     password: bool | None = None,
     cloud: int | None = None,
+    version: str | None = None,
     tell: Tell = to_stderr,
 ) -> Server:
     """The running embedded Solr, started if need be.
@@ -68,12 +71,15 @@ def start(
     asks for a user and a password, which is generated and kept until a start with False (default:
     as before, at first none). `cloud` is the number of nodes of a SolrCloud, each with that heap;
     with 0 it is a Solr of its own (default: as before, at first 0). Both keep what is indexed in
-    them; a cloud is started in the place of a single Solr, which is stopped. A server that runs
-    already keeps its own, but nodes of a cloud that have ended are started again. `tell` gets a
+    them; a cloud is started in the place of a single Solr, which is stopped. `version` is Solr's
+    (default: as before, at first $NEARDUP_SOLR_VERSION, else 9.10.1), to try this package with one
+    that others run, or an upgrade: each has a data folder of its own. A server that runs already
+    keeps its own, but nodes of a cloud that have ended are started again. `tell` gets a
     line about what takes time or turns out otherwise. The first start downloads Solr (73 MB).
 
-    Raises ArgumentError if there can be no such heap, port or cloud; ServerError if Solr cannot be
-    downloaded or started, or a cloud would have to give up nodes.
+    Raises ArgumentError if there can be no such heap, port, cloud or version; ServerError if Solr
+    cannot be downloaded or started, if another version runs, or a cloud would have to give up
+    nodes.
     """
     size = heap_size(heap)
     if port is not None and not 0 < port < 65536:
@@ -81,6 +87,8 @@ def start(
     if cloud is not None and not 0 <= cloud <= nodes.MOST_NODES:
         raise ArgumentError(f"`cloud` cannot be {cloud}", f"give 0 to {nodes.MOST_NODES} nodes")
     place = layout()
+    if version is not None and require_version(version) != place.version:
+        place = _change_version(place, version, tell)
     if cloud in (None, _size(place)) and (there := running()) and len(there.nodes) == _size(place):
         return there
     with server_lock(place, tell):
@@ -103,6 +111,17 @@ def start(
         alone = server.launch(place, size, lambda: _port(place, port, tell), tell)
         _remember_size(place, 0)
         return alone
+
+
+def _change_version(place: Layout, version: str, tell: Tell) -> Layout:
+    """Use another version of Solr from now on, if none runs. Each has a folder of its own."""
+    if any(any(process.running_pids(node)) for node in _places(place)):
+        raise ServerError(f"Solr {place.version} runs", "stop it first: neardup solr stop")
+    remember_version(version)
+    if place.server.is_dir():
+        back = f"neardup solr start --version {place.version}"
+        tell(f"Solr {place.version} keeps what it has in {place.home}; to return to it: {back}")
+    return layout()
 
 
 def _require_open(place: Layout, password: bool | None) -> None:

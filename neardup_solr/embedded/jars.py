@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup_solr.embedded.layout import SOLR_VERSION, server_extra, writing
+from neardup_solr.embedded.layout import server_extra, writing
 from neardup_solr.errors import ServerError, counted
 from neardup_solr.files import solr_config
 from neardup_solr.threads import thread_pool
@@ -57,9 +57,9 @@ class Jar:
             return hashlib.file_digest(file, "sha256").hexdigest() == self.sha256
 
 
-def read_lock() -> tuple[Jar, ...]:
-    """The jars named by `solr_config/server/jars.lock`."""
-    text = (solr_config() / "server" / "jars.lock").read_text(encoding="utf-8")
+def read_lock(version: str) -> tuple[Jar, ...]:
+    """The jars of a version of Solr: those of `solr_config/server/jars-VERSION.lock`."""
+    text = (solr_config() / "server" / f"jars-{version}.lock").read_text(encoding="utf-8")
     jars = []
     for line in text.splitlines():
         if line and not line.startswith("#"):
@@ -135,7 +135,7 @@ def _fetch(
             "or set NEARDUP_HOME to a folder on another disk",
         )
     what = f"{counted(len(jars), 'jar')}, {size / 1e6:.1f} MB"
-    tell(f"Fetching Solr {SOLR_VERSION}, once: {what}, into {folder}")
+    tell(f"Fetching {folder.parent.name.replace('solr-', 'Solr ')}, once: {what}, into {folder}")
     staging = folder.parent / "staging"
     shutil.rmtree(staging, ignore_errors=True)
     try:

@@ -14,13 +14,32 @@ from pathlib import Path
 from typing import Any
 
 from neardup_solr import files
-from neardup_solr.errors import ServerError
+from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.files import replaced
 
 SOLR_VERSION = "9.10.1"
+CHOSEN = "NEARDUP_SOLR_VERSION"
 USER = "neardup"
 BYTES = 24  # of a generated password, 32 characters
 INSTALL = 'pip install "neardup-solr[server]", or give the `address` of a Solr of yours'
+
+
+# Versions that have a lock of their jars, each with a pattern of what it refuses in solr.xml and
+# web.xml: until 9.0 the filter started Solr, without a listener. All run on Java 17 to 25.
+RELEASES = {
+    "8.11.4": r"<listener>.*?</listener>|<(str|bool) name=.(allowUrls|modules|hideStack).*?</\1>",
+    "9.0.0": "<bool name=.hideStack.*?</bool>",
+    "9.4.1": "",
+    "9.7.0": "",
+    SOLR_VERSION: "",
+}
+
+
+def require_version(version: str, named: str = "`version`") -> str:
+    """Refuse a version of Solr that has no lock, by ArgumentError."""
+    if version not in RELEASES:
+        raise ArgumentError(f"{named} cannot be {version!r}", f"give one of {', '.join(RELEASES)}")
+    return version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,11 +48,13 @@ class Layout:
 
     home: Path
     node: str = "server"
+    version: str = SOLR_VERSION
 
     @property
     def jars(self) -> Path:
         """Fetched once per version of Solr. `reset` keeps them."""
-        return self.home / f"solr-{SOLR_VERSION}" / "jars"
+        top = self.home if self.version == SOLR_VERSION else self.home.parent
+        return top / f"solr-{self.version}" / "jars"
 
     @property
     def server(self) -> Path:
@@ -104,8 +125,11 @@ class ServerState:
     cloud: int = 0
 
 
-def layout() -> Layout:
-    """The folders in use: $NEARDUP_HOME, else the user's data folder."""
+def layout(version: str | None = None) -> Layout:
+    """The folders in use: $NEARDUP_HOME, else the user's data folder.
+
+    Other versions than SOLR_VERSION have a folder in it; the version is the one used last.
+    """
     home = files.home()
     if os.pathsep in str(home):
         # Java splits its class path at that sign and has no way to quote it.
@@ -113,7 +137,30 @@ def layout() -> Layout:
             f"the folder {home} has a {os.pathsep!r} in its name",
             "set NEARDUP_HOME to a folder without one",
         )
-    return Layout(home=home)
+    version = version or _last_version(home)
+    return Layout(home=home if version == SOLR_VERSION else home / version, version=version)
+
+
+def _last_version(home: Path) -> str:
+    """The version of the embedded Solr that was chosen last in a home."""
+    try:
+        return require_version((home / "version").read_text(encoding="utf-8").strip())
+    except (OSError, ValueError):
+        return default_version()
+
+
+def default_version() -> str:
+    """The version of Solr in a home where none was started yet: $CHOSEN, else SOLR_VERSION."""
+    return require_version(os.environ.get(CHOSEN) or SOLR_VERSION, f"${CHOSEN}")
+
+
+def remember_version(version: str) -> None:
+    """Let all commands use the embedded Solr of a version from now on."""
+    path = files.home() / "version"
+    with writing(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replaced(path) as unfinished:
+            unfinished.write_text(f"{version}\n", encoding="utf-8")
 
 
 def recall(place: Layout) -> ServerState:

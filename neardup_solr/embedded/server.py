@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -12,6 +13,8 @@ from pathlib import Path
 
 from neardup_solr.embedded import jars, process
 from neardup_solr.embedded.layout import (
+    RELEASES,
+    SOLR_VERSION,
     Layout,
     ServerState,
     read_credentials,
@@ -40,7 +43,7 @@ class Server:
     `home` holds everything it has on disk; `started` is UTC, ISO 8601; `started_now` is False if
     the server was running already; `password` is the file of the password that it asks for, None
     if it asks for none. `nodes` are the addresses of all nodes of a SolrCloud, of which `url`,
-    `pid` and `port` are those of the first; empty for a Solr of its own.
+    `pid` and `port` are those of the first; empty for a Solr of its own. `version` is Solr's.
     """
 
     url: str
@@ -52,6 +55,7 @@ class Server:
     started_now: bool
     password: Path | None = None
     nodes: tuple[str, ...] = ()
+    version: str = SOLR_VERSION
 
 
 def to_stderr(line: str) -> None:
@@ -84,6 +88,7 @@ def _describe(place: Layout, state: ServerState, *, started_now: bool = False) -
         started=state.started,
         started_now=started_now,
         password=place.password if read_credentials(place) else None,
+        version=place.version,
     )
 
 
@@ -136,7 +141,8 @@ def launch(
 
     `port` is asked before each attempt. Raises ServerError if the server cannot be started.
     """
-    java, wanted = find_java(), jars.read_lock()
+    java = find_java()
+    wanted = jars.read_lock(place.version)
     jars.install(place.jars, wanted, tell=tell)
     for pid in process.running_pids(place):
         process.end(pid, timeout=30)
@@ -167,14 +173,21 @@ def prepare(place: Layout, *, is_node: bool = False) -> None:
         shutil.rmtree(place.temporary, ignore_errors=True)
         for folder in (place.temporary, place.logs, place.cores, place.webapp / "WEB-INF"):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        refused = RELEASES[place.version]
         settings = "solr-node.xml" if is_node else "solr.xml"
-        shutil.copyfile(source / "server" / settings, place.solr_home / "solr.xml")
+        _copy(source / "server" / settings, place.solr_home / "solr.xml", refused)
         if is_node:
             shutil.copyfile(source / "server" / "zoo.cfg", place.solr_home / "zoo.cfg")
-        shutil.copyfile(source / "server" / "web.xml", place.webapp / "WEB-INF" / "web.xml")
+        _copy(source / "server" / "web.xml", place.webapp / "WEB-INF" / "web.xml", refused)
         shutil.rmtree(place.configset, ignore_errors=True)
         shutil.copytree(source / "conf", place.configset, ignore=shutil.ignore_patterns(".*"))
         write_security(place)
+
+
+def _copy(source: Path, target: Path, refused: str) -> None:
+    """Copy settings without what a pattern matches."""
+    text = source.read_text(encoding="utf-8")
+    target.write_text(re.sub(refused, "", text, flags=re.DOTALL), encoding="utf-8")
 
 
 def stop(place: Layout, timeout: float) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import requests
 
 from neardup_solr.embedded import nodes as cloud
-from neardup_solr.embedded.layout import Layout
+from neardup_solr.embedded.layout import SOLR_VERSION, Layout, default_version
 from neardup_solr.embedded.server import Server
 
 
@@ -21,10 +21,16 @@ def with_jars(home: Path, folder: Path) -> Path:
     return folder
 
 
+def in_folder(home: Path) -> Layout:
+    """The places below a home of the version of Solr in use."""
+    version = default_version()
+    return Layout(home=home if version == SOLR_VERSION else home / version, version=version)
+
+
 @contextmanager
 def nodes(home: Path, count: int = 1) -> Iterator[Server]:
     """A cloud of so many nodes whose data lie in `home`, where the jars are already."""
-    place = Layout(home=home)
+    place = in_folder(home)
     try:
         yield cloud.start(place, count, "512m", None, print)
     finally:

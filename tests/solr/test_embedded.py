@@ -44,7 +44,7 @@ CHECKOUT = Path(embedded.__file__).parents[2]
 def jars() -> Path:
     """The folder of the user's own jars, fetched if this is the first start."""
     folder = layout().jars
-    fetching.install(folder, fetching.read_lock(), tell=print)
+    fetching.install(folder, fetching.read_lock(layout().version), tell=print)
     return folder
 
 
@@ -346,22 +346,24 @@ def test_a_start_that_fails_says_why_and_leaves_nothing(
 
 def test_a_damaged_jar_is_found_out_after_the_start_it_spoils(home: Layout) -> None:
     """The failed start has every hash checked again by the next one, which works."""
-    fetching.install(home.jars, fetching.read_lock(), tell=print)
-    wanted = next(jar for jar in fetching.read_lock() if jar.artifact == "jetty-xml")
+    fetching.install(home.jars, fetching.read_lock(layout().version), tell=print)
+    wanted = next(
+        jar for jar in fetching.read_lock(layout().version) if jar.artifact == "jetty-xml"
+    )
     path = home.jars / wanted.name
     content = path.read_bytes()
     path.unlink()
     path.write_bytes(bytes(wanted.size))
     with pytest.raises(ServerError, match="Solr ended while it started"):
         embedded.start()
-    assert not fetching.is_installed(home.jars, fetching.read_lock())
+    assert not fetching.is_installed(home.jars, fetching.read_lock(layout().version))
     path.write_bytes(content)
     assert embedded.start().started_now
 
 
 def test_jars_are_fetched_by_one_of_several_at_the_same_time(tmp_path: Path) -> None:
     """The others wait for it: homes may share the folder of jars."""
-    smallest = min(fetching.read_lock(), key=lambda jar: jar.size)
+    smallest = min(fetching.read_lock(layout().version), key=lambda jar: jar.size)
     heard: list[str] = []
     with ThreadPoolExecutor(3) as pool:
         jobs = [
@@ -389,7 +391,7 @@ def test_a_reset_deletes_the_cores_and_keeps_the_jars(home: Layout) -> None:
     assert embedded.running() is None
     assert list(process.running_pids(home)) == []
     assert [path.name for path in home.server.iterdir()] == ["lock"]
-    assert fetching.is_installed(home.jars, fetching.read_lock())
+    assert fetching.is_installed(home.jars, fetching.read_lock(layout().version))
 
 
 def test_the_commands_read_well(home: Layout) -> None:
@@ -573,7 +575,8 @@ def test_a_cloud_is_started_seen_and_left(home: Layout) -> None:
     )
     assert list(process.running_pids(home)) == []
     assert said.stdout.startswith(
-        "SolrCloud 9.10.1 runs with 2 nodes at http://127.0.0.1:30100/solr (heap 400m each, data in"
+        f"SolrCloud {home.version} runs with 2 nodes at http://127.0.0.1:30100/solr "
+        "(heap 400m each, data in"
     )
     solr = nd.connect(collection="two")
     assert nd.init(solr, shards=2, replicas=2).is_created
@@ -596,11 +599,11 @@ def test_a_cloud_is_started_seen_and_left(home: Layout) -> None:
     status = neardup_solr("status").stdout.splitlines()
     assert status[1] == "nodes        http://127.0.0.1:30100/solr"
     assert status[2] == "not running  http://127.0.0.1:30101/solr; start with: neardup solr start"
-    assert neardup_solr("start").stdout.startswith("SolrCloud 9.10.1 runs with 2 nodes")
+    assert neardup_solr("start").stdout.startswith(f"SolrCloud {home.version} runs with 2 nodes")
     assert neardup_solr("stop").returncode == 0
     assert neardup_solr("status").returncode == 1
     assert f"{all_of_them}{again}" in neardup_solr("start", "--cloud", "1").stderr
-    assert neardup_solr("start", "--cloud", "0").stdout.startswith("Solr 9.10.1 runs at ")
+    assert neardup_solr("start", "--cloud", "0").stdout.startswith(f"Solr {home.version} runs at ")
     single = embedded.start()
     assert embedded.cores(single) == {"one": 1}
     # The reset of what runs would leave the cloud.
@@ -618,6 +621,36 @@ def test_a_cloud_is_started_seen_and_left(home: Layout) -> None:
     assert neardup_solr("reset", "--yes").returncode == 0
     assert not home.cloud.exists()
     assert home.cores.is_dir()
+
+
+def test_a_version_without_a_lock_is_refused(home: Layout) -> None:
+    """The line lists those that can be had; nothing is started."""
+    refused = neardup_solr("start", "--version", "7.7.3")
+    assert refused.returncode == 2
+    assert "--version cannot be '7.7.3'; give one of 8.11.4, 9.0.0" in refused.stderr
+    assert not home.server.exists()
+
+
+@pytest.mark.slow
+def test_another_version_has_data_of_its_own(home: Layout, tmp_path: Path) -> None:
+    """It starts when no other runs, is used from then on, and opens nothing of another one."""
+    embedded.start()
+    nd.init(nd.connect(collection="one"))
+    assert nd.index([("1", "a b c d")], nd.connect(collection="one")).indexed == 1
+    refused = neardup_solr("start", "--version", "8.11.4").stderr
+    assert refused == f"Error: Solr {home.version} runs; stop it first: neardup solr stop\n"
+    assert neardup_solr("stop").returncode == 0
+    said = neardup_solr("start", "--version", "8.11.4")
+    back = f"to return to it: neardup solr start --version {home.version}"
+    assert f"Solr {home.version} keeps what it has in {home.home}; {back}" in said.stderr
+    assert said.stdout.startswith("Solr 8.11.4 runs at ")
+    assert f"data in {home.home / '8.11.4'})" in said.stdout
+    assert "cores   none yet" in neardup_solr("status").stdout
+    nd.init(nd.connect(collection="old"))
+    assert nd.index([("1", "a b c d")], nd.connect(collection="old")).indexed == 1
+    assert neardup_solr("stop").returncode == 0
+    assert "one (1 document)" not in neardup_solr("start", "--version", home.version).stdout
+    assert embedded.cores(embedded.start()) == {"one": 1}
 
 
 def test_a_cloud_that_the_machine_cannot_hold_is_refused(home: Layout) -> None:

@@ -18,7 +18,7 @@ from neardup_solr.embedded.layout import Layout
 from neardup_solr.embedded.server import Server
 from neardup_solr.solr.responses import answer
 from tests.command import NEARDUP
-from tests.solr.cloud import nodes, with_jars
+from tests.solr.cloud import in_folder, nodes, with_jars
 from tests.solr.test_zookeeper import kill
 
 pytestmark = pytest.mark.slow  # test_zookeeper kills a node, too
@@ -28,7 +28,7 @@ TEXTS = [f"number {n} of the {n % 7} old lamps in the street" for n in range(40)
 @pytest.fixture(scope="module")
 def place(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Layout:
     """A folder for a cloud, with the jars."""
-    return Layout(home=with_jars(home, tmp_path_factory.mktemp("cloud")))
+    return in_folder(with_jars(home, tmp_path_factory.mktemp("cloud")))
 
 
 @pytest.fixture(scope="module")

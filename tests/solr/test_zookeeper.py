@@ -19,13 +19,13 @@ from neardup_solr.embedded import server
 from neardup_solr.embedded.layout import Layout, recall
 from neardup_solr.embedded.server import Server
 from neardup_solr.solr.responses import answer
-from tests.solr.cloud import nodes, with_jars
+from tests.solr.cloud import in_folder, nodes, with_jars
 
 
 @pytest.fixture(scope="module")
 def place(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Layout:
     """A folder for a cloud, with the jars."""
-    return Layout(home=with_jars(home, tmp_path_factory.mktemp("cloud")))
+    return in_folder(with_jars(home, tmp_path_factory.mktemp("cloud")))
 
 
 def test_a_node_that_is_away_is_not_missed(place: Layout) -> None:

@@ -14,8 +14,7 @@ from pyspark.sql import SparkSession
 import neardup_solr as nd
 from neardup_solr import spark
 from neardup_solr.embedded import nodes as embedded_nodes
-from neardup_solr.embedded.layout import Layout
-from tests.solr.cloud import nodes, with_jars
+from tests.solr.cloud import in_folder, nodes, with_jars
 from tests.solr.test_zookeeper import zookeeper
 from tests.spark.test_near import drawn
 
@@ -107,7 +106,7 @@ def test_a_solr_that_is_away_when_tasks_begin_is_waited_for(
     session: SparkSession, home: Path, tmp_path: Path, by_zookeeper: bool
 ) -> None:
     """It is killed after the driver has asked it, and comes back while the tasks wait."""
-    place = Layout(home=with_jars(home, tmp_path))
+    place = in_folder(with_jars(home, tmp_path))
     begun, away = tmp_path / "begun", tmp_path / "away"
     paths = str(begun), str(away)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from neardup_solr.embedded.jars import Jar, class_path, read_lock
-from neardup_solr.embedded.layout import SOLR_VERSION
+from neardup_solr.embedded.layout import RELEASES
 
 
 def jar(classifier: str = "") -> Jar:
@@ -16,23 +18,26 @@ def jar(classifier: str = "") -> Jar:
     )
 
 
-def test_every_line_of_the_lock_is_whole_and_no_file_comes_twice() -> None:
+@pytest.mark.parametrize("solr", RELEASES)
+def test_every_line_of_the_lock_is_whole_and_no_file_comes_twice(solr: str) -> None:
     """Each jar has a size and a SHA-256, and the jars' file names differ."""
-    jars = read_lock()
+    jars = read_lock(solr)
     assert all(one.size > 0 and re.fullmatch("[0-9a-f]{64}", one.sha256) for one in jars)
     assert len({one.name for one in jars}) == len(jars)
     assert sorted(jars, key=lambda one: f"{one.group}:{one.artifact}:") == list(jars)
 
 
-def test_the_lock_holds_the_solr_that_is_announced() -> None:
+@pytest.mark.parametrize("solr", RELEASES)
+def test_the_lock_holds_the_solr_that_is_announced(solr: str) -> None:
     """The version in the messages is the version of the jar."""
-    versions = {one.version for one in read_lock() if one.group == "org.apache.solr"}
-    assert versions == {SOLR_VERSION}
+    versions = {one.version for one in read_lock(solr) if one.group == "org.apache.solr"}
+    assert versions == {solr}
 
 
-def test_the_lock_keeps_one_version_of_each_library() -> None:
+@pytest.mark.parametrize("solr", RELEASES)
+def test_the_lock_keeps_one_version_of_each_library(solr: str) -> None:
     """Two versions of one artifact on a class path would be a coin toss."""
-    named = [(one.group, one.artifact, one.classifier) for one in read_lock()]
+    named = [(one.group, one.artifact, one.classifier) for one in read_lock(solr)]
     assert len(set(named)) == len(named)
 
 

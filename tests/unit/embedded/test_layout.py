@@ -10,10 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.embedded.layout import Layout, ServerState, layout, recall, remember
+from neardup_solr.embedded.layout import (
+    Layout,
+    ServerState,
+    layout,
+    recall,
+    remember,
+    remember_version,
+)
 from neardup_solr.embedded.process import is_alive
 from neardup_solr.embedded.server import server_lock
-from neardup_solr.errors import ServerError
+from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.files import solr_config
 
 
@@ -50,6 +57,24 @@ def test_a_home_that_java_cannot_have_on_its_class_path_is_refused(
         layout()
 
 
+def test_each_version_has_folders_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The one chosen last is in use, else the variable's; the first one keeps its old place."""
+    monkeypatch.setenv("NEARDUP_HOME", str(tmp_path))
+    monkeypatch.delenv("NEARDUP_SOLR_VERSION", raising=False)
+    assert (layout().server, layout().jars) == (tmp_path / "server", tmp_path / "solr-9.10.1/jars")
+    monkeypatch.setenv("NEARDUP_SOLR_VERSION", "9.4.1")
+    assert layout().server == tmp_path / "9.4.1" / "server"
+    assert layout().jars == tmp_path / "solr-9.4.1" / "jars"
+    remember_version("8.11.4")
+    assert layout().cloud == tmp_path / "8.11.4" / "cloud"
+    monkeypatch.setenv("NEARDUP_SOLR_VERSION", "7.7.3")
+    (tmp_path / "version").unlink()
+    with pytest.raises(ArgumentError, match=r"NEARDUP_SOLR_VERSION cannot be '7.7.3'; give one of"):
+        layout()
+
+
 def test_a_missing_extra_is_named(place: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without psutil the message is the pip command, or an own Solr; no import error."""
     monkeypatch.setitem(sys.modules, "psutil", None)
@@ -81,7 +106,7 @@ def test_a_state_that_cannot_be_written_is_one_line(place: Layout) -> None:
 
 def test_the_server_files_are_found() -> None:
     """In a checkout as in the wheel, the folder holds the lock and the configset."""
-    assert (solr_config() / "server" / "jars.lock").is_file()
+    assert (solr_config() / "server" / "jars-9.10.1.lock").is_file()
 
 
 def test_a_turn_is_for_one_at_a_time(tmp_path: Path) -> None:
