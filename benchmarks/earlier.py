@@ -2,9 +2,10 @@
 
     python benchmarks/earlier.py COMMIT [--documents 1000000] [--rounds 3] [--memory 2G]
 
-Documents of 200 words, as JSON lines and as Parquet; their pairs by estimate and by words. Each run
-is a process of its own, in which all is compiled before; medians. Results go to earlier.md and
-.json beside this script.
+Documents of 200 words, as JSON lines and as Parquet, in row groups of 20,000 and in a single one;
+their pairs by estimate and by words. Each run is a process of its own, in which all is compiled
+before; medians. On a busy machine compare processor time. Results go to earlier.md and .json beside
+this script.
 """
 
 from __future__ import annotations
@@ -24,19 +25,22 @@ from lib import results
 from lib.corpus import growing
 
 GROUP = 20_000  # documents in a row group
+ONE_GROUP = ".one.parquet"
 WORKS = (
     ("JSON lines, by estimate", ".jsonl", "estimate"),
     ("Parquet, by estimate", ".parquet", "estimate"),
     ("JSON lines, by words", ".jsonl", "words"),
+    ("Parquet, by words", ".parquet", "words"),
+    ("Parquet in one row group, by words", ONE_GROUP, "words"),
 )
 RUN = """
 import json, sys, time
 import neardup_solr as nd
 path, measure, memory = sys.argv[1:]
 nd.duplicates(path, measure=measure, by="bands", limit=1000)  # everything is compiled now
-began = time.perf_counter()
+began, busy = time.perf_counter(), time.process_time()
 found = nd.duplicates(path, measure=measure, memory=memory or None)
-told = {"seconds": time.perf_counter() - began}
+told = {"seconds": time.perf_counter() - began, "processor": time.process_time() - busy}
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
 told["MB"] = int(status["VmHWM"].split()[0]) / 1024
 pairs = sorted((pair.id, pair.other_id, round(pair.similarity, 9)) for pair in found.pairs)
@@ -62,10 +66,7 @@ def main() -> None:
         subprocess.run(["git", "-C", before, "checkout", "-q", options.commit], check=True)
         path = Path(folder) / "documents"
         _write(options.documents, path)
-        found["works"] = [
-            _measured(path.with_suffix(suffix), measure, (before, here), options)
-            for _, suffix, measure in WORKS
-        ]
+        found["works"] = _measured(path, (before, here), options)
     results.keep("earlier", found, [(f"{options.documents:,} documents", _table(found["works"]))])
 
 
@@ -83,23 +84,33 @@ def _write(count: int, path: Path) -> None:
             records = [{"id": f"d{at}", "text": text} for at, text in rows]
             lines.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
             parquet.write_table(pa.Table.from_pylist(records, schema=schema))
+    whole = pq.read_table(path.with_suffix(".parquet"))
+    pq.write_table(whole, path.with_suffix(ONE_GROUP), row_group_size=count)
 
 
 def _measured(
-    path: Path, measure: str, versions: tuple[Path, Path], options: argparse.Namespace
-) -> list[dict[str, float]]:
-    """The medians of the version before and of this one; both find the same pairs."""
-    runs: list[list[dict[str, Any]]] = [[], []]
+    path: Path, versions: tuple[Path, Path], options: argparse.Namespace
+) -> list[list[dict[str, float]]]:
+    """Medians of each work, of the version before and of this one; both find the same pairs."""
+    runs: dict[tuple[int, int], list[dict[str, Any]]] = {}
     for _ in range(options.rounds):
-        for at, version in enumerate(versions):
-            told = _run(version, path, measure, options.memory if at else "")
-            print(f"{path.suffix} {measure} {('before', 'now')[at]}: {told}", flush=True)
-            runs[at].append(told)
-    pairs = {one["digest"] for each in runs for one in each}
-    assert len(pairs) == 1, "both versions have to find the same pairs"
+        for at, (name, suffix, measure) in enumerate(WORKS):
+            for which, version in enumerate(versions):
+                memory = options.memory if which else ""
+                told = _run(version, path.with_suffix(suffix), measure, memory)
+                print(f"{name}, {('before', 'now')[which]}: {told}", flush=True)
+                runs.setdefault((at, which), []).append(told)
+    for _, _, measure in WORKS:
+        own = [at for at, work in enumerate(WORKS) if work[2] == measure]
+        pairs = {one["digest"] for (at, _), each in runs.items() if at in own for one in each}
+        assert len(pairs) == 1, "both versions have to find the same pairs"
+    names = ("seconds", "processor", "MB", "pairs")
     return [
-        {name: statistics.median(one[name] for one in each) for name in ("seconds", "MB", "pairs")}
-        for each in runs
+        [
+            {name: statistics.median(one[name] for one in runs[at, which]) for name in names}
+            for which in range(2)
+        ]
+        for at in range(len(WORKS))
     ]
 
 
@@ -112,11 +123,12 @@ def _run(version: Path, path: Path, measure: str, memory: str) -> dict[str, Any]
 
 def _table(works: list[list[dict[str, float]]]) -> str:
     rows = [
-        [name, before["seconds"], now["seconds"], before["seconds"] / now["seconds"],
-         before["MB"], now["MB"], int(now["pairs"])]
+        [name, before["seconds"], now["seconds"], before["processor"], now["processor"],
+         before["processor"] / now["processor"], before["MB"], now["MB"], int(now["pairs"])]
         for (name, *_), (before, now) in zip(WORKS, works, strict=True)
     ]  # fmt: skip
-    heads = ["work", "before, s", "now, s", "times as fast", "before, MB", "now, MB", "pairs"]
+    heads = ["work", "before, s", "now, s", "before, processor s", "now, processor s",
+             "times as fast (processor)", "before, MB", "now, MB", "pairs"]  # fmt: skip
     return results.table(heads, rows)
 
 

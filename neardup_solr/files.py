@@ -10,6 +10,7 @@ from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
 from shutil import rmtree
+from typing import IO
 
 from neardup_solr.errors import ServerError, SourceError
 
@@ -40,6 +41,15 @@ def home() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("neardup-solr", appauthor=False).resolve()
+
+
+def read_at(file: IO[bytes], begin: int, size: int) -> bytes:
+    """Read some bytes of a file, fewer if it ends before."""
+    if hasattr(os, "pread"):
+        found: bytes = os.pread(file.fileno(), size, begin)
+        return found
+    file.seek(begin)  # Windows
+    return file.read(size)
 
 
 def page(name: str) -> str:

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.errors import SourceError
+from neardup_solr.files import read_at
 from neardup_solr.measures.arrays import Flat
+from neardup_solr.text.packed import SPARE, Packed
 
 T = TypeVar("T")
 _AT_ONCE = 10_000  # rows
@@ -59,9 +61,9 @@ class Spill:
         """Lists of values of texts."""
         return Lists(self)
 
-    def strings(self) -> Strings:
-        """A list of strings."""
-        return Strings(self)
+    def strings(self, most: int | None = None) -> Strings:
+        """A list of strings. Of more than `most` bytes, if a disk has room, none is in memory."""
+        return Strings(self, most)
 
     def held(self, file: IO[bytes]) -> IO[bytes]:
         """A file that stays open until everything is freed."""
@@ -73,7 +75,7 @@ class Spill:
         Raises SourceError if none can be made.
         """
         try:
-            return self._files.enter_context(tempfile.TemporaryFile(dir=self._folder))
+            return self._files.enter_context(tempfile.TemporaryFile(buffering=0, dir=self._folder))
         except OSError as error:
             raise self._no_room(error) from None
 
@@ -82,10 +84,11 @@ class Spill:
 
         Raises SourceError if the disk is full.
         """
+        left = memoryview(content).cast("B") if len(content) else b""
         try:
             file.seek(0, os.SEEK_END)
-            file.write(content)
-            file.flush()
+            while len(left):
+                left = left[file.write(left) :]
         except OSError as error:
             raise self._no_room(error) from None
 
@@ -98,8 +101,10 @@ class Spill:
 class Rows:
     """A table that grows by blocks of rows, which may not be looked at while it does."""
 
-    def __init__(self, spill: Spill, width: int, dtype: np.dtype[Any]) -> None:
-        self._spill = spill
+    def __init__(
+        self, spill: Spill, width: int, dtype: np.dtype[Any], most: int | None = None
+    ) -> None:
+        self._spill, self._most = spill, min(spill.share, most or spill.share)
         self._held = np.empty((0, width), dtype=dtype)
         self._row = width * dtype.itemsize  # bytes
         self._file: IO[bytes] | None = None
@@ -111,17 +116,41 @@ class Rows:
     def append(self, block: NDArray[Any]) -> None:
         """Add rows, shape (rows, width)."""
         first, self._rows = self._rows, self._rows + len(block)
-        if self._file is None and self._rows * self._row > self._spill.share:
-            self._file = self._spill.file()
-            self._spill.write(self._file, self._held[:first].data)
-            self._held = self._held[:0].copy()
-        if self._file is not None:
-            self._spill.write(self._file, np.ascontiguousarray(block, self._held.dtype).data)
-            return
+        if self._file is not None or self._rows * self._row > self._most:
+            try:
+                self._write(first, block)
+                return
+            except SourceError:
+                if self._rows * self._row > self._spill.share:
+                    raise
+                self._return_to_memory(first)
         if self._rows > len(self._held):  # little more than is needed: it is filled with zeros
-            room = max(self._rows, min(17 * self._rows // 16, self._spill.share // self._row))
+            room = max(self._rows, min(17 * self._rows // 16, self._most // self._row))
             self._held.resize((room, self._held.shape[1]), refcheck=False)
         self._held[first : self._rows] = block
+
+    def _write(self, first: int, block: NDArray[Any]) -> None:
+        """Write rows to the file, after the `first` ones, which move there with them."""
+        if self._file is None:
+            file = self._spill.file()
+            self._spill.write(file, self._held[:first].data)
+            self._file, self._held = file, self._held[:0].copy()
+        self._spill.write(self._file, np.ascontiguousarray(block, self._held.dtype).data)
+
+    def _return_to_memory(self, first: int) -> None:
+        """Hold the `first` rows in memory again, as the disk has no room for more."""
+        self._most = self._spill.share
+        if self._file is not None:
+            self._file.seek(0)
+            width = self._held.shape[1]
+            held = np.fromfile(self._file, self._held.dtype, first * width)
+            self._held, self._file = held.reshape(first, width).copy(), None
+
+    def read(self, first: int, last: int) -> bytes:
+        """Read rows as bytes. Those of a file do not stay in memory."""
+        if self._file is None:
+            return self._held[first:last].tobytes()
+        return read_at(self._file, first * self._row, (last - first) * self._row)
 
     def table(self) -> NDArray[Any]:
         """Give all rows, shape (rows, width). Those of a file that are looked at come to memory."""
@@ -178,8 +207,9 @@ class Column(Sequence[T]):
 class Strings(Column[str]):
     """A list of strings that grows, with lone surrogates as they are."""
 
-    def __init__(self, spill: Spill) -> None:
-        self._bytes, self._ends = spill.rows(1, np.uint8), spill.rows(1, np.int64)
+    def __init__(self, spill: Spill, most: int | None = None) -> None:
+        self._bytes = Rows(spill, 1, np.dtype(np.uint8), most)
+        self._ends = spill.rows(1, np.int64)
         self._ends.append(np.zeros((1, 1), dtype=np.int64))
 
     def __len__(self) -> int:
@@ -192,16 +222,30 @@ class Strings(Column[str]):
         content = self._bytes.table().data.cast("B") if len(self._bytes) else memoryview(b"")
         return [str(content[first:last], "utf-8", "surrogatepass") for first, last in places]
 
+    def pack(self, rows: Sequence[int]) -> Packed:
+        """Take the strings of rows as UTF-8, those that follow each other at once."""
+        at, ends = np.asarray(rows, dtype=np.intp), self._ends.table()[:, 0]
+        runs = np.split(at, 1 + np.flatnonzero(at[1:] != at[:-1] + 1)) if len(at) else []
+        parts = [self._bytes.read(int(ends[run[0]]), int(ends[run[-1] + 1])) for run in runs]
+        bounds = np.zeros(len(at) + 1, dtype=np.uint64)
+        np.cumsum(ends[at + 1] - ends[at], out=bounds[1:])
+        return Packed(np.frombuffer(b"".join((*parts, bytes(SPARE))), np.uint8), bounds)
+
     def extend(self, strings: Sequence[str]) -> None:
         """Add strings."""
-        joined = "".join(strings)
-        parts: Sequence[str | bytes] = strings
-        if not joined.isascii():  # a character may be several bytes
-            parts = [string.encode("utf-8", "surrogatepass") for string in strings]
-        sizes = np.fromiter(map(len, parts), np.int64, len(parts))
+        if isinstance(strings, Packed):
+            bounds = strings.bounds.astype(np.int64)
+            content: Any = strings.data[bounds[0] : bounds[-1]]
+            sizes = np.diff(bounds)
+        else:
+            joined = "".join(strings)
+            parts: Sequence[str | bytes] = strings
+            if not joined.isascii():  # a character may be several bytes
+                parts = [string.encode("utf-8", "surrogatepass") for string in strings]
+            sizes = np.fromiter(map(len, parts), np.int64, len(parts))
+            content = np.frombuffer(joined.encode("utf-8", "surrogatepass"), np.uint8)
         self._ends.append(len(self._bytes) + np.cumsum(sizes)[:, None])
-        content = joined.encode("utf-8", "surrogatepass")
-        self._bytes.append(np.frombuffer(content, np.uint8)[:, None])
+        self._bytes.append(content[:, None])
 
 
 def _machine() -> int:

@@ -17,9 +17,9 @@ from neardup_solr.text.packed import Packed
 
 TOO_LARGE: Final = object()
 ROWS_AT_ONCE: Final = 256
+MOST_ROWS: Final = 2_048  # of a file, if they are small
 FEWEST_ROWS: Final = 16
 BYTES_AT_ONCE: Final = 2**24
-COPIED_AT_ONCE: Final = 2_048  # which makes no Python objects of them
 
 
 def read_parquet(source: Opened, reading: Reading) -> Iterator[Piece]:
@@ -28,8 +28,8 @@ def read_parquet(source: Opened, reading: Reading) -> Iterator[Piece]:
         names = file.schema_arrow.names
         places, asked = columns(source, names, reading).needed()
         wanted = [names[place] for place in places]
-        batches = file.iter_batches(batch_size=_rows_at_once(file.metadata), columns=wanted)
-        yield from _rows(source, _tell_progress(source, file, batches), wanted, asked)
+        batches = _tell_progress(source, file, _batches(file, wanted))
+        yield from _rows(source, batches, wanted, asked)
 
 
 def _rows_at_once(metadata: Any) -> int:
@@ -39,7 +39,7 @@ def _rows_at_once(metadata: Any) -> int:
     """
     groups = (metadata.row_group(at) for at in range(metadata.num_row_groups))
     largest = max((each.total_byte_size // max(1, each.num_rows) for each in groups), default=0)
-    return max(FEWEST_ROWS, min(ROWS_AT_ONCE, BYTES_AT_ONCE // max(1, largest)))
+    return max(FEWEST_ROWS, min(MOST_ROWS, BYTES_AT_ONCE // max(1, largest)))
 
 
 def written_batches(source: Opened) -> tuple[Any, Iterator[Any]]:
@@ -50,18 +50,33 @@ def written_batches(source: Opened) -> tuple[Any, Iterator[Any]]:
 def _readable(source: Opened) -> Iterator[Any]:
     import pyarrow
 
-    given = 0
-    # Many rows at once are read sooner; of a damaged file, few at once give all that is whole.
-    for at_once in (COPIED_AT_ONCE, ROWS_AT_ONCE):
+    with _open(source) as file, suppress(pyarrow.ArrowException, OSError):
+        yield from _batches(file)
+        return
+    yield None
+
+
+def _batches(file: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
+    """Read the rows of a file in batches.
+
+    Many rows at once are read sooner; of a damaged file, few at once give all that is whole, before
+    the error is raised.
+    """
+    import pyarrow
+
+    given, most = 0, _rows_at_once(file.metadata)
+    for at_once in (most, min(most, ROWS_AT_ONCE)):
         seen = 0
-        with _open(source) as file, suppress(pyarrow.ArrowException, OSError):
-            for batch in file.iter_batches(batch_size=at_once):
+        try:
+            for batch in file.iter_batches(batch_size=at_once, columns=columns):
                 seen += batch.num_rows
                 if seen > given:
                     yield batch.slice(batch.num_rows - (seen - given))
                     given = seen
             return
-    yield None
+        except (pyarrow.ArrowException, OSError) as error:
+            damage = error
+    raise damage
 
 
 def row_of(batch: Any, row: int) -> dict[str, Any]:

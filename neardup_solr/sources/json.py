@@ -16,6 +16,7 @@ import orjson
 from numpy.typing import NDArray
 
 from neardup_solr.errors import RecordError, SourceError
+from neardup_solr.files import read_at
 from neardup_solr.records import NOTHING, Document, Run
 from neardup_solr.sources import lines
 from neardup_solr.sources.lines import begun, blocks
@@ -332,7 +333,7 @@ class TextsAgain:
         gaps = 1 + np.flatnonzero(begins[1:] != ends[:-1] + 1)
         firsts, lasts = np.append(0, gaps), np.append(gaps, len(places)) - 1
         for begin, end in zip(begins[firsts].tolist(), ends[lasts].tolist(), strict=True):
-            yield _read_at(self.file, begin, end - begin)
+            yield read_at(self.file, begin, end - begin)
 
     def _text(self, id: str, raw: bytes) -> str:
         found = _of_lines(self._opened, [(1, raw)], self._reading)
@@ -343,15 +344,6 @@ class TextsAgain:
 
     def _changed(self) -> SourceError:
         return self._opened.error("has changed while it was read", "run it again")
-
-
-def _read_at(file: IO[bytes], begin: int, size: int) -> bytes:
-    """Read some bytes of a file, fewer if it ends before."""
-    if hasattr(os, "pread"):
-        found: bytes = os.pread(file.fileno(), size, begin)
-        return found
-    file.seek(begin)  # Windows
-    return file.read(size)
 
 
 def _of_lines(source: Opened, numbered: Iterable[Numbered], reading: Reading) -> Iterator[Found]:

@@ -43,6 +43,8 @@ class Packed(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         ends = (self.bounds - self.bounds[0]).tolist()
         whole = self.data[self.bounds[0] : self.bounds[-1]].tobytes()
+        if whole.isascii():  # decoded at once, which takes a third of the time for short texts
+            return map(whole.decode().__getitem__, map(slice, ends, ends[1:]))
         return (whole[first:last].decode() for first, last in pairwise(ends))
 
     def parts(self, size: int) -> Iterator[Packed]:

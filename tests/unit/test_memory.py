@@ -1,6 +1,7 @@
 """Columns that outgrow their share of the memory, against plain lists."""
 
 import os
+import resource
 import tracemalloc
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from neardup_solr.errors import SourceError
 from neardup_solr.memory import Spill
+from neardup_solr.text.packed import pack
 
 TEXTS = st.lists(st.lists(st.text(alphabet="aü漢🙂\ud800", max_size=5), max_size=4), max_size=6)
 
@@ -108,3 +110,35 @@ def test_no_room_is_one_clear_line(tmp_path: Path) -> None:
         pytest.raises(SourceError, match="No space left on device"),
     ):
         spill.write(full, b"some bytes")
+
+
+@given(TEXTS, st.integers(1, 40), st.lists(st.integers(0, 30), max_size=6))
+def test_packed_strings_are_those_of_the_rows(
+    batches: list[list[str]], most: int, wanted: list[int]
+) -> None:
+    """In whatever order they are asked for, packed or not when they came, in memory or a file."""
+    texts = [[text.replace("\ud800", "") for text in batch] for batch in batches]
+    with Spill() as spill:
+        strings = spill.strings(most)
+        for at, batch in enumerate(texts):
+            strings.extend(pack(batch) if at % 2 else batch)
+        expected = [text for batch in texts for text in batch]
+        rows = [row for row in wanted if row < len(expected)]
+        assert list(strings.pack(rows)) == [expected[row] for row in rows]
+
+
+@pytest.mark.parametrize("room", [0, 30_000])
+def test_without_room_on_the_disk_texts_are_held_in_memory(room: int) -> None:
+    """All of them are there, if the disk is full at once or after some of them."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    texts = [f"text {at}" for at in range(1_000)]
+    with Spill() as spill:
+        strings = spill.strings(1_000)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
+        try:
+            for _ in range(10):
+                strings.extend(texts)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert strings._bytes._file is None
+        assert list(strings) == 10 * texts

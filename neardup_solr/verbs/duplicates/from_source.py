@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, compress
+from itertools import compress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,6 +30,7 @@ from neardup_solr.verbs.duplicates.inputs import READING, THREADS, Gathered, Inp
 
 AT_ONCE = 20_000  # documents that are signed at once,
 CHARACTERS = 1 << 23  # or so many that their texts have more characters than this
+TEXTS = 1 << 26  # bytes of texts that are held in memory; more of them go to a file
 SIGNERS = 2  # batches that are signed at the same time, so that no core waits for the end of one
 
 Usable: TypeAlias = Document | Run
@@ -281,7 +282,7 @@ class _Texts:
     def __init__(self, source: sources.SourceLike, reading: Reading, gathered: Gathered) -> None:
         spill, options = gathered.spill, gathered.options
         self._are_wanted = options.needs_texts or bool(options.texts)
-        self._held, self._places = spill.strings(), spill.rows(2, np.int64)
+        self._held, self._places = spill.strings(TEXTS), spill.rows(2, np.int64)
         self._again = sources.again(source, reading) if self._are_wanted else None
         if self._again is not None:
             spill.held(self._again.file)
@@ -291,7 +292,9 @@ class _Texts:
         if self._again is not None:
             self._places.append(np.concatenate(batch.places)[is_there])
         elif self._are_wanted:
-            self._held.extend(list(compress(chain(*batch.texts), is_there.tolist())))
+            for part in batch.texts:
+                own, is_there = is_there[: len(part)], is_there[len(part) :]
+                self._held.extend(part if own.all() else list(compress(part, own.tolist())))
 
     def has_changed(self) -> bool:
         """Tell whether a file that is read again has been written to since."""
@@ -303,7 +306,7 @@ class _Texts:
         Raises SourceError if a file that is read again has them no more.
         """
         if self._again is None:
-            return self._held.take(rows)
+            return self._held.pack(rows)
         return self._again.texts(ids.given.take(rows), self._places.table()[rows])
 
 
