@@ -24,7 +24,8 @@ NAVIGATION = {
     "Reference": (
         "commands", "library", "sources", "duplicates", "measures", "aligned", "clusters",
         "answers", "review", "unique", "report", "collapse", "gate", "annotate", "explain",
-        "tuning", "parameters", "fields", "operations", "environment", "versions", "reliability",
+        "tuning", "parameters", "fields", "operations", "environment", "security",
+        "versions", "reliability",
     ),
     "Further": (
         "cloud", "spark", "scale", "native", "sql", "interoperability", "results", "design",

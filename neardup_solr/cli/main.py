@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from neardup_solr.errors import NeardupError
 
 CA = "REQUESTS_CA_BUNDLE"  # the variable that `solr.session` looks at first
+CERTIFICATE = "NEARDUP_SOLR_CERT"  # the variable that `solr.credentials` looks at
 PLAIN_HTTP = "NEARDUP_SOLR_PLAIN_HTTP"  # the variable that `solr.credentials` looks at
 
 START = """\
@@ -118,6 +119,7 @@ def command(name: str) -> click.Command:
 def parser() -> click.Group:
     """Make the parser of all commands."""
     ca = "PEM file of the CA of your Solr; goes before the command."
+    cert = "PEM file of a client certificate and its key; goes before the command."
     plain = "Send a password over http:// to another machine; goes before the command."
     return Neardup(
         "neardup",
@@ -125,6 +127,7 @@ def parser() -> click.Group:
         params=[
             _flag("--version", _print_version, "Print the version and exit."),
             click.Option(["--ca"], metavar="FILE", help=ca),
+            click.Option(["--cert"], metavar="FILE", help=cert),
             click.Option(["--plain-http"], is_flag=True, help=plain),
             _flag("--install-completion", _install_completion, "Complete words from now on."),
             _flag("--show-completion", _show_completion, "Print what completes words in $SHELL."),
@@ -148,9 +151,11 @@ def _flag(name: str, action: Callable[[], None], help: str) -> click.Option:
     )
 
 
-def _prepare(ca: str | None, plain_http: bool) -> None:
+def _prepare(ca: str | None, cert: str | None, plain_http: bool) -> None:
     if ca is not None:
         os.environ[CA] = ca
+    if cert is not None:
+        os.environ[CERTIFICATE] = cert
     if plain_http:
         os.environ[PLAIN_HTTP] = "1"
     if click.get_current_context().invoked_subcommand is None:
@@ -276,7 +281,7 @@ def in_options(message: str, name: str) -> str:
         made = command(name)
         for one in made.commands.values() if isinstance(made, click.Group) else [made]:
             spelled |= one.spell() if isinstance(one, options.Command) else {}
-        spelled |= {"ca": "--ca", "plain_http": "--plain-http"}
+        spelled |= {"ca": "--ca", "cert": "--cert", "plain_http": "--plain-http"}
     return _ARGUMENT.sub(lambda found: spelled.get(found[1], found[0]), message)
 
 

@@ -21,6 +21,7 @@ from neardup_solr.errors import (
     SchemaError,
     SettingsError,
     SolrAnswerError,
+    SolrUnauthorized,
     SolrUnreachable,
     counted,
     place,
@@ -170,6 +171,16 @@ class Collection:
         """Make what was sent durable and visible to searches (a hard commit)."""
         self._edit({"commit": {"waitSearcher": True}}, "look into Solr's log for the cause")
 
+    def commit_if_allowed(self) -> bool:
+        """Commit, and return False if this user may only read."""
+        try:
+            self.commit()
+        except SolrUnauthorized as error:
+            if error.status != 403:
+                raise
+            return False
+        return True
+
     def commit_since(self, outages: int) -> bool:
         """Commit, and whether Solr was away since there had been so many outages.
 
@@ -233,9 +244,13 @@ class Collection:
 
         In a SolrCloud the leaders are asked, as another replica may lag behind.
         """
-        wanted = {"query": "*:*"} if ids is None else query.by_ids(ids)
-        request = wanted | {"filter": list(filters), "limit": 0}
-        return int(self.ask(query.of_leaders(request), DOCS)["response"]["numFound"])
+
+        def count(some: Sequence[str] | None) -> list[int]:
+            wanted = {"query": "*:*"} if some is None else query.by_ids(some)
+            request = wanted | {"filter": list(filters), "limit": 0}
+            return [self.ask(query.of_leaders(request), DOCS)["response"]["numFound"]]
+
+        return sum(count(None) if ids is None else ask_by_halves(list(dict.fromkeys(ids)), count))
 
     def seen(self, ids: Sequence[str], since: int) -> int:
         """Count those of these documents that a search finds in this version or a later one.
@@ -326,19 +341,26 @@ class Collection:
 
         Each is read at the same moment as the filters and the version.
         """
-        wanted = {"fields": ["*", ID, VERSION], "filter": list(filters), "limit": len(ids)}
-        found = self.ask(query.at_once(query.by_ids(ids)) | wanted, DOCS)["response"]["docs"]
-        return list(found)
+
+        def read(some: Sequence[str]) -> list[dict[str, Any]]:
+            wanted = {"fields": ["*", ID, VERSION], "filter": list(filters), "limit": len(some)}
+            asked = query.at_once(query.by_ids(some)) | wanted
+            return list(self.ask(asked, DOCS)["response"]["docs"])
+
+        return ask_by_halves(ids, read)
 
     def _read_pages(
         self, ids: Sequence[str], fields: Sequence[str], ask: Ask
     ) -> list[dict[str, Any]]:
         docs: list[dict[str, Any]] = []
         wanted = [ID, *fields]
-        for at in range(0, len(ids), query.PAGE):
-            page = ids[at : at + query.PAGE]
+
+        def read(page: Sequence[str]) -> list[dict[str, Any]]:
             request = query.by_ids(page) | {"fields": wanted, "limit": len(page)}
-            found = ask(query.at_once(request))["response"]["docs"]
+            return list(ask(query.at_once(request))["response"]["docs"])
+
+        for at in range(0, len(ids), query.PAGE):
+            found = ask_by_halves(ids[at : at + query.PAGE], read)
             docs += self.names.logical_all(found, wanted)
         return docs
 
@@ -654,6 +676,17 @@ def in_halves(
             return Sent(refused=(refuse_alone(id_of(items[0]), error),))
     middle = len(items) // 2
     return in_halves(items[:middle], send, id_of) | in_halves(items[middle:], send, id_of)
+
+
+def ask_by_halves(ids: Sequence[str], ask: Callable[[Sequence[str]], list[T]]) -> list[T]:
+    """Ask for documents by their ids, in halves if a server in front refuses so large a request."""
+    try:
+        return ask(ids)
+    except SolrAnswerError as error:
+        if error.status != 413 or len(ids) < 2:
+            raise
+    middle = len(ids) // 2
+    return [*ask_by_halves(ids[:middle], ask), *ask_by_halves(ids[middle:], ask)]
 
 
 def open_collection(

@@ -6,6 +6,7 @@ Nothing here shows a password: messages name the variable, the file or the entry
 from __future__ import annotations
 
 import os
+import ssl
 import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from neardup_solr.errors import ArgumentError, SettingsError
 USER, PASSWORD = "NEARDUP_SOLR_USER", "NEARDUP_SOLR_PASSWORD"
 PASSWORD_FILE, KEYRING = "NEARDUP_SOLR_PASSWORD_FILE", "NEARDUP_SOLR_KEYRING"
 PLAIN_HTTP = "NEARDUP_SOLR_PLAIN_HTTP"
+TOKEN, CERTIFICATE = "NEARDUP_SOLR_TOKEN", "NEARDUP_SOLR_CERT"
 SERVICE = "neardup_solr"  # in a keyring
 LONGEST = 4_096  # bytes of a file that holds a password
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -37,9 +39,9 @@ _SET = f"set ${PASSWORD} or ${PASSWORD_FILE}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """A user and a password. `source` says where they were found."""
+    """A user and a password, or a token and no user. `source` says where they were found."""
 
-    user: str
+    user: str | None
     password: str = field(repr=False)
     source: str
 
@@ -56,13 +58,18 @@ def credentials(address: SplitResult) -> Credentials | None:
     Both may stand in the address. Else the user is that of the address or of $NEARDUP_SOLR_USER,
     and the password that of the first of these that is set: $NEARDUP_SOLR_PASSWORD, the file that
     $NEARDUP_SOLR_PASSWORD_FILE names, the keyring if $NEARDUP_SOLR_KEYRING is 1. If none of them
-    is set, an entry of ~/.netrc counts.
+    is set, an entry of ~/.netrc counts. A token in $NEARDUP_SOLR_TOKEN counts more than all but
+    the address.
 
     Raises SettingsError if only one of the two is known, or the file or the keyring cannot be used.
     """
     user = unquote(address.username or "") or os.environ.get(USER)
     if address.password is not None:
         return Credentials(user=user or "", password=unquote(address.password), source="`address`")
+    if not address.username and (token := os.environ.get(TOKEN, "").strip()):
+        if not _is_header("Authorization", token):
+            raise SettingsError(f"${TOKEN} is no token", "set it to one word of Latin letters")
+        return Credentials(user=None, password=token, source=f"${TOKEN}")
     values = ((name, os.environ.get(name, "")) for name in _KEPT)
     named = next((n for n, value in values if value and (n != KEYRING or value == "1")), None)
     if user and named:
@@ -79,18 +86,19 @@ def credentials(address: SplitResult) -> Credentials | None:
 
 
 def require_private(address: SplitResult, source: str, access: Access) -> None:
-    """Refuse to send a password over plain http to another machine, by ArgumentError.
+    """Refuse to send a password or a token over plain http to another machine, by ArgumentError.
 
     `source` says where it was found, "" if nowhere. It may be sent so if `access` allows it, or if
     $NEARDUP_SOLR_PLAIN_HTTP is 1.
     """
     sent = {name.lower(): value.lower() for name, value in access.headers.items()}
-    if not source and sent.get("authorization", "").startswith("basic "):
+    if not source and sent.get("authorization", "").startswith(("basic ", "bearer ")):
         source = "a header"
+    secret = {"a header": "credentials", f"${TOKEN}": "token"}.get(source, "password")
     is_private = address.scheme == "https" or is_loopback(address.hostname or "")
     if source and not (is_private or access.plain_http or os.environ.get(PLAIN_HTTP) == "1"):
         raise ArgumentError(
-            f"the password of {source} would be sent to {address.hostname} unencrypted",
+            f"the {secret} of {source} would be sent to {address.hostname} unencrypted",
             f"give an https:// address, or allow it with `plain_http` or ${PLAIN_HTTP}=1",
         )
 
@@ -165,7 +173,8 @@ class Access:
     """The way to a Solr of yours, beyond its address.
 
     `ca` is a PEM file of certificate authorities to trust instead of the usual ones (None: that of
-    $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE, else the usual ones); `headers` go with
+    $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE, else the usual ones); `cert` is a PEM
+    file of a client certificate with its key (None: that of $NEARDUP_SOLR_CERT); `headers` go with
     every request; `proxy` is the address of a proxy for all of them (None: those of the
     environment, which are never used for this machine itself). `plain_http` lets a password go
     unencrypted to another machine. `embedded` has user and password of the embedded Solr, if it
@@ -173,6 +182,7 @@ class Access:
     """
 
     ca: str | Path | None = None
+    cert: str | Path | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     proxy: str | None = field(default=None, repr=False)
     plain_http: bool = False
@@ -206,6 +216,21 @@ class Access:
             reason = f"the CA file {path}{of} cannot be read"
             raise ArgumentError(reason, "name a PEM file of certificates")
         return None if path is None else str(path)
+
+    def certificate(self) -> str | None:
+        """Name the file of the client certificate and its key, None if there is none.
+
+        Raises ArgumentError if it cannot be used.
+        """
+        path = str(self.cert or os.environ.get(CERTIFICATE) or "")
+        try:
+            if path:  # without a password for the key, which OpenSSL would ask for on the terminal
+                ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(path, password="")
+        except (OSError, ValueError):
+            reason = f"{path} of `cert` or ${CERTIFICATE} is no client certificate that can be used"
+            step = "name a PEM file of the certificate and its private key, without a password"
+            raise ArgumentError(reason, step) from None
+        return path or None
 
 
 def _is_header(name: str, value: str) -> bool:

@@ -124,6 +124,9 @@ PROXY_AWAY = "the proxy on the way does not answer"
 _PROXY = "Unable to connect to proxy"
 _TUNNEL = "Tunnel connection failed"  # the proxy answers, but does not connect
 _TRUST = "name the file of its own CA with `ca` or $REQUESTS_CA_BUNDLE"
+WANTS_CERTIFICATE = "it asks for a client certificate"
+REFUSES_CERTIFICATE = "it refuses the client certificate"
+_NAME_ONE = "name a PEM file of one and its key with `cert` or $NEARDUP_SOLR_CERT"
 CUT_OFF = "it closed the connection in the middle of its answer"
 _CAUSES = {
     "Connection refused": "nothing listens there (connection refused)",
@@ -137,6 +140,10 @@ _CAUSES = {
     "CERTIFICATE_VERIFY_FAILED": "its TLS certificate is not trusted",
     "WRONG_VERSION_NUMBER": "it does not speak TLS (is it an http:// address?)",
     "RECORD_LAYER_FAILURE": "it does not speak TLS (is it an http:// address?)",
+    "CERTIFICATE_REQUIRED": WANTS_CERTIFICATE,
+    "ALERT_CERTIFICATE_": REFUSES_CERTIFICATE,
+    "ALERT_UNKNOWN_CA": REFUSES_CERTIFICATE,
+    "ALERT_BAD_CERTIFICATE": REFUSES_CERTIFICATE,
     "NO_CERTIFICATE_OR_CRL_FOUND": "the file of the CA holds no certificate",
     "connection failed: 407": PROXY_REFUSES,
     "Remote end closed": "it closed the connection without an answer",
@@ -149,9 +156,20 @@ REMEDIES = {
     "the file of the CA holds no certificate": _TRUST,
     "its TLS certificate is one of another host": "give the host by the name it is made out to",
     "its TLS certificate has expired": "renew it on that server",
+    WANTS_CERTIFICATE: _NAME_ONE,
+    REFUSES_CERTIFICATE: _NAME_ONE,
     PROXY_REFUSES: PROXY_NEXT,
     PROXY_AWAY: "check the proxy that is set (`proxy`, $HTTPS_PROXY or $HTTP_PROXY), or name the"
     " host in $NO_PROXY",
+}
+
+
+# How a page of nginx, which is no JSON, begins to say what is wrong.
+_PAGES = {
+    b"No required SSL certificate": (WANTS_CERTIFICATE, _NAME_ONE),
+    b"The SSL certificate error": (REFUSES_CERTIFICATE, _NAME_ONE),
+    b"plain HTTP request was sent to HTTPS": ("it speaks TLS", "give an https:// address"),
+    b"413 Request Entity Too Large": (TOO_LARGE, "raise its limit (client_max_body_size of nginx)"),
 }
 
 
@@ -174,7 +192,8 @@ def check(response: requests.Response, url: str, *, embedded: bool) -> None:
     if 300 <= status < 400:
         target = redact(response.headers.get("Location", "nowhere"))
         reason = f"it redirects to {target}"
-        raise SolrAnswerError(url, status, reason, "give that address if it is your Solr")
+        step = "give that address if it is your Solr, or credentials if it is a page to log in"
+        raise SolrAnswerError(url, status, reason, step)
     decoded = _json(response)
     if not isinstance(decoded, dict) or (status == 404 and "error" not in decoded):
         raise _nobody(response, url, embedded=embedded)
@@ -341,6 +360,9 @@ def _nobody(response: requests.Response, url: str, *, embedded: bool) -> SolrErr
     base, slash, name = url.partition("/solr/")
     if status == 404 and name and not name.startswith("admin/"):
         return CoreMissing(f"{base}/solr", name.partition("/")[0], embedded)
+    for sign, told in _PAGES.items():
+        if sign in response.content[:1_000]:
+            return SolrAnswerError(url, status, *told)
     kind = response.headers.get("Content-Type", "something else").partition(";")[0]
     reason = "the answer is damaged JSON, or not from a Solr"
     if not response.content:

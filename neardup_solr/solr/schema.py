@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 import orjson
 
-from neardup_solr.errors import SchemaError, SolrAnswerError
+from neardup_solr.errors import SchemaError, SolrAnswerError, SolrUnauthorized
 from neardup_solr.files import solr_config
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, ID, NOTE, OWN, SETTINGS, Names
@@ -198,6 +198,8 @@ def is_mutable(collection: Collection) -> bool:
     """Return True if the Schema API may change the schema. Tries a change without effect."""
     try:
         change(collection, _NO_CHANGE)
+    except SolrUnauthorized:
+        return False
     except SolrAnswerError as error:
         return error.status == 400 and "not editable" not in error.reason
     return True

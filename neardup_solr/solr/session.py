@@ -33,9 +33,11 @@ from neardup_solr.errors import (
     SolrUnauthorized,
     SolrUnreachable,
 )
+from neardup_solr.files import page
 from neardup_solr.progress import ignore
 from neardup_solr.records import NOTHING
 from neardup_solr.solr.credentials import (
+    TOKEN,
     Access,
     Connection,
     as_sent,
@@ -81,6 +83,9 @@ SHORTEST_SECRET = 4  # characters: a shorter one would be found in any words
 JSON = "application/json"
 _AGAIN = "see that it runs, then run the same command again"
 _EMBEDDED = "run the same command again: it restarts Solr (neardup solr logs shows why it ended)"
+# Solr's names of what is needed, by the end of a path; a schema that can be read is changed.
+_RIGHTS = {"update": "update", "select": "read", "get": "read", "export": "read",
+           "fields": "schema-read", "schema": "schema-edit"}  # fmt: skip
 # The headers that every client sends.
 _NO_SECRETS = {JSON, *requests.utils.default_headers().values()}
 _LENGTHS = ("Content-Length", "Transfer-Encoding")
@@ -161,7 +166,8 @@ class CheckedSession(requests.Session):
         """As requests does, but only once for requests that differ in nothing but the body."""
         has_body = isinstance(request.data, bytes) and bool(request.data)
         # Credentials of another kind may depend on the body.
-        if self.cookies or not has_body or not isinstance(request.auth, tuple | None):
+        is_plain = request.auth is leave or isinstance(request.auth, tuple | None)
+        if self.cookies or not has_body or not is_plain:
             return super().prepare_request(request)
         parts = (tuple(one.items()) for one in (request.params, request.headers, self.headers))
         key = (request.method, request.url, request.auth, *parts)
@@ -293,7 +299,7 @@ class CheckedSession(requests.Session):
         if self.auth is not None:
             ruled["auth"] = self.auth
         elif is_elsewhere and self.carrier is None:
-            ruled["auth"] = lambda bare: bare  # or requests would look for a password in ~/.netrc
+            ruled["auth"] = leave  # or requests would look for a password in ~/.netrc
         if self.verify is not True:
             # With each request, or requests would prefer $REQUESTS_CA_BUNDLE to the session's.
             ruled["verify"] = self.verify
@@ -350,7 +356,8 @@ class CheckedSession(requests.Session):
                 for each in told["responseHeader"].get("errors", ()):
                     each["message"] = self._hidden(str(each.get("message")))
         except SolrUnauthorized as error:
-            error.reason = self._why_refused(error.status)
+            asked = response.headers.get("WWW-Authenticate", "")
+            error.reason, error.next_step = self._explain_refusal(error, asked)
             raise
         except SolrError as error:
             error.reason = self._hidden(error.reason)
@@ -365,13 +372,27 @@ class CheckedSession(requests.Session):
             self.outages.has_served = True
         return response
 
-    def _why_refused(self, status: int) -> str:
-        """Say what is wrong with the credentials: there are none, or which were refused."""
-        if self.auth is None and self.carrier is None and "Authorization" not in self.headers:
-            asked = "asks for a user and a password" if status == 401 else "does not allow this"
-            return f"Solr {asked} (HTTP {status})"
-        refused = f"the user and password of {self.source}" if self.source else "these credentials"
-        return f"Solr refuses {refused} (HTTP {status})"
+    def _explain_refusal(self, error: SolrUnauthorized, asked: str) -> tuple[str, str]:
+        """Say what is wrong: no credentials, those that were sent, or what they allow.
+
+        `asked` is what the server wants, by its header.
+        """
+        status, step = f"(HTTP {error.status})", error.next_step
+        has_token, new = self.source == f"${TOKEN}", f"set ${TOKEN} to a new one, then run it again"
+        given = f"the user and password of {self.source}" if self.source else "these credentials"
+        given = f"the token of {self.source}" if has_token else given
+        if self.auth is None and self.carrier is None:
+            if error.status == 403:
+                return f"Solr does not allow this {status}", step
+            is_token = asked.lower().startswith("bearer")
+            wanted = "a token" if is_token else "a user and a password"
+            return f"Solr asks for {wanted} {status}", f"set ${TOKEN}" if is_token else step
+        if error.status == 403:
+            right = _RIGHTS.get(error.url.rstrip("/").rpartition("/")[2])
+            role = f"the permission {right}" if right else f"more permissions: {page('security')}"
+            step = f"ask its administrator for a role with {role}"
+            return f"Solr does not allow this with {given} {status}", step
+        return f"Solr refuses {given} {status}", new if has_token else step
 
     def _hidden(self, said: str) -> str:
         """Hide the secrets that a server was sent in what it said: some repeat what they refuse."""
@@ -397,6 +418,11 @@ class CheckedSession(requests.Session):
         again = _AGAIN if self.reached else ""
         remedy = _EMBEDDED if self.embedded else REMEDIES.get(cause, again)
         return SolrUnreachable(shown, cause, *filter(None, [remedy]))
+
+
+def leave(request: PreparedRequest) -> PreparedRequest:
+    """Leave a request as it is; without that, requests would look for a password in ~/.netrc."""
+    return request
 
 
 def _forms(*credentials: str | bytes) -> tuple[str, ...]:
@@ -429,14 +455,20 @@ def open_session(
     access = access or Access()
     session = CheckedSession(embedded=embedded)
     session.headers.update({"Accept": JSON, **access.headers})
-    if parts.scheme == "https" and (authority := access.authority()):
-        session.verify = authority
+    if parts.scheme == "https":
+        session.verify, session.cert = access.authority() or True, access.certificate()
     if access.proxy is not None:
         session.proxies = {"http": access.proxy, "https": access.proxy}
     if embedded:
         session.auth = as_sent(*access.embedded) if access.embedded else None
+    elif "Authorization" in session.headers and not parts.username:
+        session.auth = leave
     elif found := credentials(parts):
-        session.auth, session.source = as_sent(found.user, found.password), found.source
+        session.source = found.source
+        if found.user is None:
+            session.auth, session.headers["Authorization"] = leave, f"Bearer {found.password}"
+        else:
+            session.auth = as_sent(found.user, found.password)
     require_private(parts, session.source, access)
     return session, redact(url).rstrip("/")
 

@@ -29,6 +29,7 @@ def connect(
     create: bool = False,
     heap: str | None = None,
     ca: str | Path | None = None,
+    cert: str | Path | None = None,
     headers: Mapping[str, str] | None = None,
     proxy: str | None = None,
     plain_http: bool = False,
@@ -46,11 +47,12 @@ def connect(
 
     User and password may stand in the address; else they are those of $NEARDUP_SOLR_USER and
     $NEARDUP_SOLR_PASSWORD, of the file $NEARDUP_SOLR_PASSWORD_FILE, of the keyring if
-    $NEARDUP_SOLR_KEYRING is 1, or of ~/.netrc. `plain_http` lets them go over http:// to another
-    machine, as $NEARDUP_SOLR_PLAIN_HTTP=1 does.
+    $NEARDUP_SOLR_KEYRING is 1, or of ~/.netrc. A token (JWT) is that of $NEARDUP_SOLR_TOKEN.
+    `plain_http` lets them go over http:// to another machine, as $NEARDUP_SOLR_PLAIN_HTTP=1 does.
 
     `ca` is a PEM file of certificate authorities to trust instead of the usual ones (default: that
-    of $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE), `headers` go with every request
+    of $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE), `cert` one of a client certificate
+    and its private key (default: that of $NEARDUP_SOLR_CERT), `headers` go with every request
     (default: those of $NEARDUP_SOLR_HEADERS), and `proxy` is the address of a proxy for all of
     them (default: those of the environment, which are not used for this machine itself).
 
@@ -62,9 +64,10 @@ def connect(
 
     Raises ArgumentError if no collection can have that name, `create` names one that a Solr of
     yours does not have, the address is not an http or https URL or names another collection, the
-    CA file cannot be read, or a password would go unencrypted to another machine; SettingsError if
-    a user or a password is missing, or cannot be read; SolrUnreachable if no Solr, or no ZooKeeper,
-    answers; ServerError if the embedded Solr cannot be fetched or started.
+    CA file or the client certificate cannot be used, or a password would go unencrypted to another
+    machine; SettingsError if a user or a password is missing, or cannot be read; SolrUnreachable if
+    no Solr, or no ZooKeeper, answers; ServerError if the embedded Solr cannot be fetched or
+    started.
     """
     patience = in_seconds(patience, "patience")
     if collection is not None:
@@ -72,8 +75,8 @@ def connect(
     address = address or os.environ.get(ADDRESS)
     if address:
         usual = from_environment()
-        access = Access(ca=ca, headers=usual.headers if headers is None else headers, proxy=proxy,
-                        plain_http=plain_http)  # fmt: skip
+        headers = usual.headers if headers is None else headers
+        access = Access(ca=ca, cert=cert, headers=headers, proxy=proxy, plain_http=plain_http)
         nodes = nodes_at(str(address)) if is_zookeeper(address) else []
         found = _open(address, collection, access, nodes)
     else:

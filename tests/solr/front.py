@@ -37,7 +37,9 @@ class Door:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-def certify(folder: Path, *, names: str = "DNS:localhost,IP:127.0.0.1") -> Certified:
+def certify(
+    folder: Path, *, names: str = "DNS:localhost,IP:127.0.0.1,IP:::1", is_expired: bool = False
+) -> Certified:
     """A new CA, and a certificate by it for a server of these names."""
     ca, ca_key = folder / "ca.pem", folder / "ca.key"
     certificate, key = folder / "server.pem", folder / "server.key"
@@ -46,7 +48,24 @@ def certify(folder: Path, *, names: str = "DNS:localhost,IP:127.0.0.1") -> Certi
     plain = "basicConstraints=critical,CA:FALSE"
     named = f"subjectAltName={names}"
     _openssl(key, certificate, "/CN=a server", plain, named, signer=(ca, ca_key))
+    if is_expired:  # no command makes one at once
+        request = folder / "request"
+        copied = ("-copy_extensions", "copyall")
+        again = ("-x509toreq", "-in", certificate, "-signkey", key, "-out", request)
+        dated = ("-req", "-in", request, "-days", "-1", "-CA", ca, "-CAkey", ca_key)
+        for words in (again, (*dated, "-out", certificate)):
+            command = ["openssl", "x509", *words, *copied]
+            subprocess.run(command, check=True, capture_output=True)
     return Certified(ca=ca, certificate=certificate, key=key)
+
+
+def certify_client(by: Certified) -> Path:
+    """A PEM file of a certificate by a CA for a client, and of its key."""
+    made, key = by.ca.with_name("client.pem"), by.ca.with_name("client.key")
+    plain = "basicConstraints=critical,CA:FALSE"
+    _openssl(key, made, "/CN=me", plain, signer=(by.ca, by.ca.with_suffix(".key")))
+    made.write_text(made.read_text() + key.read_text())
+    return made
 
 
 def _openssl(

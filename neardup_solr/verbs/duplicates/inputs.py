@@ -19,7 +19,7 @@ from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.measures.arrays import Flat
 from neardup_solr.memory import Column, Lists, Rows, Spill, Strings
 from neardup_solr.minhash import sign
-from neardup_solr.progress import Failures, ignore
+from neardup_solr.progress import LOG, Failures, ignore
 from neardup_solr.records import AnyId
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import is_collection
@@ -335,7 +335,8 @@ def _describe(given: Compared, options: Options) -> str:
 
 
 def _read_settings(collection: Collection) -> Settings:
-    collection.commit()
+    if not collection.commit_if_allowed():
+        LOG.warning("%s: this user may not commit; only what is committed is read", collection.url)
     settings = collection.needed_settings()
     settings.require("signature", "content")
     return settings

@@ -386,7 +386,7 @@ def _find_gaps(gathered: Gathered, verified: Verified) -> Iterator[str]:
         if side.failures.count:
             yield f"records that could not be used: {side.failures.count:,}"
         if side.collection is not None:
-            side.collection.commit()
+            side.collection.commit_if_allowed()
             if side.collection.state() != side.state:
                 yield schema.CHANGED
             step = schema.remedy(side.collection, "index them again", "renews their fields")

@@ -149,7 +149,7 @@ def test_both_sides_have_the_same_words() -> None:
     left_out |= {one.name for one in arguments_of("connect")} - {"address", "collection"}
     index = {str(one.name) for one in command("index").params}
     assert functions <= called
-    assert left_out - {"patience", "ca", "plain_http"} == ARGUMENTS.keys()
+    assert left_out - {"patience", "ca", "cert", "plain_http"} == ARGUMENTS.keys()
     assert {one.name for one in fields(nd.Settings)} - index == SETTINGS.keys()
     assert {one for one in own if not one.startswith("solr ")} == OPTIONS.keys()
 

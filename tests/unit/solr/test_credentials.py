@@ -63,7 +63,7 @@ def keyring(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], str]:
     return kept
 
 
-def found(address: str = HOST) -> tuple[str, str] | None:
+def found(address: str = HOST) -> tuple[str | None, str] | None:
     """The user and the password for an address."""
     one = credentials(urlsplit(address))
     return (one.user, one.password) if one else None
@@ -241,7 +241,7 @@ def test_every_source_is_kept_from_plain_http(set_to: SetTo, tmp_path: Path) -> 
     bare = PLAIN.replace("me:pw@", "")
     open_collection(bare, "x")
     headers = {"authorization": "Basic bWU6cHc="}
-    with pytest.raises(nd.ArgumentError, match="the password of a header would"):
+    with pytest.raises(nd.ArgumentError, match="the credentials of a header would"):
         open_collection(bare, "x", access=Access(headers=headers))
     netrc = tmp_path / "netrc"
     netrc.write_text("default login you password hidden\n")

@@ -1,0 +1,110 @@
+"""Which rights each command needs: the table of docs/security.md, measured on a Solr with roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+import requests
+
+from neardup_solr import embedded
+from neardup_solr.testing import private_home
+from tests import ROOT
+from tests.command import neardup
+
+# A Solr of its own, and each command as each user.
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("plain_environment")]
+NAME = "rights"
+ROLES = {"reads": ["r"], "writes": ["w"], "both": ["r", "w"], "administrator": ["admin"]}
+PERMISSIONS = {"read": "r", "schema-read": "rw", "update": "w"}
+COMMANDS: dict[str, Sequence[str]] = {
+    "search": ["search", "--id", "1"],
+    "report": ["report"],
+    "duplicates": ["duplicates"],
+    "duplicates --mark": ["duplicates", "--mark"],
+    "explain": ["explain", "1", "2"],
+    "tune": ["tune"],
+    "evaluate": ["evaluate", "known.tsv"],
+    "answer": ["answer", "1", "2", "same", "--answers", "answers.jsonl"],
+    "gate": ["gate", "more.csv"],
+    "doctor": ["doctor"],
+    "lint": ["lint"],
+    "index": ["index", "more.csv", "--restart"],
+    "gate --index": ["gate", "more.csv", "--index"],
+    "delete": ["delete", "9"],
+    "annotate": ["annotate"],
+    "reband": ["reband", "--bands", "16", "--band-rows", "4"],
+    "strip": ["strip"],
+    "init": ["init"],
+    "init of a new collection": ["init", "-c", "fresh"],
+}
+
+
+@pytest.fixture(scope="module")
+def guarded(
+    home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str, tuple[str, str]]]:
+    """The address of a Solr that knows these roles, and its administrator."""
+    with private_home(tmp_path_factory.mktemp("guarded")):
+        server = embedded.start(password=True)
+        own = embedded.credentials(server)
+        assert own is not None
+
+        def change(part: str, **commands: object) -> None:
+            url = f"{server.url}/admin/{part}"
+            requests.post(url, json=commands, auth=own, timeout=60).raise_for_status()
+
+        change("authentication", **{"set-user": dict.fromkeys(ROLES, "pw")})
+        change("authorization", **{"set-user-role": ROLES})
+        for name, roles in PERMISSIONS.items():
+            rule = {"name": name, "role": [*roles, "admin"], "before": 1}
+            change("authorization", **{"set-permission": rule})
+        yield server.url, own
+        embedded.stop(timeout=0)
+
+
+@pytest.fixture(scope="module")
+def table() -> dict[str, dict[str, bool]]:
+    """The table of the page: what each role may do, by command."""
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    lines = page.partition("<!-- rights -->\n")[2].partition("<!-- /rights -->")[0].splitlines()
+    rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in lines]
+    return {
+        row[0]: {role: cell == "✔" for role, cell in zip(rows[0][1:], row[1:], strict=True)}
+        for row in rows[2:]
+    }
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_the_table_is_what_happens(
+    role: str,
+    guarded: tuple[str, tuple[str, str]],
+    table: dict[str, dict[str, bool]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A command does its work, or its line names what is not allowed and whom to ask."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NEARDUP_SOLR_URL", guarded[0])
+    Path("all.csv").write_text("id,text\n1,one two three four\n2,one two three five\n3,else\n")
+    Path("more.csv").write_text("id,text\n9,one two three six\n")
+    Path("known.tsv").write_text("1\t2\n")
+
+    def run(user: str, password: str, *words: str) -> tuple[int, str]:
+        login = {"NEARDUP_SOLR_USER": user, "NEARDUP_SOLR_PASSWORD": password}
+        name = () if "-c" in words else ("-c", NAME)
+        ran = neardup(*words, *name, env=login)
+        return ran.returncode, ran.stderr
+
+    begin = ("init", "delete --query *:* --yes", "index all.csv")
+    for line in begin:
+        code, said = run(*guarded[1], *line.split())
+        assert code == 0, said
+    found = {}
+    for name, words in COMMANDS.items():
+        code, said = run(role, "pw", *words)
+        found[name] = code == 0
+        if code:
+            assert "(HTTP 403); ask its administrator for a role with" in said, (name, said)
+    assert found == {name: allowed[role] for name, allowed in table.items()}
