@@ -1,7 +1,7 @@
 """Report pages over very many pairs: how large, how long to write, and how long a browser takes.
 
 The findings are invented, as the writer gets them after a search; no search is run. Chromium and
-its driver have to be on the PATH, and selenium installed (scripts/browser).
+its driver have to be on the PATH, and selenium installed (scripts/programs).
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
     binary = next(filter(None, map(shutil.which, _CHROMIUMS)), None)
     driver = shutil.which("chromedriver")
     if binary is None or driver is None:
-        pytest.fail("there is no Chromium with its driver; run scripts/browser", pytrace=False)
+        pytest.fail("there is no Chromium with its driver; run scripts/programs", pytrace=False)
     options = Options()
     options.binary_location = binary
     for switch in (*_SWITCHES, f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"):
@@ -47,7 +47,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
     try:
         chrome = webdriver.Chrome(options=options, service=Service(driver))
     except WebDriverException as error:
-        pytest.fail(f"Chromium does not start; run scripts/browser ({error.msg})", pytrace=False)
+        pytest.fail(f"Chromium does not start; run scripts/programs ({error.msg})", pytrace=False)
     yield chrome
     chrome.quit()
 
