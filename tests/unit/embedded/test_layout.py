@@ -8,7 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import platformdirs
 import pytest
+from platformdirs import windows
+from platformdirs.api import PlatformDirsABC
+from platformdirs.macos import MacOS
+from platformdirs.unix import Unix
 
 from neardup_solr.embedded.layout import (
     Layout,
@@ -46,6 +51,30 @@ def test_without_it_the_home_is_the_users_data_folder(monkeypatch: pytest.Monkey
     monkeypatch.delenv("NEARDUP_HOME", raising=False)
     assert layout().home.name == "neardup-solr"
     assert layout().home.is_absolute()
+
+
+@pytest.mark.parametrize(
+    ("system", "variable", "below"),
+    [
+        (MacOS, "HOME", "Library/Application Support/neardup-solr"),
+        (windows.Windows, "LOCALAPPDATA", "neardup-solr"),
+        (Unix, "XDG_DATA_HOME", "neardup-solr"),
+    ],
+)
+def test_the_users_data_folder_is_that_of_the_system(
+    system: type[PlatformDirsABC],
+    variable: str,
+    below: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """On macOS and Windows it is where programs of theirs keep data, without an author's name."""
+    monkeypatch.delenv("NEARDUP_HOME", raising=False)
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.setattr(platformdirs, "PlatformDirs", system)
+    monkeypatch.setattr(windows, "get_win_folder", windows.get_win_folder_from_env_vars)
+    monkeypatch.setenv(variable, str(tmp_path))
+    assert layout().home == tmp_path / below
 
 
 def test_a_home_that_java_cannot_have_on_its_class_path_is_refused(
