@@ -20,7 +20,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 import neardup_solr as nd
 from neardup_solr.measures import aligned
 from neardup_solr.records import Borderline
-from neardup_solr.reports.html import Page, show_invisibles
+from neardup_solr.reports.html import Page, embed, show_invisibles
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates import write
 from tests.browser.conftest import Chrome, OpenPage, complaints, prefer, requests, resize
@@ -456,7 +456,7 @@ def test_light_and_dark_differ(open_page: OpenPage) -> None:
 
 def test_ten_thousand_pairs(open_page: OpenPage) -> None:
     """However many pairs there are, few of their elements are in the document."""
-    chrome = open_page(large_page(10_000, 200))
+    chrome = open_page(large_page(10_000, 20))
     count_becomes(chrome, "10,000 clusters")
     assert elements(chrome) < MOST_ELEMENTS
     first(chrome, "#query").send_keys("doc-77")
@@ -467,14 +467,17 @@ def test_ten_thousand_pairs(open_page: OpenPage) -> None:
     assert complaints(chrome) == []
 
 
-def test_texts_are_read_when_they_are_needed(open_page: OpenPage, chromium: Chrome) -> None:
+def test_texts_are_read_when_they_are_needed(
+    open_page: OpenPage, chromium: Chrome, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A page opens on a few of its texts; the search, the pages and the diffs reach all others."""
+    monkeypatch.setattr(embed, "PART", embed.PART >> 4)  # as many parts, of shorter texts
     counting = "window.read = 0; const parse = JSON.parse;" + (
         "JSON.parse = (text) => { window.read += text.length; return parse(text); };"
     )
     added = chromium.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": counting})
     try:
-        page = large_page(300, 5_000)
+        page = large_page(300, 300)
         chrome = open_page(page)
     finally:
         chromium.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)

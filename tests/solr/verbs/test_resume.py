@@ -28,7 +28,7 @@ from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection
 from tests.command import NEARDUP, neardup
 
-RECORDS = 1_000
+RECORDS = 500
 EVERY, BATCH = 100, 20
 COUNTS = re.compile(r"Read ([\d,]+) records = ([\d,]+) indexed \+ ([\d,]+) repeated \+ ([\d,]+) f")
 
@@ -182,12 +182,12 @@ def test_a_folder_of_parts_goes_on_too(runs: Runs, tmp_path: Path) -> None:
     """It is one source, and a part that has changed since is noticed."""
     plan, folder = planned(), tmp_path / "parts"
     folder.mkdir()
-    for at in range(0, RECORDS, 300):
+    for at in range(0, RECORDS, 150):
         part = folder / f"part-{at:05}.jsonl"
-        part.write_text("\n".join(plan.lines[at : at + 300]) + "\n")
+        part.write_text("\n".join(plan.lines[at : at + 150]) + "\n")
     runs.source = str(folder)
     runs.stopped()
-    last = folder / "part-00900.jsonl"
+    last = folder / "part-00450.jsonl"
     whole = last.read_text()
     last.write_text(whole + "\n")
     assert "parts has changed since it was indexed in part" in runs("--resume").stderr
@@ -197,7 +197,7 @@ def test_a_folder_of_parts_goes_on_too(runs: Runs, tmp_path: Path) -> None:
     assert "were done by an earlier run" in ended.stderr
     assert runs.solr.texts(list(plan.texts)) == plan.texts
     found = [one.position for one in read_letters(runs.job)]
-    parts = ((number - 1) // 300 * 300 for number, _ in plan.failed)
+    parts = ((number - 1) // 150 * 150 for number, _ in plan.failed)
     assert sorted(found) == sorted(
         f"parts/part-{at:05}.jsonl, line {number - at}"
         for at, (number, _) in zip(parts, plan.failed, strict=True)
