@@ -126,6 +126,7 @@ _TUNNEL = "Tunnel connection failed"  # the proxy answers, but does not connect
 _TRUST = "name the file of its own CA with `ca` or $REQUESTS_CA_BUNDLE"
 WANTS_CERTIFICATE = "it asks for a client certificate"
 REFUSES_CERTIFICATE = "it refuses the client certificate"
+REFUSES_TLS = "it refuses the TLS handshake (does it ask for a client certificate?)"
 _NAME_ONE = "name a PEM file of one and its key with `cert` or $NEARDUP_SOLR_CERT"
 CUT_OFF = "it closed the connection in the middle of its answer"
 _CAUSES = {
@@ -141,11 +142,13 @@ _CAUSES = {
     "WRONG_VERSION_NUMBER": "it does not speak TLS (is it an http:// address?)",
     "RECORD_LAYER_FAILURE": "it does not speak TLS (is it an http:// address?)",
     "CERTIFICATE_REQUIRED": WANTS_CERTIFICATE,
+    "ALERT_HANDSHAKE_FAILURE": REFUSES_TLS,
     "ALERT_CERTIFICATE_": REFUSES_CERTIFICATE,
     "ALERT_UNKNOWN_CA": REFUSES_CERTIFICATE,
     "ALERT_BAD_CERTIFICATE": REFUSES_CERTIFICATE,
     "NO_CERTIFICATE_OR_CRL_FOUND": "the file of the CA holds no certificate",
     "connection failed: 407": PROXY_REFUSES,
+    "EOF occurred in violation": "it closed the connection without an answer",
     "Remote end closed": "it closed the connection without an answer",
     "Connection reset": "it reset the connection",
     "IncompleteRead": CUT_OFF,
@@ -158,6 +161,7 @@ REMEDIES = {
     "its TLS certificate has expired": "renew it on that server",
     WANTS_CERTIFICATE: _NAME_ONE,
     REFUSES_CERTIFICATE: _NAME_ONE,
+    REFUSES_TLS: _NAME_ONE,
     PROXY_REFUSES: PROXY_NEXT,
     PROXY_AWAY: "check the proxy that is set (`proxy`, $HTTPS_PROXY or $HTTP_PROXY), or name the"
     " host in $NO_PROXY",

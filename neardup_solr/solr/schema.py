@@ -198,7 +198,9 @@ def is_mutable(collection: Collection) -> bool:
     """Return True if the Schema API may change the schema. Tries a change without effect."""
     try:
         change(collection, _NO_CHANGE)
-    except SolrUnauthorized:
+    except SolrUnauthorized as error:
+        if error.status != 403:
+            raise
         return False
     except SolrAnswerError as error:
         return error.status == 400 and "not editable" not in error.reason

@@ -50,7 +50,9 @@ from neardup_solr.solr.responses import (
     CUT_OFF,
     LOG,
     NOT_SOLR,
+    REFUSES_CERTIFICATE,
     REMEDIES,
+    WANTS_CERTIFICATE,
     answer,
     cause,
     check,
@@ -415,6 +417,8 @@ class CheckedSession(requests.Session):
                 yield from (sent, sent.rpartition(" ")[2])
 
     def _unreachable(self, shown: str, cause: str) -> SolrUnreachable:
+        if cause == REFUSES_CERTIFICATE and not (self.carrier or self).cert:
+            cause = WANTS_CERTIFICATE  # as some servers refuse that there is none
         again = _AGAIN if self.reached else ""
         remedy = _EMBEDDED if self.embedded else REMEDIES.get(cause, again)
         return SolrUnreachable(shown, cause, *filter(None, [remedy]))

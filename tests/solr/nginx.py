@@ -38,7 +38,7 @@ def nginx(folder: Path, **servers: str) -> Iterator[dict[str, str]]:
     places, blocks = {}, []
     for name, block in servers.items():
         host, tls = ("[::1]" if name == "ipv6" else "127.0.0.1"), "ssl_certificate" in block
-        place = f"{host}:{_free_port(host.strip('[]'))}"
+        place = f"{host}:{free_port(host.strip('[]'))}"
         places[name] = f"{'https' if tls else 'http'}://{place}"
         blocks.append(f"server {{ listen {place}{' ssl' if tls else ''}; {block} }}")
     user = "user root;" if os.geteuid() == 0 else ""
@@ -47,14 +47,15 @@ def nginx(folder: Path, **servers: str) -> Iterator[dict[str, str]]:
     file.write_text(text)
     process = subprocess.Popen([program, "-e", str(folder / "log"), "-c", str(file)])
     try:
-        _wait_until_open(process, [place.split("//")[1] for place in places.values()])
+        wait_until_open(process, [place.split("//")[1] for place in places.values()])
         yield places
     finally:
         process.terminate()
         process.wait(SECONDS)
 
 
-def _free_port(host: str) -> int:
+def free_port(host: str) -> int:
+    """A port of this machine that is free."""
     with socket.create_server((host, 0), family=_family(host)) as free:
         return int(free.getsockname()[1])
 
@@ -63,15 +64,16 @@ def _family(host: str) -> socket.AddressFamily:
     return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
-def _wait_until_open(process: subprocess.Popen[bytes], places: list[str]) -> None:
+def wait_until_open(process: subprocess.Popen[bytes], places: list[str]) -> None:
+    """Return once a process listens at each of these places."""
     end = time.monotonic() + SECONDS
     for place in places:
         host, _, port = place.rpartition(":")
         while True:
-            assert process.poll() is None, "nginx has ended; see its log"
+            assert process.poll() is None, "the server has ended"
             try:
                 socket.create_connection((host.strip("[]"), int(port))).close()
                 break
             except OSError:
-                assert time.monotonic() < end, "nginx does not listen"
+                assert time.monotonic() < end, "the server does not listen"
                 time.sleep(0.01)

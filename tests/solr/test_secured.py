@@ -12,7 +12,7 @@ import neardup_solr as nd
 from tests.command import neardup
 from tests.faults.scripted import Answer
 from tests.solr.front import Certified, Door, certify, certify_client, front
-from tests.solr.nginx import nginx
+from tests.solr.nginx import free_port, nginx, wait_until_open
 
 pytestmark = pytest.mark.usefixtures("plain_environment")
 TEXTS = {"1": "the quick brown fox jumps", "2": "the quick brown fox leaps", "3": "nothing alike"}
@@ -124,6 +124,30 @@ def test_a_client_certificate(
     ran = neardup("--cert", str(other), *words)
     assert "it refuses the client certificate; name a PEM file" in ran.stderr
     assert (ran.returncode, ran.stderr.count("\n")) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [("-tls1_2", "does it ask for a client certificate"), ("-tls1_3", "asks for a client cert")],
+)
+def test_a_server_that_wants_one_within_tls(
+    version: str, said: str, certified: Certified, tmp_path: Path
+) -> None:
+    """Solr itself refuses the connection, unlike nginx, which gives a page."""
+    place = f"127.0.0.1:{free_port('127.0.0.1')}"
+    command = ["openssl", "s_server", version, "-quiet", "-www", "-accept", place,
+               "-cert", str(certified.certificate), "-key", str(certified.key),
+               "-CAfile", str(certified.ca), "-Verify", "2", "-verify_return_error"]  # fmt: skip
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        try:
+            wait_until_open(process, [place])
+            address, other = f"https://{place}/solr", certify_client(certify(tmp_path))
+            with pytest.raises(nd.SolrUnreachable, match=said):
+                nd.connect(address, "x", ca=certified.ca).count()
+            with pytest.raises(nd.SolrUnreachable, match="it refuses the client certificate; name"):
+                nd.connect(address, "x", ca=certified.ca, cert=other).count()
+        finally:
+            process.terminate()
 
 
 def test_a_client_certificate_that_cannot_be_used(certified: Certified, tmp_path: Path) -> None:

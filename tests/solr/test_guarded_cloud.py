@@ -1,0 +1,71 @@
+"""A SolrCloud whose nodes ask for a password, and vouch for users to each other (PKI)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kazoo.client import KazooClient
+
+import neardup_solr as nd
+from neardup_solr.embedded.layout import security_rules
+from neardup_solr.embedded.nodes import ZOOKEEPER
+from tests.solr.cloud import nodes, with_jars
+
+# Two nodes of its own.
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("plain_environment")]
+TEXTS = {str(n): f"the quick brown fox leaps over the lazy dog {n // 2}" for n in range(200)}
+RIGHTS = {"read": "r", "schema-read": "r", "update": "w"}
+
+
+@pytest.fixture(scope="module")
+def guarded(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ...]]:
+    """The addresses of two nodes that know the user `neardup`, and one who may only read."""
+    rules = security_rules("p/w", os.urandom(32))
+    rules["authentication"]["credentials"]["reader"] = rules["authentication"]["credentials"][
+        "neardup"
+    ]
+    rules["authorization"]["user-role"]["reader"] = "r"
+    permissions = [{"name": name, "role": [role, "admin"]} for name, role in RIGHTS.items()]
+    rules["authorization"]["permissions"][:0] = permissions
+    with nodes(with_jars(home, tmp_path_factory.mktemp("guarded")), 2) as server:
+        zookeeper = KazooClient(f"127.0.0.1:{server.port + ZOOKEEPER}")
+        zookeeper.start()
+        zookeeper.set("/security.json", json.dumps(rules).encode())
+        zookeeper.stop()
+        zookeeper.close()
+        yield server.nodes
+
+
+@pytest.fixture
+def login(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The administrator's, in the environment."""
+    monkeypatch.setenv("NEARDUP_SOLR_USER", "neardup")
+    monkeypatch.setenv("NEARDUP_SOLR_PASSWORD", "p/w")
+
+
+@pytest.mark.usefixtures("login")
+def test_shards_on_both_nodes(guarded: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever node is asked passes requests on to the other, for its shard, as the same user."""
+    nd.init(nd.connect(guarded[0], "listings"), shards=2)
+    solr = nd.connect(guarded[0], "listings")
+    assert len({shard.leader for shard in solr.cluster().shards}) == 2
+    documents = [nd.Document(id=id, text=text) for id, text in TEXTS.items()]
+    assert nd.index(documents, solr).indexed == 200
+    for address in guarded:
+        one = nd.connect(address, "listings")
+        assert [match.id for match in nd.search(one, id="10")][:1] == ["11"]
+        assert len(nd.duplicates(one).pairs) >= 100
+        assert sum(1 for _ in one.export(["id"])) == 200
+    monkeypatch.setenv("NEARDUP_SOLR_USER", "reader")
+    reader = nd.connect(guarded[1], "listings")
+    assert reader.cluster().nodes == ()
+    assert len(nd.duplicates(reader).pairs) >= 100
+    with pytest.raises(nd.SolrUnauthorized, match="a role with the permission update"):
+        nd.index(documents, reader)
+    monkeypatch.setenv("NEARDUP_SOLR_PASSWORD", "wrong")
+    with pytest.raises(nd.SolrUnauthorized, match=r"\(HTTP 401\)"):
+        nd.connect(guarded[1], "listings").count()
