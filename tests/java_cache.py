@@ -15,7 +15,7 @@ from pathlib import Path
 
 from neardup_solr import embedded
 from neardup_solr.embedded import process
-from neardup_solr.embedded.layout import Layout, layout
+from neardup_solr.embedded.layout import default_version, layout
 from neardup_solr.testing import fresh_core, private_home
 from tests import ROOT
 
@@ -26,33 +26,34 @@ QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 def options() -> str:
     """The options for Java, with the cache if there is one."""
     kept = cache()
-    # Java 25 is the first with such a cache, and complains of details that nobody can change.
+    # Java tells of each detail of a cache that it cannot use: nobody has to see that.
     known = f'-XX:SharedArchiveFile="{kept}" -Xlog:disable'
     return f"{QUICK} {known}" if kept.is_file() else QUICK
 
 
 def cache() -> Path:
     """The file for this Java and these jars; Java, too, compares their sizes and times."""
-    parts = [process.find_java(), *sorted(layout().jars.glob("*.jar"))]
+    parts = [process.find_java(), *sorted(layout(default_version()).jars.glob("*.jar"))]
     facts = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in parts]
     return ROOT / "build" / f"solr-{hashlib.sha256(str(facts).encode()).hexdigest()[:12]}.aot"
 
 
 def main() -> None:
     """Let a cloud of one node work a little, and keep its classes as it ends."""
-    with tempfile.TemporaryDirectory() as folder, private_home(Path(folder)) as home:
+    with tempfile.TemporaryDirectory() as folder, private_home(Path(folder)):
         kept = cache()
         if kept.is_file():
             return
         kept.parent.mkdir(exist_ok=True)
         made = kept.with_suffix(f".{os.getpid()}")
         os.environ["JDK_JAVA_OPTIONS"] = f'{QUICK} -XX:AOTCacheOutput="{made}"'
-        server = embedded.nodes.start(Layout(home=home), 1, "512m", None, print)
+        place = layout(default_version())
+        server = embedded.nodes.start(place, 1, "512m", None, print)
         with fresh_core(server.url) as core:
             core.add([{"id": "1"}])
             core.commit()
             assert core.count() == 1
-        embedded.nodes.stop(Layout(home=home), 1, timeout=300)
+        embedded.nodes.stop(place, 1, timeout=300)
         made.replace(kept)
 
 
