@@ -106,5 +106,8 @@ class Failures:
         """Log how many records could not be used, and why the first could not."""
         if self.count and self.on_error is None:
             records = counted(self.count, "record")
+            if not self.first:  # the dead letters of that run say why
+                LOG.warning("%s could not be used by an earlier run", records)
+                return
             more = "" if self.count == 1 else ", the first of them"
             LOG.warning("%s could not be used%s: %s", records, more, self.first[0])

@@ -154,9 +154,10 @@ class Settings:
 
 
 DEFAULT_SETTINGS = Settings()
-# Of annotate: in documents of another program shingles would be most of the index, and signature
+# Of annotate, and of index if texts are long: shingles would be most of the index, and signature
 # terms find what bands find.
 ANNOTATED = Settings(fields=frozenset(DEFAULT_FIELDS) - {"content_ng", "content_sg"})
+LONG_TEXT = 60  # words; above it, shingles are most of an index, and bands find what they find
 # A base with which each value may be whatever it can be beside some others.
 _WIDEST = Settings(kind="stems", hashes=65_536, bands=1, rows=1, signatures=0)
 

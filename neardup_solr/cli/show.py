@@ -27,7 +27,6 @@ WIDEST_ID = 0.3  # of the terminal, longer ones are folded
 NARROW = 66  # columns of a terminal; below it a table leaves no room for texts
 _FULL_TEXT = re.compile(r"\bcontent:(?!\[|\*$)")
 _NOT_SHOWN = re.compile(r"(?:(?!\r?\n)[^\t ])+")  # all but tabs, blanks and line breaks
-LONG_TEXT = 60  # words; above it, shingles are most of an index
 
 
 def say(line: str) -> None:
@@ -249,6 +248,8 @@ def say_summary(summary: IndexSummary) -> None:
         f" ({summary.seconds:.1f} s, {rate:,.0f} records/s)."
     )
     say(f"The collection {summary.collection} has {counted(summary.documents, 'document')} now.")
+    from neardup_solr.settings import LONG_TEXT
+
     long = summary.words > LONG_TEXT * summary.read
     if long and "content_ng" in summary.settings.fields:
         say(

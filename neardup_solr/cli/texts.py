@@ -194,7 +194,7 @@ TEXTS: dict[str, dict[str, str]] = {
     "What shapes the signatures": {
         "fields": (
             "LIST: Fields to write: all, a list, =-content_ng for all but this one, or"
-            " +profile_hash for text profiles too."
+            " +profile_hash for text profiles too [of long texts: no shingles]."
         ),
         "kind": "What shingles are made of [words].",
         "shingle_size": "Pieces in a shingle [3].",

@@ -539,30 +539,35 @@ class Collection:
         raise SettingsError(reason, f"index some: neardup index FILE {self.place}")
 
     def choose_settings(
-        self, asked: Settings | Mapping[str, Any] | None, usual: Settings | None = None
+        self,
+        asked: Settings | Mapping[str, Any] | None,
+        usual: Settings | Callable[[], Settings] | None = None,
     ) -> Settings:
         """The settings to index with: those asked for, else those stored, else the usual ones.
 
         A mapping asks for some of them by name. The usual ones are those of `annotate` if the
-        collection has names of its own for our fields.
+        collection has names of its own for our fields. A function that chooses them is called only
+        if none are stored.
 
         Raises ArgumentError if one of them is impossible, before Solr is asked; SettingsError that
         shows both if asked and stored ones differ.
         """
         require_possible(asked)
-        usual = usual or (DEFAULT_SETTINGS if self.names.is_plain else ANNOTATED)
         # Searches do not see documents of an interrupted run yet, but they count.
         self.commit()
         stored = self.stored_settings()
+        if callable(usual):
+            usual = usual() if stored is None else stored
+        base = stored or usual or (DEFAULT_SETTINGS if self.names.is_plain else ANNOTATED)
         if asked is not None:
-            asked = settings_of(asked, stored or usual)
+            asked = settings_of(asked, base)
         if asked is not None and stored is not None and stored != asked:
             raise SettingsError(
                 f"the collection was indexed with [{stored.fingerprint}],"
                 f" and [{asked.fingerprint}] was asked for",
                 "leave these settings out to use the stored ones, or index into another collection",
             )
-        return asked or stored or usual
+        return asked or base
 
     def take_names(self, names: Names) -> None:
         """Call the fields so from now on: these names have just been kept in the schema."""

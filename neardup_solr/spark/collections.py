@@ -127,14 +127,16 @@ def write(
 
     require_possible(settings)
     require_positive(batch=batch)
-    given = {"settings": settings, "batch": batch, "patience": in_seconds(patience, "patience")}
+    patience = in_seconds(patience, "patience")
     most = in_bytes(max_doc_bytes, "max_doc_bytes")
     reading = Reading(id=id, text=listed(text), keep=listed(keep), max_doc_bytes=most)
     documents = chosen(frame, reading)
     target = _connect(address, collection)
     # Before the executors begin: other settings, or a collection that is not to be written to.
-    target.choose_settings(settings)
+    # Partitions must not choose them by their own texts, each for itself.
+    chosen_settings = target.choose_settings(settings)
     target.require_placed(1)
+    given = {"settings": chosen_settings, "batch": batch, "patience": patience}
     done = documents.mapInArrow(
         lambda batches: _index_partition(batches, address, collection, reading, given),
         "bucket int, blob binary",

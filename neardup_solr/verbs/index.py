@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from hashlib import blake2b
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +34,9 @@ from neardup_solr.errors import (
     SolrError,
     counted,
 )
-from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, ignore
+from neardup_solr.progress import LOG, Failures, OnError, OnProgress, SourceProgress, ignore
 from neardup_solr.records import Document, check_documents
-from neardup_solr.settings import Settings
+from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, LONG_TEXT, Settings
 from neardup_solr.solr import admin
 from neardup_solr.solr.cloud import require_single
 from neardup_solr.solr.collection import Collection
@@ -47,6 +48,7 @@ from neardup_solr.sources.record import came_before, check_keep
 from neardup_solr.verbs.delivery import Batch, Delivery, Destination, Interval
 
 BATCH_CHARACTERS = 4 * 2**20
+FIRST_TEXTS = 1_000  # whose length chooses the fields of a new collection
 LOOKED_AT = 100  # documents whose columns stand for those of the collection
 
 
@@ -110,8 +112,9 @@ def index(
     is read, as for `read`. If an id comes again, the "last" of its records counts, or the "first"
     by `on_repeat`; by "fail" the later ones fail.
 
-    Without `settings` those of the collection apply, or the defaults if it is empty; a mapping
-    gives some of them by name. Documents with the same id are replaced, so running it again
+    Without `settings` those of the collection apply, or the defaults if it is empty, without
+    shingles and signature terms if the first thousand texts are long; a mapping gives some of them
+    by name, such as {"fields": "all"}. Documents with the same id are replaced, so running it again
     changes nothing but versions. If one of them would lose a column that was kept before, its
     batch is not sent: name that column too, or give keep=() to drop it.
 
@@ -161,7 +164,11 @@ def index(
             if job is not None:
                 run.open_job(held.enter_context(Job(Path(job))), collection, resume=resume)
             batches = run.batches(source)
-            chosen = _choose_settings(collection, settings, min_replicas)
+            first: list[Batch] = []
+            looks = collection.names.is_plain and not _names_fields(settings)
+            usual = partial(_choose_by_texts, batches, first) if looks else None
+            chosen = _choose_settings(collection, settings, usual, min_replicas)
+            batches = chain(first, batches)
             collection.require_fields(["id", *chosen.fields])
             collection.require_placed(min_replicas)
             if keep is None or not collection.names.is_plain:
@@ -193,17 +200,48 @@ def index(
 
 
 def _choose_settings(
-    collection: Collection, settings: Settings | Mapping[str, Any] | None, min_replicas: int
+    collection: Collection,
+    settings: Settings | Mapping[str, Any] | None,
+    usual: Callable[[], Settings] | None,
+    min_replicas: int,
 ) -> Settings:
     """Choose the settings. A collection that is missing is to be made with enough replicas."""
     try:
-        return collection.choose_settings(settings)
+        return collection.choose_settings(settings, usual)
     except CoreMissing as error:
         if min_replicas > 1:
             if not admin.is_cloud(collection):
                 require_single(min_replicas=min_replicas)
             error.next_step += f" --replicas {min_replicas}"
         raise
+
+
+def _names_fields(settings: Settings | Mapping[str, Any] | None) -> bool:
+    return isinstance(settings, Settings) or "fields" in (settings or ())
+
+
+def _choose_by_texts(batches: Iterator[Batch], first: list[Batch]) -> Settings:
+    """Choose the usual settings by the first texts: without shingles, and a line, if they are long.
+
+    The batches that are read for it go to `first`.
+    """
+    lengths: list[int] = []
+    characters = 0
+    while len(lengths) < FIRST_TEXTS and characters < BATCH_CHARACTERS:
+        if (batch := next(batches, None)) is None:
+            break
+        first.append(batch)
+        characters += batch.characters
+        lengths += (len(one.text.split()) for one in batch.documents.values())
+    words = sorted(lengths)[len(lengths) // 2] if lengths else 0
+    if words <= LONG_TEXT:
+        return DEFAULT_SETTINGS
+    LOG.warning(
+        "texts of about %d words are found by bands: word shingles and signature terms are left out"
+        " (fields=all keeps them)",
+        words,
+    )
+    return ANNOTATED
 
 
 def _require_one_text_field(collection: Collection, columns: Sequence[str]) -> None:

@@ -30,6 +30,7 @@ from neardup_solr.measures import (
     rerank,
 )
 from neardup_solr.minhash import make_entry
+from neardup_solr.progress import LOG
 from neardup_solr.records import Document, Entry, Hit, Match, Pair, ordered
 from neardup_solr.settings import Settings, require_indexed
 from neardup_solr.solr import query, schema
@@ -189,9 +190,12 @@ def _by_bands(
     and if all documents have the known settings: the request itself counts those.
     """
     settings = collection.known_settings
-    compared_field = measure_named(criteria.measure).compared_field
+    measure = measure_named(criteria.measure)
+    compared_field = measure.compared_field
     fields = ["content", "content_bands", compared_field]
     if settings is None or criteria.same or not settings.fields.issuperset(fields):
+        return None
+    if criteria.by is None and measure.way == "shingles":  # `searchable` warns
         return None
     if (criteria.by or next(iter(_ways(settings.fields)), None)) != "bands":
         return None
@@ -234,6 +238,13 @@ def searchable(collection: Collection, criteria: Criteria) -> tuple[Settings, Cr
     if ways and "content" in there:
         require_indexed(needed, there, f"choose another `by`: {' or '.join(ways)}")
     require_indexed(needed, there)
+    seeks_excerpts = measure_named(criteria.measure).way == "shingles"
+    if seeks_excerpts and criteria.by is None and by != "shingles":
+        LOG.warning(
+            "by %s most excerpts of longer texts are missed: index the documents into a collection"
+            " with fields=all to find them",
+            by,
+        )
     if criteria.read:
         _require_kept(collection, criteria.read, "name another one in `same`")
     return settings, replace(criteria, by=by)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -286,7 +286,8 @@ def gather(options: Options, spill: Spill, previous: PreviousRun | None = None) 
     Raises SettingsError if two collections have different settings.
     """
     stored = [_read_settings(each) for each in options.given if is_collection(each)]
-    if len(stored) == 2 and stored[0] != stored[1]:
+    # Not by their fields: those that are read are there, and others do not shape signatures.
+    if len({replace(each, fields=frozenset()) for each in stored}) == 2:
         shown = " and ".join(f"[{each.fingerprint}]" for each in stored)
         reason = f"the two collections were indexed with different settings, {shown}"
         raise SettingsError(reason, "index one of them again with the settings of the other")
