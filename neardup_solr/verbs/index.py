@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -164,11 +164,13 @@ def index(
             if job is not None:
                 run.open_job(held.enter_context(Job(Path(job))), collection, resume=resume)
             batches = run.batches(source)
-            first: list[Batch] = []
+            first: list[Batch | BaseException] = []
             looks = collection.names.is_plain and not _names_fields(settings)
-            usual = partial(_choose_by_texts, batches, first) if looks else None
+            # What is not there as a whole may come slowly: its first batch has to do.
+            texts = FIRST_TEXTS if run.progress.rows or run.progress.size else 1
+            usual = partial(_choose_by_texts, batches, texts, first) if looks else None
             chosen = _choose_settings(collection, settings, usual, min_replicas)
-            batches = chain(first, batches)
+            batches = _go_on(first, batches)
             collection.require_fields(["id", *chosen.fields])
             collection.require_placed(min_replicas)
             if keep is None or not collection.names.is_plain:
@@ -220,15 +222,30 @@ def _names_fields(settings: Settings | Mapping[str, Any] | None) -> bool:
     return isinstance(settings, Settings) or "fields" in (settings or ())
 
 
-def _choose_by_texts(batches: Iterator[Batch], first: list[Batch]) -> Settings:
+def _go_on(first: list[Batch | BaseException], batches: Iterator[Batch]) -> Iterator[Batch]:
+    """Pass on the batches that were read ahead, or raise what ended them, then the others."""
+    for one in first:
+        if isinstance(one, BaseException):
+            raise one
+        yield one
+    yield from batches
+
+
+def _choose_by_texts(
+    batches: Iterator[Batch], texts: int, first: list[Batch | BaseException]
+) -> Settings:
     """Choose the usual settings by the first texts: without shingles, and a line, if they are long.
 
-    The batches that are read for it go to `first`.
+    The batches that are read for it go to `first`, and what ends them: those before are sent.
     """
     lengths: list[int] = []
     characters = 0
-    while len(lengths) < FIRST_TEXTS and characters < BATCH_CHARACTERS:
-        if (batch := next(batches, None)) is None:
+    while len(lengths) < texts and characters < BATCH_CHARACTERS:
+        try:
+            if (batch := next(batches, None)) is None:
+                break
+        except BaseException as error:  # an interrupt, too
+            first.append(error)
             break
         first.append(batch)
         characters += batch.characters

@@ -220,7 +220,8 @@ def test_delete_by_id_and_by_query(solr: Collection) -> None:
 def test_a_long_document(solr: Collection) -> None:
     """A text of 100,000 words, with one word beyond Lucene's term limit, is found by each way."""
     long = " ".join(f"w{n % 5000}x{n}" for n in range(100_000)) + " " + "y" * 40_000
-    nd.index([Document(id="1", text=long), Document(id="2", text=long + " end")], solr)
+    documents = [Document(id="1", text=long), Document(id="2", text=long + " end")]
+    nd.index(documents, solr, settings={"fields": "all"})
     ways: tuple[By, ...] = ("signatures", "bands", "shingles")
     for by in ways:
         found = nd.search(solr, id="1", by=by)

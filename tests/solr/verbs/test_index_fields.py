@@ -93,6 +93,19 @@ def test_most_of_the_first_texts_count(solr: Collection) -> None:
     assert nd.index(source, solr).settings == DEFAULT_SETTINGS
 
 
+def test_a_slow_source_waits_for_one_batch(solr: Collection) -> None:
+    """What comes from an iterator is sent as soon as a batch is full."""
+    taken: list[int] = []
+
+    def slow() -> Iterator[nd.Document]:
+        for at, one in enumerate(documents(40)):
+            taken.append(solr.count() if at == 30 else 0)
+            yield one
+
+    nd.index(slow(), solr, batch=2, threads=1, checkpoint_every=2)
+    assert max(taken) > 0
+
+
 def test_what_was_looked_at_is_in_the_job(
     solr: Collection, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
