@@ -36,7 +36,7 @@ from neardup_solr.errors import (
 )
 from neardup_solr.progress import LOG, Failures, OnError, OnProgress, SourceProgress, ignore
 from neardup_solr.records import Document, check_documents
-from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, LONG_TEXT, Settings
+from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, LONG_TEXT, Settings, settings_of
 from neardup_solr.solr import admin
 from neardup_solr.solr.cloud import require_single
 from neardup_solr.solr.collection import Collection
@@ -168,7 +168,7 @@ def index(
             looks = collection.names.is_plain and not _names_fields(settings)
             # What is not there as a whole may come slowly: its first batch has to do.
             texts = FIRST_TEXTS if run.progress.rows or run.progress.size else 1
-            usual = partial(_choose_by_texts, batches, texts, first) if looks else None
+            usual = partial(_choose_by_texts, settings, batches, texts, first) if looks else None
             chosen = _choose_settings(collection, settings, usual, min_replicas)
             batches = _go_on(first, batches)
             collection.require_fields(["id", *chosen.fields])
@@ -232,12 +232,16 @@ def _go_on(first: list[Batch | BaseException], batches: Iterator[Batch]) -> Iter
 
 
 def _choose_by_texts(
-    batches: Iterator[Batch], texts: int, first: list[Batch | BaseException]
+    asked: Settings | Mapping[str, Any] | None,
+    batches: Iterator[Batch],
+    texts: int,
+    first: list[Batch | BaseException],
 ) -> Settings:
     """Choose the usual settings by the first texts: without shingles, and a line, if they are long.
 
     The batches that are read for it go to `first`, and what ends them: those before are sent.
     """
+    settings_of(asked)  # raises before anything is read
     lengths: list[int] = []
     characters = 0
     while len(lengths) < texts and characters < BATCH_CHARACTERS:
