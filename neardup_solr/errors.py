@@ -152,7 +152,7 @@ class SolrUnreachable(SolrError):
 
 
 class SolrUnauthorized(SolrError):
-    """Solr wants other credentials (401 or 403)."""
+    """Solr wants other credentials, or these do not allow it (401 or 403)."""
 
     def __init__(self, url: str, status: int) -> None:
         super().__init__(

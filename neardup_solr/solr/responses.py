@@ -374,7 +374,10 @@ def _nobody(response: requests.Response, url: str, *, embedded: bool) -> SolrErr
     elif "json" not in kind:
         reason = f"the answer is not JSON but {kind}"
     reason = f"{reason} (HTTP {status})"
-    return SolrAnswerError(url, status, reason, NOT_SOLR if slash else _UNFINISHED)
+    step = NOT_SOLR if slash else _UNFINISHED
+    if status == 200 and kind == "text/html":
+        step += ", or give credentials if it is a page to log in"
+    return SolrAnswerError(url, status, reason, step)
 
 
 def _message(error: Any, status: int) -> str:

@@ -57,6 +57,7 @@ def addresses(
         reader=f"{asks} location ~ /(update|schema)$ {{ limit_except GET {{ deny all; }}"
         f" proxy_pass {solr_url.removesuffix('/solr')}; }} {passed}",
         login="location / { return 302 https://login.example.org/?next=solr; }",
+        page="location / { default_type text/html; return 200 '<form>Who are you?</form>'; }",
         denied="location / { return 403; }",
         proxy="location /solr/ {"
         ' if ($http_proxy_authorization != "Basic bWU6cC93") {'
@@ -179,6 +180,8 @@ REFUSED = {
     "expired": "its TLS certificate has expired; renew it on that server",
     "login": "it redirects to https://login.example.org/; give that address if it is your Solr, or"
     " credentials if it is a page to log in",
+    "page": "the answer is not JSON but text/html (HTTP 200); check that this is the address of a"
+    " Solr, or give credentials if it is a page to log in",
     "denied": "Solr does not allow this (HTTP 403); set $NEARDUP_SOLR_USER and",
 }
 
