@@ -6,6 +6,7 @@ import io
 import time
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,7 @@ def create(
             if CONFIGSET not in listed["configSets"]:
                 _upload(collection, configset)
             sizes = {"numShards": str(shards), "replicationFactor": str(replicas)}
+            sizes["maxShardsPerNode"] = "-1"  # Solr 8 puts one on a node; later ones have no limit
             params = {"collection.configName": CONFIGSET, **sizes}
             path = "collections"
         else:
@@ -319,6 +321,16 @@ def system(collection: Collection) -> Told:
     return _told(collection, f"{collection.base}/admin/info/system") or {}
 
 
+def versions(collection: Collection) -> tuple[str, ...]:
+    """List the versions of Solr that the live nodes have, none if they do not tell."""
+    found = []
+    for base in cluster(collection).nodes or (collection.base,):
+        with suppress(SolrUnreachable):
+            told = _told(collection, f"{base}/admin/info/system")
+            found.append(_part(told, "lucene").get("solr-spec-version"))
+    return tuple(dict.fromkeys(str(one) for one in found if one))
+
+
 def cluster(collection: Collection) -> cloud.SolrCluster:
     """Ask for the whole SolrCloud, to see which other collections have the same schema."""
     url = f"{collection.base}/admin/collections"
@@ -373,7 +385,8 @@ class Health:
     `heap` is the share of Java's memory in use, 0 to 1; `disk` are the free bytes; `deleted` is the
     share of deleted documents in the index; `replaying` tells whether the update log is still
     being replayed; `inactive` are replicas that do not serve; `without_keeper` tells whether the
-    ZooKeeper of a SolrCloud is away, as then nothing is known of its replicas.
+    ZooKeeper of a SolrCloud is away, as then nothing is known of its replicas; `versions` are those
+    of the nodes.
     """
 
     heap: float | None = None
@@ -382,6 +395,7 @@ class Health:
     replaying: bool | None = None
     inactive: tuple[str, ...] = ()
     without_keeper: bool = False
+    versions: tuple[str, ...] = ()
 
 
 def health(collection: Collection) -> Health:
@@ -397,6 +411,7 @@ def health(collection: Collection) -> Health:
         deleted=deleted / largest if deleted is not None and largest else None,
         replaying=None if state is None else state in _REPLAYING,
         inactive=cluster(collection).inactive,
+        versions=versions(collection),
         without_keeper=_is_without_keeper(collection),
     )
 

@@ -20,7 +20,14 @@ from neardup_solr.solr import schema
 from neardup_solr.solr.admin import Health, health
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT
-from neardup_solr.verbs.lint.rules import DANGER, NOTE, WARNING, Finding, by_level
+from neardup_solr.verbs.lint.rules import (
+    DANGER,
+    NOTE,
+    WARNING,
+    Finding,
+    by_level,
+    check_versions,
+)
 
 SAMPLE = 1_000
 
@@ -207,6 +214,8 @@ def _server(health: Health) -> Iterator[Finding]:
         reason = "deleted and rewritten documents still take space"
         remedy = "merges free it, or /update?commit=true&expungeDeletes=true"
         yield Finding(NOTE, "deleted", f"{health.deleted:.0%} of the index", reason, remedy)
+    if health.versions:
+        yield from check_versions(health.versions)
 
 
 def _of(ids: list[str], documents: int) -> str:

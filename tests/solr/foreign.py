@@ -30,7 +30,7 @@ CONFIG = """<config>
 """
 MANAGED = (
     '<schemaFactory class="ManagedIndexSchemaFactory"><bool name="mutable">{}</bool>'
-    "</schemaFactory>"
+    '<str name="managedSchemaResourceName">managed-schema.xml</str></schemaFactory>'
 )
 CLASSIC = '<schemaFactory class="ClassicIndexSchemaFactory"/>'
 LOG = "<updateLog/>"
@@ -40,7 +40,10 @@ SCHEMA = """<schema name="shop" version="1.6">
   <fieldType name="string" class="solr.StrField" sortMissingLast="true" docValues="true"/>
   <fieldType name="plong" class="solr.LongPointField" docValues="true"/>
   <fieldType name="text" class="solr.TextField">
-    <analyzer><tokenizer name="standard"/><filter name="lowercase"/></analyzer>
+    <analyzer>
+      <tokenizer class="solr.StandardTokenizerFactory"/>
+      <filter class="solr.LowerCaseFilterFactory"/>
+    </analyzer>
   </fieldType>
   <fieldType name="_nest_path_" class="solr.NestPathField"/>
   <field name="sku" type="string" indexed="true" stored="true" required="true"/>

@@ -45,7 +45,7 @@ def shop(cloud: str) -> Collection:
     )
     for name, shards in ((BOOKS, "2"), (TOYS, "1")):
         collections(solr, action="CREATE", name=name, numShards=shards,
-                    **{"collection.configName": "shop"})  # fmt: skip
+                    maxShardsPerNode="-1", **{"collection.configName": "shop"})  # fmt: skip
     return solr
 
 

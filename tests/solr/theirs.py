@@ -56,7 +56,10 @@ SCHEMA = """<schema name="theirs" version="1.6">
   <fieldType name="location" class="solr.LatLonPointSpatialField" docValues="true"/>
   <fieldType name="nest" class="solr.NestPathField"/>
   <fieldType name="text" class="solr.TextField" positionIncrementGap="100">
-    <analyzer><tokenizer name="standard"/><filter name="lowercase"/></analyzer>
+    <analyzer>
+      <tokenizer class="solr.StandardTokenizerFactory"/>
+      <filter class="solr.LowerCaseFilterFactory"/>
+    </analyzer>
   </fieldType>
   <field name="key" type="string" required="true" indexed="true" stored="true"/>
   <field name="_version_" type="plong" indexed="false" stored="false"/>
@@ -138,7 +141,7 @@ def sharded(cloud: str, *, processors: str = "") -> Iterator[Collection]:
                          params={"action": "UPLOAD", "name": name})  # fmt: skip
     assert sent.status_code == 200, sent.text
     _admin(cloud, "collections", action="CREATE", name=name, numShards="2",
-           **{"collection.configName": name})  # fmt: skip
+           maxShardsPerNode="-1", **{"collection.configName": name})  # fmt: skip
     yield open_collection(cloud, name, names=NAMES)
     _admin(cloud, "collections", action="DELETE", name=name)
 

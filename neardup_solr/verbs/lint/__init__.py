@@ -94,7 +94,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
         takes_clauses=admin.takes_clauses(collection, found.key),
         chain=None if config is None else admin.update_chain(config),
         select=admin.handler_parameters(config or {}, "/select"),
-        version=told.get("lucene", {}).get("solr-spec-version", ""),
+        versions=admin.versions(collection),
         cluster=admin.cluster(collection),
         is_local=admin.is_local(collection),
         is_encrypted=collection.base.startswith("https:"),
@@ -103,7 +103,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     return Lint(
         documents=documents,
         findings=tuple(findings(facts)),
-        is_untried=is_untried(facts.version),
+        is_untried=any(map(is_untried, facts.versions)),
     )
 
 

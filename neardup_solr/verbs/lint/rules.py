@@ -72,7 +72,7 @@ class CollectionFacts:
     takes_clauses: bool | None = None
     chain: Sequence[str] | None = None
     select: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    version: str = ""
+    versions: Sequence[str] = ()
     cluster: SolrCluster = field(default_factory=SolrCluster)
     is_local: bool = True
     is_encrypted: bool = True
@@ -237,7 +237,9 @@ def likely_texts(schema: Schema, names: Names, used: Collection[str]) -> list[st
 
 
 TESTED = (9, 10, 1)
-TRIED = ((9, 7), (10,))  # from this version on, before that one
+TRIED = ((8, 11), (10,))  # from this version on, before that one
+# What a minor version of Solr cannot do (docs/versions.md); each other one can do all.
+CANNOT = {(9, 0): "it cannot mark near-duplicates: an update in place needs a field _root_"}
 _HIDING = frozenset({"fq", "defType", "q", "fl", "rows", "start", "sort", "group", "wt"})
 
 
@@ -297,9 +299,34 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdecimal())
 
 
+def check_versions(versions: Sequence[str]) -> Iterator[Finding]:
+    """Find what is to be done about the versions of the nodes of a Solr, () if none tells."""
+    if len(versions) > 1:
+        reason = f"the nodes of this cloud run {' and '.join(versions)}"
+        remedy = "upgrade the others before anything is written: a replica may move to an older one"
+        yield Finding(WARNING, "version", "versions of Solr", reason, remedy)
+    if not versions:
+        reason = "this Solr does not tell its version (/admin/info/system)"
+        yield Finding(NOTE, "version", "Solr", reason, "8.11 to 9.10 are known to work: look it up")
+    for version in versions:
+        numbers, about = _numbers(version), f"Solr {version}"
+        if is_untried(version):
+            reason = "nobody has tried this package with it; 8.11 to 9.10 are known to work"
+            is_old = numbers < TRIED[0]
+            remedy = "upgrade to 9.10.1" if is_old else "try it on a copy first"
+            yield Finding(WARNING if is_old else NOTE, "version", about, reason, remedy)
+        elif numbers < TESTED:
+            known = "CVE-2026-22022, CVE-2026-22444, and more in older releases"
+            cannot = CANNOT.get(numbers[:2], "")
+            reason = f"{cannot or 'each verb works with it'}; it has holes, closed later ({known})"
+            yield Finding(
+                WARNING if cannot else NOTE, "version", about, reason, "upgrade to 9.10.1"
+            )
+
+
 def _check_server(facts: CollectionFacts) -> Iterator[Finding]:
     """Find what the server limits, shares, lacks or leaves open."""
-    cluster, numbers, version = facts.cluster, _numbers(facts.version), f"Solr {facts.version}"
+    cluster = facts.cluster
     if facts.takes_clauses is False:
         refused = f"a query of {CLAUSES:,} clauses is refused"
         reason = f"{refused}: long texts cannot be searched by shingles"
@@ -316,13 +343,7 @@ def _check_server(facts: CollectionFacts) -> Iterator[Finding]:
         reason = "these collections share the configset: they get the added fields too"
         remedy = "nothing to do: their documents are not changed"
         yield Finding(NOTE, "shared", ", ".join(cluster.beside), reason, remedy)
-    if numbers and numbers < TESTED:
-        known = "CVE-2026-22022, CVE-2026-22444, and more in older releases"
-        reason = f"it has known vulnerabilities that 9.10.1 fixes ({known})"
-        yield Finding(WARNING, "version", version, reason, "upgrade to 9.10.1")
-    elif is_untried(facts.version):
-        reason = "nobody has tried this package with it, which is tested with Solr 9.10.1"
-        yield Finding(NOTE, "version", version, reason, "try it on a copy first")
+    yield from check_versions(facts.versions)
     if facts.is_local:
         return
     if facts.is_open:

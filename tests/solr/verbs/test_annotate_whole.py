@@ -30,7 +30,10 @@ TYPES = """
   <fieldType name="binary" class="solr.BinaryField"/>
   <fieldType name="flag" class="solr.BoolField" docValues="true"/>
   <fieldType name="sortable" class="solr.SortableTextField">
-    <analyzer><tokenizer name="standard"/><filter name="lowercase"/></analyzer>
+    <analyzer>
+      <tokenizer class="solr.StandardTokenizerFactory"/>
+      <filter class="solr.LowerCaseFilterFactory"/>
+    </analyzer>
   </fieldType>
   <field name="float" type="pfloat" indexed="true" stored="true"/>
   <field name="floats" type="pfloat" indexed="true" stored="false" multiValued="true"/>

@@ -22,7 +22,7 @@ NAMES = Names(id="sku", text=("title", "body"), prefix="nd_")
 # What an update of a part makes of such fields: those that begin with "lost" are lost.
 FIELDS = """
   <fieldType name="sorted" class="solr.SortableTextField" maxCharsForDocValues="8">
-    <analyzer><tokenizer name="standard"/></analyzer>
+    <analyzer><tokenizer class="solr.StandardTokenizerFactory"/></analyzer>
   </fieldType>
   <field name="lost_indexed" type="text" indexed="true" stored="false"/>
   <field name="lost_cut" type="sorted" indexed="true" stored="false"/>
@@ -131,7 +131,8 @@ def test_our_own_collection_is_fine(solr: Collection) -> None:
     """So is one of the bundled configset, though its schema cannot be changed."""
     assert solr.add([{"id": "1", "content": "word", "city": "Paris"}]) == ()
     solr.commit()
-    assert {(one.level, one.rule) for one in lint(solr).findings} == {("note", "schema")}
+    found = {(one.level, one.rule) for one in lint(solr).findings}
+    assert found - {("note", "version")} == {("note", "schema")}  # that of an older Solr
 
 
 ANONYMOUS = {"sku": "p", "title": "a", "_childDocuments_": [{"sku": "c", "title": "b"}]}

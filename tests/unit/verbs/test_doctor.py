@@ -74,6 +74,7 @@ CASES: dict[str, Counted] = {
     "replicas": Counted(place="-c c", health=Health(inactive=("shard1/core_node2 (down)",))),
     "replaying": Counted(place="-c c", health=Health(replaying=True)),
     "disk": Counted(place="-c c", health=Health(disk=1 << 20)),
+    "version": Counted(place="-c c", health=Health(versions=("9.10.1", "9.11.0"))),
     "heap": Counted(place="-c c", health=Health(heap=0.99)),
     "deleted": Counted(place="-c c", health=Health(deleted=0.6)),
 }

@@ -1,0 +1,188 @@
+"""Try each verb on each version of Solr, and write the table of docs/versions.md.
+
+    python -m tests.versions [VERSION…]
+
+Each version is started in a home of its own, alone and as a cloud of two nodes. A verb that does
+not do its work has the first line of the reason in the table.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import get_args
+
+import requests
+
+import neardup_solr as nd
+from neardup_solr import embedded
+from neardup_solr.arguments import By
+from neardup_solr.embedded import process
+from neardup_solr.embedded.layout import CHOSEN, RELEASES
+from neardup_solr.solr.collection import Collection
+from neardup_solr.testing import fresh_core, private_home
+from tests import ROOT
+from tests.solr import foreign
+
+PAGE = ROOT / "docs" / "versions.md"
+BEGIN, END = "<!-- written by tests/versions.py -->\n", "<!-- end -->\n"
+DATA = Path(os.environ.get("NEARDUP_DATA", ROOT.parent / "shared" / "data")) / "restaurants"
+TEXTS = [f"number {n} in the street of the {n % 7} old lamps" for n in range(40)]
+DOCUMENTS = [nd.Document(id=str(n), text=text) for n, text in enumerate([*TEXTS, TEXTS[3].upper()])]
+SETTINGS = nd.Settings(fields=frozenset(nd.Settings().fields) | {"profile_hash"})
+PAIR = ("3", "40")  # equal but for capitals
+
+
+def index(core: Collection) -> None:
+    """All documents arrive, and can be exported, deleted and counted."""
+    assert nd.index(DOCUMENTS, core, settings=SETTINGS).indexed == len(DOCUMENTS)
+    assert nd.index([("x", "to be deleted")], core).indexed == 1
+    assert nd.delete(core, ids=["x"]) == 1
+    assert [one["id"] for one in core.export(["id"])] == sorted(one.id for one in DOCUMENTS)
+
+
+def search(core: Collection, by: By) -> None:
+    """The copy finds its original first."""
+    found = nd.search(core, id="40", by=by)
+    assert (found[0].id, found[0].distance) == ("3", 0)
+
+
+def report(core: Collection) -> None:
+    """The report has just the one pair."""
+    assert [(one.id, one.other_id) for one in nd.report(core, max_distance=0).pairs] == [PAIR]
+
+
+def restaurants(core: Collection) -> None:
+    """66 pairs of 864 listings, 62 of the 112 true ones."""
+    assert nd.index(DATA / "addresses_verbatim.txt", core).indexed == 864
+    found = nd.report(core, by="shingles", later_only=True, same=("first_word",), max_distance=2)
+    pairs = {(one.id, one.other_id) for one in found.pairs}
+    assert (len(pairs), len(pairs & set(nd.read_pairs(DATA / "gold_pairs.tsv")))) == (66, 62)
+
+
+def duplicates(core: Collection) -> None:
+    """The pair is found by bands and by words."""
+    for by in ("bands", "words"):
+        found = nd.duplicates(core, by=by, max_distance=0).pairs
+        assert [(one.id, one.other_id) for one in found] == [PAIR]
+
+
+def mark(core: Collection) -> None:
+    """A marked copy is left out, and no longer once marks are taken away."""
+    nd.mark(core, nd.duplicates(core, max_distance=0))
+    assert core.count(["-neardup_canonical:0"]) == len(DOCUMENTS) - 1
+    nd.unmark(core)
+    assert core.count(["neardup_cluster:[* TO *]"]) == 0
+
+
+def gate(core: Collection) -> None:
+    """A copy is held, another text is let in."""
+    new = [("a", TEXTS[5].upper()), ("b", "something else that nobody has said before now")]
+    decisions = nd.gate(new, core, reject=0.9)
+    assert [one.action for one in decisions] == ["reject", "allow"]
+
+
+def lint(core: Collection) -> None:
+    """No danger to a collection of ours."""
+    assert nd.lint(core).dangers == ()
+
+
+def doctor(core: Collection) -> None:
+    """Nothing is wrong, and each document is computed anew."""
+    found = nd.doctor(core)
+    assert (found.problems, found.sampled) == ((), len(DOCUMENTS))
+
+
+def annotate(core: Collection) -> None:
+    """Fields are added to a collection of somebody else."""
+    rows = [{"sku": str(n), "body": text, "price": n} for n, text in enumerate(TEXTS)]
+    url = f"{core.url}/update?commit=true"
+    requests.post(url, json=rows, timeout=60).raise_for_status()
+    mine = nd.connect(core.url)
+    nd.init(mine, text="body")
+    mine = nd.connect(core.url)
+    assert nd.annotate(mine).annotated == len(TEXTS)
+    assert nd.doctor(mine).problems == ()
+
+
+def strip(core: Collection) -> None:
+    """The fields go again, and nothing else does."""
+    mine = nd.connect(core.url)
+    nd.strip(mine)
+    assert core.count(["signature_settings:[* TO *]"]) == 0
+    assert core.count(["price:[0 TO 39]"]) == len(TEXTS)
+
+
+def cloud(address: str) -> None:
+    """The main path on two shards with two replicas, and marks."""
+    core = nd.connect(address, collection="two")
+    assert nd.init(core, shards=2, replicas=2).is_created
+    assert nd.index(DOCUMENTS, core, min_replicas=2).indexed == len(DOCUMENTS)
+    for by in ("bands", "shingles", "signatures"):
+        search(core, by)
+    for verb in (report, duplicates, mark, gate, lint, doctor):
+        verb(core)
+
+
+def tried(version: str) -> Iterator[tuple[str, str]]:
+    """Try all verbs on a version: the verb, and "" or the reason why it does not do its work."""
+    with embedded_solr(version) as address:
+        with fresh_core(address) as core:
+            yield "index", reason(partial(index, core))
+            for by in get_args(By):
+                yield f"search by {by}", reason(partial(search, core, by))
+            for verb in (report, duplicates, mark, gate, lint, doctor):
+                yield verb.__name__, reason(partial(verb, core))
+        with fresh_core(address) as core:
+            yield "restaurants 66/62", reason(partial(restaurants, core))
+        with foreign.collection() as core:
+            yield "annotate", reason(partial(annotate, core))
+            yield "strip", reason(partial(strip, core))
+        embedded.start(cloud=2, heap="512m")
+        yield "cloud", reason(partial(cloud, embedded.start().url))
+
+
+@contextmanager
+def embedded_solr(version: str) -> Iterator[str]:
+    """The address of the Solr of a version, in a home of its own."""
+    os.environ[CHOSEN] = version
+    process.FIRST_PORT, process.LAST_PORT = 17_000, 17_900  # where no tests run
+    with tempfile.TemporaryDirectory() as folder, private_home(Path(folder)):
+        yield embedded.start(heap="512m").url
+
+
+def reason(verb: Callable[[], None]) -> str:
+    """Run a verb, and return "" or the first line of what is wrong."""
+    try:
+        verb()
+    except Exception as error:
+        line = traceback.extract_tb(error.__traceback__)[-1].line
+        return f"{type(error).__name__}: {str(error) or line}".splitlines()[0][:120]
+    return ""
+
+
+def main() -> None:
+    """Try the versions, and write the table."""
+    rows: dict[str, list[str]] = {}
+    versions = sys.argv[1:] or list(RELEASES)
+    for version in versions:
+        for verb, why in tried(version):
+            print(version, verb, why or "✔", flush=True)
+            rows.setdefault(verb, []).append(why or "✔")
+    lines = [["verb", *versions], ["---"] * (len(versions) + 1)]
+    lines += [[verb, *cells] for verb, cells in rows.items()]
+    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    page = PAGE.read_text(encoding="utf-8")
+    new = re.sub(f"{BEGIN}.*{END}", lambda _: BEGIN + table + END, page, flags=re.DOTALL)
+    PAGE.write_text(new, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
