@@ -331,6 +331,11 @@ def versions(collection: Collection) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(one) for one in found if one))
 
 
+def version_numbers(version: str) -> tuple[int, ...]:
+    """Split a version such as "9.10.1" into numbers that can be compared."""
+    return tuple(int(part) for part in version.split(".") if part.isdecimal())
+
+
 def cluster(collection: Collection) -> cloud.SolrCluster:
     """Ask for the whole SolrCloud, to see which other collections have the same schema."""
     url = f"{collection.base}/admin/collections"

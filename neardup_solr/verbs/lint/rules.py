@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from neardup_solr.errors import counted
-from neardup_solr.solr.admin import REBUILDS
+from neardup_solr.solr.admin import REBUILDS, version_numbers
 from neardup_solr.solr.cloud import NAME_ONE, SEVERAL, SolrCluster
 from neardup_solr.solr.names import OWN, PLAIN, TEXT, Names, is_name
 from neardup_solr.solr.query import CLAUSES
@@ -238,8 +238,8 @@ def likely_texts(schema: Schema, names: Names, used: Collection[str]) -> list[st
 
 TESTED = (9, 10, 1)
 TRIED = ((8, 11), (10,))  # from this version on, before that one
-# What a minor version of Solr cannot do (docs/versions.md); each other one can do all.
-CANNOT = {(9, 0): "it cannot mark near-duplicates: an update in place needs a field _root_"}
+# 9.0.0 and 9.4.1 refuse it, 8.11.4 and 9.7.0 do not (docs/versions.md).
+NEEDS_ROOT = ((9, 0), (9, 7))
 _HIDING = frozenset({"fq", "defType", "q", "fl", "rows", "start", "sort", "group", "wt"})
 
 
@@ -291,16 +291,15 @@ def _check_schema(facts: CollectionFacts) -> Iterator[Finding]:
 
 def is_untried(version: str) -> bool:
     """Tell whether a known version of Solr is one that this package was never tried with."""
-    numbers = _numbers(version)
+    numbers = version_numbers(version)
     return bool(numbers) and not TRIED[0] <= numbers < TRIED[1]
 
 
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part.isdecimal())
+def check_versions(versions: Sequence[str], *, has_root: bool = True) -> Iterator[Finding]:
+    """Find what is to be done about the versions of the nodes of a Solr, () if none tells.
 
-
-def check_versions(versions: Sequence[str]) -> Iterator[Finding]:
-    """Find what is to be done about the versions of the nodes of a Solr, () if none tells."""
+    `has_root` is False if the schema has no field _root_.
+    """
     if len(versions) > 1:
         reason = f"the nodes of this cloud run {' and '.join(versions)}"
         remedy = "upgrade the others before anything is written: a replica may move to an older one"
@@ -309,7 +308,7 @@ def check_versions(versions: Sequence[str]) -> Iterator[Finding]:
         reason = "this Solr does not tell its version (/admin/info/system)"
         yield Finding(NOTE, "version", "Solr", reason, "8.11 to 9.10 are known to work: look it up")
     for version in versions:
-        numbers, about = _numbers(version), f"Solr {version}"
+        numbers, about = version_numbers(version), f"Solr {version}"
         if is_untried(version):
             reason = "nobody has tried this package with it; 8.11 to 9.10 are known to work"
             is_old = numbers < TRIED[0]
@@ -317,11 +316,11 @@ def check_versions(versions: Sequence[str]) -> Iterator[Finding]:
             yield Finding(WARNING if is_old else NOTE, "version", about, reason, remedy)
         elif numbers < TESTED:
             known = "CVE-2026-22022, CVE-2026-22444, and more in older releases"
-            cannot = CANNOT.get(numbers[:2], "")
-            reason = f"{cannot or 'each verb works with it'}; it has holes, closed later ({known})"
-            yield Finding(
-                WARNING if cannot else NOTE, "version", about, reason, "upgrade to 9.10.1"
-            )
+            reason = f"it has holes that 9.10.1 closes ({known})"
+            lacks = NEEDS_ROOT[0] <= numbers < NEEDS_ROOT[1] and not has_root
+            if lacks:
+                reason = f"without a field _root_ it updates no part of a document (mark); {reason}"
+            yield Finding(WARNING if lacks else NOTE, "version", about, reason, "upgrade to 9.10.1")
 
 
 def _check_server(facts: CollectionFacts) -> Iterator[Finding]:
@@ -343,7 +342,7 @@ def _check_server(facts: CollectionFacts) -> Iterator[Finding]:
         reason = "these collections share the configset: they get the added fields too"
         remedy = "nothing to do: their documents are not changed"
         yield Finding(NOTE, "shared", ", ".join(cluster.beside), reason, remedy)
-    yield from check_versions(facts.versions)
+    yield from check_versions(facts.versions, has_root="_root_" in facts.schema.fields)
     if facts.is_local:
         return
     if facts.is_open:
