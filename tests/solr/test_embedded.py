@@ -406,8 +406,8 @@ def test_the_commands_read_well(home: Layout) -> None:
     status = neardup_solr("status")
     assert status.returncode == 0
     names = [row.split()[0] for row in status.stdout.splitlines()]
-    assert names == ["url", "pid", "port", "heap", "since", "data", "cores"]
-    assert "cores   none yet" in status.stdout
+    assert names == ["url", "pid", "port", "heap", "since", "version", "data", "cores"]
+    assert re.search(r"^cores +none yet$", status.stdout, re.MULTILINE)
     assert neardup_solr("logs", "-n", "2").stdout.count("\n") == 2
     other = neardup_solr("start", "--heap", "2g")
     assert (other.returncode, "neardup solr stop" in other.stderr) == (1, True)
