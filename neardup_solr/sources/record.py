@@ -40,7 +40,6 @@ ROW: Final = ":row"  # the column of ids that numbers records
 # Stands for an id until a record has its number: known by its identity, not by what it says.
 NUMBERED: Final = "".join((":", "row"))
 SHOWN = 10  # names in a message
-_USUAL = ("id", "text")  # columns, if none are named
 _LIKE_ID = re.compile(r"(?<![a-z])(ids?|uuid|guid|identifier|key|nr)(?![a-z])")
 Guess: TypeAlias = Literal["none", "refuse", "number"]
 
@@ -190,7 +189,7 @@ def columns(source: Opened, names: Sequence[object], reading: Reading) -> Column
             return found[0]
         raise source.error(
             f"{_problem(name, [names[place] for place in found])}; those there are: {shown(names)}",
-            ("name the right ones by `id` and `text`" if name in _USUAL else "check its name")
+            ("check its name" if name in reading.keep else "name the right ones by `id` and `text`")
             + (number_them(reading) if name == reading.id else ""),
         )
 
