@@ -280,9 +280,7 @@ def _check_schema(facts: CollectionFacts) -> Iterator[Finding]:
         reason = "these fields of ours are missing"
         yield Finding(NOTE, "missing", ", ".join(free), reason, f"{facts.init} adds them")
     if facts.is_mutable is False:
-        reason = (
-            "the schema cannot be changed over HTTP (classic, mutable=false, or not by this user)"
-        )
+        reason = "the schema cannot be changed over HTTP (classic, or mutable=false)"
         remedy = "nothing to do: all of our fields are there"
         if missing:
             remedy = f"paste the XML that {facts.init} prints, then reload"
