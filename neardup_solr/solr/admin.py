@@ -321,10 +321,13 @@ def system(collection: Collection) -> Told:
     return _told(collection, f"{collection.base}/admin/info/system") or {}
 
 
-def versions(collection: Collection) -> tuple[str, ...]:
-    """List the versions of Solr that the live nodes have, none if they do not tell."""
+def versions(collection: Collection, nodes: Sequence[str]) -> tuple[str, ...]:
+    """List the versions of Solr that the nodes of a cloud have, or the server if there are none.
+
+    Those that do not tell are left out.
+    """
     found = []
-    for base in cluster(collection).nodes or (collection.base,):
+    for base in nodes or (collection.base,):
         with suppress(SolrUnreachable):
             told = _told(collection, f"{base}/admin/info/system")
             found.append(_part(told, "lucene").get("solr-spec-version"))
@@ -410,13 +413,14 @@ def health(collection: Collection) -> Health:
     told = _told(collection, f"{collection.base}/admin/metrics", {"key": keys})
     found = _part(told, "metrics")  # this handler may be closed to us
     deleted, largest, state = (found.get(core + name) for name in (_DELETED, _LARGEST, _LOG))
+    of_nodes = cluster(collection)
     return Health(
         heap=found.get(_HEAP),
         disk=found.get(_DISK),
         deleted=deleted / largest if deleted is not None and largest else None,
         replaying=None if state is None else state in _REPLAYING,
-        inactive=cluster(collection).inactive,
-        versions=versions(collection),
+        inactive=of_nodes.inactive,
+        versions=versions(collection, of_nodes.nodes),
         without_keeper=_is_without_keeper(collection),
     )
 

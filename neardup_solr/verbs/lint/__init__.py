@@ -72,7 +72,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     if longest is not None:
         names = replace(names, text=(longest[0],))
     config = admin.configuration(collection)
-    told = admin.system(collection)
+    told, cluster = admin.system(collection), admin.cluster(collection)
     root = found.fields.get("_root_")
     has_root = root is not None and root.indexed and documents > 0
     # A proxy in front of Solr may check them; then Solr itself knows no user.
@@ -94,8 +94,8 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
         takes_clauses=admin.takes_clauses(collection, found.key),
         chain=None if config is None else admin.update_chain(config),
         select=admin.handler_parameters(config or {}, "/select"),
-        versions=admin.versions(collection),
-        cluster=admin.cluster(collection),
+        versions=admin.versions(collection, cluster.nodes),
+        cluster=cluster,
         is_local=admin.is_local(collection),
         is_encrypted=collection.base.startswith("https:"),
         is_open=bool(told) and "username" not in told.get("security", {}) and not named,
