@@ -19,7 +19,7 @@ from website import ROOT, commands, reference
 NAVIGATION = {
     "Guides": (
         "guides/file", "guides/collection", "guides/own-solr", "guides/short-records",
-        "guides/evening", "guides/new-documents", "migrate",
+        "guides/evening", "guides/new-documents", "guides/daily", "migrate",
     ),
     "Reference": (
         "commands", "library", "sources", "duplicates", "measures", "aligned", "clusters",

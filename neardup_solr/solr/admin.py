@@ -82,8 +82,11 @@ def create(
         _get(collection, path, {"action": "CREATE", "name": collection.name, **params})
     except SolrAnswerError as error:
         reason = error.reason.lower()
-        if "already" in reason and _appears(collection):
-            return False
+        if "already" in reason:
+            if _appears(collection):
+                return False
+            step = "choose another name: a core that was swapped keeps the folder of its first name"
+            raise SolrError(collection.base, error.reason, step) from None
         if "configset" in reason:
             raise SolrError(
                 collection.base,

@@ -526,8 +526,9 @@ class ColumnsToKeep:
         # What every new document brings, such as nd.Document(kept=...), is not lost.
         brought = set.intersection(*(set(one.kept) for one in documents))
         if lost := sorted(self._names - self._ours - brought):
-            there = [" OR ".join(f"{name}:[* TO *]" for name in lost)]
-            if count := self._collection.count(there, ids=ids):
+            having = {name: f"{name}:[* TO *]" for name in lost}
+            if count := self._collection.count([" OR ".join(having.values())], ids=ids):
+                lost = [name for name in lost if self._collection.count([having[name]], ids=ids)]
                 raise _loss(self._collection, count, lost)
 
 

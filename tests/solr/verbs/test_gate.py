@@ -458,6 +458,7 @@ def test_the_gate_on_two_shards(cloud: str) -> None:
 def test_a_document_that_replaces_another_keeps_its_columns(solr: Collection) -> None:
     """As with `index`: nothing is sent that lacks a column of the one there, unless asked for."""
     nd.index([nd.Document(id="1", text="a first text", kept={"price": "5"})], solr)
+    nd.index([nd.Document(id="2", text="a second one", kept={"city": "Rome"})], solr)
     new = [nd.Document(id="1", text="quite another text of some words")]
     with pytest.raises(nd.SettingsError, match=r"1 document .* would lose columns: price; keep"):
         list(nd.gate(new, solr, index=True))
