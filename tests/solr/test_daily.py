@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr import embedded
 from tests import ROOT
 from tests.test_examples import ADDRESS, FILES, blocks, run_console
 
