@@ -43,6 +43,7 @@ _PLACES = {
     "duplicates": "verbs.duplicates",
     "review": "verbs.review",
     "gate": "verbs.gate",
+    "serve": "verbs.serve",
     "explain": "verbs.explain",
     "answer": "verbs.answer",
     "import_answers": "verbs.answer",
@@ -181,6 +182,7 @@ if TYPE_CHECKING:  # the same, for type checkers; tests/test_docs.py compares th
     from neardup_solr.verbs.report import report as report
     from neardup_solr.verbs.review import review as review
     from neardup_solr.verbs.search import search as search
+    from neardup_solr.verbs.serve import serve as serve
     from neardup_solr.verbs.signatures import SignaturesSummary as SignaturesSummary
     from neardup_solr.verbs.signatures import signatures as signatures
     from neardup_solr.verbs.strip import StripSummary as StripSummary

@@ -23,8 +23,8 @@ NAVIGATION = {
     ),
     "Reference": (
         "commands", "library", "sources", "duplicates", "measures", "aligned", "clusters",
-        "answers", "review", "unique", "report", "collapse", "gate", "annotate", "explain",
-        "tuning", "parameters", "fields", "operations", "environment", "security",
+        "answers", "review", "unique", "report", "collapse", "gate", "serve", "annotate",
+        "explain", "tuning", "parameters", "fields", "operations", "environment", "security",
         "versions", "reliability",
     ),
     "Further": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -72,54 +72,14 @@ def explain(given: Given, *, format: TableOrJson = "table") -> int:
 
 
 def _format_json(found: Explanation, commands: list[str]) -> Iterator[str]:
-    """Format the whole record for programs, with settings as their fingerprints."""
+    """Format the whole record for programs, with commands for the advice."""
     import orjson
 
-    facts, advice = found.facts, None
-    if found.advice is not None:
-        settings = found.advice.settings
-        advice = asdict(replace(found.advice, settings=None)) | {"commands": commands}
-        advice["settings"] = settings and settings.fingerprint
-    evidence = [row._asdict() for row in facts.evidence]
-    fields = {
-        "id": facts.first.id,
-        "other_id": facts.second.id,
-        "verdict": found.verdict,
-        "way": found.way,
-        "reasons": found.reasons,
-        "measure": facts.measure,
-        "settings": facts.settings.fingerprint,
-        "limits": asdict(facts.limits) | {"allowed": facts.allowed},
-        "documents": [
-            {
-                "id": each.id,
-                "words": each.entry.num_words,
-                "shingles": len(each.pieces),
-                "first_word": each.entry.first_word,
-                "md5_hash": each.entry.md5_hash,
-                "stale": each.stale,
-            }
-            for each in facts.both
-        ],
-        "measures": facts.measures,
-        **({"evidence": evidence, "candidates": facts.candidates} if evidence else {}),
-        "alignment": [row._asdict() for row in facts.alignment or ()],
-        "shared_words": facts.shared_words,
-        "shared_shingles": facts.shared_shingles,
-        "shared_bands": facts.shared_bands,
-        "differing_bands": facts.differing_bands,
-        "chance": facts.chance,
-        "ways": facts.ways,
-        "advice": advice,
-        "changes": [
-            {
-                "kind": each.kind,
-                "first": facts.first.words.text(each.first),
-                "second": facts.second.words.text(each.second),
-            }
-            for each in facts.changes
-        ],
-    }
+    from neardup_solr.verbs.explain.verdict import make_record
+
+    fields = make_record(found)
+    if fields["advice"] is not None:
+        fields["advice"]["commands"] = commands
     yield orjson.dumps(fields, option=orjson.OPT_INDENT_2).decode() + "\n"
 
 

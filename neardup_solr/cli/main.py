@@ -43,13 +43,13 @@ See it work on invented listings: neardup demo. All commands: neardup --help
 GROUPS = {
     "To begin": ("demo", "index", "search", "report", "duplicates"),
     "A Solr that is there": ("init", "lint", "annotate", "strip", "doctor", "reband"),
-    "Every day": ("gate", "delete", "dead-letters"),
+    "Every day": ("gate", "serve", "delete", "dead-letters"),
     "A closer look": ("explain", "answer", "review", "evaluate", "tune", "signatures"),
     "The embedded Solr": ("solr",),
 }
 COMMANDS = [name for names in GROUPS.values() for name in names]
 # Each is a function of its name in a module of its name; others are in `commands`.
-MODULES = ("dead_letters", "duplicates", "explain", "gate", "review", "solr", "tune")
+MODULES = ("dead_letters", "duplicates", "explain", "gate", "review", "serve", "solr", "tune")
 # The function of the library, if it has another name than the command.
 VERBS = {
     "demo": None, "evaluate": "report", "dead-letters show": "dead_letters",

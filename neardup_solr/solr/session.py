@@ -115,6 +115,7 @@ class CheckedSession(requests.Session):
         self.retry, self.embedded, self.carrier = retry or Retry(), embedded, carrier
         self.source = ""  # where user and password were found
         self.reached = False  # whether a Solr has answered yet, if only by an error
+        self.read_seconds = READ_SECONDS
         self.outages = Outages(self._probe)
         self.nodes = Nodes()
         self._prepared: dict[Any, PreparedRequest] = {}  # those so far, without their bodies
@@ -295,7 +296,7 @@ class CheckedSession(requests.Session):
         ruled: dict[str, Any] = {
             "allow_redirects": False,
             "stream": True,
-            "timeout": (min(sending, seconds), min(READ_SECONDS, seconds)),
+            "timeout": (min(sending, seconds, self.read_seconds), min(self.read_seconds, seconds)),
             "proxies": past_proxies(url),
         }
         if self.auth is not None:

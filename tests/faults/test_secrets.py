@@ -156,6 +156,7 @@ COMMANDS: dict[str, Sequence[str]] = {
     "report": ["report"],
     "duplicates": ["duplicates"],
     "gate": ["gate", "ads.csv"],
+    "serve": ["serve", "--port", "0"],
     "explain": ["explain", "1", "2"],
     "answer": ["answer", "1", "2", "same", "--answers", "answers.jsonl"],
     "review": ["review", "--answers", "answers.jsonl"],

@@ -50,6 +50,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "retry": {"collection": NOWHERE},
     "review": {"source": DOCUMENTS[:1], "answers": "a"},  # which has no pair to ask about
     "search": {"collection": NOWHERE, "text": "one two"},
+    "serve": {"collection": NOWHERE},
     "signatures": {"source": DOCUMENTS, "output": "s.parquet"},
     "solve": {},
     "strip": {"collection": NOWHERE},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -278,6 +278,55 @@ _VERDICTS = {
     (True, False): BEYOND,
     (False, False): APART,
 }
+
+
+def make_record(found: Explanation) -> dict[str, Any]:
+    """Make the whole record for programs, with settings as their fingerprints."""
+    facts, advice = found.facts, None
+    if found.advice is not None:
+        settings = found.advice.settings
+        advice = asdict(replace(found.advice, settings=None))
+        advice["settings"] = settings and settings.fingerprint
+    evidence = [row._asdict() for row in facts.evidence]
+    return {
+        "id": facts.first.id,
+        "other_id": facts.second.id,
+        "verdict": found.verdict,
+        "way": found.way,
+        "reasons": found.reasons,
+        "measure": facts.measure,
+        "settings": facts.settings.fingerprint,
+        "limits": asdict(facts.limits) | {"allowed": facts.allowed},
+        "documents": [
+            {
+                "id": each.id,
+                "words": each.entry.num_words,
+                "shingles": len(each.pieces),
+                "first_word": each.entry.first_word,
+                "md5_hash": each.entry.md5_hash,
+                "stale": each.stale,
+            }
+            for each in facts.both
+        ],
+        "measures": facts.measures,
+        **({"evidence": evidence, "candidates": facts.candidates} if evidence else {}),
+        "alignment": [row._asdict() for row in facts.alignment or ()],
+        "shared_words": facts.shared_words,
+        "shared_shingles": facts.shared_shingles,
+        "shared_bands": facts.shared_bands,
+        "differing_bands": facts.differing_bands,
+        "chance": facts.chance,
+        "ways": facts.ways,
+        "advice": advice,
+        "changes": [
+            {
+                "kind": each.kind,
+                "first": facts.first.words.text(each.first),
+                "second": facts.second.words.text(each.second),
+            }
+            for each in facts.changes
+        ],
+    }
 
 
 def _give_reasons(found: Facts, way: str, *, is_candidate: bool) -> Iterator[str]:

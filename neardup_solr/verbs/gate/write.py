@@ -118,7 +118,7 @@ def _row(decision: Decision | RecordError) -> Row:
         reason = f"{decision.position}: {decision.reason}"
         empty = dict.fromkeys(COLUMNS)
         return {**empty, "id": decision.id, "action": FAILED, "matches": 0, "reason": reason}
-    nearest: dict[str, Any] = _match(decision.matches[0]) if decision.matches else {}
+    nearest: dict[str, Any] = make_match(decision.matches[0]) if decision.matches else {}
     return {
         "id": decision.id,
         "action": decision.action,
@@ -134,10 +134,11 @@ def _object(decision: Decision | RecordError) -> dict[str, Any]:
     row = _row(decision)
     matches = () if isinstance(decision, RecordError) else decision.matches
     return {**row, "id": row["id"] and _utf8(row["id"]), "reason": _utf8(row["reason"]),
-            "matches": list(map(_match, matches))}  # fmt: skip
+            "matches": list(map(make_match, matches))}  # fmt: skip
 
 
-def _match(match: Match) -> dict[str, Any]:
+def make_match(match: Match) -> dict[str, Any]:
+    """Make the object of a match: its id, similarity, distance, and the bands shared."""
     return {
         "id": match.id,
         "similarity": round(match.similarity, 4),

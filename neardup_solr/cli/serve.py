@@ -1,0 +1,19 @@
+"""The command serve: the gate, the search and the fields of a text over HTTP."""
+
+from __future__ import annotations
+
+import neardup_solr as nd
+from neardup_solr.cli import show
+from neardup_solr.cli.options import Given
+
+
+def serve(given: Given) -> int:
+    """Serve a collection over HTTP: decisions about new documents, searches, fields of texts."""
+    target = given.connect()
+
+    def tell(address: str) -> None:
+        show.compile_kernel()
+        show.say(f"Serving {target.name!r} at {address}; Ctrl-C ends it.")
+
+    nd.serve(target, on_ready=tell, **given)
+    return 0

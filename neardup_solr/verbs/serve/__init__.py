@@ -1,0 +1,173 @@
+"""serve: the gate, the search and the fields of a text over HTTP, for programs in any language."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable
+from contextlib import closing, contextmanager, suppress
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup_solr.arguments import (
+    Action,
+    MeasureName,
+    OneOrMore,
+    checked,
+    in_bytes,
+    listed,
+    require,
+    require_positive,
+)
+from neardup_solr.errors import ArgumentError, SettingsError
+from neardup_solr.solr.collection import Collection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from neardup_solr.verbs.serve.app import App
+
+PORT = 8985
+CONNECTIONS = 4096  # that may wait to be taken
+FILES = 8192  # that may be open, if the system allows it: each connection is one
+
+
+@checked
+def serve(
+    collection: Collection,
+    *,
+    tag: float | None = None,
+    hold: float | None = None,
+    reject: float | None = None,
+    exact: Action = "reject",
+    measure: MeasureName = "words",
+    model: str | Path | None = None,
+    max_distance: int | None = None,
+    fq: OneOrMore = (),
+    answers: str | Path | Collection | None = None,
+    host: str = "127.0.0.1",
+    port: int = PORT,
+    root_path: str = "",
+    tokens: str | Path | None = None,
+    max_body: int | str = "1M",
+    max_documents: int = 100,
+    concurrency: int = 8,
+    on_ready: Callable[[str], None] | None = None,
+) -> None:
+    """Serve a collection over HTTP with JSON, until the process is told to end (SIGTERM, SIGINT).
+
+    POST /check decides about new documents as `gate` does, by the same arguments, but each request
+    by itself; POST /search finds the near-duplicates of a text, GET /explain says why two documents
+    are found, POST /entries computes the fields that `index` or `annotate` would write. GET /ready
+    tells whether Solr is there, and GET /docs describes the rest.
+
+    It listens on `port` of `host` (0: a free port), and behind a proxy that puts it under
+    `root_path`. `tokens` names a file with a line "NAME TOKEN RIGHT..." for each client; the rights
+    are check, search, explain, entries, metrics and all. It is read again when it changes. Without
+    tokens, `host` has to be an address of this machine alone. A request has at most `max_body`
+    bytes and `max_documents` documents. Solr is asked for `concurrency` requests at the same time;
+    if too many wait, they are refused with status 429. `on_ready` gets the address as soon as
+    requests are answered.
+
+    Raises ArgumentError if the port cannot be used, SourceError if the tokens cannot be read,
+    SettingsError if starlette and uvicorn are missing or the collection lacks what is compared,
+    SolrError if Solr does not answer.
+    """
+    try:
+        import uvicorn
+
+        from neardup_solr.verbs.serve.app import App, Bounds
+        from neardup_solr.verbs.serve.service import Service
+        from neardup_solr.verbs.serve.tokens import Tokens
+    except ImportError as error:
+        reason = f"the service needs {error.name}"
+        raise SettingsError(reason, "pip install 'neardup-solr[serve]'") from None
+    require(0 <= port < 1 << 16, f"`port` cannot be {port}", "give 1 to 65535, or 0 for a free one")
+    most = in_bytes(max_body, "max_body")
+    require_positive(max_body=most, max_documents=max_documents, concurrency=concurrency)
+    policy = {
+        "tag": tag, "hold": hold, "reject": reject, "exact": exact, "measure": measure,
+        "model": model, "max_distance": max_distance, "fq": listed(fq), "answers": answers,
+    }  # fmt: skip
+    known = None if tokens is None else Tokens(Path(tokens))
+    reason = f"without `tokens` it does not listen on {host}, where other machines reach it"
+    require(known is not None or _is_loopback(host), reason, "give a file of `tokens`")
+    with closing(_bind(host, port)) as bound:
+        app = App(
+            service=Service(collection, policy),
+            tokens=known,
+            root_path=root_path.rstrip("/"),
+            bounds=Bounds(body=most, documents=max_documents, at_work=concurrency),
+        )
+        config = uvicorn.Config(
+            app, lifespan="off", log_config=None, access_log=False, proxy_headers=False,
+            server_header=False, backlog=CONNECTIONS, timeout_graceful_shutdown=30, ws="none",
+        )  # fmt: skip
+        _allow_files()
+        with app.running():
+            asyncio.run(_run(uvicorn.Server(config), app, bound, on_ready))
+
+
+async def _run(
+    server: Any, app: App, bound: socket.socket, on_ready: Callable[[str], None] | None
+) -> None:
+    """Answer requests until a signal comes; a second one ends at once."""
+    server.capture_signals = _ignore_signals  # uvicorn would raise the signal again at the end
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        server.force_exit = server.should_exit
+        server.should_exit = True
+
+    with suppress(NotImplementedError, RuntimeError, ValueError):  # not in the main thread
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, stop)
+    watching = asyncio.create_task(app.watch(server.server_state.connections))
+    if on_ready is not None:
+        host, port = bound.getsockname()[:2]
+        on_ready(f"http://{f'[{host}]' if ':' in host else host}:{port}{app.root_path}/")
+    try:
+        await server.serve(sockets=[bound])
+    finally:
+        watching.cancel()
+
+
+@contextmanager
+def _ignore_signals() -> Iterator[None]:
+    yield
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    """Take a port of an address. Raises ArgumentError if that cannot be."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+        bound.listen(CONNECTIONS)
+    except (OSError, UnicodeError) as error:
+        bound.close()
+        said = getattr(error, "strerror", None) or error
+        reason = f"the port {port} of {host!r} cannot be used ({said})"
+        raise ArgumentError(reason, "give another `port`, or `host` as an address") from None
+    return bound
+
+
+def _allow_files() -> None:
+    """Let the process have as many files open as a thousand connections need."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft < FILES:
+            wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))

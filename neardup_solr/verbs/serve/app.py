@@ -1,0 +1,404 @@
+"""The HTTP side of a service: what comes in is bounded and checked, what goes out is counted.
+
+The event loop reads requests and refuses what is too much; threads ask Solr. So neither a slow
+client nor a flood holds what answers the others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import secrets
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import orjson
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    generate_latest,
+)
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from neardup_solr.errors import (
+    ArgumentError,
+    DocumentNotFound,
+    NeardupError,
+    RecordError,
+    SolrAnswerError,
+)
+from neardup_solr.progress import LOG
+from neardup_solr.solr.responses import is_refusal
+from neardup_solr.verbs.serve.service import SEND, Service
+from neardup_solr.verbs.serve.tokens import Tokens
+
+BODY_SECONDS = 10.0  # for a whole request to come
+LINGER_SECONDS = 2.0  # for what still comes of a request that is refused: else it hides the answer
+WAITING = 4  # requests that wait, for each one that is worked on
+LOOK_SECONDS = 0.5  # between two looks at Solr
+READY_SECONDS, SILENT_SECONDS = 1.5, 4.0  # without Solr's answer, until it counts as away
+RETRY_AFTER = {"Retry-After": "1"}
+CSP = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:;"
+HEADERS = {
+    "Content-Security-Policy": f"{CSP} base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+TYPES = {
+    "html": "text/html", "css": "text/css", "js": "text/javascript", "json": "application/json",
+}  # fmt: skip
+PAGES = {
+    "/": "page.html", "/page.js": "page.js", "/page.css": "page.css", "/docs": "docs.html",
+    "/docs.js": "docs.js", "/openapi.json": "openapi.json",
+}  # fmt: skip
+POSTED = {"/check": "check", "/search": "search", "/entries": "entries"}
+GOTTEN = {"/explain": "explain", "/metrics": "metrics", "/health": "", "/ready": ""}
+RIGHTS = POSTED | GOTTEN | dict.fromkeys(PAGES, "")  # that each path needs
+_REQUEST_ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
+
+
+class Refusal(Exception):
+    """A request that is answered by an error."""
+
+    def __init__(self, status: int, reason: str, next_step: str, **headers: str) -> None:
+        self.status, self.reason, self.next_step = status, reason, next_step
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """Most bytes and documents of a request, and most requests that are worked on at a time."""
+
+    body: int
+    documents: int
+    at_work: int
+
+
+class Metrics:
+    """What is counted, in the names of Prometheus."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        known: dict[str, Any] = {"registry": self.registry, "namespace": "neardup"}
+        self.requests = Counter("requests", "Requests", ["path", "status"], **known)
+        self.seconds = Histogram(
+            "request_seconds", "Time to answer", ["path"], **known,
+            buckets=(0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+        )  # fmt: skip
+        self.documents = Counter("documents", "Documents in requests", ["path"], **known)
+        self.decisions = Counter("decisions", "Decisions", ["action"], **known)
+        self.refused = Counter("refused", "Requests refused, as too much waits", **known)
+        self.at_work = Gauge("requests_in_flight", "Requests worked on, or waiting", **known)
+        self.solr_up = Gauge("solr_up", "1 if the collection can be served", **known)
+
+
+@dataclass(slots=True)
+class Asked:
+    """One request, and what its line in the log tells."""
+
+    request: Request
+    path: str
+    id: str
+    body: bytes | None = None
+    client: str | None = None
+    documents: int = 0
+    began: float = field(default_factory=time.perf_counter)
+
+
+class App:
+    """The application that serves a collection."""
+
+    def __init__(
+        self, service: Service, tokens: Tokens | None, root_path: str, bounds: Bounds
+    ) -> None:
+        self.service, self.tokens, self.root_path = service, tokens, root_path
+        self.bounds, self.metrics = bounds, Metrics()
+        self.metrics.solr_up.set_function(lambda: not service.find_problem(READY_SECONDS))
+        self.metrics.at_work.set_function(lambda: self._at_work)
+        self._at_work = 0
+        self._pool = ThreadPoolExecutor(bounds.at_work)
+        self._actions: dict[str, Callable[[Asked], Any]] = {
+            "/check": self._check, "/search": self._search, "/entries": self._make_entries,
+            "/explain": self._explain,
+        }  # fmt: skip
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Look at Solr again and again meanwhile, and log in lines of JSON."""
+        stop = threading.Event()
+
+        def look() -> None:
+            while not stop.wait(LOOK_SECONDS):
+                self.service.look()
+                if self.tokens is not None:
+                    self.tokens.refresh()
+
+        thread = threading.Thread(target=look, daemon=True)
+        handler = _Lines()
+        LOG.addHandler(handler)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            LOG.removeHandler(handler)
+            self._pool.shutdown(wait=False)
+
+    async def watch(self, connections: set[Any]) -> None:
+        """Close connections on which no whole head of a request has come for too long."""
+        idle: dict[Any, float] = {}
+        while True:
+            await asyncio.sleep(1)
+            now = time.monotonic()
+            idle = {
+                one: idle.get(one, now)
+                for one in connections
+                if one.cycle is None or one.cycle.response_complete
+            }
+            for one, since in idle.items():
+                if now - since > BODY_SECONDS:
+                    one.transport.close()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, whatever becomes of it, and log a line."""
+        if scope["type"] != "http":
+            return
+        request = Request(scope, receive)
+        path = request.url.path.removeprefix(self.root_path) or "/"
+        given = request.headers.get("x-request-id", "")
+        id = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
+        asked = Asked(request, path if path in RIGHTS else "(unknown)", id)
+        body: Any = None
+        headers: Mapping[str, str] = {}
+        try:
+            status, body = 200, await self._answer(asked)
+            headers = HEADERS if isinstance(body, Response) else {}
+        except ClientDisconnect:
+            status = 499  # nobody is there to hear it
+        except Exception as error:
+            refusal = _refuse(error)
+            status, headers = refusal.status, refusal.headers
+            body = {"error": refusal.reason, "next": refusal.next_step}
+            if status >= 500:
+                self._log_fault(id, error, status)
+        if status != 499:
+            await self._send(asked, send, status, body, headers)
+        seconds = time.perf_counter() - asked.began
+        self.metrics.requests.labels(asked.path, status).inc()
+        self.metrics.seconds.labels(asked.path).observe(seconds)
+        _log(
+            {
+                "id": id,
+                "client": asked.client,
+                "path": asked.path,
+                "status": status,
+                "ms": round(seconds * 1000, 1),
+                "documents": asked.documents,
+            }
+        )
+
+    async def _answer(self, asked: Asked) -> Any:
+        request, path = asked.request, asked.path
+        if path not in RIGHTS:
+            raise Refusal(404, "there is no such path", f"see {self.root_path}/docs")
+        method = "POST" if path in POSTED else "GET"
+        if request.method != method and (method, request.method) != ("GET", "HEAD"):
+            raise Refusal(405, f"{path} takes {method} only", f"send {method}", Allow=method)
+        self._authorize(asked, RIGHTS[path])
+        if path in PAGES:
+            return _read_page(PAGES[path], self.root_path)
+        if path == "/metrics":
+            made = await asyncio.to_thread(generate_latest, self.metrics.registry)
+            return Response(made, media_type="text/plain; version=0.0.4")
+        if path == "/health":
+            return {"status": "ok"}
+        self._require_solr(READY_SECONDS if path == "/ready" else SILENT_SECONDS, path)
+        if path == "/ready":
+            return {"status": "ready"}
+        return await self._work(asked)
+
+    def _authorize(self, asked: Asked, right: str) -> None:
+        """Refuse who does not have the right. Pages have no data, and need none."""
+        if self.tokens is None or not right:
+            return
+        found = self.tokens.find(asked.request.headers.get("authorization", ""))
+        if found is None:
+            step = "send a token of this service: Authorization: Bearer TOKEN"
+            raise Refusal(401, "the token is missing or wrong", step, WWW_Authenticate="Bearer")
+        asked.client, rights = found
+        if right not in rights:
+            reason = f"this token has not the right {right!r}"
+            raise Refusal(403, reason, "ask who runs the service for a token with it")
+
+    def _require_solr(self, seconds: float, path: str) -> None:
+        problem = self.service.find_problem(seconds)
+        if problem is not None and path != "/entries":
+            raise problem
+
+    async def _work(self, asked: Asked) -> Any:
+        """Read a request, and let a thread answer it, unless too many wait."""
+        self._require_room()
+        if asked.path in POSTED:
+            asked.body = await self._read_body(asked.request)
+            self._require_room()
+        self._at_work += 1
+        try:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._pool, self._actions[asked.path], asked)
+        finally:
+            self._at_work -= 1
+
+    def _require_room(self) -> None:
+        if self._at_work >= self.bounds.at_work * (1 + WAITING):
+            self.metrics.refused.inc()
+            raise Refusal(429, "too many requests wait", "send it again later", **RETRY_AFTER)
+
+    async def _read_body(self, request: Request) -> bytes:
+        most = self.bounds.body
+        reason, step = f"a request has at most {most:,} bytes", "send fewer documents at a time"
+        if int(request.headers.get("content-length") or 0) > most:
+            raise Refusal(413, reason, step)
+        content = bytearray()
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                async for chunk in request.stream():
+                    content += chunk
+                    if len(content) > most:
+                        raise Refusal(413, reason, step)
+        except TimeoutError:
+            said = f"the request did not come within {BODY_SECONDS:g} seconds"
+            raise Refusal(408, said, "send it faster, or less") from None
+        return bytes(content)
+
+    def _parse(self, asked: Asked) -> dict[str, Any]:
+        try:
+            found = orjson.loads(asked.body or b"")
+        except orjson.JSONDecodeError as error:
+            where = f"line {error.lineno}, column {error.colno}"
+            raise Refusal(400, f"the request is not JSON ({where}: {error.msg})", SEND) from None
+        if not isinstance(found, dict):
+            raise Refusal(400, "the request is not a JSON object", SEND)
+        return found
+
+    def _parse_documents(self, asked: Asked) -> tuple[list[Any], bool]:
+        """Return the documents of a request, and whether it is one alone."""
+        found = self._parse(asked)
+        is_single = "documents" not in found
+        given = [found] if is_single else found["documents"]
+        if not isinstance(given, list) or (len(found) > 1 and not is_single):
+            raise Refusal(400, "`documents` is not a list alone", 'send {"documents": [...]}')
+        most = self.bounds.documents
+        if len(given) > most:
+            reason = f"{len(given):,} documents are more than {most:,}"
+            raise Refusal(413, reason, "send fewer documents at a time")
+        asked.documents = len(given)
+        self.metrics.documents.labels(asked.path).inc(len(given))
+        return given, is_single
+
+    def _check(self, asked: Asked) -> Any:
+        given, is_single = self._parse_documents(asked)
+        made = self.service.check(given, is_single=is_single)
+        for one in [made] if is_single else made["decisions"]:
+            self.metrics.decisions.labels(one["action"]).inc()
+        return made
+
+    def _search(self, asked: Asked) -> Any:
+        return self.service.search(self._parse(asked))
+
+    def _make_entries(self, asked: Asked) -> Any:
+        given, is_single = self._parse_documents(asked)
+        return self.service.make_entries(given, is_single=is_single)
+
+    def _explain(self, asked: Asked) -> Any:
+        return self.service.explain(asked.request.query_params)
+
+    async def _send(
+        self, asked: Asked, send: Send, status: int, body: Any, headers: Mapping[str, str]
+    ) -> None:
+        """Send the answer, and take for a while what still comes of a request that is refused."""
+        request = asked.request
+        if isinstance(body, Response):
+            response = body
+        else:
+            made = body if isinstance(body, bytes) else orjson.dumps(body)
+            response = Response(made, media_type="application/json")
+        response.status_code = status
+        response.headers.update({**headers, "X-Request-Id": asked.id})
+        if request.method != "POST" or asked.body is not None:
+            await response(request.scope, request.receive, send)
+            return
+        response.headers["Connection"] = "close"
+        await send({"type": "http.response.start", "status": status,
+                    "headers": response.raw_headers})  # fmt: skip
+        await send({"type": "http.response.body", "body": response.body, "more_body": True})
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0 if status == 408 else LINGER_SECONDS):
+                while (await request.receive()).get("more_body"):
+                    pass
+        await send({"type": "http.response.body", "body": b""})
+
+    def _log_fault(self, id: str, error: Exception, status: int) -> None:
+        """Log an error of ours by its place in the code: its message may hold a text."""
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        reason = error.reason if isinstance(error, NeardupError) else ""
+        kind = type(error).__name__
+        if status == 500:
+            reason = f"{last.filename.rpartition('/')[2]}:{last.lineno}"
+        _log({"id": id, "error": kind, "reason": reason})
+
+
+def _refuse(error: Exception) -> Refusal:
+    """Choose the answer to an error."""
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, RecordError):
+        return Refusal(400, f"{error.position}: {error.reason}", SEND)
+    if isinstance(error, ArgumentError):
+        return Refusal(400, error.reason, error.next_step)
+    if isinstance(error, DocumentNotFound):
+        return Refusal(404, error.reason, error.next_step)
+    if isinstance(error, SolrAnswerError) and error.status == 400 and is_refusal(error):
+        return Refusal(400, error.reason, error.next_step)
+    if isinstance(error, NeardupError):
+        return Refusal(503, error.reason, error.next_step, **RETRY_AFTER)
+    return Refusal(500, "the service has a fault", "tell who runs it the X-Request-Id")
+
+
+@cache
+def _read_page(name: str, root_path: str) -> Response:
+    content = (resources.files(__package__) / name).read_text("utf-8")
+    kind = TYPES[name.rpartition(".")[2]]
+    return Response(content.replace("{root_path}", root_path), media_type=kind, headers=HEADERS)
+
+
+class _Lines(logging.Handler):
+    """Logs what the library tells as lines of JSON."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Log a line."""
+        _log({"level": record.levelname, "message": record.getMessage()})
+
+
+def _log(line: Mapping[str, Any]) -> None:
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    with suppress(OSError, ValueError):  # whoever reads it has gone
+        sys.stderr.write(orjson.dumps({"time": now, **line}).decode() + "\n")
+        sys.stderr.flush()

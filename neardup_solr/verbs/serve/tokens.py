@@ -1,0 +1,94 @@
+"""Tokens of the clients of a service, and their rights, from a file."""
+
+from __future__ import annotations
+
+import hmac
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from neardup_solr.errors import SourceError
+from neardup_solr.progress import LOG
+
+RIGHTS = ("check", "search", "explain", "entries", "metrics")
+ALL = "all"
+STEP = "write lines of NAME TOKEN RIGHT..., with a token of 16 characters or more"
+SHORTEST = 16  # characters of a token
+
+
+@dataclass(slots=True)
+class Tokens:
+    """The tokens in a file, which is read again when it changes.
+
+    If the changed file cannot be read, a line is logged and the tokens of before count.
+
+    Raises SourceError if it cannot be read at first, or a line is wrong.
+    """
+
+    path: Path
+    _known: dict[str, tuple[bytes, frozenset[str]]] = field(default_factory=dict, repr=False)
+    _state: tuple[int, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        self._state = self._look()
+        self._known = _read(self.path)
+
+    def refresh(self) -> None:
+        """Read the file again if it has changed."""
+        try:
+            state = self._look()
+            if state == self._state:
+                return
+            self._state = state
+            self._known = _read(self.path)
+        except SourceError as error:
+            LOG.warning("%s; the tokens of before count", error)
+
+    def find(self, header: str) -> tuple[str, frozenset[str]] | None:
+        """Find the name and the rights of who sends this Authorization, None for no one.
+
+        Each known token is compared, in a time that does not depend on what was sent.
+        """
+        kind, _, sent = header.partition(" ")
+        given, found = sent.strip().encode(), None
+        for name, (token, rights) in self._known.items():
+            if hmac.compare_digest(token, given) and kind.lower() == "bearer":
+                found = name, rights
+        return found
+
+    def _look(self) -> tuple[int, ...]:
+        try:
+            seen = os.stat(self.path)
+        except (OSError, ValueError) as error:
+            said = getattr(error, "strerror", None) or error
+            raise SourceError(str(self.path), f"cannot be read ({said})", STEP) from None
+        return seen.st_mtime_ns, seen.st_size, seen.st_ino
+
+
+def _read(path: Path) -> dict[str, tuple[bytes, frozenset[str]]]:
+    """Read names with their tokens and rights. A message about a line never shows the token."""
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise SourceError(str(path), f"cannot be read ({said})", STEP) from None
+    known: dict[str, tuple[bytes, frozenset[str]]] = {}
+    for number, line in enumerate(lines, 1):
+        name, *words = line.split() or ["#"]
+        if name.startswith("#"):
+            continue
+        token, rights = (words[0], frozenset(words[1:])) if words else ("", frozenset[str]())
+        is_new = token.encode() not in {other for other, _ in known.values()}
+        is_wrong = not rights or not rights <= {*RIGHTS, ALL} or not is_new or name in known
+        if is_wrong or len(token) < SHORTEST or not token.isascii():
+            raise SourceError(str(path), f"line {number} is wrong", _step(token, rights))
+        known[name] = token.encode(), frozenset(RIGHTS) if ALL in rights else rights
+    if not known:
+        raise SourceError(str(path), "holds no token", STEP)
+    return known
+
+
+def _step(token: str, rights: frozenset[str]) -> str:
+    if len(token) >= SHORTEST and not rights <= {*RIGHTS, ALL}:
+        return f"the rights are {', '.join(RIGHTS)} or {ALL}"
+    return f"{STEP}, and each name and token once"

@@ -1,0 +1,1 @@
+"""The service over real sockets, with a real Solr."""

@@ -1,0 +1,92 @@
+"""A service as a process of its own, and requests to it."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An answer of the service; the names of headers are in small letters."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        """The body, which is JSON."""
+        return json.loads(self.body)
+
+
+@dataclass(slots=True, kw_only=True)
+class Served:
+    """A service that runs: its address, which ends with a slash, and what it logs."""
+
+    address: str
+    process: subprocess.Popen[str]
+    log: Path
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def ask(
+        self, path: str, body: object = None, *, method: str | None = None, **headers: str
+    ) -> Answer:
+        """Send a request with a body of JSON, or of bytes, and give the answer."""
+        parts = urlsplit(self.address)
+        connection = HTTPConnection(parts.hostname or "", parts.port, timeout=30)
+        sent = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        try:
+            connection.request(
+                method or ("GET" if body is None else "POST"),
+                parts.path + path,
+                sent,
+                {**self.headers, **named},
+            )
+            found = connection.getresponse()
+            return Answer(
+                status=found.status,
+                headers={name.lower(): value for name, value in found.getheaders()},
+                body=found.read(),
+            )
+        finally:
+            connection.close()
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """The lines of its log so far."""
+        lines = self.log.read_text("utf-8").splitlines()
+        return [json.loads(line) for line in lines if line.startswith("{")]
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Send a signal, and return the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(timeout=60)
+
+
+@contextmanager
+def serving(address: str, log: Path, *words: str) -> Iterator[Served]:
+    """Serve the collection at an address ("http://host:8983/solr/name") on a free port."""
+    command = [sys.executable, "-m", "neardup_solr", "serve", "--solr", address, "--port", "0"]
+    with log.open("w", encoding="utf-8") as written:
+        process = subprocess.Popen([*command, *words], stderr=written, text=True)
+    try:
+        while not (found := re.search(r" at (http://\S+/); ", log.read_text("utf-8"))):
+            assert process.poll() is None, log.read_text("utf-8")
+            time.sleep(0.05)
+        yield Served(address=found[1], process=process, log=log)
+    finally:
+        process.kill()
+        process.wait(timeout=60)
