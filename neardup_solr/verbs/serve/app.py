@@ -74,7 +74,7 @@ RIGHTS = POSTED | GOTTEN | dict.fromkeys(PAGES, "")  # that each path needs
 _REQUEST_ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
-class Refusal(Exception):
+class Failure(Exception):
     """A request that is answered by an error."""
 
     def __init__(self, status: int, reason: str, next_step: str, **headers: str) -> None:
@@ -194,9 +194,9 @@ class App:
         except ClientDisconnect:
             status = 499  # nobody is there to hear it
         except Exception as error:
-            refusal = _refuse(error)
-            status, headers = refusal.status, refusal.headers
-            body = {"error": refusal.reason, "next": refusal.next_step}
+            failure = _refuse(error)
+            status, headers = failure.status, failure.headers
+            body = {"error": failure.reason, "next": failure.next_step}
             if status >= 500:
                 self._log_fault(id, error, status)
         if status != 499:
@@ -218,10 +218,10 @@ class App:
     async def _answer(self, asked: Asked) -> Any:
         request, path = asked.request, asked.path
         if path not in RIGHTS:
-            raise Refusal(404, "there is no such path", f"see {self.root_path}/docs")
+            raise Failure(404, "there is no such path", f"see {self.root_path}/docs")
         method = "POST" if path in POSTED else "GET"
         if request.method != method and (method, request.method) != ("GET", "HEAD"):
-            raise Refusal(405, f"{path} takes {method} only", f"send {method}", Allow=method)
+            raise Failure(405, f"{path} takes {method} only", f"send {method}", Allow=method)
         self._authorize(asked, RIGHTS[path])
         if path in PAGES:
             return _read_page(PAGES[path], self.root_path)
@@ -242,11 +242,11 @@ class App:
         found = self.tokens.find(asked.request.headers.get("authorization", ""))
         if found is None:
             step = "send a token of this service: Authorization: Bearer TOKEN"
-            raise Refusal(401, "the token is missing or wrong", step, WWW_Authenticate="Bearer")
+            raise Failure(401, "the token is missing or wrong", step, WWW_Authenticate="Bearer")
         asked.client, rights = found
         if right not in rights:
             reason = f"this token has not the right {right!r}"
-            raise Refusal(403, reason, "ask who runs the service for a token with it")
+            raise Failure(403, reason, "ask who runs the service for a token with it")
 
     def _require_solr(self, seconds: float, path: str) -> None:
         problem = self.service.find_problem(seconds)
@@ -269,23 +269,23 @@ class App:
     def _require_room(self) -> None:
         if self._at_work >= self.bounds.at_work * (1 + WAITING):
             self.metrics.refused.inc()
-            raise Refusal(429, "too many requests wait", "send it again later", **RETRY_AFTER)
+            raise Failure(429, "too many requests wait", "send it again later", **RETRY_AFTER)
 
     async def _read_body(self, request: Request) -> bytes:
         most = self.bounds.body
         reason, step = f"a request has at most {most:,} bytes", "send fewer documents at a time"
         if int(request.headers.get("content-length") or 0) > most:
-            raise Refusal(413, reason, step)
+            raise Failure(413, reason, step)
         content = bytearray()
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 async for chunk in request.stream():
                     content += chunk
                     if len(content) > most:
-                        raise Refusal(413, reason, step)
+                        raise Failure(413, reason, step)
         except TimeoutError:
             said = f"the request did not come within {BODY_SECONDS:g} seconds"
-            raise Refusal(408, said, "send it faster, or less") from None
+            raise Failure(408, said, "send it faster, or less") from None
         return bytes(content)
 
     def _parse(self, asked: Asked) -> dict[str, Any]:
@@ -293,9 +293,9 @@ class App:
             found = orjson.loads(asked.body or b"")
         except orjson.JSONDecodeError as error:
             where = f"line {error.lineno}, column {error.colno}"
-            raise Refusal(400, f"the request is not JSON ({where}: {error.msg})", SEND) from None
+            raise Failure(400, f"the request is not JSON ({where}: {error.msg})", SEND) from None
         if not isinstance(found, dict):
-            raise Refusal(400, "the request is not a JSON object", SEND)
+            raise Failure(400, "the request is not a JSON object", SEND)
         return found
 
     def _parse_documents(self, asked: Asked) -> tuple[list[Any], bool]:
@@ -304,11 +304,11 @@ class App:
         is_single = "documents" not in found
         given = [found] if is_single else found["documents"]
         if not isinstance(given, list) or (len(found) > 1 and not is_single):
-            raise Refusal(400, "`documents` is not a list alone", 'send {"documents": [...]}')
+            raise Failure(400, "`documents` is not a list alone", 'send {"documents": [...]}')
         most = self.bounds.documents
         if len(given) > most:
             reason = f"{len(given):,} documents are more than {most:,}"
-            raise Refusal(413, reason, "send fewer documents at a time")
+            raise Failure(413, reason, "send fewer documents at a time")
         asked.documents = len(given)
         self.metrics.documents.labels(asked.path).inc(len(given))
         return given, is_single
@@ -365,21 +365,21 @@ class App:
         _log({"id": id, "error": kind, "reason": reason})
 
 
-def _refuse(error: Exception) -> Refusal:
+def _refuse(error: Exception) -> Failure:
     """Choose the answer to an error."""
-    if isinstance(error, Refusal):
+    if isinstance(error, Failure):
         return error
     if isinstance(error, RecordError):
-        return Refusal(400, f"{error.position}: {error.reason}", SEND)
+        return Failure(400, f"{error.position}: {error.reason}", SEND)
     if isinstance(error, ArgumentError):
-        return Refusal(400, error.reason, error.next_step)
+        return Failure(400, error.reason, error.next_step)
     if isinstance(error, DocumentNotFound):
-        return Refusal(404, error.reason, error.next_step)
+        return Failure(404, error.reason, error.next_step)
     if isinstance(error, SolrAnswerError) and error.status == 400 and is_refusal(error):
-        return Refusal(400, error.reason, error.next_step)
+        return Failure(400, error.reason, error.next_step)
     if isinstance(error, NeardupError):
-        return Refusal(503, error.reason, error.next_step, **RETRY_AFTER)
-    return Refusal(500, "the service has a fault", "tell who runs it the X-Request-Id")
+        return Failure(503, error.reason, error.next_step, **RETRY_AFTER)
+    return Failure(500, "the service has a fault", "tell who runs it the X-Request-Id")
 
 
 @cache
