@@ -288,7 +288,7 @@ def _recognise(collection: Collection, found: schema.Schema) -> Settings | None:
     if there is None or there.problem(needed) or not pieces:
         return None
     sizes: dict[Kind, int] = {
-        "words": max(len(piece.split()) for piece in pieces),
+        "words": max(len(piece.split()) or 1 for piece in pieces),
         "chars": max(map(len, pieces)),
     }
     for kind, size in sizes.items():
