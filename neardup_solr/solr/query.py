@@ -222,12 +222,17 @@ def _learn_hot(
     """
     counts = Counter(term for one in documents for term in terms.intersection(_values(one, field)))
     most = [term for term, _ in counts.most_common(SUSPECTS)]
-    spelled = collection.terms(field, most)
-    request, counting = each_term(spelled)
-    counted = collection.select(request, fields=["id"], limit=0, counting=counting).counts
-    are_hot = [counted[value] > HOT for value in spelled.values]
+    are_hot = [count > HOT for count in _count_terms(collection, field, most)]
     hot.update(compress(most, are_hot))
     return any(are_hot)
+
+
+def _count_terms(collection: Collection, field: str, terms: Sequence[str]) -> list[int]:
+    """Count the documents that have each term."""
+    spelled = collection.terms(field, terms)
+    request, counting = each_term(spelled)
+    counted = collection.select(request, fields=["id"], limit=0, counting=counting).counts
+    return [counted[value] for value in spelled.values]
 
 
 def hit(fields: Fields, shared: int) -> Hit:
@@ -269,15 +274,8 @@ def hits_of_each(
     if not asked:
         return [Hits(is_cut=one) for one in is_cut]
     wanted = collection.terms(question.field, sorted(asked))
-    request = any_term(wanted, filters=question.filters)
-    if question.settings is None:
-        found = collection.select(request, fields=question.names, limit=MOST)
-    elif sure := select_if_settings(
-        collection, request, question.settings, fields=question.names, limit=MOST
-    ):
-        found, question = sure, replace(question, settings=None)
-    else:
-        raise OtherSettings
+    found = _ask_any(collection, wanted, question, MOST)
+    question = replace(question, settings=None)  # it is sure of them now
     if found.total <= MOST:
         shared = assign_hits(terms, found.documents, question.field)
         return [replace(each, is_cut=one) for each, one in zip(shared, is_cut, strict=True)]
@@ -288,6 +286,73 @@ def hits_of_each(
     middle = len(terms) // 2
     halves = terms[:middle], terms[middle:]
     return [one for half in halves for one in hits_of_each(collection, half, question, hot)]
+
+
+def _ask_any(collection: Collection, terms: Terms, question: Question, limit: int) -> Selection:
+    """Select documents that have any of the terms. Raises OtherSettings if theirs are others."""
+    request = any_term(terms, filters=question.filters)
+    if question.settings is None:
+        return collection.select(request, fields=question.names, limit=limit)
+    sure = select_if_settings(
+        collection, request, question.settings, fields=question.names, limit=limit
+    )
+    if sure is None:
+        raise OtherSettings
+    return sure
+
+
+def hits_apart(
+    collection: Collection, terms: Sequence[Sequence[str]], question: Question, huge: set[str]
+) -> list[Hits]:
+    """Find what `hits_of_each` finds for each of many documents alone, if possible by one request.
+
+    `huge` are terms that too many documents have to fetch them; those that turn out are added.
+
+    Raises OtherSettings as that does.
+    """
+    are_alone = [len(terms) == 1 or not huge.isdisjoint(own) for own in terms]
+    others = list(compress(terms, [not one for one in are_alone]))
+    together = iter(_hits_together(collection, others, question, huge) if others else ())
+    return [
+        _hits_alone(collection, own, question, huge) if is_alone else next(together)
+        for own, is_alone in zip(terms, are_alone, strict=True)
+    ]
+
+
+def _hits_together(
+    collection: Collection, terms: Sequence[Sequence[str]], question: Question, huge: set[str]
+) -> list[Hits]:
+    wanted = collection.terms(question.field, sorted({term for own in terms for term in own}))
+    if not wanted.values:
+        return [Hits() for _ in terms]
+    found = _ask_any(collection, wanted, question, NEAREST)
+    question = replace(question, settings=None)
+    if found.total <= NEAREST:
+        return assign_hits(terms, found.documents, question.field)
+    middle = len(terms) // 2
+    halves = terms[:middle], terms[middle:]
+    return [one for half in halves for one in hits_apart(collection, half, question, huge)]
+
+
+def _hits_alone(
+    collection: Collection, terms: Sequence[str], question: Question, huge: set[str]
+) -> Hits:
+    """Find what one document shares terms with, without fetching first what has a huge one."""
+
+    def count() -> dict[str, int]:
+        return dict(zip(terms, _count_terms(collection, question.field, terms), strict=True))
+
+    hot = set[str]()
+    if not huge.isdisjoint(terms):
+        counts = count()
+        if max(counts.values()) > MOST:
+            hot.update(term for term, each in counts.items() if each > HOT)
+        else:
+            huge.difference_update(terms)
+    (found,) = hits_of_each(collection, [terms], question, hot)
+    if hot and huge.isdisjoint(terms):
+        huge.update(term for term, each in count().items() if each > MOST)
+    return found
 
 
 def with_most_shared(

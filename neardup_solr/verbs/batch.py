@@ -13,7 +13,7 @@ from neardup_solr.measures import Comparer, Measure
 from neardup_solr.minhash import sign, signature
 from neardup_solr.records import Document, Hit, Match
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.query import Hits, Question, hits_of_each, with_most_shared
+from neardup_solr.solr.query import Hits, Question, hits_apart, hits_of_each, with_most_shared
 
 BANDS = "content_bands"
 
@@ -30,6 +30,15 @@ class SignedBatch:
     words: NDArray[np.int64]
     keys: NDArray[np.uint64]
     known: list[str]
+
+    def part(self, rows: slice) -> SignedBatch:
+        """Return the documents of some rows."""
+        return SignedBatch(
+            documents=self.documents[rows],
+            words=self.words[rows],
+            keys=self.keys[rows],
+            known=self.known[rows],
+        )
 
     def terms(self) -> list[tuple[str, ...]]:
         """Format the bands of each document. A document without words has none."""
@@ -80,7 +89,7 @@ class Finder:
     `hot` are the bands found so far that too many documents share. By `with_most_shared`,
     documents that share only such bands are found too, those that share most. `fields` are
     further fields to read. With `is_sure` False, OtherSettings is raised if documents have other
-    settings than the comparer.
+    settings than the comparer. With `is_apart`, each document is found what it is found alone.
     """
 
     comparer: Comparer
@@ -88,6 +97,7 @@ class Finder:
     fields: tuple[str, ...] = ()
     with_most_shared: bool = False
     is_sure: bool = True
+    is_apart: bool = False
     hot: set[str] = field(default_factory=set)
 
     def question(self) -> Question:
@@ -104,7 +114,8 @@ def hits_of_batch(collection: Collection, batch: SignedBatch, finder: Finder) ->
     If a result `is_cut`, documents that share only hot bands may be missing from it.
     """
     terms, question = batch.terms(), finder.question()
-    found = hits_of_each(collection, terms, question, finder.hot)
+    ask = hits_apart if finder.is_apart else hits_of_each
+    found = ask(collection, terms, question, finder.hot)
     if not finder.with_most_shared:
         return found
     return with_most_shared(collection, terms, question, found)

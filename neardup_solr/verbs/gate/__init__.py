@@ -6,7 +6,7 @@ from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,14 +31,21 @@ from neardup_solr.records import Document, find_problem
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.query import OtherSettings
+from neardup_solr.solr.query import Hits, OtherSettings
 from neardup_solr.sources import SourceLike, reading_of, rows_hint, size_hint
 from neardup_solr.sources.record import Record, check_keep
 from neardup_solr.verbs import search
 from neardup_solr.verbs.answer import read_if_given
-from neardup_solr.verbs.batch import BANDS, Finder, NearMatch, SignedBatch, sign_batch
+from neardup_solr.verbs.batch import (
+    BANDS,
+    Finder,
+    NearMatch,
+    SignedBatch,
+    hits_of_batch,
+    sign_batch,
+)
 from neardup_solr.verbs.delivery import Destination, Interval
-from neardup_solr.verbs.gate.matcher import Admitted, Matched, match_batch
+from neardup_solr.verbs.gate.matcher import Admitted, Matched, match_hits
 from neardup_solr.verbs.gate.policy import REJECT, TAG_FIELD, Decision, Decisions, Policy
 from neardup_solr.verbs.index import ColumnsToKeep
 
@@ -138,10 +145,10 @@ def gate(
         size=size_hint(source),
     )
     records = sources.records(source, reading=reading, on_progress=progress.count_bytes)
-    finder = _make_finder(collection, policy, filters, index=index, may_be_known=True)
+    finder = make_finder(collection, policy, filters, index=index, may_be_known=True)
     if index:
         collection.require_placed()
-    run = _GateRun(
+    run = GateRun(
         collection=collection,
         finder=finder,
         policy=policy,
@@ -158,7 +165,7 @@ def gate(
         else None,
         patience=in_seconds(patience, "patience"),
         columns=ColumnsToKeep(collection, {TAG_FIELD}) if index and keep is None else None,
-        answers=None if judged is None else _make_answers(collection, judged),
+        answers=None if judged is None else make_answers(collection, judged),
     )
     return Decisions(
         run.decide(records),
@@ -169,7 +176,7 @@ def gate(
     )
 
 
-def _make_answers(collection: Collection, judged: list[Answer]) -> GateAnswers:
+def make_answers(collection: Collection, judged: list[Answer]) -> GateAnswers:
     """Prepare answers for a gate, by the texts of the documents that are there."""
     from neardup_solr.verbs.gate.answered import GateAnswers
     from neardup_solr.verbs.verdicts import Verdicts, read_hashes
@@ -177,7 +184,7 @@ def _make_answers(collection: Collection, judged: list[Answer]) -> GateAnswers:
     return GateAnswers(verdicts=Verdicts(judged, read_hashes(collection, judged)))
 
 
-def _make_finder(
+def make_finder(
     collection: Collection,
     policy: Policy,
     filters: tuple[str, ...],
@@ -220,7 +227,7 @@ def _read_settings(collection: Collection, *, index: bool) -> Settings:
 
 
 @dataclass(slots=True, kw_only=True)
-class _GateRun:
+class GateRun:
     """Decides about documents, one after the other.
 
     With a `destination` they are indexed; `interval` holds what is not verified yet.
@@ -229,14 +236,14 @@ class _GateRun:
     collection: Collection
     finder: Finder
     policy: Policy
-    batch: int
-    most: int
+    batch: int = 50
+    most: int = 100
     failures: Failures
     progress: SourceProgress
-    destination: Destination | None
-    patience: float
-    columns: ColumnsToKeep | None
-    answers: GateAnswers | None
+    destination: Destination | None = None
+    patience: float = 0.0
+    columns: ColumnsToKeep | None = None
+    answers: GateAnswers | None = None
     interval: Interval = field(default_factory=Interval)
 
     def find_gaps(self) -> list[str]:
@@ -300,21 +307,48 @@ class _GateRun:
         ]
 
     def _judge(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
-        """Make final decisions: what Solr refuses is rejected, and then keeps no others out."""
-        batch = sign_batch(documents, self.finder.comparer)
-        try:
-            matched = match_batch(self.collection, self.finder, batch, admitted)
-        except OtherSettings:  # the collection has other documents than before
-            is_indexing = self.destination is not None
-            self.finder = _make_finder(
-                self.collection, self.policy, self.finder.filters, index=is_indexing
-            )
-            return self._judge(documents, admitted)
-        if self.answers is not None:
-            matched = self.answers.obey(self.collection, self.finder, batch, matched, admitted)
+        """Make final decisions, and admit documents by them."""
+        batch, found = self._find(documents)
         if batch.words.any():  # all documents have these settings
             self.finder = replace(self.finder, is_sure=True)
-        there: Mapping[str, int] = {}
+        decisions, rows, matched = self._judge_found(batch, found, admitted)
+        admitted.add(batch, rows, matched.hashes)
+        return decisions
+
+    def decide_apart(self, requests: Sequence[Sequence[Document]]) -> list[list[Decision]]:
+        """Decide about the documents of each request as a gate of its own does.
+
+        Solr is asked about all at once. Nothing is indexed, and all of them could be.
+        """
+        documents = [one for each in requests for one in each]
+        batch, found = self._find(documents)
+        nobody = Admitted(known=Spill().strings())
+        ends = list(accumulate(map(len, requests), initial=0))
+        rows = map(slice, ends[:-1], ends[1:])
+        return [self._judge_found(batch.part(one), found[one], nobody)[0] for one in rows]
+
+    def _find(self, documents: Sequence[Document]) -> tuple[SignedBatch, Sequence[Hits]]:
+        """Sign documents, and find what shares a band with each."""
+        batch = sign_batch(documents, self.finder.comparer)
+        try:
+            return batch, hits_of_batch(self.collection, batch, self.finder)
+        except OtherSettings:  # the collection has other documents than before
+            before, is_indexing = self.finder, self.destination is not None
+            finder = make_finder(self.collection, self.policy, before.filters, index=is_indexing)
+            self.finder = replace(finder, is_apart=before.is_apart)
+            return self._find(documents)
+
+    def _judge_found(
+        self, batch: SignedBatch, found: Sequence[Hits], admitted: Admitted
+    ) -> tuple[list[Decision], list[int], Matched]:
+        """Make final decisions: what Solr refuses is rejected, and then keeps no others out.
+
+        Returns the rows that are admitted, too, and what was near to each.
+        """
+        matched = match_hits(self.finder, batch, found, admitted)
+        if self.answers is not None:
+            matched = self.answers.obey(self.collection, self.finder, batch, matched, admitted)
+        documents, there = batch.documents, dict[str, int]()
         if self.destination is not None:
             there = self.collection.versions(sorted({one.id for one in documents}))
         fixed: dict[int, Decision] = {}
@@ -323,8 +357,7 @@ class _GateRun:
             rows = [row for row, one in enumerate(decisions) if one.is_admitted]
             refused = self._send(decisions, [row for row in rows if row not in fixed])
             if not refused:
-                admitted.add(batch, rows, matched.hashes)
-                return decisions
+                return decisions, rows, matched
             fixed |= {row: decisions[row] for row in rows} | refused
 
     def _decide_in_order(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.memory import Strings
 from neardup_solr.records import Hit
-from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.query import Hits
 from neardup_solr.verbs.batch import (
     Candidate,
     Finder,
@@ -18,7 +18,6 @@ from neardup_solr.verbs.batch import (
     SignedBatch,
     collect_candidates,
     compare_candidates,
-    hits_of_batch,
 )
 from neardup_solr.verbs.gate.policy import TAG_FIELD
 
@@ -133,14 +132,10 @@ class Admitted:
         self.hashes.update((number, hashes[row]) for number, row in at if row in hashes)
 
 
-def match_batch(
-    collection: Collection, finder: Finder, batch: SignedBatch, admitted: Admitted
+def match_hits(
+    finder: Finder, batch: SignedBatch, found: Sequence[Hits], admitted: Admitted
 ) -> Matched:
-    """Find the documents that each document of a batch is near to.
-
-    Raises OtherSettings if the finder is not sure of its settings and they are not those of all.
-    """
-    found = hits_of_batch(collection, batch, finder)
+    """Compare documents with what `hits_of_batch` has found for each, and with each other."""
     there = [
         [one for one in each.found if counts_for(document.id, one)]
         for document, each in zip(batch.documents, found, strict=True)

@@ -22,7 +22,10 @@ from neardup_solr.arguments import (
     require_positive,
 )
 from neardup_solr.errors import ArgumentError, SettingsError
+from neardup_solr.measures import measure_named
 from neardup_solr.solr.collection import Collection
+from neardup_solr.verbs.gate.policy import Policy
+from neardup_solr.verbs.search import measure_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,16 +90,16 @@ def serve(
     require(0 <= port < 1 << 16, f"`port` cannot be {port}", "give 1 to 65535, or 0 for a free one")
     most = in_bytes(max_body, "max_body")
     require_positive(max_body=most, max_documents=max_documents, concurrency=concurrency)
-    policy = {
-        "tag": tag, "hold": hold, "reject": reject, "exact": exact, "measure": measure,
-        "model": model, "max_distance": max_distance, "fq": listed(fq), "answers": answers,
-    }  # fmt: skip
+    policy = Policy(
+        tag=tag, hold=hold, reject=reject, exact=exact, max_distance=max_distance,
+        measure=measure_named(measure_by(collection, measure, model)),
+    )  # fmt: skip
     known = None if tokens is None else Tokens(Path(tokens))
     reason = f"without `tokens` it does not listen on {host}, where other machines reach it"
     require(known is not None or _is_loopback(host), reason, "give a file of `tokens`")
     with closing(_bind(host, port)) as bound:
         app = App(
-            service=Service(collection, policy),
+            service=Service(collection, policy, fq=listed(fq), answers=answers),
             tokens=known,
             root_path=root_path.rstrip("/"),
             bounds=Bounds(body=most, documents=max_documents, at_work=concurrency),

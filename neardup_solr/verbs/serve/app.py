@@ -14,12 +14,13 @@ import sys
 import threading
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import Any
 
@@ -50,6 +51,8 @@ from neardup_solr.verbs.serve.tokens import Tokens
 
 BODY_SECONDS = 10.0  # for a whole request to come
 LINGER_SECONDS = 2.0  # for what still comes of a request that is refused: else it hides the answer
+CHECKS = 2  # questions about new documents at the same time: what comes meanwhile is gathered
+TOGETHER = 16  # documents that one of them is about, if requests are small
 WAITING = 4  # requests that wait, for each one that is worked on
 LOOK_SECONDS = 0.5  # between two looks at Solr
 READY_SECONDS, SILENT_SECONDS = 1.5, 4.0  # without Solr's answer, until it counts as away
@@ -72,6 +75,9 @@ POSTED = {"/check": "check", "/search": "search", "/entries": "entries"}
 GOTTEN = {"/explain": "explain", "/metrics": "metrics", "/health": "", "/ready": ""}
 RIGHTS = POSTED | GOTTEN | dict.fromkeys(PAGES, "")  # that each path needs
 _REQUEST_ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
+
+
+Check = tuple[list[Any], "asyncio.Future[Any]"]  # the documents of a request, and its decisions
 
 
 class Failure(Exception):
@@ -135,10 +141,8 @@ class App:
         self.metrics.at_work.set_function(lambda: self._at_work)
         self._at_work = 0
         self._pool = ThreadPoolExecutor(bounds.at_work)
-        self._actions: dict[str, Callable[[Asked], Any]] = {
-            "/check": self._check, "/search": self._search, "/entries": self._make_entries,
-            "/explain": self._explain,
-        }  # fmt: skip
+        self._waiting: deque[Check] = deque()
+        self._checks, self._most_checks = 0, min(CHECKS, bounds.at_work)
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -261,10 +265,63 @@ class App:
             self._require_room()
         self._at_work += 1
         try:
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._pool, self._actions[asked.path], asked)
+            if asked.path == "/check":
+                return await self._check(asked)
+            work: Callable[[], Any]
+            if asked.path == "/entries":
+                work = partial(
+                    self.service.make_entries, self._parse_documents(asked, whole=True)[0]
+                )
+            elif asked.path == "/search":
+                work = partial(self.service.search, self._parse(asked))
+            else:
+                work = partial(self.service.explain, asked.request.query_params)
+            return await asyncio.get_running_loop().run_in_executor(self._pool, work)
         finally:
             self._at_work -= 1
+
+    async def _check(self, asked: Asked) -> Any:
+        """Wait for the decisions about a request."""
+        records, is_single = self._parse_documents(asked)
+        coming = asyncio.get_running_loop().create_future()
+        self._waiting.append((records, coming))
+        self._start_checks()
+        made = await coming
+        for one in made:
+            self.metrics.decisions.labels(one["action"]).inc()
+        return made[0] if is_single else {"decisions": made}
+
+    def _start_checks(self) -> None:
+        """Ask about all requests that wait at once, but so many times at the same time at most."""
+        while self._waiting and self._checks < self._most_checks:
+            taken, documents = [], 0
+            while self._waiting and documents < TOGETHER:
+                taken.append(self._waiting.popleft())
+                documents += len(taken[-1][0])
+            self._checks += 1
+            self._decide(taken)
+
+    def _decide(self, taken: list[Check]) -> None:
+        """Let a thread decide about requests, and tell each what was decided."""
+        loop = asyncio.get_running_loop()
+        work = partial(self.service.check, [records for records, _ in taken])
+
+        def finish(done: asyncio.Future[Any]) -> None:
+            error = done.exception()
+            if error is not None and len(taken) > 1:  # one may be the cause, and not hit the others
+                self._checks += len(taken) - 1
+                for one in taken:
+                    self._decide([one])
+                return
+            self._checks -= 1
+            for at, (_, coming) in enumerate(taken):
+                if error is not None:
+                    coming.set_exception(error)
+                else:
+                    coming.set_result(done.result()[at])
+            self._start_checks()
+
+        loop.run_in_executor(self._pool, work).add_done_callback(finish)
 
     def _require_room(self) -> None:
         if self._at_work >= self.bounds.at_work * (1 + WAITING):
@@ -298,8 +355,11 @@ class App:
             raise Failure(400, "the request is not a JSON object", SEND)
         return found
 
-    def _parse_documents(self, asked: Asked) -> tuple[list[Any], bool]:
-        """Return the documents of a request, and whether it is one alone."""
+    def _parse_documents(self, asked: Asked, *, whole: bool = False) -> tuple[list[Any], bool]:
+        """Return the documents of a request, and whether it is one alone.
+
+        One alone has to be right; with `whole`, each one.
+        """
         found = self._parse(asked)
         is_single = "documents" not in found
         given = [found] if is_single else found["documents"]
@@ -311,24 +371,11 @@ class App:
             raise Failure(413, reason, "send fewer documents at a time")
         asked.documents = len(given)
         self.metrics.documents.labels(asked.path).inc(len(given))
-        return given, is_single
-
-    def _check(self, asked: Asked) -> Any:
-        given, is_single = self._parse_documents(asked)
-        made = self.service.check(given, is_single=is_single)
-        for one in [made] if is_single else made["decisions"]:
-            self.metrics.decisions.labels(one["action"]).inc()
-        return made
-
-    def _search(self, asked: Asked) -> Any:
-        return self.service.search(self._parse(asked))
-
-    def _make_entries(self, asked: Asked) -> Any:
-        given, is_single = self._parse_documents(asked)
-        return self.service.make_entries(given, is_single=is_single)
-
-    def _explain(self, asked: Asked) -> Any:
-        return self.service.explain(asked.request.query_params)
+        records = self.service.read(given)
+        for one in records:
+            if isinstance(one, RecordError) and (is_single or whole):
+                raise one
+        return records, is_single
 
     async def _send(
         self, asked: Asked, send: Send, status: int, body: Any, headers: Mapping[str, str]

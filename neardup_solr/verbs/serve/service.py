@@ -6,15 +6,18 @@ Its functions are called by several threads at once; `look` by one that does not
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from neardup_solr.arguments import require
 from neardup_solr.errors import NeardupError, RecordError, SolrUnreachable
+from neardup_solr.measures import measure_named
 from neardup_solr.minhash.encode import encode_documents
+from neardup_solr.progress import Failures, SourceProgress, ignore
 from neardup_solr.records import NOTHING, Document, make_refusal
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, Settings
 from neardup_solr.solr.collection import Collection
@@ -22,14 +25,21 @@ from neardup_solr.solr.update import orders
 from neardup_solr.solr.waiting import Retry
 from neardup_solr.sources.json import from_objects
 from neardup_solr.sources.record import Opened, Reading, Record
+from neardup_solr.verbs.answer import open_answers, read_from
 from neardup_solr.verbs.explain import explain
 from neardup_solr.verbs.explain.verdict import make_record
-from neardup_solr.verbs.gate import gate
+from neardup_solr.verbs.gate import GateRun, make_answers, make_finder
+from neardup_solr.verbs.gate.answered import GateAnswers
+from neardup_solr.verbs.gate.policy import Decision, Policy
 from neardup_solr.verbs.gate.write import FAILED, make_match
 from neardup_solr.verbs.search import search
 
+if TYPE_CHECKING:
+    from neardup_solr.verbs.verdicts import Verdicts
+
 RETRY = Retry(attempts=2, seconds=1.0)  # a client that waits is told soon that Solr is away
 ANSWER_SECONDS = 5.0  # for Solr's answer
+THOROUGH_EVERY = 20  # looks; the others only look at the settings
 MOST_CANDIDATES = 1_000
 OF_SEARCH = (
     "text", "id", "by", "candidates", "fq", "same", "measure", "max_distance", "min_similarity",
@@ -40,41 +50,80 @@ Json = dict[str, Any]
 
 
 class Service:
-    """A collection that is served, by a policy: the arguments of `gate`.
+    """A collection that is served, by a policy, filters, and answers: the arguments of `gate`.
 
     Raises what `gate` raises if the collection cannot be served.
     """
 
-    def __init__(self, collection: Collection, policy: Mapping[str, Any]) -> None:
-        self.policy = policy
-        self.collection = collection
+    def __init__(
+        self,
+        collection: Collection,
+        policy: Policy,
+        *,
+        fq: tuple[str, ...] = (),
+        answers: str | Path | Collection | None = None,
+    ) -> None:
+        self.collection, self.policy, self.fq = collection, policy, fq
         collection.session.retry = RETRY
         collection.session.read_seconds = ANSWER_SECONDS
         self.seen = 0.0  # when Solr last answered, by time.monotonic()
         self.problem: NeardupError | None = None
-        self._check([])
+        self._answers = None if answers is None else open_answers(answers)
+        self._answers_state: object = None
+        self._verdicts: Verdicts | None = None
+        self._looks = 0
+        self._gate = self._open_gate()
         self.look()
         if self.problem is not None:
             raise self.problem
+        self._decide([[Document(id="-", text="to compile what is needed")]])
+
+    def _open_gate(self) -> GateRun:
+        """Prepare what all requests share, and check that the collection has what is compared."""
+        finder = make_finder(self.collection, self.policy, self.fq, index=False)
+        progress = SourceProgress(stage="", on_progress=ignore, rows=None, size=None)
+        return GateRun(
+            collection=self.collection,
+            finder=replace(finder, is_apart=True),
+            policy=self.policy,
+            failures=Failures(ignore),
+            progress=progress,
+        )
 
     @property
     def reading(self) -> Reading:
         """How the documents of requests are read."""
-        return Reading(text=self.collection.names.columns)
+        fields = measure_named(self.policy.measure).fields
+        return Reading(text=self.collection.names.columns, keep=fields)
 
     def look(self) -> None:
         """Look whether the collection can be served, and note what is wrong."""
         try:
-            names = self.collection.kept_names()
-            if names != self.collection.names:
-                self.collection.take_names(names)
-            self._check([])
-            self.collection.stored_settings()
-            self.problem = None
+            settings = self._gate.finder.comparer.settings
+            if self.problem is not None or self._looks % THOROUGH_EVERY == 0:
+                self.collection.take_names(self.collection.kept_names())
+                self._gate = self._open_gate()
+            elif self.collection.stored_settings() != settings:
+                self._gate = self._open_gate()
+            self._look_at_answers()
+            self.problem, self.seen = None, time.monotonic()
         except NeardupError as error:
             self.problem = error
+        self._looks += 1
+
+    def _look_at_answers(self) -> None:
+        """Read the answers of people again if there are new ones."""
+        if self._answers is None:
+            return
+        if isinstance(self._answers, Path):
+            seen = self._answers.stat() if self._answers.exists() else None
+            state: object = seen and (seen.st_mtime_ns, seen.st_size)
         else:
-            self.seen = time.monotonic()
+            state = self._answers.state()
+        if state != self._answers_state:
+            judged = read_from(self._answers)
+            self._verdicts = make_answers(self.collection, judged).verdicts
+            self._answers_state = state
 
     def find_problem(self, seconds: float) -> NeardupError | None:
         """Return what is wrong, if it is known, or if Solr has not answered for so long."""
@@ -83,29 +132,22 @@ class Service:
             return SolrUnreachable(url, "Solr does not answer", "see that it runs")
         return self.problem
 
-    def check(self, given: Sequence[object], *, is_single: bool) -> Json:
-        """Decide about documents, as `gate` does."""
-        found = list(self.read(given, is_single=is_single))
-        decided = iter(self._check([one for one in found if isinstance(one, Document)]))
-        made = [
-            {"id": one.id, "action": FAILED, "reason": one.reason, "matches": [], "complete": True}
-            if isinstance(one, RecordError)
-            else next(decided)
-            for one in found
-        ]
-        return made[0] if is_single else {"decisions": made}
+    def check(self, requests: Sequence[Sequence[Record]]) -> list[list[Json]]:
+        """Decide about the documents of each request as a gate of its own does."""
+        good = [[one for one in each if isinstance(one, Document)] for each in requests]
+        made = []
+        for each, decisions in zip(requests, self._decide(good), strict=True):
+            coming = iter(decisions)
+            made.append(
+                [_show(one if isinstance(one, RecordError) else next(coming)) for one in each]
+            )
+        return made
 
-    def _check(self, documents: list[Document]) -> list[Json]:
-        return [
-            {
-                "id": one.id,
-                "action": one.action,
-                "reason": one.reason,
-                "matches": list(map(make_match, one.matches)),
-                "complete": one.complete,
-            }
-            for one in gate(documents, self.collection, patience=0, **self.policy)
-        ]
+    def _decide(self, requests: Sequence[Sequence[Document]]) -> list[list[Decision]]:
+        verdicts = self._verdicts
+        answers = None if verdicts is None else GateAnswers(verdicts=verdicts)
+        finder = replace(self._gate.finder, is_sure=False)
+        return replace(self._gate, finder=finder, answers=answers).decide_apart(requests)
 
     def search(self, asked: Json) -> Json:
         """Find the near-duplicates of a text, or of a document."""
@@ -115,8 +157,8 @@ class Service:
         few = not isinstance(most, int) or most <= MOST_CANDIDATES
         require(few, f"`candidates` cannot be {most}", f"give at most {MOST_CANDIDATES:,}")
         wanted = asked.get("fq", ())
-        if isinstance(wanted, str | list) and self.policy["fq"]:
-            wanted = [*self.policy["fq"], *([wanted] if isinstance(wanted, str) else wanted)]
+        if isinstance(wanted, str | list) and self.fq:
+            wanted = [*self.fq, *([wanted] if isinstance(wanted, str) else wanted)]
         found = search(self.collection, **asked | {"fq": wanted})
         return {"matches": [make_match(one) | {"text": one.content} for one in found]}
 
@@ -124,16 +166,16 @@ class Service:
         """Say why two documents are found as near-duplicates or not."""
         for name in ("id", "other_id"):
             require(name in asked, f"`{name}` is missing", "ask for /explain?id=...&other_id=...")
-        names = ("measure", "max_distance", "model")
-        chosen = {name: self.policy[name] for name in names}
-        return make_record(explain(self.collection, asked["id"], asked["other_id"], **chosen))
+        measure = measure_named(self.policy.measure)
+        step = "ask for it by neardup explain --model"
+        require(not measure.fields, "by a model this takes as long as a whole report", step)
+        chosen: Any = {"measure": measure.name, "max_distance": self.policy.max_distance}
+        found = explain(self.collection, asked["id"], asked["other_id"], **chosen)
+        return make_record(found)
 
-    def make_entries(self, given: Sequence[object], *, is_single: bool) -> bytes:
+    def make_entries(self, documents: Sequence[Document]) -> bytes:
         """Compute the fields that `index`, or `annotate`, writes for documents."""
-        documents = []
-        for one in self.read(given, is_single=True):
-            assert isinstance(one, Document)
-            documents.append(replace(one, kept=NOTHING))
+        documents = [replace(one, kept=NOTHING) for one in documents]
         names, settings = self.collection.names, self._settings()
         if names.is_plain:
             made = [json for json, _ in encode_documents(documents, settings)]
@@ -151,17 +193,34 @@ class Service:
         usual = DEFAULT_SETTINGS if self.collection.names.is_plain else ANNOTATED
         return self.collection.known_settings or usual
 
-    def read(self, given: Sequence[object], *, is_single: bool) -> Iterator[Record]:
-        """Make documents of what a request holds. Raises RecordError for a single one."""
-        columns = self.reading.text
+    def read(self, given: Sequence[object]) -> list[Record]:
+        """Make documents of what a request holds, and an error of each that cannot be used."""
+        reading = self.reading
         objects = []
         for number, one in enumerate(given):
-            if isinstance(one, dict) and "text" in one and not any(c in one for c in columns):
-                one = {**one, columns[0]: one["text"]}
+            if isinstance(one, dict) and "text" in one and not any(c in one for c in reading.text):
+                one = {**one, reading.text[0]: one["text"]}
             objects.append((f"documents[{number}]", one, b""))
-        source = Opened(given="documents", name="documents", path=None, reading=self.reading)
-        for found in from_objects(source, objects, self.reading):
-            made = make_refusal(found) or found if isinstance(found, Document) else found
-            if is_single and isinstance(made, RecordError):
-                raise made
-            yield made
+        source = Opened(given="documents", name="documents", path=None, reading=reading)
+        found = from_objects(source, objects, reading)
+        return [(isinstance(one, Document) and make_refusal(one)) or one for one in found]
+
+
+def _show(one: Decision | RecordError) -> Json:
+    """Make the object of a decision, or of a document that cannot be used."""
+    if isinstance(one, RecordError):
+        return {
+            "id": one.id,
+            "action": FAILED,
+            "reason": one.reason,
+            "matches": [],
+            "complete": True,
+        }
+    matches = list(map(make_match, one.matches))
+    return {
+        "id": one.id,
+        "action": one.action,
+        "reason": one.reason,
+        "matches": matches,
+        "complete": one.complete,
+    }
