@@ -23,7 +23,7 @@ NAVIGATION = {
     ),
     "Reference": (
         "commands", "library", "sources", "duplicates", "measures", "aligned", "clusters",
-        "answers", "review", "unique", "report", "collapse", "gate", "serve", "annotate",
+        "answers", "review", "unique", "report", "collapse", "gate", "serve", "clients", "annotate",
         "explain", "tuning", "parameters", "fields", "operations", "environment", "security",
         "versions", "reliability",
     ),

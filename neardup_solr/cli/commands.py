@@ -476,8 +476,7 @@ def annotate(given: Given) -> int:
         raise click.BadParameter(f"--which {given['which']} does not go with --into: leave one out")
     target = given.connect()
     show.compile_kernel()
-    watched = show.say_log() if given["follow"] else show.watch()
-    with watched as watching, show.say_if_resumable():
+    with show.watch() as watching, show.say_if_resumable():
         done = nd.annotate(target, **watching, **given)
     _say_annotated(done)
     return 1 if done.failed else 0

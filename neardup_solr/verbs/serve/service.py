@@ -21,6 +21,7 @@ from neardup_solr.progress import Failures, SourceProgress, ignore
 from neardup_solr.records import NOTHING, Document, make_refusal
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, Settings
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.names import BANDS
 from neardup_solr.solr.update import orders
 from neardup_solr.solr.waiting import Retry
 from neardup_solr.sources.json import from_objects
@@ -184,6 +185,9 @@ class Service:
             made = []
             for order in orders(documents, versions, settings, names):
                 values = {names.id: orjson.dumps(order.id), **order.values}
+                bands = values.get(names.of(BANDS), b"")[1:-1]
+                if bands[:1].isdigit():  # JavaScript would round numbers of 64 bits
+                    values[names.of(BANDS)] = b'["%s"]' % bands.replace(b",", b'","')
                 parts = (b'"%s":%s' % (name.encode(), json) for name, json in values.items()
                          if json != b"null")  # fmt: skip
                 made.append(b"{%s}" % b",".join(parts))

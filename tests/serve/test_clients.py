@@ -1,0 +1,191 @@
+"""The examples of docs/clients.md, as they stand: its ```java, its ```js, curl, and nginx."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+import neardup_solr as nd
+from neardup_solr.solr.collection import Collection
+from tests import ROOT
+from tests.services import Served, serving
+from tests.solr import foreign
+from tests.solr.nginx import nginx
+from tests.test_examples import ADDRESS, blocks, run_console
+
+PAGE = ROOT / "docs" / "clients.md"
+SERVICE = "http://localhost:8985"
+TOKENS = "feeder c4n4ry-of-feeder check search entries\nchecker c4n4ry-of-checker check\n"
+FEEDER = {"Authorization": "Bearer c4n4ry-of-feeder"}
+SCHEMA = foreign.SCHEMA.replace("sku", "id").replace('"body"', '"content"')
+MORE = "".join(
+    f'<field name="{name}" type="string" indexed="true" stored="true"/>'
+    for name in ("url", "tstamp", "digest")
+)
+FERRY = {
+    "id": "https://example.org/ferry",
+    "title": "Night ferry",
+    "content": "It leaves the old pier at nine and comes back before breakfast, "
+    "with a band on the upper deck.",
+}
+
+
+@pytest.fixture(scope="module")
+def pages(home: Path) -> Iterator[Collection]:
+    """A collection of somebody else's, with one document, prepared and annotated."""
+    with foreign.collection(
+        name="pages", schema=SCHEMA, more=MORE, key="<uniqueKey>id</uniqueKey>"
+    ) as made:
+        requests.post(f"{made.url}/update?commit=true", json=[FERRY], timeout=60).raise_for_status()
+        nd.init(made, text=("title", "content"), prefix="nd_")
+        prepared = nd.connect(made.server, made.name)
+        nd.annotate(prepared)
+        yield prepared
+
+
+@pytest.fixture(scope="module")
+def served(pages: Collection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Its service, which asks for a token."""
+    folder = tmp_path_factory.mktemp("service")
+    (folder / "tokens").write_text(TOKENS)
+    words = ("--reject", "0.9", "--tokens", str(folder / "tokens"))
+    with serving(pages.url, folder / "log", *words) as found:
+        yield found
+
+
+@pytest.fixture
+def reader(
+    served: Served, pages: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Any:
+    """Who reads the page: its files lie in the folder, and its lines are typed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("JDK_JAVA_OPTIONS", raising=False)  # java would tell that it is set
+    monkeypatch.setenv("NEARDUP_TOKEN", "c4n4ry-of-feeder")
+    for block in blocks(PAGE):
+        if block.mark == "file":
+            Path(block.note).write_text(block.text, "utf-8")
+
+    def type_lines(word: str) -> None:
+        for block in blocks(PAGE):
+            if block.language == "console" and f"$ {word}" in block.text:
+                text = block.text.replace(SERVICE, served.address.rstrip("/"))
+                run_console(
+                    text.replace(ADDRESS, pages.server), f"docs/clients.md, block {block.number}"
+                )
+
+    return type_lines
+
+
+def test_curl(reader: Any) -> None:
+    """The lines print what the page shows."""
+    reader("curl")
+
+
+@pytest.mark.skipif(not shutil.which("javac"), reason="no Java compiler")
+def test_java(reader: Any, pages: Collection) -> None:
+    """A copy with another address does not come in; the other page does."""
+    reader("java")
+    pages.commit()
+    assert pages.count(['id:"https://example.org/bread"']) == 1
+    assert pages.count(['id:"https://example.org/mirror"']) == 0
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="no Node")
+def test_node(reader: Any, pages: Collection) -> None:
+    """The document comes in with the fields that `annotate` would write."""
+    reader("node")
+    bands = {"q": "id:report.pdf", "defType": "lucene", "fl": "nd_content_bands"}
+    sent = requests.get(f"{pages.url}/select", params=bands, timeout=60).json()
+    assert nd.annotate(pages, which="all", query="id:report.pdf").annotated == 1
+    pages.commit()
+    again = requests.get(f"{pages.url}/select", params=bands, timeout=60).json()
+    assert len(sent["response"]["docs"][0]["nd_content_bands"]) == 42
+    assert sent["response"]["docs"] == again["response"]["docs"]
+
+
+def test_what_logstash_would_send(served: Served, pages: Collection) -> None:
+    """The configuration drops a copy and sends the rest to Solr, request by request."""
+    text = next(block.text for block in blocks(PAGE) if block.note == "logstash.conf")
+    ask, send = re.findall(r'url => "(.*?)"', text)
+    bodies = [dict(re.findall(r'"(\w+)" => "%\{\[(\w+)\]\}"', line))
+              for line in re.findall(r"(?m)^ +(?:body|mapping) => (.*)", text)]  # fmt: skip
+    dropped = json.loads(re.findall(r"action\] in (\[.*?\])", text)[0])
+    messages = [f"Night ferry\n{FERRY['content']}", "disk 3 of the archive was replaced at noon"]
+    for number, message in enumerate(messages, start=1):
+        event = {"id": f"log-{number}", "message": message}
+        body, mapped = ({to: event[of] for to, of in one.items()} for one in bodies)
+        asked = requests.post(ask.replace(SERVICE, served.address.rstrip("/")), json=body,
+                              headers=FEEDER, timeout=60).json()  # fmt: skip
+        if asked["action"] not in dropped:
+            to = send.replace(ADDRESS, pages.server)
+            requests.post(to, json=mapped, timeout=60).raise_for_status()
+    pages.commit()
+    assert [pages.count([f"id:{id}"]) for id in ("log-1", "log-2")] == [0, 1]
+
+
+def curl(*words: str) -> tuple[int, str, str]:
+    """The exit code of curl, the status of the last answer, and what it prints."""
+    command = ["curl", "-sS", "--fail-with-body", "-w", "\n%{http_code}", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    *printed, status = done.stdout.splitlines()
+    return done.returncode, status, "\n".join(printed)
+
+
+def test_behind_nginx_under_a_path(pages: Collection, tmp_path: Path) -> None:
+    """The page's lines work; a body over the limit is refused in JSON; without it, 502."""
+    block = next(block.text for block in blocks(PAGE) if block.note == "neardup.conf")
+    with serving(pages.url, tmp_path / "log", "--root-path", "/neardup") as served:
+        place = served.address.removesuffix("/neardup/")
+        with nginx(tmp_path, front=block.replace("http://127.0.0.1:8985", place)) as fronts:
+            front = f"{fronts['front']}/neardup"
+            new = json.dumps({"id": "7", "text": "a ferry of another harbour"})
+            code, status, said = curl(f"{front}/check", "-d", new)
+            assert (code, status, json.loads(said)["action"]) == (0, "200", "allow")
+            (tmp_path / "large").write_text(json.dumps({"id": "7", "text": "a " * 600_000}))
+            code, status, said = curl(f"{front}/check", "-d", f"@{tmp_path / 'large'}")
+            assert (code, status, "next" in json.loads(said)) == (22, "413", True), said
+            page = requests.get(f"{front}/", timeout=60)
+            assert page.status_code == 200
+            for link in re.findall(r'(?:src|href)="([^"#]+)"', page.text):
+                assert requests.get(requests.compat.urljoin(page.url, link), timeout=60).ok, link
+            described = requests.get(f"{front}/openapi.json", timeout=60).json()
+            assert described["servers"][0]["url"].rstrip("/").endswith("/neardup")
+            served.stop()
+            assert curl(f"{front}/ready")[:2] == (22, "502")
+    assert curl(f"{served.address}ready")[0] == 7
+
+
+def test_what_curl_shows_if_something_is_wrong(
+    served: Served, pages: Collection, tmp_path: Path
+) -> None:
+    """As the table of the page has it: status, message, exit code."""
+    new = ("-d", '{"id": "7", "text": "a ferry of another harbour"}')
+    said = curl(f"{served.address}check", *new)
+    assert said == (22, "401", said[2])
+    assert '"error":"the token is missing or wrong","next":' in said[2]
+    checker = ("-H", "Authorization: Bearer c4n4ry-of-checker")
+    said = curl(f"{served.address}search", *checker, *new)
+    assert said[:2] == (22, "403")
+    assert "this token has not the right 'search'" in said[2]
+    with nginx(tmp_path, solr=f"location / {{ proxy_pass {pages.server[:-5]}; }}") as fronts:
+        service = serving(f"{fronts['solr']}/solr/pages", tmp_path / "log")
+        alone = service.__enter__()
+        assert curl(f"{alone.address}ready")[:2] == (0, "200")
+    try:
+        while curl(f"{alone.address}ready")[0] == 0:
+            pass  # for at most two seconds
+        for path, body in (("ready", ()), ("check", new)):
+            code, status, printed = curl("-i", f"{alone.address}{path}", *body)
+            assert (code, status) == (22, "503"), printed
+            assert "retry-after:" in printed.lower()
+            assert {"error", "next"} <= json.loads(printed.splitlines()[-1]).keys()
+    finally:
+        service.__exit__(None, None, None)
