@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,15 @@ _AT_ONCE = 10_000  # rows
 _SHARE = 4  # each column, or the keys of a search for candidates, may hold this part of the memory
 _PAIR = 16  # bytes of a candidate, with what is needed for it meanwhile
 _UNKNOWN = 4 << 30  # bytes, if the machine does not tell
+
+
+def release_unused() -> None:
+    """Give back the memory that pyarrow holds for further batches, if it has read any.
+
+    Call it once those that were read are gone: what they free later would be held again.
+    """
+    if arrow := sys.modules.get("pyarrow"):
+        arrow.default_memory_pool().release_unused()
 
 
 class Spill:

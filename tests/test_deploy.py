@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 import yaml
 
 from tests import ROOT
+from tests.command import neardup
 
 DEPLOY = ROOT / "docs" / "deploy"
 RULES = "{extends: default, rules: {line-length: {max: 100}, document-start: disable}}"
@@ -36,7 +38,8 @@ def test_compose_is_what_its_schema_asks_for() -> None:
 
 def test_the_manifest_is_what_kubernetes_takes(tmp_path: Path) -> None:
     """All but the operator's own kind, by the schemas of Kubernetes."""
-    manifests = list(yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text()))
+    names = ("kubernetes.yaml", "follow.yaml")
+    manifests = [one for name in names for one in yaml.safe_load_all((DEPLOY / name).read_text())]
     own = [one for one in manifests if one["apiVersion"].startswith("solr.apache.org/")]
     assert [one["kind"] for one in own] == ["SolrCloud"]
     path = tmp_path / "kubernetes.yaml"
@@ -45,11 +48,28 @@ def test_the_manifest_is_what_kubernetes_takes(tmp_path: Path) -> None:
     assert said.returncode == 0, said.stdout + said.stderr
 
 
-@pytest.mark.parametrize("name", ["compose.yaml", "kubernetes.yaml"])
+@pytest.mark.parametrize("name", ["compose.yaml", "follow.yaml", "kubernetes.yaml"])
 def test_the_files_are_tidy(name: str) -> None:
     """By yamllint."""
     said = run("yamllint", "--strict", "-d", RULES, str(DEPLOY / name))
     assert said.returncode == 0, said.stdout
+
+
+def test_what_follows_a_collection_is_a_command_that_there_is() -> None:
+    """The unit and the manifest have the same options, and what the manifest's secret gives."""
+    unit = configparser.ConfigParser(strict=False, interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment,method-assign]
+    unit.read(DEPLOY / "neardup-follow.service")
+    words = unit["Service"]["ExecStart"].split()[1:]
+    (made,) = yaml.safe_load_all((DEPLOY / "follow.yaml").read_text())
+    (container,) = made["spec"]["template"]["spec"]["containers"]
+    for typed in (words, container["command"][1:]):
+        done = neardup(*typed, env={"NEARDUP_SOLR_URL": "http://127.0.0.1:9/solr"})
+        assert "nothing listens there" in done.stderr
+    assert (unit["Service"]["Restart"], unit["Unit"]["StartLimitIntervalSec"]) == (
+        "on-failure",
+        "0",
+    )
 
 
 def test_both_run_the_version_of_solr_that_is_tested() -> None:

@@ -476,7 +476,8 @@ def annotate(given: Given) -> int:
         raise click.BadParameter(f"--which {given['which']} does not go with --into: leave one out")
     target = given.connect()
     show.compile_kernel()
-    with show.watch() as watching, show.say_if_resumable():
+    watched = show.say_log() if given["follow"] else show.watch()
+    with watched as watching, show.say_if_resumable():
         done = nd.annotate(target, **watching, **given)
     _say_annotated(done)
     return 1 if done.failed else 0

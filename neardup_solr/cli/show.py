@@ -318,6 +318,28 @@ def first_errors(say: Callable[[str], None]) -> Callable[[Exception], None]:
 
 
 @contextmanager
+def say_log() -> Iterator[dict[str, Any]]:
+    """Say what the package logs, with the time, and give a verb's `on_error`, as `watch` does.
+
+    For a command that does not end by itself.
+    """
+    import logging
+
+    from neardup_solr.progress import LOG
+
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
+    level = LOG.level
+    LOG.addHandler(handler)
+    LOG.setLevel(logging.INFO)
+    try:
+        yield {"on_error": first_errors(say), "on_progress": None}
+    finally:
+        LOG.setLevel(level)
+        LOG.removeHandler(handler)
+
+
+@contextmanager
 def say_if_resumable() -> Iterator[None]:
     """If interrupted, say that the command can be continued."""
     try:

@@ -44,6 +44,7 @@ TEXTS: dict[str, dict[str, str]] = {
         ),
         "query": "QUERY: Only documents that this query matches.",
         "annotate.query strip.query": "QUERY: Only documents that this query matches (repeatable).",
+        "annotate.follow": "Go on: annotate what comes or changes within seconds, until Ctrl-C.",
         "against": (
             "FILE|NAME|URL: Compare with this file, folder or collection instead of within the"
             " source."

@@ -334,9 +334,12 @@ class Collection:
         """Read the texts of documents by id. Ids that are not there are left out."""
         return {found["id"]: found.get(TEXT, "") for found in self.stored(ids, [TEXT])}
 
-    def stored(self, ids: Sequence[str], fields: Sequence[str]) -> list[dict[str, Any]]:
+    def stored(
+        self, ids: Sequence[str], fields: Sequence[str], *, of_leaders: bool = False
+    ) -> list[dict[str, Any]]:
         """Read the id and fields of documents by pages. Ids that are not there are left out."""
-        return self._read_pages(ids, fields, lambda asked: self.ask(asked, DOCS))
+        choose = query.of_leaders if of_leaders else dict
+        return self._read_pages(ids, fields, lambda asked: self.ask(choose(asked), DOCS))
 
     def whole(self, ids: Sequence[str], filters: Sequence[str] = ()) -> list[dict[str, Any]]:
         """Read all fields of documents that Solr gives back, by the collection's own names.

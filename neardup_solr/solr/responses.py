@@ -119,7 +119,9 @@ _PARTIAL = ("partialResults", "segmentTerminatedEarly", "maxHitsTerminatedEarly"
 _ALL = "take limits such as timeAllowed and minExactCount out of the defaults of its /select"
 TOO_LARGE = "too large for this server (HTTP 413)"
 PROXY_REFUSES = "the proxy on the way refuses these credentials (HTTP 407)"
+PROXY_ASKS = PROXY_REFUSES.replace("407", "401")  # as tinyproxy says of a wrong password
 PROXY_NEXT = "give them in the proxy's address as http://user:password@proxy:3128"
+PROXY_SHUT = "the proxy on the way does not connect to it"
 PROXY_AWAY = "the proxy on the way does not answer"
 _PROXY = "Unable to connect to proxy"
 _TUNNEL = "Tunnel connection failed"  # the proxy answers, but does not connect
@@ -128,6 +130,7 @@ WANTS_CERTIFICATE = "it asks for a client certificate"
 REFUSES_CERTIFICATE = "it refuses the client certificate"
 REFUSES_TLS = "it refuses the TLS handshake (does it ask for a client certificate?)"
 _NAME_ONE = "name a PEM file of one and its key with `cert` or $NEARDUP_SOLR_CERT"
+_NAME_VALID = _NAME_ONE.replace("one", "one that it trusts and that has not expired,", 1)
 CUT_OFF = "it closed the connection in the middle of its answer"
 _CAUSES = {
     "Connection refused": "nothing listens there (connection refused)",
@@ -147,7 +150,9 @@ _CAUSES = {
     "ALERT_UNKNOWN_CA": REFUSES_CERTIFICATE,
     "ALERT_BAD_CERTIFICATE": REFUSES_CERTIFICATE,
     "NO_CERTIFICATE_OR_CRL_FOUND": "the file of the CA holds no certificate",
-    "connection failed: 407": PROXY_REFUSES,
+    f"{_TUNNEL}: 407": PROXY_REFUSES,
+    f"{_TUNNEL}: 401": PROXY_ASKS,
+    _TUNNEL: PROXY_SHUT,
     "EOF occurred in violation": "it closed the connection without an answer",
     "Remote end closed": "it closed the connection without an answer",
     "Connection reset": "it reset the connection",
@@ -160,9 +165,11 @@ REMEDIES = {
     "its TLS certificate is one of another host": "give the host by the name it is made out to",
     "its TLS certificate has expired": "renew it on that server",
     WANTS_CERTIFICATE: _NAME_ONE,
-    REFUSES_CERTIFICATE: _NAME_ONE,
+    REFUSES_CERTIFICATE: _NAME_VALID,
     REFUSES_TLS: _NAME_ONE,
     PROXY_REFUSES: PROXY_NEXT,
+    PROXY_ASKS: PROXY_NEXT,
+    PROXY_SHUT: "see that it runs, and that the proxy allows this host and port",
     PROXY_AWAY: "check the proxy that is set (`proxy`, $HTTPS_PROXY or $HTTP_PROXY), or name the"
     " host in $NO_PROXY",
 }
@@ -171,7 +178,7 @@ REMEDIES = {
 # How a page of nginx, which is no JSON, begins to say what is wrong.
 _PAGES = {
     b"No required SSL certificate": (WANTS_CERTIFICATE, _NAME_ONE),
-    b"The SSL certificate error": (REFUSES_CERTIFICATE, _NAME_ONE),
+    b"The SSL certificate error": (REFUSES_CERTIFICATE, _NAME_VALID),
     b"plain HTTP request was sent to HTTPS": ("it speaks TLS", "give an https:// address"),
     b"413 Request Entity Too Large": (TOO_LARGE, "raise its limit (client_max_body_size of nginx)"),
 }

@@ -384,7 +384,11 @@ class CheckedSession(requests.Session):
         has_token, new = self.source == f"${TOKEN}", f"set ${TOKEN} to a new one, then run it again"
         given = f"the user and password of {self.source}" if self.source else "these credentials"
         given = f"the token of {self.source}" if has_token else given
-        if self.auth is None and self.carrier is None:
+        if asked.lower().startswith("certificate"):  # CertAuthPlugin, where Jetty only wants one
+            return f"{WANTS_CERTIFICATE} {status}", REMEDIES[WANTS_CERTIFICATE]
+        if self.auth is None and self.cert and error.status == 403:
+            given = "the client certificate"
+        elif self.auth is None and self.carrier is None:
             if error.status == 403:
                 return f"Solr does not allow this {status}", step
             is_token = asked.lower().startswith("bearer")

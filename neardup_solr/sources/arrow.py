@@ -30,14 +30,6 @@ def read_parquet(source: Opened, reading: Reading) -> Iterator[Piece]:
         wanted = [names[place] for place in places]
         batches = _tell_progress(source, file, _batches(file, wanted))
         yield from _rows(source, batches, wanted, asked)
-    _release()
-
-
-def _release() -> None:
-    """Give back the memory that pyarrow holds for further batches."""
-    import pyarrow
-
-    pyarrow.default_memory_pool().release_unused()
 
 
 def _rows_at_once(metadata: Any) -> int:

@@ -409,8 +409,7 @@ def measure_by(
         )
         _require_kept(collection, trained.fields, next_step)
     ids = list(islice(collection.ids(), SAMPLE))
-    sample = collection.stored(ids, [TEXT, *trained.fields])
-    return make_joined_measure(trained, sample, frequencies(row.get(TEXT, "") for row in sample))
+    return make_joined_measure(trained, collection.stored(ids, [*trained.fields]))
 
 
 def compare_hits(

@@ -48,24 +48,30 @@ def certify(
     plain = "basicConstraints=critical,CA:FALSE"
     named = f"subjectAltName={names}"
     _openssl(key, certificate, "/CN=a server", plain, named, signer=(ca, ca_key))
-    if is_expired:  # no command makes one at once
-        request = folder / "request"
-        copied = ("-copy_extensions", "copyall")
-        again = ("-x509toreq", "-in", certificate, "-signkey", key, "-out", request)
-        dated = ("-req", "-in", request, "-days", "-1", "-CA", ca, "-CAkey", ca_key)
-        for words in (again, (*dated, "-out", certificate)):
-            command = ["openssl", "x509", *words, *copied]
-            subprocess.run(command, check=True, capture_output=True)
+    if is_expired:
+        _expire(certificate, key, (ca, ca_key))
     return Certified(ca=ca, certificate=certificate, key=key)
 
 
-def certify_client(by: Certified) -> Path:
+def certify_client(by: Certified, name: str = "me", *, is_expired: bool = False) -> Path:
     """A PEM file of a certificate by a CA for a client, and of its key."""
-    made, key = by.ca.with_name("client.pem"), by.ca.with_name("client.key")
-    plain = "basicConstraints=critical,CA:FALSE"
-    _openssl(key, made, "/CN=me", plain, signer=(by.ca, by.ca.with_suffix(".key")))
+    made, key = by.ca.with_name(f"{name}.pem"), by.ca.with_name(f"{name}.key")
+    plain, signer = "basicConstraints=critical,CA:FALSE", (by.ca, by.ca.with_suffix(".key"))
+    _openssl(key, made, f"/CN={name}", plain, signer=signer)
+    if is_expired:
+        _expire(made, key, signer)
     made.write_text(made.read_text() + key.read_text())
     return made
+
+
+def _expire(certificate: Path, key: Path, signer: tuple[Path, Path]) -> None:
+    """Let a certificate have been good until yesterday; no command makes such a one at once."""
+    request = certificate.with_suffix(".request")
+    again = ("-x509toreq", "-in", certificate, "-signkey", key, "-out", request)
+    dated = ("-req", "-in", request, "-days", "-1", "-CA", signer[0], "-CAkey", signer[1])
+    for words in (again, (*dated, "-out", certificate)):
+        command = ["openssl", "x509", *words, "-copy_extensions", "copyall"]
+        subprocess.run(command, check=True, capture_output=True)
 
 
 def _openssl(

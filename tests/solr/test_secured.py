@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,7 @@ def addresses(
         path=f"client_max_body_size {LIMIT}; location /find/solr/ {{ proxy_pass {solr_url}/; }}",
         ipv6=f"{asks} {passed}",
         certificate=f"{tls} ssl_client_certificate {certified.ca}; ssl_verify_client on; {passed}",
+        tls=f"{tls} {passed}",
         expired=f"ssl_certificate {expired.certificate}; ssl_certificate_key {expired.key};",
         token='if ($http_authorization != "Bearer good.token") { return 401; } error_page 401 @who;'
         " location @who { add_header WWW-Authenticate Bearer always; return 401; }"
@@ -121,10 +124,11 @@ def test_a_client_certificate(
     assert neardup(*words, env={"NEARDUP_SOLR_CERT": str(cert)}).returncode == 0
     ran = neardup(*words)
     assert "it asks for a client certificate; name a PEM file of one and its key" in ran.stderr
-    other = certify_client(certify(tmp_path))
-    ran = neardup("--cert", str(other), *words)
-    assert "it refuses the client certificate; name a PEM file" in ran.stderr
-    assert (ran.returncode, ran.stderr.count("\n")) == (1, 1)
+    foreign = certify_client(certify(tmp_path))
+    for other in (foreign, certify_client(certified, "expired", is_expired=True)):
+        ran = neardup("--cert", str(other), *words)
+        assert "it refuses the client certificate; name a PEM file of one that it" in ran.stderr
+        assert (ran.returncode, ran.stderr.count("\n")) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -213,6 +217,43 @@ def test_a_proxy_with_a_password(addresses: dict[str, str], solr: nd.Collection)
     assert neardup(*words, env={"HTTP_PROXY": own}).returncode == 0
     ran = neardup(*words, env={"HTTP_PROXY": proxy})
     assert "the proxy on the way refuses these credentials (HTTP 407); give them in" in ran.stderr
+
+
+@contextmanager
+def tunnel(folder: Path, *, to: str) -> Iterator[str]:
+    """Run a tinyproxy that connects to the port of `to`, for `me`; gives its address."""
+    program, place = shutil.which("tinyproxy"), free_port("127.0.0.1")
+    assert program, "there is no tinyproxy; scripts/programs installs it"
+    file = folder / "tinyproxy.conf"
+    port = to.rpartition(":")[2]
+    file.write_text(f"Listen 127.0.0.1\nPort {place}\nBasicAuth me PLAINpw\nConnectPort {port}\n")
+    with subprocess.Popen([program, "-d", "-c", str(file)], stdout=subprocess.DEVNULL) as process:
+        try:
+            wait_until_open(process, [f"127.0.0.1:{place}"])
+            yield f"http://127.0.0.1:{place}"
+        finally:
+            process.terminate()
+
+
+def test_tls_through_a_proxy_with_a_password(
+    addresses: dict[str, str], certified: Certified, solr: nd.Collection, tmp_path: Path
+) -> None:
+    """It opens a tunnel (CONNECT) if the password is right, and to ports that it allows."""
+    with tunnel(tmp_path, to=addresses["tls"]) as proxy:
+        own = proxy.replace("://", "://me:PLAINpw@")
+
+        def connect(server: str, proxy: str) -> nd.Collection:
+            address = f"{addresses[server]}/solr"
+            return nd.connect(address, solr.name, ca=certified.ca, proxy=proxy)
+
+        work(connect("tls", own))
+        for wrong in (proxy, own.replace("pw@", "wrong@")):
+            with pytest.raises(
+                nd.SolrUnreachable, match=r"\(HTTP 40[17]\); give them in the proxy's address"
+            ):
+                connect("tls", wrong).count()
+        with pytest.raises(nd.SolrUnreachable, match="does not connect to it; see that it runs"):
+            connect("certificate", own).count()
 
 
 def test_a_token(

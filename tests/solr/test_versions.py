@@ -1,17 +1,23 @@
-"""Collections that one version of Solr wrote, read by a later one."""
+"""Collections that one version of Solr wrote, read by a later one; clouds of two; unknown ones."""
 
 from __future__ import annotations
 
+import json
 import shutil
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import neardup_solr as nd
 from neardup_solr import embedded
-from neardup_solr.embedded.layout import CHOSEN, layout
+from neardup_solr.embedded import jars, nodes
+from neardup_solr.embedded.layout import CHOSEN, SOLR_VERSION, Layout, layout
 from neardup_solr.testing import private_home
 from tests import ROOT
+from tests.faults.scripted import Answer
+from tests.solr.front import front
 from tests.test_examples import blocks, run_console
 
 LISTINGS = ROOT / "tests" / "examples" / "listings.csv"
@@ -57,3 +63,59 @@ def guide(number: int, address: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NEARDUP_SOLR_URL", address)
         run_console(page[number].text, f"daily.md, block {page[number].number}")
+
+
+@pytest.mark.slow
+def test_a_cloud_of_two_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both nodes take documents, find those of the other, and copy its shard; lint names them."""
+    monkeypatch.delenv("NEARDUP_SOLR_URL", raising=False)
+    older = "9.7.0"
+    places = [
+        Layout(home=tmp_path, node="cloud/1"),
+        Layout(home=tmp_path / older, node="cloud/2", version=older),
+    ]
+    for place in places:
+        there = layout(place.version).jars
+        jars.install(there, jars.read_lock(place.version), tell=print)
+        place.jars.parent.mkdir()
+        place.jars.symlink_to(there)
+    monkeypatch.setattr(nodes, "places", lambda *_: places)
+    try:
+        cloud = nodes.start(places[0], 2, "512m", None, print)
+        nd.init(nd.connect(cloud.url, "ads"), shards=2, replicas=2)
+        for address in cloud.nodes:
+            core = nd.connect(address, "ads")
+            assert nd.index(LISTINGS, core, min_replicas=2).indexed == core.count()
+            found = nd.duplicates(core)
+            assert len(found.pairs) == 2
+            nd.mark(core, found)
+            assert core.count(["neardup_canonical:0"]) == 2
+            said = [one.reason for one in nd.lint(core).findings if one.rule == "version"]
+            assert said[0] == f"the nodes of this cloud run {SOLR_VERSION} and {older}"
+            assert said[0] in [one.reason for one in nd.doctor(core).problems]
+    finally:
+        nodes.stop(places[0], 2, timeout=0)
+
+
+@pytest.mark.parametrize(
+    ("version", "remedy"),
+    [("7.7.3", "upgrade to 9.10.1"), ("11.0.0", "try it on a copy first"), (None, "look it up")],
+)
+def test_a_version_that_nobody_has_tried(
+    version: str | None, remedy: str, solr: nd.Collection
+) -> None:
+    """It is used like any other, whatever it tells; `lint` says what to do."""
+
+    def with_version(path: str, body: bytes, answer: Callable[[], Answer]) -> Answer:
+        given = answer()
+        if not path.partition("?")[0].endswith("/admin/info/system"):
+            return given
+        told = json.loads(given.body) | {"lucene": {"solr-spec-version": version}}
+        return replace(given, body=json.dumps(told).encode())
+
+    with front(solr.base, between=with_version) as address:
+        core = nd.connect(address, solr.name)
+        assert nd.index(LISTINGS, core).indexed == solr.count()
+        assert len(nd.duplicates(core).pairs) == 2
+        (found,) = (one for one in nd.lint(core).findings if one.rule == "version")
+        assert found.remedy.endswith(remedy)

@@ -9,7 +9,7 @@ from typing import Any
 
 from neardup_solr.arguments import OneOrMore, Which, checked, in_seconds, listed, require
 from neardup_solr.errors import ArgumentError, RecordError, SettingsError
-from neardup_solr.progress import Callbacks, Failures, OnError, OnProgress, Progress
+from neardup_solr.progress import Callbacks, Failures, OnError, OnProgress, Progress, ignore
 from neardup_solr.records import Document
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, Settings, settings_of
 from neardup_solr.solr import admin, schema
@@ -68,6 +68,7 @@ def annotate(
     threads: int = 2,
     batch: int = 500,
     patience: float | str = "5m",
+    follow: bool = False,
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> AnnotateSummary:
@@ -92,16 +93,26 @@ def annotate(
     to `on_error` and into the summary; if there is no `on_error`, a warning is logged.
     `on_progress` is told how far the work is.
 
+    With `follow` it does not end: it writes the fields of documents that come or change within
+    seconds, until KeyboardInterrupt, which finishes what has begun and gives the summary. Each
+    minute a line is logged (INFO) that says how far behind it is. Several may follow a collection:
+    one works, and another one goes on some seconds after that has ended.
+
     Raises SettingsError if the collection was annotated with other settings or an update would
     lose data, SchemaError if fields are missing, SolrError if Solr stops answering.
     """
     pace = RateLimit(rate=rate, threads=threads, batch=batch)
     watching = Callbacks.of(on_error, on_progress)
+    reason = "`follow` keeps all documents of one collection up to date"
+    is_plain = into is None and which == "needed"
+    require(is_plain or not follow, reason, "leave `into` and `which` out")
     patience = in_seconds(patience, "patience")
     with collection.session.outages.waited_for(patience):
         collection = _rename_fields(collection, listed(text), prefix, in_place=into is None)
         if into is None:
-            return _annotate_in_place(collection, settings, listed(query), which, pace, watching)
+            return _annotate_in_place(
+                collection, settings, listed(query), which, pace, watching, follow=follow
+            )
         require(which == "needed", f"`which` is {which!r}, and `into` is given", "leave one out")
         if into == collection.name:
             reason = f"{into!r} would be written into itself"
@@ -117,6 +128,8 @@ def _annotate_in_place(
     which: Which,
     pace: RateLimit,
     watching: Callbacks,
+    *,
+    follow: bool,
 ) -> AnnotateSummary:
     collection.require_fields(["id", SETTINGS])  # or the errors would be obscure
     found = require_safe(collection)
@@ -148,7 +161,20 @@ def _annotate_in_place(
         on_progress=watching.on_progress,
     )
     missing = [f"-{names.of(SETTINGS)}:[* TO *]"] if which == "missing" else []
-    run.run([*query, *missing, *roots_only(found)])
+    filters = [*query, *missing, *roots_only(found)]
+    if follow:
+        from neardup_solr.verbs.annotate.follow import Follower
+
+        run.on_progress = ignore
+        Follower(
+            run=run,
+            schema=found,
+            filters=filters,
+            settings=settled,
+            on_progress=watching.on_progress,
+        ).follow()
+    else:
+        run.run(filters)
     run.failures.warn()
     counts.read, counts.gone = run.read, run.gone
     errors, seconds = tuple(run.failures.first), time.monotonic() - run.started

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice
@@ -17,7 +17,7 @@ import orjson
 
 from neardup_solr.arguments import require, require_positive
 from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError
-from neardup_solr.progress import Failures, OnProgress, Progress
+from neardup_solr.progress import Failures, OnProgress, Progress, ignore
 from neardup_solr.solr import update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
@@ -72,7 +72,8 @@ class Rewrite:
 
     `fields` are read of each document, and `orders` makes the orders for what was read; its second
     argument says whether these documents are read again, because Solr dropped the first order for a
-    document that had changed. `stage` names the work in reports of progress.
+    document that had changed. `stage` names the work in reports of progress. `params` go with all
+    updates, and `on_sent` is told what became of them.
     """
 
     collection: Collection
@@ -82,12 +83,14 @@ class Rewrite:
     pace: RateLimit
     failures: Failures
     on_progress: OnProgress
+    params: Mapping[str, str] = field(default_factory=dict)
+    on_sent: Callable[[Sent], None] = ignore
     total: int = 0
     read: int = 0
     gone: int = 0
     redone: set[str] = field(default_factory=set)
     started: float = field(default_factory=time.monotonic)
-    _undone: list[str] = field(default_factory=list)
+    undone: list[str] = field(default_factory=list)
     _untried: int = FIRST
     _own: frozenset[str] = frozenset()
     _wholes: Wholes | None = None
@@ -99,25 +102,30 @@ class Rewrite:
         more than it should: then only one document was touched.
         """
         self.total = self.collection.count(filters)
-        self._own = own_fields(self.collection)
-        self._wholes = wholes(self.collection, self._own)
+        self.prepare()
         outages = self.collection.session.outages
         before = outages.count
-        self._go_through(self.collection.ids(filters), again=False)
+        self.go_through(self.collection.ids(filters))
         for _ in self.collection.session.attempts(PASSES):
             was_away = self.collection.commit_since(before)  # so that others' changes are seen
             before = outages.count
-            ids, self._undone = self._undone, []
+            ids, self.undone = self.undone, []
             if was_away:  # what Solr has lost is not known, so all are looked at again
-                self._go_through(self.collection.ids(filters), again=True)
+                self.go_through(self.collection.ids(filters), again=True)
             elif not ids:
                 return
             else:
-                self.redone.update(self._go_through(iter(ids), again=True))
-        for id in self._undone:
+                self.redone.update(self.go_through(iter(ids), again=True))
+        for id in self.undone:
             self._fail(Refusal(id=id, reason=_GIVEN_UP))
 
-    def _go_through(self, ids: Iterator[str], *, again: bool) -> set[str]:
+    def prepare(self) -> None:
+        """Look how this collection can be written. The first documents will be compared."""
+        self._own = own_fields(self.collection)
+        self._wholes = wholes(self.collection, self._own)
+        self._untried = FIRST
+
+    def go_through(self, ids: Iterator[str], *, again: bool = False) -> set[str]:
         """Read, order and send at the same time: the next page is read while one is sent.
 
         Returns the ids that were ordered, if they are gone through again.
@@ -141,7 +149,7 @@ class Rewrite:
             return ordered
 
     def _read_page(self, ids: list[str]) -> tuple[list[str], list[Found]]:
-        return ids, self.collection.stored(ids, self.fields)
+        return ids, self.collection.stored(ids, self.fields, of_leaders=True)
 
     def _try_first(self, orders: list[Order]) -> list[Order]:
         """Send and compare the first orders of a run, and return those that are left."""
@@ -155,8 +163,9 @@ class Rewrite:
     def _update(self, orders: Sequence[Order]) -> Sent:
         """Write documents whole where that comes to the same, and update the others."""
         if self._wholes is None:
-            return update.send(self.collection, orders)
-        return update.send(self.collection, self._wholes.of(orders), self._wholes.params)
+            return update.send(self.collection, orders, self.params)
+        params = {**self.params, **self._wholes.params}
+        return update.send(self.collection, self._wholes.of(orders), params)
 
     def _send(self, orders: list[Order]) -> Sent:
         sent = self._update(orders)
@@ -175,7 +184,8 @@ class Rewrite:
 
     def _acknowledge(self, sent: Sent) -> None:
         # Documents that another node handled are read again too: they may need nothing more.
-        self._undone += sorted(sent.dropped | sent.unsure)
+        self.undone += sorted(sent.dropped | sent.unsure)
+        self.on_sent(sent)
         for refusal in sent.refused:
             self._fail(refusal)
 

@@ -17,7 +17,7 @@ from neardup_solr import sources
 from neardup_solr.candidates import ONE_GROUP
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.measures.arrays import Flat
-from neardup_solr.memory import Column, Lists, Rows, Spill, Strings
+from neardup_solr.memory import Column, Lists, Rows, Spill, Strings, release_unused
 from neardup_solr.minhash import sign
 from neardup_solr.progress import LOG, Failures, ignore
 from neardup_solr.records import AnyId
@@ -314,6 +314,7 @@ def gather(options: Options, spill: Spill, previous: PreviousRun | None = None) 
             side = sign_source(each, reading, gathered)
         gathered.dead += [sum(len(one.ids) for one in gathered.sides) + row for row in side.dead]
         gathered.sides.append(side)
+    release_unused()
     gathered.signatures = gathered.rows.table()
     if gathered.remembering is not None:
         gathered.remembering.settle(gathered.signatures)

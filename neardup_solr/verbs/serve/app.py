@@ -156,16 +156,14 @@ class App:
                     self.tokens.refresh()
 
         thread = threading.Thread(target=look, daemon=True)
-        handler, logs = _Lines(), (LOG, logging.getLogger("uvicorn.error"))
-        for log in logs:
-            log.addHandler(handler)
+        handler = _Lines()
+        LOG.addHandler(handler)
         thread.start()
         try:
             yield
         finally:
             stop.set()
-            for log in logs:
-                log.removeHandler(handler)
+            LOG.removeHandler(handler)
             self._pool.shutdown(wait=False)
 
     async def watch(self, connections: set[Any]) -> None:
@@ -181,9 +179,6 @@ class App:
             }
             for one, since in idle.items():
                 if now - since > BODY_SECONDS:
-                    one.transport.write(
-                        b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"
-                    )
                     one.transport.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,0 +1,274 @@
+"""Follow a collection: annotate what is new or has changed within seconds, until interrupted.
+
+Whatever changes a document gives it a version above all others in its shard. So a follower asks
+each shard every second for what is newer than what it has seen. What it may have missed before,
+it looks through beside that, the newest first: all documents when it begins, and whenever Solr was
+away or the schema has changed; once a minute those that lack our fields.
+
+Nothing is stored anywhere, not even who works if several follow one collection. One that finds
+most of its documents annotated by somebody else before it wrote them stands by: from then on it
+reads documents some seconds later, and tries to write a few that are still to be annotated. If it
+can, nobody else works any more, and it does again. Two that work at the same time only try to
+write the same: Solr takes an update for the version that was read, and drops the other one.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from neardup_solr.errors import SettingsError, counted
+from neardup_solr.progress import LOG, OnProgress, Progress
+from neardup_solr.settings import Settings
+from neardup_solr.solr import query, schema
+from neardup_solr.solr.collection import DOCS
+from neardup_solr.solr.names import ID, SETTINGS, VERSION
+from neardup_solr.solr.responses import Sent
+from neardup_solr.solr.schema import Schema, with_text
+from neardup_solr.solr.update import Order
+from neardup_solr.threads import run_aside
+from neardup_solr.verbs.annotate.rewrite import Found, Rewrite
+from neardup_solr.verbs.lint import require_safe
+
+EVERY = 1.0  # seconds between two looks for what is new
+MINUTE = 60.0
+VISIBLE = 2_000  # milliseconds after which searches find what was written, by a soft commit
+OVERLAP = 10_000 << 20  # ten seconds in versions: milliseconds and 20 bits
+LISTED = 10_000  # ids and versions in one answer
+PORTION = 2_000  # documents that are read and written before the next look
+STANDBY = 4.0, 6.0  # seconds for which another follower may be late, at random
+TRIED = 20  # documents by which one that stands by sees if another one works
+STOPPING = 20.0  # seconds for what has begun, once an interrupt came
+
+Version = tuple[str, int]  # a document's id, and its version
+
+
+@dataclass(slots=True, kw_only=True)
+class Follower:
+    """A run that follows a collection: `run` reads and writes what it is told.
+
+    `schema` is the collection's, `filters` select the documents, `settings` are those of their
+    fields. `behind` is the longest time in the last minute for which a document has waited since it
+    was listed.
+    """
+
+    run: Rewrite
+    schema: Schema
+    filters: Sequence[str]
+    settings: Settings
+    on_progress: OnProgress
+    annotated: int = 0
+    behind: float = 0.0
+    _newest: dict[str, int] = field(default_factory=dict)  # listed of each shard
+    _done: dict[str, int] = field(default_factory=dict)  # versions that need nothing
+    _waiting: dict[str, tuple[int, float]] = field(default_factory=dict)  # version, since when
+    _sweep: Iterator[list[Version]] | None = None
+    _dropped: set[str] = field(default_factory=set)  # that somebody has changed meanwhile
+    _left: set[str] = field(default_factory=set)  # to another follower
+    _late: int = 0  # documents that another follower has written, of those read last
+    _standby: float | None = None  # when documents are tried, if another follower works
+    _outages: int = 0
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _ended: threading.Event = field(default_factory=threading.Event)
+
+    def follow(self) -> None:
+        """Follow until an interrupt, and finish what was begun then."""
+        make = self.run.orders
+
+        def make_orders(found: list[Found], again: bool) -> list[Order]:
+            orders = make(found, again)
+            self._note_read(found, {order.id for order in orders})
+            return orders if self._standby is None else self._choose(orders)
+
+        self.run.orders, self.run.on_sent = make_orders, self._note_sent
+        self.run.params = {"commitWithin": str(VISIBLE)}
+        try:
+            run_aside(self._repeat)
+        except KeyboardInterrupt:
+            self._stop.set()
+            self.run.collection.session.outages.stop_waiting()
+            self._ended.wait(STOPPING)
+
+    def _repeat(self) -> None:
+        """Look, write what is due, and report, again and again."""
+        looked, reported, before = 0.0, time.monotonic(), self.annotated
+        try:
+            self._begin()
+            while not self._stop.is_set():
+                self._stop.wait(0 if self._has_work() else looked + EVERY - time.monotonic())
+                is_time = time.monotonic() >= reported + MINUTE
+                self._begin_again(is_time=is_time)
+                if time.monotonic() >= looked + EVERY:
+                    looked = time.monotonic()
+                    self._list_new()
+                self._write_due()
+                waiting = self.annotated + len(self._waiting)
+                self.on_progress(Progress("following", self.annotated, waiting))
+                if is_time:
+                    self._report(self.annotated - before)
+                    reported, before, self.behind = time.monotonic(), self.annotated, 0.0
+        finally:
+            self._ended.set()
+
+    def _begin(self) -> None:
+        """Begin, or begin anew: nothing that was seen before counts."""
+        collection = self.run.collection
+        self._outages = collection.session.outages.count
+        self.run.prepare()
+        names = collection.shard_names() if collection.session.nodes.is_cloud else [""]
+        self._newest = dict.fromkeys(names, 0)
+        for shard in names:
+            newest = self._ask(f"{VERSION} desc", 1, [], shard)
+            self._newest[shard] = newest[0][1] if newest else 0
+        self._done, self._waiting = {}, {}
+        self._sweep = self._look_through([])
+        LOG.info("following %s: all documents are looked through once", collection.name)
+
+    def _begin_again(self, *, is_time: bool) -> None:
+        """Begin anew if Solr was away, or is another one; once a minute look what has changed.
+
+        Raises SettingsError if the text is that of other fields now.
+        """
+        collection = self.run.collection
+        if collection.session.outages.count != self._outages:
+            collection.session.outages.until_ready()  # what it replays has older versions
+            self._check()
+            self._begin()
+        elif is_time:
+            collection.require_fields([ID, SETTINGS])
+            if collection.kept_names() != collection.names:
+                reason = f"{collection.name!r} was prepared with other names meanwhile"
+                raise SettingsError(reason, "run it again to follow with these")
+            if schema.read_schema(collection) != self.schema:
+                self._check()
+                self._begin()
+            elif not self._has_work():
+                lacking = f"-{collection.names.of(SETTINGS)}:[* TO *]"
+                self._sweep = self._look_through([lacking, *with_text(collection, self.schema)])
+
+    def _check(self) -> None:
+        """Refuse a collection that has become another one, which cannot be annotated."""
+        collection = self.run.collection
+        collection.require_fields([ID, *sorted(self.settings.fields), SETTINGS])
+        self.schema = require_safe(collection)
+        collection.choose_settings(self.settings)
+
+    def _list_new(self) -> None:
+        """List what is newer than what was listed before, and some of that, shard by shard.
+
+        Of two documents that are written at the same time, the newer may be found first.
+        """
+        now = time.monotonic()
+        for shard, before in self._newest.items():
+            since, full = before - OVERLAP, True
+            while full:
+                listed = self._ask(f"{VERSION} asc", LISTED, [_between(since, "*")], shard)
+                full = len(listed) == LISTED and listed[-1][1] > since
+                since = listed[-1][1] if listed else since
+                for id, version in listed:
+                    if self._done.get(id, 0) < version:
+                        self._waiting[id] = version, self._waiting.get(id, (0, now))[1]
+            self._newest[shard] = max(before, since)
+        oldest = min(self._newest.values()) - OVERLAP
+        self._done = {id: version for id, version in self._done.items() if version >= oldest}
+
+    def _look_through(self, filters: Sequence[str]) -> Iterator[list[Version]]:
+        """Yield all documents that match the filters, the newest first."""
+        until: int | str = "*"
+        while listed := self._ask(f"{VERSION} desc", PORTION, [_between("*", until), *filters]):
+            yield [one for one in listed if self._done.get(one[0], 0) < one[1]]
+            last = listed[-1][1]
+            until = last if last != until and len(listed) == PORTION else last - 1
+
+    def _ask(self, sort: str, most: int, filters: Sequence[str], shard: str = "") -> list[Version]:
+        collection = self.run.collection
+        request = {
+            "query": "*:*",
+            "filter": [*filters, *self.filters],
+            "sort": f"{sort},{ID} asc",
+            "fields": [ID, VERSION],
+            "limit": most,
+        }
+        request = query.of_replica(request, shard) if shard else request
+        found = collection.ask(query.of_leaders(request), DOCS)["response"]["docs"]
+        return [
+            (one[ID], one[VERSION]) for one in collection.names.logical_all(found, [ID, VERSION])
+        ]
+
+    def _has_work(self) -> bool:
+        return self._standby is None and bool(self._waiting or self._sweep)
+
+    def _write_due(self) -> None:
+        """Annotate documents that wait, those that wait longest first, or else look through some.
+
+        If another follower works, try only a few, if they have waited too long.
+        """
+        now = time.monotonic()
+        due = list(islice(self._waiting, PORTION))
+        if self._standby is not None:
+            due = [id for id in due if now - self._waiting[id][1] >= STANDBY[0]]
+        elif not due and self._sweep is not None:
+            page = next(self._sweep, None)
+            due = [id for id, _ in page or ()]
+            self._sweep = None if page is None else self._sweep
+        before, dropped, self._late = self.annotated, len(self.run.redone), 0
+        self._left.clear()
+        self.run.go_through(iter(due))
+        self.run.read -= len(self._left)
+        self.run.undone.clear()  # they come again with their new versions
+        for id in due:
+            if id not in self._left:
+                _, since = self._waiting.pop(id, (0, now))
+                self.behind = max(self.behind, time.monotonic() - since)
+        written, dropped = self.annotated - before, len(self.run.redone) - dropped
+        if self._late > (written if self._standby is None else 0) or (self._standby and dropped):
+            self._standby = time.monotonic() + random.uniform(*STANDBY)
+        elif written:
+            self._standby = None
+
+    def _choose(self, orders: list[Order]) -> list[Order]:
+        """Choose a few orders, if it is time to try, and leave the others to whoever works."""
+        assert self._standby is not None
+        tried = TRIED if time.monotonic() >= self._standby else 0
+        self._left.update(order.id for order in orders[tried:])
+        return orders[:tried]
+
+    def _note_read(self, found: Sequence[Found], ordered: set[str]) -> None:
+        """Note the versions that were read, and if another follower has written them.
+
+        Raises SettingsError if somebody writes fields with other settings.
+        """
+        for one in found:
+            id, own = one["id"], self.settings.fingerprint
+            if (other := one.get(SETTINGS, own)) != own:
+                reason = f"the document {id!r} has [{other}] now, and this follows with [{own}]"
+                raise SettingsError(reason, "finish that change of settings, then run this again")
+            if id in self._dropped and id not in ordered:
+                self._late += 1
+            self._dropped.discard(id)
+            self._done[id] = one[VERSION]
+
+    def _note_sent(self, sent: Sent) -> None:
+        self.annotated += len(sent.versions) + len(sent.unsure)
+        self._done.update(sent.versions)
+        self._dropped |= sent.dropped
+        self.run.redone |= sent.dropped
+        self.run.read -= len(sent.dropped)  # they are read again
+
+    def _report(self, annotated: int) -> None:
+        """Log what was done in the last minute, and how far behind this is."""
+        now = time.monotonic()
+        waits = [now - since for _, since in self._waiting.values()]
+        done = f"{counted(annotated, 'document')} annotated in the last minute"
+        late = f"at most {max(0.0, self.behind, *waits):.1f} s behind"
+        late = late if self._standby is None else "as another follower works"
+        more = f", {len(waits):,} waiting" if waits and self._standby is None else ""
+        LOG.info("following %s: %s, %s%s", self.run.collection.name, done, late, more)
+
+
+def _between(since: int | str, until: int | str) -> str:
+    return f"{{!cache=false}}{VERSION}:[{since} TO {until}]"

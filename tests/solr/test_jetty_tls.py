@@ -1,0 +1,156 @@
+"""TLS by Solr's own Jetty, and users who are known by their certificate (CertAuthPlugin)."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr import embedded
+from neardup_solr.embedded import process, server
+from neardup_solr.embedded.layout import Layout
+from neardup_solr.files import solr_config
+from neardup_solr.testing import fresh_core, private_home
+from tests.command import neardup
+from tests.solr.front import Certified, certify, certify_client
+from tests.solr.nginx import free_port
+from tests.solr.test_secured import work
+
+# A Solr of its own.
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("plain_environment")]
+MODES = {"wanted": "wantClientAuth", "needed": "needClientAuth"}
+# A connector beside that of solr_config/server/jetty.xml, which tells that Solr is ready.
+CONNECTOR = """
+<Call name="addConnector"><Arg><New class="org.eclipse.jetty.server.ServerConnector">
+  <Arg><Ref refid="Server"/></Arg>
+  <Arg><New class="org.eclipse.jetty.util.ssl.SslContextFactory$Server">
+    <Set name="keyStorePath">{folder}/server.p12</Set><Set name="keyStorePassword">secret</Set>
+    <Set name="trustStorePath">{folder}/ca.p12</Set><Set name="trustStorePassword">secret</Set>
+    <Set name="{mode}">true</Set></New></Arg>
+  <Arg><Array type="org.eclipse.jetty.server.ConnectionFactory"><Item>
+    <New class="org.eclipse.jetty.server.HttpConnectionFactory"><Arg>
+      <New class="org.eclipse.jetty.server.HttpConfiguration"><Call name="addCustomizer"><Arg>
+        <New class="org.eclipse.jetty.server.SecureRequestCustomizer">
+          <Set name="sniHostCheck">false</Set></New></Arg></Call></New></Arg></New>
+  </Item></Array></Arg>
+  <Set name="host">127.0.0.1</Set><Set name="port">{port}</Set>
+</New></Arg></Call>
+"""
+# Solr knows a user by the whole name in the certificate.
+RULES = {
+    "authentication": {"class": "solr.CertAuthPlugin"},
+    "authorization": {
+        "class": "solr.RuleBasedAuthorizationPlugin",
+        "permissions": [
+            {"name": "read", "role": ["reader", "admin"]},
+            {"name": "schema-read", "role": ["reader", "admin"]},
+            {"name": "all", "role": "admin"},
+        ],
+        "user-role": {"CN=me": "admin", "CN=reader": "reader"},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def certified(tmp_path_factory: pytest.TempPathFactory) -> Certified:
+    """A CA that no machine knows, and a server of its, as Java reads them."""
+    made = certify(tmp_path_factory.mktemp("certificates"))
+    pairs = {"server": (made.certificate, made.key), "ca": (made.ca, made.ca.with_suffix(".key"))}
+    for name, (certificate, key) in pairs.items():
+        command = ["openssl", "pkcs12", "-export", "-passout", "pass:secret",
+                   "-in", str(certificate), "-inkey", str(key),
+                   "-out", str(made.ca.with_name(f"{name}.p12"))]  # fmt: skip
+        subprocess.run(command, check=True, capture_output=True)
+    return made
+
+
+@pytest.fixture(scope="module")
+def addresses(
+    home: Path, certified: Certified, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, str]]:
+    """A Solr that speaks TLS at two ports: one wants a client certificate, one needs it."""
+    folder = tmp_path_factory.mktemp("jetty")
+    ports = {name: free_port("127.0.0.1") for name in MODES}
+    connectors = "".join(
+        CONNECTOR.format(folder=certified.ca.parent, mode=mode, port=ports[name])
+        for name, mode in MODES.items()
+    )
+    for file in (solr_config() / "server").iterdir():
+        text = file.read_text(encoding="utf-8")
+        text = re.sub("(?=</Configure>)", lambda _: connectors, text)
+        (folder / file.name).write_text(text, encoding="utf-8")
+
+    def command(*args: object, settings: Path, **kwargs: object) -> list[str]:
+        return given(*args, settings=folder, **kwargs)  # type: ignore[arg-type]
+
+    def write_rules(place: Layout) -> None:
+        place.security.write_text(json.dumps(RULES))
+
+    given = process.command
+    with private_home(tmp_path_factory.mktemp("tls")), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process, "command", command)
+        patch.setattr(process, "answers", lambda *_: all(map(process.is_open, ports.values())))
+        patch.setattr(process, "has_loaded", lambda *_: True)
+        patch.setattr(server, "write_security", write_rules)
+        embedded.start()
+        yield {name: f"https://127.0.0.1:{port}/solr" for name, port in ports.items()}
+        embedded.stop(timeout=0)
+
+
+@pytest.fixture(scope="module")
+def core(addresses: dict[str, str], certified: Certified) -> Iterator[nd.Collection]:
+    """A core with three documents, by the administrator's certificate."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REQUESTS_CA_BUNDLE", str(certified.ca))
+        patch.setenv("NEARDUP_SOLR_CERT", str(certify_client(certified)))
+        with fresh_core(addresses["wanted"]) as core:
+            work(core)
+            work(nd.connect(addresses["needed"], core.name))
+            yield core
+
+
+SAID = {
+    "none": "asks for a client certificate",
+    "foreign": "it refuses the client certificate; name a PEM file of one that it trusts and",
+    "expired": "it refuses the client certificate; name a PEM file of one that it trusts and that"
+    " has not expired, and its key with --cert or $NEARDUP_SOLR_CERT",
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", SAID)
+def test_who_is_refused(
+    mode: str, kind: str, core: nd.Collection, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """Without a certificate, or with one that Solr does not take, one line says what to do."""
+    certified, addresses = map(request.getfixturevalue, ("certified", "addresses"))
+    signer = certify(tmp_path) if kind == "foreign" else certified
+    cert = certify_client(signer, kind, is_expired=kind == "expired")
+    given = None if kind == "none" else str(cert)
+    words = ("search", "--id", "1", "-c", core.name, "--solr", addresses[mode])
+    ran = neardup("--ca", str(certified.ca), *words, env={"NEARDUP_SOLR_CERT": given})
+    assert (ran.returncode, ran.stderr.count("\n")) == (1, 1)
+    assert SAID[kind] in ran.stderr
+
+
+def test_a_user_by_certificate_who_may_only_read(
+    addresses: dict[str, str], core: nd.Collection, certified: Certified, tmp_path: Path
+) -> None:
+    """Solr knows the rights by the name in the certificate; the line names what is missing."""
+    (tmp_path / "a.csv").write_text("id,text\n9,one two three\n")
+    cert = str(certify_client(certified, "reader"))
+    common = ("--ca", str(certified.ca), "--cert", cert)
+    place = ("-c", core.name, "--solr", addresses["needed"])
+    assert neardup(*common, "search", "--id", "1", *place).returncode == 0
+    ran = neardup(*common, "index", str(tmp_path / "a.csv"), *place)
+    assert ran.returncode == 1
+    assert (
+        "/update: Solr does not allow this with the client certificate (HTTP 403); ask its"
+        " administrator for a role with the permission update" in ran.stderr
+    )
+    assert core.count() == 3

@@ -1,0 +1,189 @@
+"""annotate with `follow`: what comes or changes is annotated within seconds, whoever dies."""
+
+from __future__ import annotations
+
+import logging
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.errors import SettingsError
+from neardup_solr.progress import Progress
+from neardup_solr.solr.collection import Collection, open_collection
+from neardup_solr.text import normalize
+from neardup_solr.verbs.annotate import AnnotateSummary, follow
+from tests.command import NEARDUP
+from tests.solr import theirs
+
+SECONDS = 60.0  # for what takes a machine with time two
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look, report, and see what was written more often than a server would like."""
+    for name, value in {"EVERY": 0.1, "MINUTE": 0.5, "VISIBLE": 100, "STANDBY": (1.5, 2)}.items():
+        monkeypatch.setattr(follow, name, value)
+
+
+@dataclass(slots=True)
+class Following:
+    """A follower in a thread of its own, with a session of its own."""
+
+    solr: Collection
+    given: dict[str, Any] = field(default_factory=dict)
+    ended: list[AnnotateSummary | BaseException] = field(default_factory=list)
+    rounds: int = 0
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._thread = threading.Thread(target=self._follow)
+        self._thread.start()
+
+    def _follow(self) -> None:
+        solr = open_collection(self.solr.base, self.solr.name, names=self.solr.names)
+        try:
+            self.ended.append(nd.annotate(solr, follow=True, on_progress=self._look, **self.given))
+        except BaseException as error:
+            self.ended.append(error)
+
+    def _look(self, told: Progress) -> None:
+        self.rounds += 1
+        if self._stop.is_set():
+            raise KeyboardInterrupt
+
+    def stop(self) -> AnnotateSummary:
+        """Interrupt it, and return its summary."""
+        self._stop.set()
+        self._thread.join(SECONDS)
+        (done,) = self.ended
+        if isinstance(done, BaseException):
+            raise done
+        return done
+
+
+@contextmanager
+def following(solr: Collection, **given: Any) -> Iterator[Following]:
+    """Follow a collection within the block."""
+    made = Following(solr, given)
+    try:
+        yield made
+    finally:
+        made._stop.set()
+        made._thread.join(SECONDS)
+
+
+def until(is_so: Callable[[], bool], seconds: float = SECONDS) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.1)
+
+
+def wrong(solr: Collection) -> list[str]:
+    """The documents that have no fields, or those of another text."""
+    found = solr.stored(list(solr.ids()), ["content", "md5_hash"])
+    return [
+        one["id"] for one in found
+        if one.get("md5_hash") != normalize.md5(normalize.normalize(one.get("content", "")))
+    ]  # fmt: skip
+
+
+def put(solr: Collection, *documents: dict[str, Any]) -> None:
+    """Send documents as somebody else's program does, and commit."""
+    assert not solr.add([orjson.dumps(one) for one in documents])
+    solr.commit()
+
+
+def is_right(solr: Collection, count: int) -> Callable[[], bool]:
+    """Return a check that there are so many documents, each with the fields of its text."""
+    return lambda: solr.count() == count and wrong(solr) == []
+
+
+def test_what_comes_or_changes_gets_its_fields(
+    solr: Collection, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Those that were there, new ones, replaced ones, and texts that are set; each once."""
+    caplog.set_level(logging.INFO, "neardup_solr")
+    put(solr, *({"id": f"old{at}", "content": f"text number {at}"} for at in range(30)))
+    with following(solr) as run:
+        until(is_right(solr, 30))
+        put(
+            solr,
+            {"id": "old1", "content": "replaced as a whole"},
+            {"id": "old2", "content": {"set": "only its text is set"}},
+            {"id": "new", "content": "that was not there"},
+        )
+        until(is_right(solr, 31))
+        solr.delete_ids(["old3"])
+        solr.commit()
+        until(lambda: "behind" in caplog.text)
+        done = run.stop()
+    assert (done.annotated, done.failed, done.redone) == (33, 0, 0)
+    assert done.read == done.annotated + done.unchanged + done.without_text + done.gone
+    assert "3 documents annotated in the last minute" in caplog.text
+
+
+@pytest.mark.slow
+def test_of_two_one_works_and_the_other_goes_on_after_it(solr: Collection) -> None:
+    """Who works writes all; when it ends, the other one does after some seconds."""
+    with following(solr) as one, following(solr) as other:
+        for batch in range(3):  # by which they notice each other
+            put(solr, *({"id": f"{batch}-{at}", "content": f"number {at}"} for at in range(40)))
+            until(is_right(solr, 40 * (batch + 1)))
+        first = one.stop()
+        put(solr, *({"id": f"last {at}", "content": f"number {at}"} for at in range(40)))
+        until(is_right(solr, 160))
+        second = other.stop()
+    assert first.annotated + second.annotated == 160
+    assert second.annotated >= 40
+
+
+def test_other_settings_end_it_with_a_step(solr: Collection) -> None:
+    """Somebody who writes fields with other settings is not undone."""
+    put(solr, {"id": "a", "content": "one two three"})
+    with following(solr) as run:
+        until(is_right(solr, 1))
+        text = normalize.md5(normalize.normalize("four five six"))
+        other = {"signature_settings": "of another run", "md5_hash": text}
+        put(solr, {"id": "b", "content": "four five six", **other})
+        until(lambda: bool(run.ended))
+    (error,) = run.ended
+    assert isinstance(error, SettingsError)
+    assert str(error).startswith("the document 'b' has [of another run] now, and this follows")
+
+
+@pytest.mark.slow
+def test_killed_again_and_again_beside_a_writer(home: Path, tmp_path: Path) -> None:
+    """The command, killed five times: nothing of the writer's is lost, nothing is left stale."""
+    with theirs.collection() as solr, open(tmp_path / "log", "wb") as log:
+        theirs.keep_names(solr, theirs.NAMES)
+        command = [*NEARDUP, "annotate", "-c", solr.name, "--solr", solr.base, "--follow"]
+        made = theirs.documents(360)
+        for kill in range(6):
+            running = subprocess.Popen(command, stderr=log)
+            theirs.add(solr, made[60 * kill : 60 * (kill + 1)])
+            theirs.update(solr, {"key": f"k{60 * kill + 1}", "title": {"set": f"changed {kill}"}})
+            time.sleep(2)
+            if kill < 5:
+                running.kill()
+                running.wait()
+        until(lambda: nd.doctor(solr).problems == ())
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(SECONDS) == 0
+        last = (tmp_path / "log").read_text("utf-8").splitlines()[-1]
+        assert re.search(r"Read \d+ documents? = .*\d+ annotated", last)
+        found = {one["key"]: one["title"] for one in theirs.select(solr, "title:changed", fl="*")}
+        assert found == {f"k{60 * kill + 1}": f"changed {kill}" for kill in range(6)}
