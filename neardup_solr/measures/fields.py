@@ -102,7 +102,8 @@ class FieldColumn:
 
     Each distinct value is there once, and `counts` (values,) are the records that have it.
     `parsed` (values, …) are numbers, or dates as year, month and day, 0 if that is not known.
-    `problem` says what is wrong with the values of the records, if anything is.
+    `problem` says what is wrong with the values of the records, if anything is. Records of a
+    `sample`, whose words are counted in `words`, are in `values` and `counts`, not in `numbers`.
     """
 
     name: str
@@ -112,6 +113,8 @@ class FieldColumn:
     counts: Numbers
     parsed: Table
     problem: str = ""
+    sample: FieldColumn | None = None
+    words: Frequencies | None = None
 
     @property
     def has_rare(self) -> NDArray[np.bool_]:
@@ -244,13 +247,18 @@ def parse_fields(given: Mapping[str, str] | Iterable[str]) -> dict[str, FieldKin
     return found
 
 
-def make_column(name: str, kind: FieldKind, values: Iterable[object]) -> FieldColumn:
+def make_column(
+    name: str, kind: FieldKind, values: Iterable[object], sample: FieldColumn | None = None
+) -> FieldColumn:
     """Make the column of a field from the values of all records, None or "" if one has none.
+
+    How rare a value is, the records of a `sample` tell as well.
 
     Raises ArgumentError if none of its values is a number, or a date, and it should be.
     """
-    numbered: dict[str, int] = {}
+    numbered = {value: at for at, value in enumerate(sample.values)} if sample else {}
     of_texts: dict[str, int] = {}
+    known = sample.parsed if sample else np.empty((0, WIDTHS[kind]))
     parsed: list[tuple[float, ...]] = []
     numbers, example, unread = [], None, 0
     for value in values:
@@ -259,7 +267,7 @@ def make_column(name: str, kind: FieldKind, values: Iterable[object]) -> FieldCo
             key, meaning = _read_value(kind, text)
             example = text if text and not key and example is None else example
             number = numbered.setdefault(key, len(numbered)) if key else MISSING
-            if number == len(parsed):
+            if number == len(known) + len(parsed):
                 parsed.append(meaning)
             of_texts[text] = number
         numbers.append(number)
@@ -277,14 +285,19 @@ def make_column(name: str, kind: FieldKind, values: Iterable[object]) -> FieldCo
         count = counted(unread, "value is", "values are")
         problem = f"in the field {name!r} {count} no {kind}, {such}, and taken for missing"
     own = np.array(numbers, dtype=np.int64)
+    counts = np.bincount(own[own != MISSING], minlength=len(numbered))
+    if sample:
+        counts[: len(known)] += sample.counts
+    made = np.array(parsed, dtype=np.float64).reshape(len(parsed), WIDTHS[kind])
     return FieldColumn(
         name=name,
         kind=kind,
         values=tuple(numbered),
         numbers=own,
-        counts=np.bincount(own[own != MISSING], minlength=len(numbered)),
-        parsed=np.array(parsed, dtype=np.float64).reshape(len(numbered), WIDTHS[kind]),
+        counts=counts,
+        parsed=np.concatenate([known, made]),
         problem=problem,
+        sample=sample,
     )
 
 
@@ -395,12 +408,22 @@ def _compare_values(column: FieldColumn, pairs: Numbers, threads: int) -> Levels
     return levels[places.reshape(-1)]
 
 
+def make_sample(name: str, kind: FieldKind, values: Iterable[object]) -> FieldColumn:
+    """Make the column of a field of a sample, with its words counted."""
+    made = make_column(name, kind, values)
+    return replace(made, words=_count_words(made))
+
+
 def _count_words(column: FieldColumn) -> Frequencies:
     """Count the records that have each word in a field, as `frequencies` of their values."""
+    sample, records = column.sample, column.counts
     counts: Counter[str] = Counter()
-    for value, records in zip(column.values, column.counts.tolist(), strict=True):
-        for word in set(split_words(value)):
-            counts[word] += records
+    if sample is not None and sample.words is not None:
+        counts, records = Counter(sample.words.counts), records.copy()
+        records[: len(sample.counts)] -= sample.counts
+    for at in np.flatnonzero(records).tolist():
+        for word in set(split_words(column.values[at])):
+            counts[word] += int(records[at])
     return Frequencies(int(column.counts.sum()), counts)
 
 

@@ -42,6 +42,7 @@ from neardup_solr.measures.fields import (
     Weights,
     compare_fields,
     make_column,
+    make_sample,
     match_fields,
     parse_fields,
 )
@@ -310,22 +311,28 @@ def make_measure(model: Model) -> Measure:
     return replace(MODEL, default=model.threshold, way=own.way, counts_shingles=own.counts_shingles)
 
 
-def make_joined_measure(model: Model, sample: Sequence[Mapping[str, object]]) -> Measure:
+def make_joined_measure(
+    model: Model, sample: Sequence[Mapping[str, object]], known: Frequencies
+) -> Measure:
     """Make the measure of a model for documents that come a few at a time.
 
-    `sample` are values of documents of the collection, which tell how rare a value is.
+    `sample` are values of documents of the collection, which tell how rare a value is; `known`
+    are their words.
     """
+    samples = [
+        make_sample(name, kind, [row.get(name) for row in sample])
+        for name, kind in model.fields.items()
+    ]
 
     def compare(joined: Sequence[str], pairs: Pairs, comparer: Comparer) -> Measurements:
         rows = map(json.loads, joined) if model.fields else ([form] for form in joined)
         forms, *values = zip(*rows, strict=True)
         columns = [
-            make_column(name, kind, [*own, *(row.get(name) for row in sample)])
-            for (name, kind), own in zip(model.fields.items(), values, strict=True)
+            make_column(each.name, each.kind, own, each)
+            for each, own in zip(samples, values, strict=True)
         ]
-        assert comparer.frequencies is not None
         records = RecordMatcher(
-            columns=columns, forms=forms, frequencies=comparer.frequencies, threads=comparer.threads
+            columns=columns, forms=forms, frequencies=known, threads=comparer.threads
         )
         matcher = ModelMatcher(
             records=records, settings=comparer.settings, measure=model.measure, model=model
@@ -333,7 +340,11 @@ def make_joined_measure(model: Model, sample: Sequence[Mapping[str, object]]) ->
         return Measurements(matcher.match(pairs))
 
     return replace(
-        make_measure(model), prepare=lambda _: list, compare=compare, fields=tuple(model.fields)
+        make_measure(model),
+        prepare=lambda _: list,
+        compare=compare,
+        fields=tuple(model.fields),
+        needs_frequencies=False,  # `known` has them
     )
 
 

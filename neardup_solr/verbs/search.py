@@ -409,7 +409,8 @@ def measure_by(
         )
         _require_kept(collection, trained.fields, next_step)
     ids = list(islice(collection.ids(), SAMPLE))
-    return make_joined_measure(trained, collection.stored(ids, [*trained.fields]))
+    sample = collection.stored(ids, [TEXT, *trained.fields])
+    return make_joined_measure(trained, sample, frequencies(row.get(TEXT, "") for row in sample))
 
 
 def compare_hits(

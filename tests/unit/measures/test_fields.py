@@ -21,6 +21,7 @@ from neardup_solr.measures.fields import (
     compare_whole,
     join_values,
     make_column,
+    make_sample,
     match_fields,
     parse_fields,
 )
@@ -283,3 +284,28 @@ def test_the_order_of_records_does_not_matter(seed: int) -> None:
         for one, other in found(rows)
     }
     assert found([rows[at] for at in order]) == moved
+
+
+VALUES = st.none() | st.sampled_from(
+    ["Mill Street 5", "mill street 5th", "St. Mill", "", "5", "old"]
+)
+
+
+@given(st.lists(VALUES, min_size=2, max_size=8), st.lists(VALUES, max_size=8))
+def test_a_sample_counts_as_records_do(own: list[str | None], sample: list[str | None]) -> None:
+    """Records beside a sample agree up to the levels that they have among all of its records."""
+    pairs = all_candidates(len(own)).pairs
+    for kind in ("text", "exact"):
+        whole = make_column("name", kind, [*own, *sample])
+        made = make_column("name", kind, own, make_sample("name", kind, sample))
+        assert dict(zip(whole.values, whole.counts.tolist(), strict=True)) == dict(
+            zip(made.values, made.counts.tolist(), strict=True)
+        )
+        assert (compare_fields([whole], pairs) == compare_fields([made], pairs)).all()
+
+
+def test_numbers_beside_a_sample() -> None:
+    """Values of the sample come first, and a value that both have is counted together."""
+    made = make_column("size", "number", ["2", "5", None], make_sample("size", "number", "53"))
+    assert (made.values, made.numbers.tolist()) == (("5.0", "3.0", "2.0"), [2, 0, MISSING])
+    assert (made.counts.tolist(), made.parsed.ravel().tolist()) == ([2, 1, 1], [5, 3, 2])
