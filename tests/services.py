@@ -64,6 +64,12 @@ class Served:
         finally:
             connection.close()
 
+    def metrics(self) -> dict[str, float]:
+        """The metrics, by name and labels."""
+        lines = self.ask("metrics").body.decode().splitlines()
+        split = (line.rpartition(" ") for line in lines if not line.startswith("#"))
+        return {name: float(value) for name, _, value in split}
+
     @property
     def lines(self) -> list[dict[str, Any]]:
         """The lines of its log so far."""
@@ -77,9 +83,14 @@ class Served:
 
 
 @contextmanager
-def serving(address: str, log: Path, *words: str) -> Iterator[Served]:
-    """Serve the collection at an address ("http://host:8983/solr/name") on a free port."""
-    command = [sys.executable, "-m", "neardup_solr", "serve", "--solr", address, "--port", "0"]
+def serving(address: str, log: Path, *words: str, change: str = "") -> Iterator[Served]:
+    """Serve the collection at an address ("http://host:8983/solr/name") on a free port.
+
+    `change` is run in the process before, such as "app.BODY_SECONDS = 1".
+    """
+    run = "from neardup_solr.verbs.serve import app, service; import neardup_solr.__main__ as m"
+    command = [sys.executable, "-c", f"{run}; {change or 'pass'}; m.main()"]
+    command += ["serve", "--solr", address, "--port", "0"]
     with log.open("w", encoding="utf-8") as written:
         process = subprocess.Popen([*command, *words], stderr=written, text=True)
     try:

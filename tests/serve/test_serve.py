@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
+import time
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import psutil
 import pytest
 from openapi_spec_validator import validate
 
@@ -16,6 +22,8 @@ from neardup_solr.minhash.encode import encode_documents
 from neardup_solr.settings import DEFAULT_SETTINGS
 from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs.gate.write import make_match
+from tests.command import neardup
+from tests.conftest import Cores
 from tests.services import Served, serving
 
 CAFE = "Blue Door Cafe 12 Harbour Street Bristol fish and chips since 1961"
@@ -29,11 +37,21 @@ NEW = [
 ]
 
 
-@pytest.fixture
-def served(solr: Collection, tmp_path: Path) -> Iterator[Served]:
-    """A service of twenty listings."""
-    nd.index(LISTINGS, solr)
-    with serving(solr.url, tmp_path / "log", "--hold", "0.8", "--tag", "0.5") as found:
+@pytest.fixture(scope="module")
+def listings(core_pool: Cores) -> Iterator[Collection]:
+    """A core with twenty listings, that no test changes."""
+    core = core_pool.take()
+    nd.index(LISTINGS, core)
+    yield core
+    core_pool.give_back(core.name)
+
+
+@pytest.fixture(scope="module")
+def served(listings: Collection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A service of the listings."""
+    log = tmp_path_factory.mktemp("served") / "log"
+    words = ("--hold", "0.8", "--tag", "0.5", "--max-body", "1M")
+    with serving(listings.url, log, *words, change="app.BODY_SECONDS = 1.0") as found:
         yield found
 
 
@@ -52,23 +70,23 @@ def as_decisions(given: list[dict[str, Any]], solr: Collection) -> list[dict[str
     ]
 
 
-def test_it_answers_as_the_library(served: Served, solr: Collection) -> None:
+def test_it_answers_as_the_library(served: Served, listings: Collection) -> None:
     """Decisions, matches, explanations and fields are the same; an own copy is not met."""
-    expected = as_decisions(NEW, solr)
+    expected = as_decisions(NEW, listings)
     assert {one["action"] for one in expected} == {"allow", "tag", "hold", "reject"} - {"tag"}
     assert [served.ask("check", one).json for one in NEW] == expected
     together = served.ask("check", {"documents": NEW}).json["decisions"]
     assert [one["id"] for one in together] == [one["id"] for one in NEW]
 
     found = served.ask("search", {"text": CAFE, "min_similarity": 0.6}).json["matches"]
-    known = nd.search(solr, text=CAFE, min_similarity=0.6)
+    known = nd.search(listings, text=CAFE, min_similarity=0.6)
     assert found == [make_match(one) | {"text": one.content} for one in known]
     assert found
 
     why = served.ask("explain?id=1&other_id=7").json
-    assert why["verdict"] == nd.explain(solr, "1", "7").verdict
+    assert why["verdict"] == nd.explain(listings, "1", "7").verdict
     documents = [nd.Document(id=one["id"], text=one["text"]) for one in NEW]
-    settings = solr.stored_settings() or DEFAULT_SETTINGS
+    settings = listings.stored_settings() or DEFAULT_SETTINGS
     wanted = b",".join(made for made, _ in encode_documents(documents, settings))
     assert served.ask("entries", {"documents": NEW}).body == b'{"entries":[' + wanted + b"]}"
 
@@ -84,14 +102,34 @@ def test_it_describes_itself(served: Served) -> None:
         assert b"://" not in found.body
         assert "default-src 'none'" in found.headers["content-security-policy"]
     assert served.ask("health").status == served.ask("ready").status == 200
-    served.ask("check", NEW[0])
-    metrics = served.ask("metrics").body.decode()
-    assert 'neardup_requests_total{path="/check",status="200"} 1.0' in metrics
-    assert 'neardup_decisions_total{action="reject"} 1.0' in metrics
 
 
-def test_it_logs_neither_texts_nor_ids(served: Served) -> None:
+def test_it_counts(served: Served) -> None:
+    """Metrics count requests by path and status, and decisions."""
+    before = served.metrics()
+    served.ask("check", {"documents": NEW})
+    served.ask("check", b"{")
+    after = served.metrics()
+
+    def added(name: str) -> float:
+        return after[name] - before.get(name, 0.0)
+
+    assert added('neardup_requests_total{path="/check",status="200"}') == 1
+    assert added('neardup_requests_total{path="/check",status="400"}') == 1
+    assert added('neardup_documents_total{path="/check"}') == len(NEW)
+    assert added('neardup_decisions_total{action="reject"}') == 1
+    assert added('neardup_request_seconds_count{path="/check"}') == 2
+    assert after["neardup_solr_up"] == 1
+    assert after["neardup_requests_in_flight"] == 0
+
+
+def test_it_logs_neither_texts_nor_ids(listings: Collection, tmp_path: Path) -> None:
     """A line for each request says what became of it, by its own id; the end is clean."""
+    with serving(listings.url, tmp_path / "log") as served:
+        _log_and_stop(served)
+
+
+def _log_and_stop(served: Served) -> None:
     answer = served.ask("check", {"id": "id-4711", "text": "secret words"}, X_Request_Id="mine")
     assert answer.headers["x-request-id"] == "mine"
     served.ask("search", {"id": "id-4711"})
@@ -145,12 +183,11 @@ def test_bad_requests_are_told_what_is_wrong(served: Served) -> None:
     assert not [line for line in served.lines if line.get("status", 0) >= 500]
 
 
-def test_tokens_have_rights(solr: Collection, tmp_path: Path) -> None:
+def test_tokens_have_rights(listings: Collection, tmp_path: Path) -> None:
     """Without the token 401, without the right 403; a changed file counts, a bad one does not."""
-    nd.index(LISTINGS[:2], solr)
     path = tmp_path / "tokens"
     path.write_text("# clients\nfeeder c4n4ry-of-feeder check\nops c4n4ry-of-the-ops all\n")
-    with serving(solr.url, tmp_path / "log", "--tokens", str(path)) as served:
+    with serving(listings.url, tmp_path / "log", "--tokens", str(path)) as served:
         assert served.ask("check", NEW[0]).status == 401
         feeder = {"Authorization": "Bearer c4n4ry-of-feeder"}
         assert served.ask("check", NEW[0], **feeder).status == 200
@@ -172,3 +209,150 @@ def test_json_keeps_the_order_of_keys(served: Served) -> None:
     """A decision reads as docs/serve.md shows it."""
     keys = list(json.loads(served.ask("check", NEW[0]).body))
     assert keys == ["id", "action", "reason", "matches", "complete"]
+
+
+def connect(served: Served) -> socket.socket:
+    """A bare connection."""
+    parts = urlsplit(served.address)
+    return socket.create_connection((parts.hostname or "", parts.port or 0), timeout=20)
+
+
+HEAD = b"POST /check HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
+
+
+def test_slow_clients_hold_nobody_up(served: Served) -> None:
+    """A request that comes a byte at a time ends with 408, be it in its head or in its body."""
+    begun = [HEAD % 1000, HEAD[:20]]
+    slow = [connect(served) for _ in begun for _ in range(12)]
+    for number, one in enumerate(slow):
+        one.sendall(begun[number % 2])
+    started = time.monotonic()
+    assert served.ask("check", NEW[0]).status == 200
+    while time.monotonic() - started < 0.8:
+        for one in slow:
+            one.sendall(b"x")
+        time.sleep(0.2)
+    for one in slow:
+        assert one.recv(1000).startswith(b"HTTP/1.1 408 ")
+        one.close()
+
+
+def test_a_large_body_is_not_kept(served: Served) -> None:
+    """It is refused at once, by its announced size or when it has come; memory stays."""
+    memory = psutil.Process(served.process.pid).memory_info
+    before = memory().rss
+    for head in (
+        HEAD % (100 << 20),
+        HEAD.replace(b"Content-Length: %d", b"Transfer-Encoding: chunked"),
+    ):
+        with connect(served) as one:
+            one.sendall(head)
+            if b"chunked" in head:
+                with suppress(OSError):  # it may have been closed by then
+                    for _ in range(100):
+                        one.sendall(b"%x\r\n" % (1 << 20) + b" " * (1 << 20) + b"\r\n")
+            answer = one.recv(10_000)
+            assert answer.startswith(b"HTTP/1.1 413 ")
+            assert b'"next"' in answer
+    assert memory().rss - before < 30 << 20
+
+
+def test_a_thousand_connections(listings: Collection, tmp_path: Path) -> None:
+    """All are answered, while each has a connection of its own."""
+    body = json.dumps(NEW[2]).encode()
+    with serving(listings.url, tmp_path / "log") as served, ExitStack() as opened:
+        many = [opened.enter_context(connect(served)) for _ in range(1_000)]
+        for one in many[::50]:
+            one.sendall(HEAD % len(body) + body)
+            assert one.recv(10_000).startswith(b"HTTP/1.1 200 ")
+        for one in many:
+            one.sendall(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert all(one.recv(10_000).startswith(b"HTTP/1.1 200 ") for one in many)
+
+
+def test_what_is_too_much_is_refused(served: Served) -> None:
+    """A flood gets 429 with Retry-After, and nobody is lost; then all is as before."""
+    body = json.dumps({"documents": NEW * 20}).encode()
+    flood = [connect(served) for _ in range(200)]
+    for one in flood:
+        one.sendall(HEAD % len(body) + body)
+    answers = [one.recv(100_000) for one in flood]
+    found = Counter(answer[9:12] for answer in answers)
+    assert found.keys() == {b"200", b"429"}
+    assert all(b"retry-after: 1" in one.lower() for one in answers if one[9:12] == b"429")
+    assert served.ask("check", NEW[0]).status == 200
+    for one in flood:
+        one.close()
+
+
+def test_it_answers_what_it_took_before_it_ends(listings: Collection, tmp_path: Path) -> None:
+    """A request under way when the signal comes is answered, and new ones are not taken."""
+    body = json.dumps(NEW[0]).encode()
+    with serving(listings.url, tmp_path / "log") as served, connect(served) as one:
+        one.sendall(HEAD % len(body))
+        time.sleep(0.3)
+        served.process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        with pytest.raises(ConnectionRefusedError):
+            connect(served)
+        one.sendall(body)
+        assert one.recv(10_000).startswith(b"HTTP/1.1 200 ")
+        assert served.process.wait(timeout=30) == 0
+
+
+def test_a_second_signal_ends_at_once(listings: Collection, tmp_path: Path) -> None:
+    """Whatever is under way."""
+    with serving(listings.url, tmp_path / "log") as served, connect(served) as one:
+        one.sendall(HEAD % 10)
+        time.sleep(0.3)
+        started = time.monotonic()
+        for _ in range(2):
+            served.process.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+        served.process.wait(timeout=30)
+        assert time.monotonic() - started < 3
+
+
+def test_behind_a_proxy(listings: Collection, tmp_path: Path) -> None:
+    """Paths are known with and without the prefix, and the description has it."""
+    with serving(listings.url, tmp_path / "log", "--root-path", "/neardup") as served:
+        assert served.address.endswith("/neardup/")
+        assert served.ask("check", NEW[0]).status == 200
+        served.address = served.address.removesuffix("neardup/")
+        assert served.ask("check", NEW[0]).status == 200
+        assert served.ask("openapi.json").json["servers"] == [{"url": "/neardup/"}]
+        assert served.ask("neardupcheck", NEW[0]).status == 404
+
+
+WRONG = {
+    "--port 70000": "--port cannot be 70000; give 1 to 65535, or 0 for a free one",
+    "--host 0.0.0.0": "without --tokens it does not listen on 0.0.0.0",
+    "--host nowhere.invalid --tokens good": "cannot be used",
+    "--tokens none": "none: cannot be read (No such file or directory)",
+    "--tokens bad": "bad: line 2 is wrong; the rights are check, search",
+    "--tokens short": "short: line 1 is wrong",
+    "--max-body 0": "--max-body cannot be 0",
+    "-c nothing-of-that-name": "there is no core or collection",
+    "--model bad": "bad: ",
+    "--answers bad": "bad: ",
+}
+
+
+def test_what_is_wrong_is_one_line(
+    listings: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says what to do, before any request is taken; no token is shown."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good").write_text("a c4n4ry-of-the-good check\n")
+    (tmp_path / "bad").write_text("a c4n4ry-of-the-bad check\nb c4n4ry-of-another write\n")
+    (tmp_path / "short").write_text("a c4n4ry check\n")
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = f"--port {taken.getsockname()[1]}"
+        for words, expected in {**WRONG, port: "cannot be used (Address already in use)"}.items():
+            given = ["--solr", listings.base, "-c", listings.name, *words.split()]
+            ran = neardup("serve", *given)
+            assert ran.returncode in (1, 2), words
+            assert expected in ran.stderr, words
+            assert ran.stderr.startswith("neardup: "), words
+            assert ran.stderr.count("\n") == 1, words
+            assert "c4n4ry" not in ran.stderr, words

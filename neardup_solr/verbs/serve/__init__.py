@@ -107,6 +107,7 @@ def serve(
         config = uvicorn.Config(
             app, lifespan="off", log_config=None, access_log=False, proxy_headers=False,
             server_header=False, backlog=CONNECTIONS, timeout_graceful_shutdown=30, ws="none",
+            http="h11",  # the other one takes heads of any size
         )  # fmt: skip
         _allow_files()
         with app.running():

@@ -156,14 +156,16 @@ class App:
                     self.tokens.refresh()
 
         thread = threading.Thread(target=look, daemon=True)
-        handler = _Lines()
-        LOG.addHandler(handler)
+        handler, logs = _Lines(), (LOG, logging.getLogger("uvicorn.error"))
+        for log in logs:
+            log.addHandler(handler)
         thread.start()
         try:
             yield
         finally:
             stop.set()
-            LOG.removeHandler(handler)
+            for log in logs:
+                log.removeHandler(handler)
             self._pool.shutdown(wait=False)
 
     async def watch(self, connections: set[Any]) -> None:
@@ -179,6 +181,9 @@ class App:
             }
             for one, since in idle.items():
                 if now - since > BODY_SECONDS:
+                    one.transport.write(
+                        b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"
+                    )
                     one.transport.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
