@@ -54,6 +54,21 @@ def test_each_cpu_has_its_folder() -> None:
     assert Store("one")._folders == Store("one")._folders
 
 
+@pytest.mark.parametrize(
+    ("variable", "below"), [("XDG_CACHE_HOME", ""), ("LOCALAPPDATA", ""), ("HOME", ".cache")]
+)
+def test_the_users_folder_is_that_of_the_system(
+    variable: str, below: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows keeps such things in its local data, others in ~/.cache or where they are told."""
+    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, str(tmp_path))
+    beside, users = Store("some cpu")._folders
+    assert store_module.SOURCES in beside.parents
+    assert tmp_path / below in users.parents
+
+
 def replace_by_folder(path: Path) -> None:
     """A folder of the same name instead of a file."""
     path.unlink()
