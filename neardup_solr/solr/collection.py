@@ -666,9 +666,13 @@ class Collection:
         *,
         require: Callable[[dict[str, Any]], None] = ignore,
         params: Mapping[str, str] = EXACT,
+        headers: Mapping[str, str] = _JSON,
     ) -> dict[str, Any]:
-        """Send a body of JSON to a handler of the collection. See `CheckedSession.ask`."""
-        sent: dict[str, Any] = {"data": body, "headers": _JSON, "params": params}
+        """Send a body, of JSON by default, to a handler of the collection.
+
+        See `CheckedSession.ask`.
+        """
+        sent: dict[str, Any] = {"data": body, "headers": headers, "params": params}
         return self.session.ask("POST", f"{self.url}/{path}", needed, require=require, **sent)
 
     def _json_of(self, document: bytes | Mapping[str, Any]) -> bytes:

@@ -7,8 +7,10 @@ changed since.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import struct
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import Any
 
 import orjson
@@ -18,7 +20,8 @@ from neardup_solr.records import NOTHING, Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import EXACT, Collection, in_halves
 from neardup_solr.solr.names import BANDS, ID, OWN, SETTINGS, TEXT, VERSION, Names
-from neardup_solr.solr.responses import Sent, parse_refusals
+from neardup_solr.solr.responses import Refusal, Sent, parse_refusals
+from neardup_solr.solr.schema import Schema
 
 # Inside a string each quote has a backslash before it, so a key is found nowhere else.
 _KEY = re.compile(f',"({"|".join(OWN)})":'.encode())
@@ -83,22 +86,54 @@ _OPTIMISTIC = {**EXACT, "failOnVersionConflicts": "false", "versions": "true", "
 
 
 def send(
-    collection: Collection, orders: Sequence[Order], params: Mapping[str, str] = NOTHING
+    collection: Collection,
+    orders: Sequence[Order],
+    params: Mapping[str, str] = NOTHING,
+    *,
+    in_binary: bool = False,
 ) -> Sent:
     """Send updates, each for the version of its document that was read. `params` go with them.
 
-    If Solr refuses the whole request because of one document, or as too large, it is sent again in
-    halves. Updates that were taken before that count as dropped: the version has changed.
+    `in_binary` is for a schema that makes their JSON ambiguous. If Solr refuses the whole request
+    because of one document, or as too large, it is sent again in halves. Updates that were taken
+    before that count as dropped: the version has changed.
     """
     if not orders:
         return Sent()
 
     def post(part: Sequence[Order]) -> Sent:
-        body = b"[" + b",".join(order.json for order in part) + b"]"
-        told = collection.post("update", body, params={**_OPTIMISTIC, **params})
+        asked = {**_OPTIMISTIC, **params}
+        if in_binary:
+            told = _post_binary(collection, [orjson.loads(order.json) for order in part], asked)
+        else:
+            body = b"[" + b",".join(order.json for order in part) + b"]"
+            told = collection.post("update", body, params=asked)
         return _sent(collection.url, part, told)
 
     return in_halves(orders, post, lambda order: order.id)
+
+
+def set_fields(collection: Collection, updates: Sequence[Mapping[str, Any]]) -> tuple[Refusal, ...]:
+    """Send atomic updates by logical names, {"id": …, "_version_": …, name: {"set": value}}.
+
+    Returns those that Solr refused; the others are taken, and durable once committed.
+    """
+
+    def post(part: Sequence[Mapping[str, Any]]) -> Sent:
+        told = _post_binary(collection, list(map(collection.names.physical, part)), EXACT)
+        return Sent(refused=parse_refusals(collection.url, told))
+
+    return in_halves(updates, post, lambda update: str(update[ID])).refused
+
+
+def is_ambiguous(found: Schema) -> bool:
+    """Return True if Solr may take {"set": …} in JSON for a document inside of another.
+
+    Solr 9 does if the schema has a field "set", be it by a dynamic field "*" as ours, and then
+    refuses most updates ("Unable to index docs with children"). From 9.7 on it does so only if the
+    schema has a field _root_, too.
+    """
+    return found.field("set") is not None
 
 
 def _sent(url: str, orders: Sequence[Order], decoded: dict[str, Any]) -> Sent:
@@ -116,3 +151,59 @@ def _sent(url: str, orders: Sequence[Order], decoded: dict[str, Any]) -> Sent:
         dropped=frozenset(ids - done.keys() - unsure - named),
         refused=refused,
     )
+
+
+# Solr's own binary format, as org.apache.solr.common.util.JavaBinCodec reads it. It tells a map
+# from a document, which JSON does not. A body is {"params": {}, "docs": iterator of documents}.
+_JAVABIN = {"Content-Type": "application/javabin"}
+_HEAD, _END = b"\x02\xc2\x26params\xc0\x24docs\x0e", b"\x0f"
+_CONSTANTS = {None: b"\0", True: b"\1", False: b"\2"}
+_STRING, _LIST, _NAME = 0x20, 0x80, b"\xe0"  # a length below 31 is in the same byte
+_double, _long = partial(struct.pack, ">Bd", 5), partial(struct.pack, ">Bq", 7)
+
+
+def _post_binary(
+    collection: Collection, updates: Sequence[Mapping[str, Any]], params: Mapping[str, str]
+) -> dict[str, Any]:
+    body = b"".join((_HEAD, *map(_map, updates), _END))
+    return collection.post("update", body, params={**params, "wt": "json"}, headers=_JAVABIN)
+
+
+def _string(value: str) -> bytes:
+    raw = value.encode()
+    return _start(_STRING, len(raw)) + raw
+
+
+@cache  # there are few of them, and a million documents
+def _name(value: str) -> bytes:
+    return _NAME + _string(value)
+
+
+def _list(values: Sequence[Any]) -> bytes:
+    return b"".join((_start(_LIST, len(values)), *(_ENCODE[type(one)](one) for one in values)))
+
+
+def _map(values: Mapping[str, Any]) -> bytes:
+    parts = [b"\x0a", _varint(len(values))]
+    for name, value in values.items():
+        parts += (_name(name), _ENCODE[type(value)](value))
+    return b"".join(parts)
+
+
+def _start(tag: int, length: int) -> bytes:
+    return bytes((tag | length,)) if length < 31 else bytes((tag | 31,)) + _varint(length - 31)
+
+
+def _varint(number: int) -> bytes:
+    """Encode a number by seven bits a byte, the lowest first."""
+    made = bytearray()
+    while number > 127:
+        made.append(number & 127 | 128)
+        number >>= 7
+    return bytes((*made, number))
+
+
+_ENCODE: Mapping[type, Callable[[Any], bytes]] = {
+    str: _string, dict: _map, list: _list, tuple: _list, int: _long, float: _double,
+    bool: _CONSTANTS.__getitem__, type(None): _CONSTANTS.__getitem__,
+}  # fmt: skip

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import mmh3
-import orjson
 
 from neardup_solr.arguments import OneOrMore, checked, in_seconds, listed
 from neardup_solr.errors import (
@@ -20,7 +19,7 @@ from neardup_solr.errors import (
 )
 from neardup_solr.progress import LOG, OnProgress, Progress, ignore
 from neardup_solr.records import Cluster
-from neardup_solr.solr import schema
+from neardup_solr.solr import schema, update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS, SETTINGS
 from neardup_solr.threads import gc_disabled
@@ -194,7 +193,7 @@ class _MarkRun:
         """Send marks in batches. What Solr refuses will still differ."""
         updates = [_update(id, mark) for id, mark in marks.items()]
         for at in range(0, len(updates), BATCH):
-            refused = self.collection.add(updates[at : at + BATCH])
+            refused = update.set_fields(self.collection, updates[at : at + BATCH])
             self.reason = refused[-1].reason if refused else self.reason
             sent = min(at + BATCH, len(updates))
             on_progress(Progress("marking" if self.wanted else "undoing", sent, len(updates)))
@@ -280,9 +279,9 @@ def _mark_of(row: Mapping[str, Any]) -> Mark:
     return tuple(row.get(name) for name in FIELDS)
 
 
-def _update(id: str, mark: Mark) -> bytes:
+def _update(id: str, mark: Mark) -> dict[str, Any]:
     values = {name: {"set": value} for name, value in zip(FIELDS, mark, strict=True)}
-    return orjson.dumps({"id": id, "_version_": MUST_EXIST, **values})
+    return {"id": id, "_version_": MUST_EXIST, **values}
 
 
 def require_markable(collection: Collection) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-
-import orjson
+from typing import Any
 
 from neardup_solr.arguments import checked, require_positive
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.minhash import signature
 from neardup_solr.settings import Settings
+from neardup_solr.solr import update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import SETTINGS
 
@@ -46,7 +46,7 @@ def reband(collection: Collection, *, bands: int, rows: int) -> int:
         )
         while batch := list(islice(ids, BATCH)):
             updates = list(_updates(collection, batch, settings))
-            refused = collection.add(updates)
+            refused = update.set_fields(collection, updates)
             changed += len(updates) - len(refused)
             reason = refused[-1].reason if refused else reason
         collection.commit()
@@ -88,14 +88,15 @@ def _written_with(collection: Collection, fingerprint: str) -> str:
     return f"{{!term f={collection.names.of(SETTINGS)}}}{fingerprint}"
 
 
-def _updates(collection: Collection, ids: Sequence[str], settings: Settings) -> Iterator[bytes]:
+def _updates(
+    collection: Collection, ids: Sequence[str], settings: Settings
+) -> Iterator[dict[str, Any]]:
     for stored in collection.stored(ids, ["signature", "_version_"]):
         keys = signature.make_band_keys(signature.decode(stored.get("signature", "")), settings)
         # With its version, an update of a document that has changed since is refused.
-        update = {
+        yield {
             "id": stored["id"],
             "_version_": stored["_version_"],
             SETTINGS: {"set": settings.fingerprint},
             "content_bands": {"set": keys},
         }
-        yield orjson.dumps(update)

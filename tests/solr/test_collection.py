@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from neardup_solr.errors import DocumentNotFound, SolrAnswerError
-from neardup_solr.solr import collection, export, query
+from neardup_solr.solr import collection, export, query, update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.query import Terms, fetch_ranked
 from tests.hostile import HOSTILE
@@ -141,6 +141,23 @@ def test_refused_documents_are_named(solr: Collection) -> None:
     assert [refusal.id for refusal in refused] == ["2"]
     assert "num_words" in refused[0].reason
     assert sorted(solr.ids()) == ["1", "3"]
+
+
+def test_any_value_is_set(solr: Collection) -> None:
+    """Updates go in Solr's binary format, and hostile ids and values stay as they are."""
+    values = {
+        "words": [*HOSTILE, *("ä" * length for length in (0, 15, 16, 79, 80, 9_000))],
+        "a_l": -(2**62), "a_d": 1e-300, "a_b": False, "gone": None,
+    }  # fmt: skip
+    add(solr, *({"id": id, "gone": "x", "city": "Ulm"} for id in HOSTILE))
+    updates = [{"id": id, **{name: {"set": values[name]} for name in values}} for id in HOSTILE]
+    absent = {"id": "no", "_version_": 1, "a_l": {"set": 1}}
+    assert [one.id for one in update.set_fields(solr, [*updates, absent])] == ["no"]
+    solr.commit()
+    expected = {**values, "city": ["Ulm"]}
+    del expected["gone"]
+    found = {one["id"]: one for one in solr.stored(HOSTILE, [*values, "city"])}
+    assert found == {id: {"id": id, **expected} for id in HOSTILE}
 
 
 def test_ready_made_json_is_sent_as_it_is(solr: Collection) -> None:

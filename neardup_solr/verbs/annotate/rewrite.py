@@ -18,7 +18,7 @@ import orjson
 from neardup_solr.arguments import require, require_positive
 from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError
 from neardup_solr.progress import Failures, OnProgress, Progress, ignore
-from neardup_solr.solr import update
+from neardup_solr.solr import schema, update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.responses import Refusal, Sent
@@ -94,6 +94,7 @@ class Rewrite:
     _untried: int = FIRST
     _own: frozenset[str] = frozenset()
     _wholes: Wholes | None = None
+    _in_binary: bool = False
 
     def run(self, filters: Sequence[str]) -> None:
         """Update all documents that match the filters. Those that others change are read again.
@@ -123,6 +124,7 @@ class Rewrite:
         """Look how this collection can be written. The first documents will be compared."""
         self._own = own_fields(self.collection)
         self._wholes = wholes(self.collection, self._own)
+        self._in_binary = update.is_ambiguous(schema.read_schema(self.collection))
         self._untried = FIRST
 
     def go_through(self, ids: Iterator[str], *, again: bool = False) -> set[str]:
@@ -162,10 +164,10 @@ class Rewrite:
 
     def _update(self, orders: Sequence[Order]) -> Sent:
         """Write documents whole where that comes to the same, and update the others."""
-        if self._wholes is None:
-            return update.send(self.collection, orders, self.params)
-        params = {**self.params, **self._wholes.params}
-        return update.send(self.collection, self._wholes.of(orders), params)
+        params = self.params
+        if self._wholes is not None:
+            orders, params = self._wholes.of(orders), {**params, **self._wholes.params}
+        return update.send(self.collection, orders, params, in_binary=self._in_binary)
 
     def _send(self, orders: list[Order]) -> Sent:
         sent = self._update(orders)
@@ -235,7 +237,7 @@ def _update_and_compare(
     if (ours := sent.versions.get(order.id)) is not None:
         values = {name: {"set": value} for name, value in changed.items()}
         json = orjson.dumps({collection.names.id: order.id, VERSION: ours, **values})
-        update.send(collection, [Order(id=order.id, version=ours, json=json)])
+        update.send(collection, [Order(id=order.id, version=ours, json=json)], in_binary=True)
         collection.commit()
         now = read()
         if all(now.get(name) == value for name, value in changed.items()):

@@ -242,8 +242,6 @@ def likely_texts(schema: Schema, names: Names, used: Collection[str]) -> list[st
 
 TESTED = (9, 10, 1)
 TRIED = ((8, 11), (10,))  # from this version on, before that one
-# 9.0.0 and 9.4.1 refuse it, 8.11.4 and 9.7.0 do not (docs/versions.md).
-NEEDS_ROOT = ((9, 0), (9, 7))
 _HIDING = frozenset({"fq", "defType", "q", "fl", "rows", "start", "sort", "group", "wt"})
 
 
@@ -304,11 +302,8 @@ def is_untried(version: str) -> bool:
     return bool(numbers) and not TRIED[0] <= numbers < TRIED[1]
 
 
-def check_versions(versions: Sequence[str], *, has_root: bool = True) -> Iterator[Finding]:
-    """Find what is to be done about the versions of the nodes of a Solr, () if none tells.
-
-    `has_root` is False if the schema has no field _root_.
-    """
+def check_versions(versions: Sequence[str]) -> Iterator[Finding]:
+    """Find what is to be done about the versions of the nodes of a Solr, () if none tells."""
     if len(versions) > 1:
         reason = f"the nodes of this cloud run {' and '.join(versions)}"
         remedy = "upgrade the others before anything is written: a replica may move to an older one"
@@ -326,10 +321,7 @@ def check_versions(versions: Sequence[str], *, has_root: bool = True) -> Iterato
         elif numbers < TESTED:
             known = "CVE-2026-22022, CVE-2026-22444, and more in older releases"
             reason = f"it has holes that 9.10.1 closes ({known})"
-            lacks = NEEDS_ROOT[0] <= numbers < NEEDS_ROOT[1] and not has_root
-            if lacks:
-                reason = f"without a field _root_ it updates no part of a document (mark); {reason}"
-            yield Finding(WARNING if lacks else NOTE, "version", about, reason, "upgrade to 9.10.1")
+            yield Finding(NOTE, "version", about, reason, "upgrade to 9.10.1")
 
 
 def _check_server(facts: CollectionFacts) -> Iterator[Finding]:
@@ -351,7 +343,7 @@ def _check_server(facts: CollectionFacts) -> Iterator[Finding]:
         reason = "these collections share the configset: they get the added fields too"
         remedy = "nothing to do: their documents are not changed"
         yield Finding(NOTE, "shared", ", ".join(cluster.beside), reason, remedy)
-    yield from check_versions(facts.versions, has_root="_root_" in facts.schema.fields)
+    yield from check_versions(facts.versions)
     if facts.is_local:
         return
     if facts.is_open:

@@ -81,6 +81,18 @@ def test_every_field_and_search_is_as_before(solr: Collection) -> None:
     assert theirs.ours(solr) == {}
 
 
+def test_a_field_of_every_name_makes_no_update_a_child(home: Path) -> None:
+    """With such a dynamic field Solr 9 reads {"set": …} in JSON as a child of the document."""
+    ignored = '<dynamicField name="*" type="string" indexed="false" stored="false"/>'
+    with theirs.collection(fields=ignored) as solr:
+        theirs.add(solr, theirs.documents(60))  # those with children are updated atomically
+        before = theirs.everything(solr)
+        assert annotate(solr).annotated == len(texts(solr)) > 40
+        assert theirs.everything(solr) == before
+        assert strip(solr).stripped == len(texts(solr))
+        assert theirs.everything(solr) == before
+
+
 def test_what_is_written_is_what_indexing_would_write(filled: Collection) -> None:
     """Every field equals the slow path's, over all text fields of a document."""
     settings = Settings(fields=frozenset({*DEFAULT_FIELDS, "profile_hash"}))

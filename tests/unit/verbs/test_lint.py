@@ -82,7 +82,7 @@ def test_nothing_is_found_where_nothing_is_wrong() -> None:
         ({"cluster": SolrCluster(beside=("b",))}, NOTE, "shared"),
         ({"versions": ("9.10.0",)}, NOTE, "version"),
         ({"versions": ("8.11.4",)}, NOTE, "version"),
-        ({"versions": ("9.4.1",)}, WARNING, "version"),
+        ({"versions": ("9.4.1",)}, NOTE, "version"),
         ({"versions": ("7.7.3",)}, WARNING, "version"),
         ({"versions": ("11.0.0",)}, NOTE, "version"),
         ({"versions": ()}, NOTE, "version"),
