@@ -24,7 +24,7 @@ import requests
 import neardup_solr as nd
 from neardup_solr import embedded
 from neardup_solr.arguments import By
-from neardup_solr.embedded import process
+from neardup_solr.embedded import nodes, process
 from neardup_solr.embedded.layout import CHOSEN, RELEASES
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core, private_home
@@ -153,7 +153,7 @@ def tried(version: str) -> Iterator[tuple[str, str]]:
 def embedded_solr(version: str) -> Iterator[str]:
     """The address of the Solr of a version, in a home of its own."""
     os.environ[CHOSEN] = version
-    process.FIRST_PORT, process.LAST_PORT = 17_000, 17_900  # where no tests run
+    process.FIRST_PORT, nodes.FIRST_PORT = 17_000, 17_500  # where no tests run
     with tempfile.TemporaryDirectory() as folder, private_home(Path(folder)):
         yield embedded.start(heap="512m").url
 
