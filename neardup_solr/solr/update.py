@@ -154,18 +154,21 @@ def _sent(url: str, orders: Sequence[Order], decoded: dict[str, Any]) -> Sent:
 
 
 # Solr's own binary format, as org.apache.solr.common.util.JavaBinCodec reads it. It tells a map
-# from a document, which JSON does not. A body is {"params": {}, "docs": iterator of documents}.
+# from a document, which JSON does not. A body is {"params": {…}, "docs": iterator of documents}.
 _JAVABIN = {"Content-Type": "application/javabin"}
-_HEAD, _END = b"\x02\xc2\x26params\xc0\x24docs\x0e", b"\x0f"
+_PARAMS, _DOCS, _END = b"\x02\xc2\x26params", b"\x24docs\x0e", b"\x0f"
 _CONSTANTS = {None: b"\0", True: b"\1", False: b"\2"}
-_STRING, _LIST, _NAME = 0x20, 0x80, b"\xe0"  # a length below 31 is in the same byte
+_STRING, _LIST, _NAMED, _NAME = 0x20, 0x80, 0xC0, b"\xe0"  # a length below 31 is in the same byte
 _double, _long = partial(struct.pack, ">Bd", 5), partial(struct.pack, ">Bq", 7)
 
 
 def _post_binary(
     collection: Collection, updates: Sequence[Mapping[str, Any]], params: Mapping[str, str]
 ) -> dict[str, Any]:
-    body = b"".join((_HEAD, *map(_map, updates), _END))
+    # Of the parameters of the request Solr would not see commitWithin.
+    told = (_string(name) + _string(value) for name, value in params.items())
+    head = (_PARAMS, _start(_NAMED, len(params)), *told, _DOCS)
+    body = b"".join((*head, *map(_map, updates), _END))
     return collection.post("update", body, params={**params, "wt": "json"}, headers=_JAVABIN)
 
 
