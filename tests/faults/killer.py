@@ -24,7 +24,7 @@ from tests.faults.history import History
 from tests.faults.proxy import Proxy
 from tests.faults.tiers import sized
 
-SECONDS = sized(usual=300.0, full=1_800.0)  # for what a machine with time does in a fraction
+SECONDS = sized(usual=900.0, full=1_800.0)  # for what a machine with time does in a fraction
 AGAIN = sized(usual=1, full=3)  # so many kills are followed by one more, while the log is replayed
 
 

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 import requests
 
+from tests.solr import takes_json_updates
+
 TIMEOUT = 30
 
 # One document with every field of the schema and a kept column of every kind.
@@ -78,12 +80,14 @@ def test_every_field_comes_back_as_it_was_sent(filled: str) -> None:
     assert stored(filled, "full") == FULL
 
 
+@takes_json_updates
 def test_atomic_update_by_someone_else_loses_nothing(filled: str) -> None:
     """Setting one kept column leaves every other field as it was."""
     update(filled, {"id": "full", "city": {"set": "Paris"}})
     assert stored(filled, "full") == {**FULL, "city": ["Paris"]}
 
 
+@takes_json_updates
 @pytest.mark.parametrize(
     "fq",
     [

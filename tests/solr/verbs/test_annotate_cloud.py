@@ -12,6 +12,7 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.files import solr_config
 from neardup_solr.solr import admin, collection
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs.annotate.whole import wholes
 from neardup_solr.verbs.lint import own_fields
 from tests.solr import theirs
@@ -45,7 +46,7 @@ def test_two_shards_are_annotated_and_stripped(solr: Collection) -> None:
 
     def change(told: nd.Progress) -> None:
         if told.done == COUNT:
-            solr.add([{"id": f"d{n}", "n_i": {"set": -n}} for n in range(1, 11)])
+            set_fields(solr, [{"id": f"d{n}", "n_i": {"set": -n}} for n in range(1, 11)])
 
     wanted = kept(solr) | {f"d{n}": (f"text number {n} of them", -n) for n in range(1, 11)}
     done = nd.annotate(solr, on_progress=change)

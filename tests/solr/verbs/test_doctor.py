@@ -6,6 +6,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs.lint.rules import Finding
 
 COUNT = 30
@@ -16,7 +17,7 @@ def damaged(solr: Collection) -> Collection:
     """A collection in which a field of every document is another one than its text gives."""
     nd.index([nd.Document(id=str(n), text=f"text number {n}") for n in range(COUNT)], solr)
     assert damages(nd.doctor(solr)) == []
-    solr.add([{"id": str(n), "num_words": {"set": 99}} for n in range(COUNT)])
+    set_fields(solr, [{"id": str(n), "num_words": {"set": 99}} for n in range(COUNT)])
     solr.commit()
     return solr
 

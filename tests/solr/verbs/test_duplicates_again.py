@@ -12,6 +12,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
+from neardup_solr.solr.update import set_fields
 from neardup_solr.testing import fresh_core
 from neardup_solr.verbs.duplicates import from_solr, previous_run
 from neardup_solr.verbs.duplicates.previous_run import Changes
@@ -40,7 +41,7 @@ def write(solr: Collection, before: list[nd.Document], seed: int) -> list[nd.Doc
     same = [one for one in after if one in before]
     nd.index([one for one in after if one not in before], solr, keep=())
     solr.delete_ids(sorted(gone))
-    solr.add([{"id": one.id, "note": {"set": f"round {seed}"}} for one in same[::7]])
+    set_fields(solr, [{"id": one.id, "note": {"set": f"round {seed}"}} for one in same[::7]])
     solr.commit()
     return after
 
@@ -211,7 +212,7 @@ def test_a_signature_that_is_not_of_its_text(solr: Collection, tmp_path: Path) -
     one, other = nd.duplicates(solr, **working).pairs[0].id, now[150].id
     fields = ["signature", "content_bands"]
     (found,) = solr.stored([other], fields)
-    solr.add([{"id": one, **{name: {"set": found[name]} for name in fields}}])
+    set_fields(solr, [{"id": one, **{name: {"set": found[name]} for name in fields}}])
     solr.commit()
     for _ in range(2):
         again = nd.duplicates(solr, **working)

@@ -8,6 +8,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.update import set_fields
 from tests.solr import foreign
 from tests.unit.verbs.test_duplicates_fields import FIELDS, ids_of, invent
 
@@ -74,7 +75,7 @@ def test_a_record_that_changes_meanwhile(people: Collection) -> None:
         if told.stage == "reading" and told.done == told.total and not done:
             done.append(told.stage)
             people.delete_ids(["1"])
-            people.add([{"id": "2", "content": {"set": "quite another text"}}])
+            set_fields(people, [{"id": "2", "content": {"set": "quite another text"}}])
             people.commit()
 
     found = nd.duplicates(people, fields=FIELDS, on_progress=change)

@@ -11,6 +11,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, SettingsError, SolrAnswerError
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs import mark as marking
 from neardup_solr.verbs.mark import FIELDS
 from tests.solr import foreign
@@ -121,7 +122,7 @@ def test_marks_of_others_are_not_touched(
     others = {id: mark for id, mark in before.items() if id not in of_b}
     versions = tenants.versions(list(others))
 
-    tenants.add([{"id": "1-1", "tenant_s": {"set": "moved"}}])
+    set_fields(tenants, [{"id": "1-1", "tenant_s": {"set": "moved"}}])
     tenants.commit()
     found = nd.duplicates(tenants, fq="tenant_s:b")
     made = nd.mark(tenants, found)
@@ -153,7 +154,7 @@ def test_no_two_tenants_share_a_number(tenants: Collection) -> None:
     found = nd.duplicates(tenants, fq="tenant_s:b")
     nd.mark(tenants, found)
     number = marks(tenants)["1-0"][0]
-    tenants.add([{"id": "0-0", FIELDS[0]: {"set": number}}])
+    set_fields(tenants, [{"id": "0-0", FIELDS[0]: {"set": number}}])
     tenants.commit()
     nd.mark(tenants, found)
     assert marks(tenants)["1-0"][0] != number
@@ -175,7 +176,7 @@ def test_a_remembered_run_has_its_filters(tenants: Collection, tmp_path: Path) -
     assert id_pairs(other) == {("1-0", "1-1"), ("1-2", "1-3")}
     everything = nd.duplicates(tenants, same="tenant_s", **how)
     assert id_pairs(everything) == id_pairs(nd.duplicates(tenants, same="tenant_s", by="bands"))
-    tenants.add([{"id": "0-0", "tenant_s": {"set": "b"}}])
+    set_fields(tenants, [{"id": "0-0", "tenant_s": {"set": "b"}}])
     tenants.commit()
     moved = nd.duplicates(tenants, same="tenant_s", **how)
     assert {("0-0", "1-0"), ("0-0", "1-1")} <= id_pairs(moved)
@@ -191,7 +192,7 @@ def test_an_interrupted_run_goes_on_with_its_own_filters(
     import sys
 
     path = tmp_path / "work"
-    tenants.add([{"id": "1-1", "content": {"set": "something else altogether by now"}}])
+    set_fields(tenants, [{"id": "1-1", "content": {"set": "something else altogether by now"}}])
     tenants.commit()
     how: dict[str, Any] = {"checkpoint": path, "by": "all"}
 

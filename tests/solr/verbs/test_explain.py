@@ -9,6 +9,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.update import set_fields
 from tests.unit.verbs.test_explain import MANY, lucky_draws, missed_by_bad_luck
 
 NEAR = lucky_draws(40, 2)
@@ -78,7 +79,7 @@ def test_the_advice_catches_the_pair(solr: Collection) -> None:
 def test_a_text_changed_without_its_signature(solr: Collection) -> None:
     """A text that somebody else updated is told from its signature, and is to be indexed again."""
     nd.index(DOCUMENTS, solr)
-    solr.add([{"id": "far", "content": {"set": TEXTS["near 1"]}}])
+    set_fields(solr, [{"id": "far", "content": {"set": TEXTS["near 1"]}}])
     solr.commit()
     found = nd.explain(solr, "near 1", "far")
     names = ("signature", "content_bands", "content_sg", "content_ng", "md5_hash")

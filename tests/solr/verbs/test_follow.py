@@ -21,6 +21,7 @@ import neardup_solr as nd
 from neardup_solr.errors import SettingsError
 from neardup_solr.progress import Progress
 from neardup_solr.solr.collection import Collection, open_collection
+from neardup_solr.solr.update import set_fields
 from neardup_solr.text import normalize
 from neardup_solr.verbs.annotate import AnnotateSummary, follow
 from tests.command import NEARDUP
@@ -120,10 +121,10 @@ def test_what_comes_or_changes_gets_its_fields(
     put(solr, *({"id": f"old{at}", "content": f"text number {at}"} for at in range(30)))
     with following(solr) as run:
         until(is_right(solr, 30))
+        set_fields(solr, [{"id": "old2", "content": {"set": "only its text is set"}}])
         put(
             solr,
             {"id": "old1", "content": "replaced as a whole"},
-            {"id": "old2", "content": {"set": "only its text is set"}},
             {"id": "new", "content": "that was not there"},
         )
         until(is_right(solr, 31))

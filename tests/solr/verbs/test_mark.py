@@ -19,6 +19,7 @@ from neardup_solr.records import Cluster, Member
 from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.solr import collection
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs import mark as marking
 from neardup_solr.verbs.mark import FIELDS, Marks, mark, numbers, unmark
 from tests import ROOT
@@ -310,7 +311,7 @@ def test_a_collection_that_never_settles_is_an_error(filled: Collection) -> None
 def test_marks_survive_the_updates_of_others(filled: Collection) -> None:
     """Atomic updates and reband keep marks; a document that is indexed again loses them."""
     mark(filled, BOTH)
-    filled.add([{"id": "9", "city": {"set": "Paris"}}])
+    set_fields(filled, [{"id": "9", "city": {"set": "Paris"}}])
     nd.reband(filled, bands=21, rows=6)
     assert marks(filled) == MARKS
     nd.index([document for document in DOCUMENTS if document.id == "9"], filled)

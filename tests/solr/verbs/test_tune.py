@@ -11,6 +11,7 @@ from neardup_solr.minhash import make_entry, signature
 from neardup_solr.records import Document
 from neardup_solr.settings import OPTIONAL_FIELDS, Settings
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs.reband import BATCH, reband
 from neardup_solr.verbs.tune import tune
 
@@ -94,7 +95,7 @@ def test_reband_goes_on_where_it_stopped(solr: Collection) -> None:
     documents = listings(20)
     target = replace(Settings(), bands=10, rows=4)
     nd.index(documents, solr)
-    solr.add([{"id": "d,3", "signature_settings": {"set": target.fingerprint}}])
+    set_fields(solr, [{"id": "d,3", "signature_settings": {"set": target.fingerprint}}])
     solr.commit()
     assert reband(solr, bands=10, rows=4) == 19
     assert set(solr.values("signature_settings")) == {target.fingerprint}
@@ -136,7 +137,7 @@ def test_reband_of_other_settings_is_refused(solr: Collection) -> None:
     """Signatures of other shingles cannot be made of stored ones; nothing is changed."""
     nd.index(listings(5), solr)
     other = Settings(shingle_size=2).fingerprint
-    solr.add([{"id": "d,3", "signature_settings": {"set": other}}])
+    set_fields(solr, [{"id": "d,3", "signature_settings": {"set": other}}])
     solr.commit()
     with pytest.raises(SettingsError, match="differs in more than bands"):
         reband(solr, bands=10, rows=3)
