@@ -7,9 +7,11 @@ together in any order, by hand or by git.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -110,12 +112,17 @@ def read_answers(path: str | Path) -> list[Answer]:
     Raises SourceError if the file cannot be read, or another line of it is not an answer.
     """
     try:
-        content = Path(path).read_bytes()
+        with open(path, "rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            is_device = stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
+            content = file.read(1 if is_device else -1)  # /dev/full and others have no end
     except OSError as error:
         step = "begin one with: neardup answer ID OTHER_ID same|different --answers FILE"
         if not isinstance(error, FileNotFoundError):
             step = "check the file"
         raise SourceError(str(path), f"cannot be read ({error.strerror or error})", step) from None
+    if is_device and content:
+        raise SourceError(str(path), "is a device, and no file of answers", "name a file")
     return parse_answers(path, content)
 
 
@@ -136,11 +143,16 @@ def parse_answers(path: str | Path, content: bytes) -> list[Answer]:
             continue
         found.append(_parse(str(path), number, row, found[-1].when if found else EARLIEST))
     if cut:
-        LOG.warning(
-            "%s: %s cut in the middle, and not counted, the first in line %s",
-            path, counted(len(cut), "answer is", "answers are"), f"{cut[0]:,}",
-        )  # fmt: skip
+        _log_cut(str(path), len(cut), cut[0])
     return found
+
+
+@cache
+def _log_cut(path: str, count: int, first: int) -> None:
+    """Log, once a process, that lines are cut."""
+    cut = counted(count, "answer is", "answers are")
+    text = "%s: %s cut in the middle, and not counted, the first in line %s"
+    LOG.warning(text, path, cut, f"{first:,}")
 
 
 def _name_fault(number: int, line: bytes) -> tuple[str, str]:

@@ -133,6 +133,18 @@ def test_a_cut_line_is_told_and_kept(
     append_answers(path, [answer("3", "4", "same")])
     assert path.read_bytes().startswith(LINE + LINE[:cut] + b"\n")
     assert [one.pair[:2] for one in read_answers(path)] == [("1", "2"), ("3", "4")]
+    assert len(caplog.records) == 1  # a command that reads the file again does not say it again
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no such device here")
+def test_a_device_is_no_file_of_answers() -> None:
+    """A device without an end is not read; /dev/null has no answers, and takes none."""
+    with pytest.raises(nd.SourceError, match="is a device, and no file of answers"):
+        read_answers("/dev/full")
+    assert read_answers("/dev/null") == []
+    for path in ("/dev/full", "/dev/null"):
+        with pytest.raises(nd.SourceError, match="cannot be written"):
+            append_answers(path, [answer("1", "2", "same")])
 
 
 @pytest.mark.parametrize("name", ["missing.jsonl", "", "no/such/folder.jsonl"])
