@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from neardup_solr.minhash import sign
+
 NEAR = "Lantern Court 12 Harbour Street Bristol fish and chips since 1961"
 
 
@@ -23,6 +25,9 @@ def reviewing(
     rows_ = (f"{n},{NEAR} {n % 3} {'closed' if n % 2 else 'open'}\n" for n in range(rows))
     table.write_text(lines or "id,text\n" + "".join(rows_), encoding="utf-8")
     asked = ("review", str(table), "--answers", str(path), "--who", "ann", *words)
+
+    if most_bytes:  # or it would compile the kernel, which it could not keep
+        sign.compile_kernel()
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes or 0, resource.RLIM_INFINITY))
