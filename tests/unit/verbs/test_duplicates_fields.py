@@ -50,7 +50,7 @@ def test_files_give_what_a_dataframe_gives(tmp_path: Path) -> None:
     expected = ids_of(nd.duplicates(frame, fields=FIELDS))
     frame.to_csv(tmp_path / "people.csv", index=False)
     rows = [
-        {name: value for name, value in row.items() if value}
+        {name: value for name, value in row.items() if value and value == value}  # NaN in pandas 3
         for row in frame.to_dict(orient="records")
     ]
     (tmp_path / "people.jsonl").write_text("\n".join(map(json.dumps, rows)))
