@@ -279,6 +279,19 @@ def test_the_threshold_is_told_and_marked(open_page: OpenPage) -> None:
     assert not css(chrome, ".stroke-mark")
 
 
+def test_a_probability_is_called_one(open_page: OpenPage) -> None:
+    """By fields, or by a model, the page has no similarities but probabilities."""
+    small = small_page()
+    page = replace(small, pairs=[replace(one, measure="fields") for one in small.pairs], curve=None)
+    chrome = open_page(page)
+    assert [one.text for one in css(chrome, "th")].count("Probability") == 1
+    css(chrome, "#list .row")[-1].click()
+    text = first(chrome, "body").text
+    assert "Probability from" in text
+    assert "Similarity" not in text
+    assert "pairs by probability" in first(chrome, "svg").accessible_name.lower()
+
+
 def test_a_pair_says_how_it_was_judged(open_page: OpenPage) -> None:
     """What somebody said of a pair stands beside its figures."""
     page = page_of([{"a": "some words", "b": "some other words"}])

@@ -99,7 +99,8 @@ def _about(page: Page, listed: Sequence[Listed], texts: int) -> dict[str, object
         "notes": list(page.notes),
         "summary": list(page.summary.items()),
         "parameters": list(page.parameters.items()),
-        "measure": page.pairs[0].measure if page.pairs else "",
+        "measure": _measure_of(page),
+        "likeness": _name_likeness(page),
         "by": page.by,
         "curve": page.curve,
         "threshold": _describe_threshold(page.borderline),
@@ -146,8 +147,19 @@ def _enumerate(parts: Sequence[str]) -> str:
 
 def _similarities(page: Page) -> str:
     return similarities_figure(
-        [pair.similarity for pair in page.pairs], page.curve, page.borderline
+        [pair.similarity for pair in page.pairs],
+        page.curve,
+        page.borderline,
+        name=_name_likeness(page).lower(),
     )
+
+
+def _measure_of(page: Page) -> str:
+    return page.pairs[0].measure if page.pairs else ""
+
+
+def _name_likeness(page: Page) -> str:
+    return "Probability" if _measure_of(page) in ("fields", "model") else "Similarity"
 
 
 def _policy(style: str, script: str) -> str:

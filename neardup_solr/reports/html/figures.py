@@ -50,6 +50,8 @@ def similarities_figure(
     similarities: Sequence[float],
     curve: tuple[int, int] | None,
     borderline: Borderline | None = None,
+    *,
+    name: str = "similarity",
 ) -> str:
     """Draw pairs by similarity as an SVG, with the S-curve of (bands, rows) over them if given.
 
@@ -64,11 +66,11 @@ def similarities_figure(
     up = _counts_axis(np.append(counts, below))
     right = WIDTH - (38 if curve else 4)
     across = Axis(low=0, high=1, start=_left(up), end=right, ticks=[0, 0.2, 0.4, 0.6, 0.8, 1])
-    parts = [*_axes(across, up, "similarity", "pairs"), *_bars(counts, edges, across, up)]
+    parts = [*_axes(across, up, name, "pairs"), *_bars(counts, edges, across, up)]
     if borderline is not None:
         zone, *mark = _mark(borderline, below, across, up)
         parts = [zone, *parts, *mark]
-    return _svg("Pairs by similarity", [*parts, *(_curve(across, *curve) if curve else ())])
+    return _svg(f"Pairs by {name}", [*parts, *(_curve(across, *curve) if curve else ())])
 
 
 def sizes_figure(sizes: Sequence[int]) -> str:

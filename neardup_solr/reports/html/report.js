@@ -332,7 +332,7 @@ const track = (from, to) => {
 
 function why(pair) {
   const entry = (label, value, detail, ...more) => make("div", {}, make("dt", {}, label), make("dd", {}, value, " ", make("small", {}, detail), ...more));
-  const entries = [entry("Similarity", decimal(pair.similarity), `by ${facts.measure}`)];
+  const entries = [entry(facts.likeness, decimal(pair.similarity), `by ${facts.measure}`)];
   if (pair.distance !== null) entries.push(entry("Distance", number(pair.distance), pair.distance === 1 ? "word" : "words"));
   if (facts.curve) {
     const bands = facts.curve[0];
@@ -367,7 +367,7 @@ const COLUMNS = [
   { label: "Cluster", of: (cluster) => cluster.id, type: "", title: "The first id of the cluster" },
   { label: "Documents", of: (cluster) => cluster.size, type: "number", title: "Documents in the cluster" },
   { label: "Pairs", of: (cluster) => cluster.count, type: "number", title: "Verified pairs" },
-  { label: "Similarity", of: (cluster) => cluster.low, type: "number", title: "Of the least and of the most similar pair" },
+  { label: facts.likeness, of: (cluster) => cluster.low, type: "number", title: "Of the least and of the most similar pair" },
   { label: "Diameter", of: (cluster) => cluster.diameter, type: "number", title: "Most pairs between two documents on the shortest path; 1: any two are a pair" },
   { label: "Bridges", of: (cluster) => cluster.bridgeCount, type: "number", title: "Documents without which the cluster falls apart" },
   { label: "Canonical", of: (cluster) => cluster.canonical, type: "", title: "The document to keep" },
@@ -376,6 +376,7 @@ const order = { column: COLUMNS[1], descending: true };
 const details = new Map(); // of open clusters
 let shown = []; // clusters that match
 let matched = { query: "", least: 0 }; // what they match
+find("least").previousElementSibling.textContent = `${facts.likeness} from`;
 
 function pairItem(pair, siblings) {
   const opener = button("", () => {}, "opener");
@@ -441,7 +442,7 @@ function rowsOf(cluster) {
     make("th", { scope: "row" }, opener),
     cell("Documents", number(cluster.size)),
     cell("Pairs", number(cluster.count)),
-    cell("Similarity", similarityRange(cluster)),
+    cell(facts.likeness, similarityRange(cluster)),
     cell("Diameter", orDash(cluster.diameter)),
     cell("Bridges", orDash(cluster.bridgeCount)),
     make("td", { class: "canonical", "data-label": "Canonical" }, linked(cluster.canonical, "id is-clipped"), shortly(cluster)),
