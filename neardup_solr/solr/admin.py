@@ -324,15 +324,18 @@ def system(collection: Collection) -> Told:
     return _told(collection, f"{collection.base}/admin/info/system") or {}
 
 
-def versions(collection: Collection, nodes: Sequence[str]) -> tuple[str, ...]:
+def versions(
+    collection: Collection, nodes: Sequence[str], own: Told | None = None
+) -> tuple[str, ...]:
     """List the versions of Solr that the nodes of a cloud have, or the server if there are none.
 
-    Those that do not tell are left out.
+    Those that do not tell are left out. `own` is what the server itself has told, if it was asked.
     """
     found = []
     for base in nodes or (collection.base,):
         with suppress(SolrUnreachable):
-            told = _told(collection, f"{base}/admin/info/system")
+            is_own = own is not None and base == collection.base
+            told = own if is_own else _told(collection, f"{base}/admin/info/system")
             found.append(_part(told, "lucene").get("solr-spec-version"))
     return tuple(dict.fromkeys(str(one) for one in found if one))
 

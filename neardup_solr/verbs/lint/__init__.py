@@ -94,7 +94,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
         takes_clauses=admin.takes_clauses(collection, found.key),
         chain=None if config is None else admin.update_chain(config),
         select=admin.handler_parameters(config or {}, "/select"),
-        versions=admin.versions(collection, cluster.nodes),
+        versions=admin.versions(collection, cluster.nodes, told),
         cluster=cluster,
         is_local=admin.is_local(collection),
         is_encrypted=collection.base.startswith("https:"),
