@@ -14,7 +14,7 @@ import pytest
 from neardup_solr.solr import admin, collection
 from neardup_solr.solr.collection import Collection
 from tests.command import NEARDUP, neardup
-from tests.solr import theirs
+from tests.solr import has_no_finding, theirs
 
 
 @pytest.fixture
@@ -31,6 +31,7 @@ def run(solr: Collection, *words: str) -> subprocess.CompletedProcess[str]:
     return neardup(*words, env={"NEARDUP_SOLR_URL": solr.base})
 
 
+@has_no_finding
 def test_annotate_search_doctor_strip(solr: Collection) -> None:
     """The main path: the counts add up, documents are found, and all is as before in the end."""
     theirs.add(solr, [theirs.documents(2)[1] | {"key": "copy"}])
@@ -52,6 +53,7 @@ def test_annotate_search_doctor_strip(solr: Collection) -> None:
     assert theirs.ours(solr) == {}
 
 
+@has_no_finding
 def test_doctor_tells_what_is_missing_stale_and_damaged(solr: Collection) -> None:
     """Each kind is a finding with its remedy, and the exit code tells."""
     run(solr, "annotate", "-c", solr.name)

@@ -12,6 +12,7 @@ import neardup_solr as nd
 from neardup_solr.errors import SettingsError
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
+from tests.solr import has_no_finding
 from tests.solr.foreign import KEY, SCHEMA, collection
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -60,6 +61,7 @@ def watched(solr: Collection) -> tuple[nd.AnnotateSummary, dict[int, int]]:
     return done, most
 
 
+@has_no_finding
 def test_very_many_documents_without_text() -> None:
     """They are passed over page by page, are not written, and doctor counts them."""
     with collection() as made:
@@ -91,6 +93,7 @@ def test_text_that_cannot_be_searched_may_be_missing() -> None:
         assert told.findings[0].reason == "they may have text, but none of our fields"
 
 
+@has_no_finding
 def test_html_and_arrays_of_texts() -> None:
     """HTML counts as text and doctor says so; values of a list are joined; strip gives all back."""
     values = ["<p class='x'>one two</p>", "", "three <br/> four"]
@@ -154,6 +157,7 @@ def test_select_that_wants_all_words() -> None:
         assert nd.init(solr, remove=True).is_done
 
 
+@has_no_finding
 def test_an_empty_collection() -> None:
     """No field can be lost where no document is; fields of later ones are a warning."""
     more = '<field name="searched" type="text" indexed="true" stored="false"/>'
@@ -165,6 +169,7 @@ def test_an_empty_collection() -> None:
         assert nd.doctor(solr).findings == ()
 
 
+@has_no_finding
 def test_numbers_as_unique_keys() -> None:
     """A key of an old numeric type is read and written as it is, and its name is kept."""
     numbers = SCHEMA.replace('name="sku" type="string"', 'name="nr" type="tlong"')

@@ -7,6 +7,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs.duplicates import compare, from_solr
 
 TEXTS = [f"number {n % 40} of the {n % 40} old lamps in street {n % 40 * 7}" for n in range(80)]
@@ -24,7 +25,7 @@ def change(solr: Collection, stage: str, document: dict[str, object] | None) -> 
             if document is None:
                 solr.delete_ids(["d03"])
             else:
-                solr.add([document])
+                set_fields(solr, [document])
             solr.commit()
 
     return {"on_progress": on_progress}
@@ -73,7 +74,7 @@ def test_documents_without_a_signature(solr: Collection) -> None:
 def test_mixed_settings_are_refused(solr: Collection) -> None:
     """Signatures of different settings cannot be compared: both are shown."""
     nd.index(DOCUMENTS, solr)
-    solr.add([{"id": "odd", "signature_settings": {"set": "n1 words2 affine128"}}])
+    set_fields(solr, [{"id": "odd", "signature_settings": {"set": "n1 words2 affine128"}}])
     with pytest.raises(nd.SettingsError, match="mixes settings"):
         nd.duplicates(solr)
 
@@ -82,7 +83,7 @@ def test_mixed_settings_are_refused(solr: Collection) -> None:
 def test_a_damaged_signature_is_refused(solr: Collection, signature: str) -> None:
     """A signature that is none is named, or its length."""
     nd.index(DOCUMENTS, solr)
-    solr.add([{"id": "d03", "signature": {"set": signature}}])
+    set_fields(solr, [{"id": "d03", "signature": {"set": signature}}])
     with pytest.raises(nd.SettingsError, match="index the document"):
         nd.duplicates(solr)
 
@@ -146,7 +147,7 @@ def test_a_checkpoint_of_other_work_is_not_used(
 
     with pytest.raises(KeyboardInterrupt):
         nd.duplicates(solr, by="bands", checkpoint=path, on_progress=interrupt)
-    solr.add([{"id": "d03", "content": {"set": "quite another text"}}])
+    set_fields(solr, [{"id": "d03", "content": {"set": "quite another text"}}])
     found = nd.duplicates(solr, **EQUAL, checkpoint=path)
     assert found.pairs == nd.duplicates(solr, **EQUAL).pairs
     assert len(found.pairs) == 39
