@@ -22,7 +22,7 @@ from neardup_solr.verbs.annotate import annotate
 from neardup_solr.verbs.annotate.whole import wholes
 from neardup_solr.verbs.lint import own_fields
 from neardup_solr.verbs.strip import strip
-from tests.solr import foreign, theirs
+from tests.solr import foreign, quotes_uuids, theirs
 
 TYPES = """
   <fieldType name="pfloat" class="solr.FloatPointField" docValues="true"/>
@@ -149,6 +149,7 @@ def solr(home: Path) -> Iterator[Collection]:
         yield made
 
 
+@quotes_uuids
 def test_every_value_of_every_type_stays_and_searches_find_the_same(home: Path) -> None:
     """Whole or atomic comes to the same, to the last bit; only parents are always atomic."""
     count = 400

@@ -92,7 +92,7 @@ def test_kept_columns(people: Collection) -> None:
     assert found.kept
     for id, row in found.kept.items():
         assert row == {name: frame.at[int(id), name] for name in ("name", "zip")}
-    people.add([{"id": found.pairs[0].id, "zip": {"add": "9999"}}])
+    set_fields(people, [{"id": found.pairs[0].id, "zip": {"add": "9999"}}])
     people.commit()
     several = nd.duplicates(people, fields=FIELDS, keep=["name", "zip"]).kept
     assert all(isinstance(row["name"], str) and isinstance(row["zip"], list)
