@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPMessage
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -29,6 +29,11 @@ class Answer:
     def json(self) -> Any:
         """The body, which is JSON."""
         return json.loads(self.body)
+
+
+def lower_case(headers: HTTPMessage) -> dict[str, str]:
+    """Headers with their names in small letters."""
+    return {name.lower(): value for name, value in headers.items()}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,7 +63,7 @@ class Served:
             found = connection.getresponse()
             return Answer(
                 status=found.status,
-                headers={name.lower(): value for name, value in found.getheaders()},
+                headers=lower_case(found.headers),
                 body=found.read(),
             )
         finally:

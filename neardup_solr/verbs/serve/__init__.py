@@ -81,7 +81,7 @@ def serve(
     try:
         import uvicorn
 
-        from neardup_solr.verbs.serve.app import App, Bounds
+        from neardup_solr.verbs.serve.app import IDLE_SECONDS, App, Bounds
         from neardup_solr.verbs.serve.service import Service
         from neardup_solr.verbs.serve.tokens import Tokens
     except ImportError as error:
@@ -107,6 +107,7 @@ def serve(
         config = uvicorn.Config(
             app, lifespan="off", log_config=None, access_log=False, proxy_headers=False,
             server_header=False, backlog=CONNECTIONS, timeout_graceful_shutdown=30, ws="none",
+            timeout_keep_alive=IDLE_SECONDS,
             http="h11",  # the other one takes heads of any size
         )  # fmt: skip
         _allow_files()

@@ -50,12 +50,14 @@ from neardup_solr.verbs.serve.service import SEND, Service
 from neardup_solr.verbs.serve.tokens import Tokens
 
 BODY_SECONDS = 10.0  # for a whole request to come
+IDLE_SECONDS = 75  # between two requests of a connection; proxies keep theirs for 60
 LINGER_SECONDS = 2.0  # for what still comes of a request that is refused: else it hides the answer
 CHECKS = 2  # questions about new documents at the same time: what comes meanwhile is gathered
 TOGETHER = 16  # documents that one of them is about, if requests are small
 WAITING = 4  # requests that wait, for each one that is worked on
 LOOK_SECONDS = 0.5  # between two looks at Solr
 READY_SECONDS, SILENT_SECONDS = 1.5, 4.0  # without Solr's answer, until it counts as away
+TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"
 RETRY_AFTER = {"Retry-After": "1"}
 CSP = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:;"
 HEADERS = {
@@ -169,21 +171,20 @@ class App:
             self._pool.shutdown(wait=False)
 
     async def watch(self, connections: set[Any]) -> None:
-        """Close connections on which no whole head of a request has come for too long."""
-        idle: dict[Any, float] = {}
+        """Close connections on which the head of a request stays unfinished, or nothing comes."""
+        idle: dict[Any, tuple[bool, float]] = {}  # whether a head has begun, and since when
         while True:
             await asyncio.sleep(1)
-            now = time.monotonic()
-            idle = {
-                one: idle.get(one, now)
-                for one in connections
-                if one.cycle is None or one.cycle.response_complete
-            }
-            for one, since in idle.items():
-                if now - since > BODY_SECONDS:
-                    one.transport.write(
-                        b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"
-                    )
+            now, before, idle = time.monotonic(), idle, {}
+            for one in connections:
+                if one.cycle is None or one.cycle.response_complete:
+                    has_begun = bool(one.conn.trailing_data[0])
+                    seen = before.get(one, (has_begun, now))
+                    idle[one] = seen if seen[0] == has_begun else (has_begun, now)
+            for one, (has_begun, since) in idle.items():
+                if now - since > (BODY_SECONDS if has_begun else IDLE_SECONDS):
+                    if has_begun:
+                        one.transport.write(TIMED_OUT)
                     one.transport.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
