@@ -70,8 +70,11 @@ def run_aside(work: Callable[[], R]) -> R:
 
     After an interrupt the work goes on until it is done or the process ends.
     """
-    if current_thread() is not main_thread():
-        return work()
+    return work() if current_thread() is not main_thread() else start_thread(work).result()
+
+
+def start_thread(work: Callable[[], R]) -> Future[R]:
+    """Start work in a thread of its own, which ends with the process."""
     result: Future[R] = Future()
 
     def run() -> None:
@@ -81,4 +84,4 @@ def run_aside(work: Callable[[], R]) -> R:
             result.set_exception(error)
 
     Thread(target=run, daemon=True).start()
-    return result.result()
+    return result

@@ -55,6 +55,7 @@ TEXTS: dict[str, dict[str, str]] = {
             "RULE: Document of a cluster to keep: first, longest, shortest, oldest, oldest:FIELD,"
             " FIELD:asc, FIELD:desc, or trusted values, FIELD=wire,agency."
         ),
+        "annotate.mark": "With --follow: also keep the marks of clusters up to date.",
         "mark": "Write the clusters into the collection, so that queries can collapse them.",
         "undo": "Remove all marks from the collection.",
         "duplicates.dry_run": "With --mark or --undo: only say what would change.",
@@ -219,6 +220,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "batch": "Documents in a batch.",
         "gate.batch": "Documents that one query asks about.",
         "min_replicas": "Replicas of each shard that must have a document before it counts.",
+        "annotate.remember": "With --mark: the file that duplicates --remember has written.",
         "remember": "Remember what was compared: the next run compares only what changed.",
         "full": "With --remember: start over, and compare everything.",
         "limit": "Read at most this many documents (of each side).",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from neardup_solr.arguments import OneOrMore, Which, checked, in_seconds, listed, require
@@ -69,6 +70,8 @@ def annotate(
     batch: int = 500,
     patience: float | str = "5m",
     follow: bool = False,
+    mark: bool = False,
+    remember: str | Path | None = None,
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> AnnotateSummary:
@@ -98,21 +101,30 @@ def annotate(
     minute a line is logged (INFO) that says how far behind it is. Several may follow a collection:
     one works, and another one goes on some seconds after that has ended.
 
+    With `mark` it also keeps the marks of clusters up to date: if documents have come, changed or
+    gone, once a minute. `remember` names the file of a run of `duplicates`; those clusters are
+    marked that the same call of `duplicates` finds now, and the file is kept up to date.
+
     Raises SettingsError if the collection was annotated with other settings or an update would
-    lose data, SchemaError if fields are missing, SolrError if Solr stops answering.
+    lose data, SchemaError if fields are missing, SolrError if Solr stops answering, SourceError if
+    `remember` names no run.
     """
     pace = RateLimit(rate=rate, threads=threads, batch=batch)
     watching = Callbacks.of(on_error, on_progress)
     reason = "`follow` keeps all documents of one collection up to date"
     is_plain = into is None and which == "needed"
     require(is_plain or not follow, reason, "leave `into` and `which` out")
+    require(follow or not mark, "`mark` goes with `follow`", "mark once by `duplicates`")
+    both = mark == (remember is not None)
+    require(both, "`mark` and `remember` go together", "give both, or none")
     patience = in_seconds(patience, "patience")
     with collection.session.outages.waited_for(patience):
         collection = _rename_fields(collection, listed(text), prefix, in_place=into is None)
         if into is None:
             return _annotate_in_place(
-                collection, settings, listed(query), which, pace, watching, follow=follow
-            )
+                collection, settings, listed(query), which, pace, watching,
+                follow=follow, remember=remember,
+            )  # fmt: skip
         require(which == "needed", f"`which` is {which!r}, and `into` is given", "leave one out")
         if into == collection.name:
             reason = f"{into!r} would be written into itself"
@@ -130,6 +142,7 @@ def _annotate_in_place(
     watching: Callbacks,
     *,
     follow: bool,
+    remember: str | Path | None,
 ) -> AnnotateSummary:
     collection.require_fields(["id", SETTINGS])  # or the errors would be obscure
     found = require_safe(collection)
@@ -163,7 +176,7 @@ def _annotate_in_place(
     missing = [f"-{names.of(SETTINGS)}:[* TO *]"] if which == "missing" else []
     filters = [*query, *missing, *roots_only(found)]
     if follow:
-        from neardup_solr.verbs.annotate.follow import Follower
+        from neardup_solr.verbs.annotate.follow import Follower, make_marking
 
         run.on_progress = ignore
         Follower(
@@ -172,6 +185,7 @@ def _annotate_in_place(
             filters=filters,
             settings=settled,
             on_progress=watching.on_progress,
+            mark=None if remember is None else make_marking(collection, Path(remember)),
         ).follow()
     else:
         run.run(filters)

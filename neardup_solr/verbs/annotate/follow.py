@@ -10,6 +10,9 @@ most of its documents annotated by somebody else before it wrote them stands by:
 reads documents some seconds later, and tries to write a few that are still to be annotated. If it
 can, nobody else works any more, and it does again. Two that work at the same time only try to
 write the same: Solr takes an update for the version that was read, and drops the other one.
+
+Clusters are marked in a thread of its own, as that may take longer than documents may wait: at most
+once a minute, if the collection is not as it was when the last marking began.
 """
 
 from __future__ import annotations
@@ -17,22 +20,27 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 
-from neardup_solr.errors import SettingsError, counted
+from neardup_solr.errors import SettingsError, SolrError, counted
 from neardup_solr.progress import LOG, OnProgress, Progress
 from neardup_solr.settings import Settings
 from neardup_solr.solr import query, schema
-from neardup_solr.solr.collection import DOCS
+from neardup_solr.solr.collection import DOCS, Collection
 from neardup_solr.solr.names import ID, SETTINGS, VERSION
 from neardup_solr.solr.responses import Sent
 from neardup_solr.solr.schema import Schema, with_text
 from neardup_solr.solr.update import Order
-from neardup_solr.threads import run_aside
+from neardup_solr.threads import run_aside, start_thread
 from neardup_solr.verbs.annotate.rewrite import Found, Rewrite
+from neardup_solr.verbs.duplicates import duplicates
+from neardup_solr.verbs.duplicates.previous_run import read_asked
 from neardup_solr.verbs.lint import require_safe
+from neardup_solr.verbs.mark import Marks, mark, require_markable
 
 EVERY = 1.0  # seconds between two looks for what is new
 MINUTE = 60.0
@@ -52,8 +60,8 @@ class Follower:
     """A run that follows a collection: `run` reads and writes what it is told.
 
     `schema` is the collection's, `filters` select the documents, `settings` are those of their
-    fields. `behind` is the longest time in the last minute for which a document has waited since it
-    was listed.
+    fields. `mark` marks the clusters of the collection anew. `behind` is the longest time in the
+    last minute for which a document has waited since it was listed.
     """
 
     run: Rewrite
@@ -61,6 +69,7 @@ class Follower:
     filters: Sequence[str]
     settings: Settings
     on_progress: OnProgress
+    mark: Callable[[], Marks] | None = None
     annotated: int = 0
     behind: float = 0.0
     _newest: dict[str, int] = field(default_factory=dict)  # listed of each shard
@@ -72,6 +81,10 @@ class Follower:
     _late: int = 0  # documents that another follower has written, of those read last
     _standby: float | None = None  # when documents are tried, if another follower works
     _outages: int = 0
+    _marking: tuple[Future[Marks], object] | None = None  # that runs, and what it began with
+    _marked: object = None  # newest versions and count of documents before the last good marking
+    _next_marking: float = 0.0
+    _changed_marks: int = 0
     _stop: threading.Event = field(default_factory=threading.Event)
     _ended: threading.Event = field(default_factory=threading.Event)
 
@@ -106,6 +119,7 @@ class Follower:
                     looked = time.monotonic()
                     self._list_new()
                 self._write_due()
+                self._mark_anew()
                 waiting = self.annotated + len(self._waiting)
                 self.on_progress(Progress("following", self.annotated, waiting))
                 if is_time:
@@ -230,6 +244,30 @@ class Follower:
         elif written:
             self._standby = None
 
+    def _mark_anew(self) -> None:
+        """Note what became of a marking, and begin another one if that is due."""
+        now, newest = time.monotonic(), dict(self._newest)
+        if self._marking is not None and self._marking[0].done():
+            self._end_marking(*self._marking)
+            self._marking = None
+        is_busy = self._marking is not None or self._standby is not None or self._has_work()
+        if self.mark is None or is_busy or now < self._next_marking:
+            return
+        self._next_marking = now + MINUTE
+        state = newest, self.run.collection.count(self.filters)
+        if state != self._marked:
+            self._marking = start_thread(self.mark), state
+
+    def _end_marking(self, marking: Future[Marks], state: object) -> None:
+        """Count the marks that have changed. What Solr did not take is tried again."""
+        try:
+            made = marking.result()
+        except SolrError as error:
+            LOG.warning("following %s: marks: %s", self.run.collection.name, error)
+        else:
+            self._marked = state
+            self._changed_marks += made.marked + made.cleared
+
     def _choose(self, orders: list[Order]) -> list[Order]:
         """Choose a few orders, if it is time to try, and leave the others to whoever works."""
         assert self._standby is not None
@@ -267,8 +305,25 @@ class Follower:
         late = f"at most {max(0.0, self.behind, *waits):.1f} s behind"
         late = late if self._standby is None else "as another follower works"
         more = f", {len(waits):,} waiting" if waits and self._standby is None else ""
-        LOG.info("following %s: %s, %s%s", self.run.collection.name, done, late, more)
+        marks = f", {counted(self._changed_marks, 'mark')} changed" if self.mark else ""
+        LOG.info("following %s: %s, %s%s%s", self.run.collection.name, done, late, more, marks)
+        self._changed_marks = 0
 
 
 def _between(since: int | str, until: int | str) -> str:
     return f"{{!cache=false}}{VERSION}:[{since} TO {until}]"
+
+
+def make_marking(collection: Collection, remember: Path) -> Callable[[], Marks]:
+    """Make what marks the clusters of a remembered run anew, by the arguments of that run.
+
+    Raises SourceError if there is no such run, SettingsError if documents cannot be marked.
+    """
+    asked = read_asked(remember)
+    require_markable(collection)
+
+    def mark_anew() -> Marks:
+        found = duplicates(collection, remember=remember, **asked)
+        return mark(collection, found, patience=collection.session.outages.patience)
+
+    return mark_anew

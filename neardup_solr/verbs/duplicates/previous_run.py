@@ -34,6 +34,8 @@ FORMAT = 3
 READABLE = (2, 3)  # 2 has more arrays, which nothing needs any more
 FIRST_LINE = b"neardup duplicates: what the next run need not compare\n"
 ALIGNED = 64  # bytes at whose multiples arrays begin
+ASKED = ("by", "measure", "max_distance", "min_similarity", "fq", "same", "cap", "linkage",
+         "canonical", "limit")  # fmt: skip
 AT_ONCE = 20_000  # documents whose signatures are compared at once
 
 Hashes: TypeAlias = NDArray[np.uint64]
@@ -183,6 +185,7 @@ class StoredRun:
     collection; of a source, which is read anew each time, there are none. `newest` (int64, 1) is
     the newest version that was there when all documents were listed, 0 if not all were. `within`
     are results within the limits of the run, `beyond` those of pairs compared without limits.
+    `asked` are the arguments of `duplicates` that the same run needs again.
     """
 
     keys: DocumentKeys
@@ -191,6 +194,7 @@ class StoredRun:
     newest: NDArray[np.int64]
     within: PairResults = field(default_factory=PairResults)
     beyond: PairResults = field(default_factory=PairResults)
+    asked: Mapping[str, Any] = field(default_factory=dict)
 
     def rows_of(self, ids: Hashes) -> NDArray[np.int64]:
         """Find the rows of ids of these hashes, the last ones if they repeat, else -1."""
@@ -343,6 +347,7 @@ class PreviousRun:
             newest=np.array([self.newest]),
             within=self.within.results(),
             beyond=self.beyond.results(),
+            asked=_asked(self.options),
         )
         write(self.options.files["remember"], self._work, run)
 
@@ -380,7 +385,8 @@ def write(path: Path, work: str, run: StoredRun) -> None:
         name: [array.dtype.str, array.shape, zlib.crc32(array.data)]
         for name, array in arrays.items()
     }
-    header = orjson.dumps({"format": FORMAT, "work": work, "arrays": known})
+    told = {"format": FORMAT, "work": work, "asked": run.asked, "arrays": known}
+    header = orjson.dumps(told)
     check = b"%08x " % zlib.crc32(header)
     with whole(path, lasting=False) as unfinished, open(unfinished, "xb") as file:
         file.write(FIRST_LINE + check + header + b"\n")
@@ -415,12 +421,34 @@ def read(path: Path) -> tuple[str, StoredRun] | str:
                 }
             except ValueError:
                 return f"{path.name} is damaged"
-            return str(header["work"]), _run(found)
+            return str(header["work"]), _run(found, header.get("asked", {}))
     except FileNotFoundError:
         return "there was no run before"
     except OSError as error:
         reason = f"cannot be read ({error.strerror})"
         raise SourceError(str(path), reason, "name another file by `remember`") from None
+
+
+def read_asked(path: Path) -> Mapping[str, Any]:
+    """Read the arguments of `duplicates` by which the run of a file is run again.
+
+    Raises SourceError if there is no such run, or it is one of a version that did not store them.
+    """
+    found = read(path)
+    reason = found if isinstance(found, str) else "it does not say how the last run was asked for"
+    if isinstance(found, str) or not found[1].asked:
+        step = f"run this once: neardup duplicates --mark --remember {path}"
+        raise SourceError(str(path), reason, step)
+    return found[1].asked
+
+
+def _asked(options: Options) -> dict[str, Any]:
+    asked = {name: getattr(options, name) for name in ASKED}
+    if "answers" in options.files:
+        asked["answers"] = str(options.files["answers"].absolute())
+    elif options.answers is not None:
+        asked["answers"] = getattr(options.answers, "url", options.answers)
+    return asked
 
 
 def _array(
@@ -454,7 +482,7 @@ def _arrays(run: StoredRun) -> Mapping[str, NDArray[Any]]:
     return found
 
 
-def _run(arrays: Mapping[str, NDArray[Any]]) -> StoredRun:
+def _run(arrays: Mapping[str, NDArray[Any]], asked: Mapping[str, Any]) -> StoredRun:
     def results(kind: str) -> PairResults:
         return PairResults(
             **{column.name: arrays[f"{kind} {column.name}"] for column in fields(PairResults)}
@@ -467,4 +495,5 @@ def _run(arrays: Mapping[str, NDArray[Any]]) -> StoredRun:
         newest=arrays["newest"],
         within=results("within"),
         beyond=results("beyond"),
+        asked=asked,
     )

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +18,18 @@ import orjson
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.errors import SettingsError
+from neardup_solr.errors import ArgumentError, SettingsError, SourceError
 from neardup_solr.progress import Progress
 from neardup_solr.solr.collection import Collection, open_collection
+from neardup_solr.solr.names import MARKS
 from neardup_solr.solr.update import set_fields
 from neardup_solr.text import normalize
 from neardup_solr.verbs.annotate import AnnotateSummary, follow
+from neardup_solr.verbs.duplicates import previous_run
 from tests.command import NEARDUP
 from tests.solr import theirs
 
-SECONDS = 60.0  # for what takes a machine with time two
+SECONDS = 180.0  # for what takes two, or twenty if the kernel has to be compiled
 
 
 @pytest.fixture(autouse=True)
@@ -188,3 +190,65 @@ def test_killed_again_and_again_beside_a_writer(home: Path, tmp_path: Path) -> N
         assert re.search(r"Read \d+ documents? = .*\d+ annotated", last)
         found = {one["key"]: one["title"] for one in theirs.select(solr, "title:changed", fl="*")}
         assert found == {f"k{60 * kill + 1}": f"changed {kill}" for kill in range(6)}
+
+
+FERRY = "a ferry leaves the old pier at nine with a band and with lanterns on the upper deck"
+BREAD = "how to bake bread with little yeast and much time in the mill by the river"
+
+
+def clusters(solr: Collection) -> list[list[str]]:
+    """The marked clusters, each with the document to keep first."""
+    marked = solr.stored(list(solr.ids(["neardup_cluster:[* TO *]"])), MARKS)
+    found: dict[int, list[tuple[int, str]]] = {}
+    for one in marked:
+        found.setdefault(one["neardup_cluster"], []).append((one["neardup_rank"], one["id"]))
+    return sorted([id for _, id in sorted(members)] for members in found.values())
+
+
+def test_clusters_stay_marked_as_documents_come_and_go(
+    solr: Collection, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """By the arguments of the remembered run; then nothing is marked until something changes."""
+    caplog.set_level(logging.INFO, "neardup_solr")
+    remember = tmp_path / "known"
+    put(solr, {"id": "a", "content": FERRY}, {"id": "b", "content": f"{FERRY} tonight"})
+    nd.annotate(solr)
+    nd.duplicates(solr, min_similarity=0.85, canonical="longest", remember=remember)
+    with following(solr, mark=True, remember=remember):
+        until(lambda: clusters(solr) == [["b", "a"]])
+        put(
+            solr,
+            {"id": "c", "content": BREAD},
+            {"id": "d", "content": f"{BREAD} again"},
+            {"id": "e", "content": f"{FERRY} in the warm months of a year"},  # 0.77 alike
+        )
+        until(lambda: clusters(solr) == [["b", "a"], ["d", "c"]])
+        put(solr, {"id": "c", "content": "something else altogether"})
+        solr.delete_ids(["b"])
+        solr.commit()
+        until(lambda: clusters(solr) == [])
+        caplog.clear()
+        until(lambda: caplog.text.count(", 0 marks changed") == 3)
+        written = remember.stat().st_mtime_ns
+        caplog.clear()
+        until(lambda: caplog.text.count(", 0 marks changed") == 3)
+        assert remember.stat().st_mtime_ns == written
+
+
+def test_marks_need_a_run_to_repeat(solr: Collection, tmp_path: Path) -> None:
+    """A file that is none, or of an earlier version, is told with what writes it."""
+    remember = tmp_path / "known"
+    step = f"run this once: neardup duplicates --mark --remember {remember}"
+    with pytest.raises(SourceError, match=f"there was no run before; {step}"):
+        nd.annotate(solr, follow=True, mark=True, remember=remember)
+    put(solr, {"id": "a", "content": FERRY})
+    nd.annotate(solr)
+    nd.duplicates(solr, remember=remember)
+    found = previous_run.read(remember)
+    assert not isinstance(found, str)
+    previous_run.write(remember, found[0], replace(found[1], asked={}))
+    with pytest.raises(SourceError, match=f"how the last run was asked for; {step}"):
+        nd.annotate(solr, follow=True, mark=True, remember=remember)
+    for given in ({"mark": True}, {"mark": True, "follow": True}, {"remember": remember}):
+        with pytest.raises(ArgumentError, match="`mark`"):
+            nd.annotate(solr, **given)
