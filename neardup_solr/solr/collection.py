@@ -73,7 +73,7 @@ _WITH_VERSIONS = {**EXACT, "versions": "true", "wt": "json"}
 # The parser that our queries are written for; someone else's collection may have another.
 _SELECT = {**EXACT, "defType": "lucene", "wt": "json"}
 _JSON = {"Content-Type": "application/json"}
-_ONES_FAULT = (400, 413)  # one document may be why a request is refused: as wrong, or too large
+_ONES_FAULT = (400, 409, 413)  # one document may be why: it is wrong, was changed, or is too large
 FOREIGN = "another program wrote its signatures, which are never compared with ours"
 DOCS = {"response.docs": list, "response.numFound": int}
 

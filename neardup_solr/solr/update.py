@@ -82,6 +82,7 @@ def _values(json: bytes) -> dict[bytes, bytes]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
+_GONE = "Document not found for update"  # as 9.0 refuses what later versions drop
 _OPTIMISTIC = {**EXACT, "failOnVersionConflicts": "false", "versions": "true", "wt": "json"}
 
 
@@ -110,7 +111,10 @@ def send(
             told = collection.post("update", body, params=asked)
         return _sent(collection.url, part, told)
 
-    return in_halves(orders, post, lambda order: order.id)
+    sent = in_halves(orders, post, lambda order: order.id)
+    gone = {one.id for one in sent.refused if _GONE in one.reason}
+    refused = tuple(one for one in sent.refused if one.id not in gone)
+    return replace(sent, refused=refused, dropped=sent.dropped | gone) if gone else sent
 
 
 def set_fields(collection: Collection, updates: Sequence[Mapping[str, Any]]) -> tuple[Refusal, ...]:
