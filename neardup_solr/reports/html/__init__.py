@@ -22,7 +22,7 @@ __all__ = ["Page", "listing", "page_lines", "show_invisibles"]
 
 _SLOT = re.compile(r"<!-- ([a-z]+) -->\n?")
 
-# Characters that nobody sees, or that change how others are read: the same as in report.js.
+# Characters that nobody sees, or that change how others are read: the same as in words.js.
 _DIRECTIONS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _CONTROLS = "\x00-\x1f\x7f-\x9f"
 _OTHERS = (
@@ -73,7 +73,7 @@ def page_lines(page: Page) -> Iterator[str]:
     It lists all clusters, and of large ones some of their pairs and documents; its figures count
     all. The file loads nothing and runs only its own code; texts are data in it, never markup.
     """
-    style, script = _asset("report.css"), _asset("report.js")
+    style, script = _asset("report.css"), _asset("words.js") + _asset("report.js")
     listed = list(list_clusters(page.clusters, page.pairs))
     texts = dict(embed.within(embed.documents(listed), page.texts))
     fill: dict[str, Callable[[], Iterator[str]]] = {

@@ -1,19 +1,14 @@
 
-"use strict";
-// Texts reach the page as text nodes only; what is not in view is not in the document.
+// The report, by means of words.js, which comes before. What is not in view is not in the document.
 
 const ROWS = 50; // of clusters that are drawn together
 const FIRST = 10; // documents or pairs of a cluster that is opened
 const MORE = 50; // then at a time
 const TALL = 64; // pixels of a row that was not drawn yet, about
-const CONTEXT = 8; // equal words around a change
-const HUNKS = 200; // drawn before all are asked for
-const LONG = 120; // characters of a word that is clipped
 const CLIP = 240; // characters of a preview
 const LEAD = 24; // characters before what was looked for
 const SLICE = 12; // milliseconds of filtering between two looks at the keyboard
 
-const find = (id) => document.getElementById(id);
 const read = (id) => JSON.parse(find(id).textContent);
 const later = (id) => {
   let value;
@@ -44,51 +39,7 @@ const clusters = read("clusters").map(
 );
 const pairOf = ([first, second, similarity, distance, shared, steps, stands = [], answer = ""]) => ({ first, second, similarity, distance, shared, steps, stands, answer });
 
-/* Elements and words */
-
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") element.addEventListener(name, value);
-    else element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
-
-const button = (label, click, type = "quiet") => make("button", { type: "button", class: type, click }, label);
-const number = (value) => value.toLocaleString("en");
-const counted = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
-const decimal = (value) => Math.min(value, value < 1 ? 0.999 : 1).toFixed(3); // 1 is only what is 1
-const withLines = (text) => text.replaceAll(" \u2009", "").replaceAll("\u2009", "").replaceAll("\u00a0", " ").replaceAll(" \n", "\n");
-const unpacked = (text) => withLines(text).replaceAll("\n", " ").trimStart();
-
-// Controls, format characters (bidi overrides too), unpaired surrogates, variants, blank letters.
-const INVISIBLE = "\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Default_Ignorable_Code_Point}\\u2028\\u2029\\u2800";
-const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
-const meaning = (character) => {
-  if (DIRECTION.test(character)) return "changes the reading direction";
-  return /\p{Cc}/u.test(character) ? "a control character" : "an invisible character";
-};
-const IN_IDS = new RegExp(`[${INVISIBLE}]`, "gu");
-// Joiners and variants belong to the spelling of several scripts and of emoji.
-const IN_TEXTS = new RegExp(`(?![\\u200c\\u200d\\ufe0e\\ufe0f])[${INVISIBLE}]`, "gu");
-
-function visible(text, pattern) {
-  const parts = [];
-  let at = 0;
-  for (const match of text.matchAll(pattern)) {
-    if (parts.length > 1000) break;
-    const code = match[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-    parts.push(text.slice(at, match.index), make("span", { class: "escape", title: meaning(match[0]) }, `U+${code}`));
-    at = match.index + match[0].length;
-  }
-  parts.push(parts.length > 1000 ? text.slice(at).replace(pattern, "\ufffd") : text.slice(at));
-  return parts;
-}
-
 const plainText = (row) => unpacked(textOf(row) ?? "");
-const plain = (text) => visible(text, IN_IDS);
 const named = (row, type = "id") => make("bdi", { class: type }, ...visible(ids[row], IN_IDS));
 const linked = (row, type = "id") => make("button", { type: "button", class: "open", title: "Show the whole document", click: () => showDocument(row) }, named(row, type));
 
@@ -194,142 +145,10 @@ function startList() {
   for (const block of blocks.keys()) nearness.observe(block);
 }
 
-function opens(opener, isOpen, toggle) {
-  opener.setAttribute("aria-expanded", isOpen);
-  opener.addEventListener("click", () => {
-    const opened = opener.getAttribute("aria-expanded") !== "true";
-    opener.setAttribute("aria-expanded", opened);
-    toggle(opened);
-  });
-}
-
-/* Word diffs */
-
-function parts(steps) {
-  const found = [];
-  let first = 0;
-  let second = 0;
-  for (let at = 0; at < steps.length; at += 3) {
-    const [equal, removed, added] = steps.slice(at, at + 3);
-    if (equal) found.push({ isEqual: true, first, second, removed: equal, added: equal });
-    first += equal;
-    second += equal;
-    if (removed || added) found.push({ isEqual: false, first, second, removed, added });
-    first += removed;
-    second += added;
-  }
-  return found;
-}
-
-function hunks(all) {
-  const found = [[]];
-  let hidden = 0;
-  all.forEach((part, at) => {
-    const head = at === 0 ? 0 : CONTEXT;
-    const tail = at === all.length - 1 ? 0 : CONTEXT;
-    const gap = part.removed - head - tail;
-    if (!part.isEqual || gap < 12) return found.at(-1).push(part);
-    const rest = part.removed - tail;
-    if (head) found.at(-1).push({ ...part, removed: head, added: head });
-    found.push(gap, []);
-    if (tail) found.at(-1).push({ ...part, first: part.first + rest, second: part.second + rest, removed: tail, added: tail });
-    hidden += gap;
-  });
-  return { hidden, found: found.filter((hunk) => typeof hunk === "number" || hunk.length) };
-}
-
-function run(words, from, count, isWhole) {
-  const clip = (word) => isWhole || word.length <= LONG ? word : `${word.slice(0, LONG / 2)}… (${number(word.length)} characters)`;
-  return visible(unpacked(words.slice(from, from + count).map(clip).join(" ")), IN_TEXTS);
-}
-
-// Words that differ; those that stand for a word of the other text are no difference.
-function changed(tag, words, from, count, isWhole, stands, others) {
-  const drawn = [];
-  for (let at = from; at < from + count;) {
-    const partners = stands.get(at);
-    let end = at + 1;
-    while (!partners && end < from + count && !stands.has(end)) end += 1;
-    const text = run(words, at, end - at, isWhole);
-    drawn.push(partners ? make("span", { class: "stands", title: `stands for ${said(others, partners)}` }, ...text) : make(tag, {}, ...text), " ");
-    at = end;
-  }
-  return drawn;
-}
-
-const said = (words, places) => unpacked(places.map((place) => words[place]).join(" "));
-
-function partnersOf(stands, side) {
-  const found = new Map();
-  for (const pair of stands) found.set(pair[side], [...(found.get(pair[side]) ?? []), pair[1 - side]]);
-  return found;
-}
-
-// What stands for what, if it is written in another way: "Blvd. ≈ Boulevard".
-function standIns(words, others, partners) {
-  const found = [...partners].map(([at, places]) => [said(words, [at]), said(others, places)]);
-  return found.filter(([one, other]) => fold(one) !== fold(other)).map(([one, other]) => `${one} ≈ ${other}`);
-}
-
-function diffView({ first, second, steps, stands }) {
-  const split = (row) => (textOf(row) ? textOf(row).split(" ") : []);
-  const words = split(first);
-  const others = split(second);
-  const [ofFirst, ofSecond] = [partnersOf(stands, 0), partnersOf(stands, 1)];
-  const all = parts(steps);
-  const some = hunks(all);
-  const text = (type, ...children) => make("p", { class: type, dir: "auto" }, ...children);
-  let isSide = matchMedia("(min-width: 58rem)").matches;
-  let isWhole = false;
-  const body = make("div");
-  const pressed = (name, side) => button(name, () => { isSide = side; draw(); });
-  const inline = pressed("Inline", false);
-  const side = pressed("Side by side", true);
-  const whole = button("Show all", () => { isWhole = !isWhole; draw(); });
-  const needsWhole = some.hidden || some.found.length > HUNKS || [...words, ...others].some((word) => word.length > LONG);
-  function marked(hunk, isFirst, isSecond) {
-    return hunk.flatMap((part) => {
-      if (part.isEqual) return [...(isFirst ? run(words, part.first, part.removed, isWhole) : run(others, part.second, part.added, isWhole)), " "];
-      const gone = isFirst ? changed("del", words, part.first, part.removed, isWhole, ofFirst, others) : [];
-      return isSecond ? [...gone, ...changed("ins", others, part.second, part.added, isWhole, ofSecond, words)] : gone;
-    });
-  }
-  function rows(hunk) {
-    if (typeof hunk === "number") return [make("p", { class: "gap" }, `… ${counted(hunk, "equal word")} …`)];
-    if (!isSide) return [text("both", ...marked(hunk, true, true))];
-    return [text("first", ...marked(hunk, true, false)), text("second", ...marked(hunk, false, true))];
-  }
-  function draw() {
-    const wanted = isWhole ? [all] : some.found.slice(0, HUNKS);
-    body.className = isSide ? "diff side" : "diff";
-    body.replaceChildren(...wanted.flatMap(rows));
-    if (isSide) body.prepend(make("p", { class: "whose" }, linked(first)), make("p", { class: "whose second" }, linked(second)));
-    if (!isWhole && some.found.length > HUNKS) body.append(make("p", { class: "gap" }, `… and ${number(some.found.length - HUNKS)} further parts: show all`));
-    inline.setAttribute("aria-pressed", !isSide);
-    side.setAttribute("aria-pressed", isSide);
-    whole.setAttribute("aria-pressed", isWhole);
-  }
-  draw();
-  whole.hidden = !needsWhole;
-  const legend = all.every((part) => part.isEqual)
-    ? make("p", { class: "legend" }, "No word differs; case and punctuation do not count.")
-    : make("p", { class: "legend" }, make("del", {}, "only in"), " ", named(first), make("span", { class: "apart" }), make("ins", {}, "only in"), " ", named(second));
-  const same = standIns(words, others, ofFirst);
-  if (same.length) legend.append(make("span", { class: "apart" }), make("span", { class: "stands" }, "in both"), " ", same.join(", "));
-  return [make("div", { class: "tools" }, legend, inline, side, whole), body];
-}
-
 /* Why a pair was found */
 
 const chance = (similarity) => 1 - (1 - similarity ** facts.curve[1]) ** facts.curve[0];
 const percent = (share) => (share > 0.9999 ? "over 99.99 %" : `${(100 * share).toFixed(share > 0.99 ? 2 : 1)} %`);
-const track = (from, to) => {
-  const filled = make("i");
-  filled.style.left = `${100 * from}%`;
-  filled.style.width = `${100 * Math.max(to - from, 0.04)}%`;
-  return make("span", { class: "track", "aria-hidden": "true" }, filled);
-};
-
 function why(pair) {
   const entry = (label, value, detail, ...more) => make("div", {}, make("dt", {}, label), make("dd", {}, value, " ", make("small", {}, detail), ...more));
   const entries = [entry(facts.likeness, decimal(pair.similarity), `by ${facts.measure}`)];
@@ -356,8 +175,10 @@ function reason(pair) {
   return `${rule} Bands see the Jaccard similarity of shingles, for which the chance stands; judged by the shared bands it is about ${alike} here.`;
 }
 
+const sideOf = (row) => ({ words: textOf(row) ? textOf(row).split(" ") : [], name: named(row), head: linked(row) });
+
 function compared(pair) {
-  const shown = pair.steps === null ? [make("p", { class: "nothing" }, "The texts are not in this page, so there is no diff.")] : diffView(pair);
+  const shown = pair.steps === null ? [make("p", { class: "nothing" }, "The texts are not in this page, so there is no diff.")] : diffView([sideOf(pair.first), sideOf(pair.second)], pair.steps, pair.stands);
   return make("div", { class: "compared" }, ...why(pair), ...shown);
 }
 
@@ -461,7 +282,6 @@ function rowsOf(cluster) {
   return details.has(cluster) ? [row, details.get(cluster)] : [row];
 }
 
-const fold = (text) => text.normalize("NFKC").toLowerCase();
 const folded = []; // id and text of a document, once they have been searched
 
 function says(row, query) {
@@ -525,15 +345,6 @@ function clearFilters() {
   find("filters").reset();
   readFilters();
   find("query").focus();
-}
-
-const THEMES = ["auto", "light", "dark"];
-
-function setTheme(theme) {
-  if (theme === "auto") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
-  find("theme").textContent = `Theme: ${theme}`;
-  find("theme").value = theme;
 }
 
 const MOVES = {
@@ -604,7 +415,7 @@ function start() {
   find("filters").addEventListener("input", readFilters);
   find("filters").addEventListener("submit", (event) => event.preventDefault());
   find("clear").addEventListener("click", clearFilters);
-  find("theme").addEventListener("click", () => setTheme(THEMES[(THEMES.indexOf(find("theme").value || "auto") + 1) % 3]));
+  find("theme").addEventListener("click", turnTheme);
   document.addEventListener("keydown", onKey);
   shown = [...clusters];
   show();

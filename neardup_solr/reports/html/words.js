@@ -1,0 +1,197 @@
+"use strict";
+// What pages about texts have in common. Texts reach a page as text nodes only.
+
+const CONTEXT = 8; // equal words around a change
+const HUNKS = 200; // drawn before all are asked for
+const LONG = 120; // characters of a word that is clipped
+
+const find = (id) => document.getElementById(id);
+
+/* Elements and words */
+
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name, value);
+    else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+const button = (label, click, type = "quiet") => make("button", { type: "button", class: type, click }, label);
+const number = (value) => value.toLocaleString("en");
+const counted = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
+const decimal = (value) => Math.min(value, value < 1 ? 0.999 : 1).toFixed(3); // 1 is only what is 1
+const withLines = (text) => text.replaceAll(" \u2009", "").replaceAll("\u2009", "").replaceAll("\u00a0", " ").replaceAll(" \n", "\n");
+const unpacked = (text) => withLines(text).replaceAll("\n", " ").trimStart();
+
+// Controls, format characters (bidi overrides too), unpaired surrogates, variants, blank letters.
+const INVISIBLE = "\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Default_Ignorable_Code_Point}\\u2028\\u2029\\u2800";
+const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+const meaning = (character) => {
+  if (DIRECTION.test(character)) return "changes the reading direction";
+  return /\p{Cc}/u.test(character) ? "a control character" : "an invisible character";
+};
+const IN_IDS = new RegExp(`[${INVISIBLE}]`, "gu");
+// Joiners and variants belong to the spelling of several scripts and of emoji.
+const IN_TEXTS = new RegExp(`(?![\\u200c\\u200d\\ufe0e\\ufe0f])[${INVISIBLE}]`, "gu");
+
+function visible(text, pattern) {
+  const parts = [];
+  let at = 0;
+  for (const match of text.matchAll(pattern)) {
+    if (parts.length > 1000) break;
+    const code = match[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+    parts.push(text.slice(at, match.index), make("span", { class: "escape", title: meaning(match[0]) }, `U+${code}`));
+    at = match.index + match[0].length;
+  }
+  parts.push(parts.length > 1000 ? text.slice(at).replace(pattern, "\ufffd") : text.slice(at));
+  return parts;
+}
+
+const plain = (text) => visible(text, IN_IDS);
+const fold = (text) => text.normalize("NFKC").toLowerCase();
+
+const track = (from, to) => {
+  const filled = make("i");
+  filled.style.left = `${100 * from}%`;
+  filled.style.width = `${100 * Math.max(to - from, 0.04)}%`;
+  return make("span", { class: "track", "aria-hidden": "true" }, filled);
+};
+
+function opens(opener, isOpen, toggle) {
+  opener.setAttribute("aria-expanded", isOpen);
+  opener.addEventListener("click", () => {
+    const opened = opener.getAttribute("aria-expanded") !== "true";
+    opener.setAttribute("aria-expanded", opened);
+    toggle(opened);
+  });
+}
+
+const THEMES = ["auto", "light", "dark"];
+
+function turnTheme() {
+  const theme = THEMES[(THEMES.indexOf(find("theme").value || "auto") + 1) % THEMES.length];
+  if (theme === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  find("theme").textContent = `Theme: ${theme}`;
+  find("theme").value = theme;
+}
+
+/* Word diffs */
+
+function parts(steps) {
+  const found = [];
+  let first = 0;
+  let second = 0;
+  for (let at = 0; at < steps.length; at += 3) {
+    const [equal, removed, added] = steps.slice(at, at + 3);
+    if (equal) found.push({ isEqual: true, first, second, removed: equal, added: equal });
+    first += equal;
+    second += equal;
+    if (removed || added) found.push({ isEqual: false, first, second, removed, added });
+    first += removed;
+    second += added;
+  }
+  return found;
+}
+
+function hunks(all) {
+  const found = [[]];
+  let hidden = 0;
+  all.forEach((part, at) => {
+    const head = at === 0 ? 0 : CONTEXT;
+    const tail = at === all.length - 1 ? 0 : CONTEXT;
+    const gap = part.removed - head - tail;
+    if (!part.isEqual || gap < 12) return found.at(-1).push(part);
+    const rest = part.removed - tail;
+    if (head) found.at(-1).push({ ...part, removed: head, added: head });
+    found.push(gap, []);
+    if (tail) found.at(-1).push({ ...part, first: part.first + rest, second: part.second + rest, removed: tail, added: tail });
+    hidden += gap;
+  });
+  return { hidden, found: found.filter((hunk) => typeof hunk === "number" || hunk.length) };
+}
+
+function run(words, from, count, isWhole) {
+  const clip = (word) => isWhole || word.length <= LONG ? word : `${word.slice(0, LONG / 2)}… (${number(word.length)} characters)`;
+  return visible(unpacked(words.slice(from, from + count).map(clip).join(" ")), IN_TEXTS);
+}
+
+// Words that differ; those that stand for a word of the other text are no difference.
+function changed(tag, words, from, count, isWhole, stands, others) {
+  const drawn = [];
+  for (let at = from; at < from + count;) {
+    const partners = stands.get(at);
+    let end = at + 1;
+    while (!partners && end < from + count && !stands.has(end)) end += 1;
+    const text = run(words, at, end - at, isWhole);
+    drawn.push(partners ? make("span", { class: "stands", title: `stands for ${said(others, partners)}` }, ...text) : make(tag, {}, ...text), " ");
+    at = end;
+  }
+  return drawn;
+}
+
+const said = (words, places) => unpacked(places.map((place) => words[place]).join(" "));
+
+function partnersOf(stands, side) {
+  const found = new Map();
+  for (const pair of stands) found.set(pair[side], [...(found.get(pair[side]) ?? []), pair[1 - side]]);
+  return found;
+}
+
+// What stands for what, if it is written in another way: "Blvd. ≈ Boulevard".
+function standIns(words, others, partners) {
+  const found = [...partners].map(([at, places]) => [said(words, [at]), said(others, places)]);
+  return found.filter(([one, other]) => fold(one) !== fold(other)).map(([one, other]) => `${one} ≈ ${other}`);
+}
+
+// Two texts, each as its words, a name, and what stands above it side by side.
+function diffView([first, second], steps, stands = []) {
+  const { words } = first;
+  const others = second.words;
+  const [ofFirst, ofSecond] = [partnersOf(stands, 0), partnersOf(stands, 1)];
+  const all = parts(steps);
+  const some = hunks(all);
+  const text = (type, ...children) => make("p", { class: type, dir: "auto" }, ...children);
+  let isSide = matchMedia("(min-width: 58rem)").matches;
+  let isWhole = false;
+  const body = make("div");
+  const pressed = (name, side) => button(name, () => { isSide = side; draw(); });
+  const inline = pressed("Inline", false);
+  const side = pressed("Side by side", true);
+  const whole = button("Show all", () => { isWhole = !isWhole; draw(); });
+  const needsWhole = some.hidden || some.found.length > HUNKS || [...words, ...others].some((word) => word.length > LONG);
+  function marked(hunk, isFirst, isSecond) {
+    return hunk.flatMap((part) => {
+      if (part.isEqual) return [...(isFirst ? run(words, part.first, part.removed, isWhole) : run(others, part.second, part.added, isWhole)), " "];
+      const gone = isFirst ? changed("del", words, part.first, part.removed, isWhole, ofFirst, others) : [];
+      return isSecond ? [...gone, ...changed("ins", others, part.second, part.added, isWhole, ofSecond, words)] : gone;
+    });
+  }
+  function rows(hunk) {
+    if (typeof hunk === "number") return [make("p", { class: "gap" }, `… ${counted(hunk, "equal word")} …`)];
+    if (!isSide) return [text("both", ...marked(hunk, true, true))];
+    return [text("first", ...marked(hunk, true, false)), text("second", ...marked(hunk, false, true))];
+  }
+  function draw() {
+    const wanted = isWhole ? [all] : some.found.slice(0, HUNKS);
+    body.className = isSide ? "diff side" : "diff";
+    body.replaceChildren(...wanted.flatMap(rows));
+    if (isSide) body.prepend(make("p", { class: "whose" }, first.head), make("p", { class: "whose second" }, second.head));
+    if (!isWhole && some.found.length > HUNKS) body.append(make("p", { class: "gap" }, `… and ${number(some.found.length - HUNKS)} further parts: show all`));
+    inline.setAttribute("aria-pressed", !isSide);
+    side.setAttribute("aria-pressed", isSide);
+    whole.setAttribute("aria-pressed", isWhole);
+  }
+  draw();
+  whole.hidden = !needsWhole;
+  const legend = all.every((part) => part.isEqual)
+    ? make("p", { class: "legend" }, "No word differs; case and punctuation do not count.")
+    : make("p", { class: "legend" }, make("del", {}, "only in"), " ", first.name, make("span", { class: "apart" }), make("ins", {}, "only in"), " ", second.name);
+  const same = standIns(words, others, ofFirst);
+  if (same.length) legend.append(make("span", { class: "apart" }), make("span", { class: "stands" }, "in both"), " ", same.join(", "));
+  return [make("div", { class: "tools" }, legend, inline, side, whole), body];
+}
+
