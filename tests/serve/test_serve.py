@@ -97,7 +97,7 @@ def test_it_describes_itself(served: Served) -> None:
     described = served.ask("openapi.json").json
     validate(described)
     assert {"/check", "/search", "/explain", "/entries", "/metrics"} < described["paths"].keys()
-    for page in ("", "docs", "docs.js", "page.js", "page.css"):
+    for page in ("", "docs", "docs.js", "page.js", "page.css", "report.css", "words.js"):
         found = served.ask(page)
         assert found.status == 200
         assert b"://" not in found.body

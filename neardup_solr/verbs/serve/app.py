@@ -71,8 +71,10 @@ TYPES = {
 }  # fmt: skip
 PAGES = {
     "/": "page.html", "/page.js": "page.js", "/page.css": "page.css", "/docs": "docs.html",
-    "/docs.js": "docs.js", "/openapi.json": "openapi.json",
+    "/docs.js": "docs.js", "/openapi.json": "openapi.json", "/report.css": "report.css",
+    "/words.js": "words.js",
 }  # fmt: skip
+OF_REPORTS = ("report.css", "words.js")  # files of the report page, for one look
 POSTED = {"/check": "check", "/search": "search", "/entries": "entries"}
 GOTTEN = {"/explain": "explain", "/metrics": "metrics", "/health": "", "/ready": ""}
 RIGHTS = POSTED | GOTTEN | dict.fromkeys(PAGES, "")  # that each path needs
@@ -437,7 +439,8 @@ def _refuse(error: Exception) -> Failure:
 
 @cache
 def _read_page(name: str, root_path: str) -> Response:
-    content = (resources.files(__package__) / name).read_text("utf-8")
+    folder = "neardup_solr.reports.html" if name in OF_REPORTS else __package__
+    content = (resources.files(folder) / name).read_text("utf-8")
     kind = TYPES[name.rpartition(".")[2]]
     return Response(content.replace("{root_path}", root_path), media_type=kind, headers=HEADERS)
 
