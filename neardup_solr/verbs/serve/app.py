@@ -263,7 +263,7 @@ class App:
     def _require_solr(self, seconds: float, path: str) -> None:
         problem = self.service.find_problem(seconds)
         if problem is not None and path != "/entries":
-            raise problem
+            raise problem.with_traceback(None)  # which would grow with each request
 
     async def _work(self, asked: Asked) -> Any:
         """Read a request, and let a thread answer it, unless too many wait."""
