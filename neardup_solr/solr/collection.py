@@ -523,8 +523,9 @@ class Collection:
                 f" (neardup delete {self.place} --query '{self.names.of(SETTINGS)}:\"...\"')"
                 " and index them again",
             )
-        self._learnt.clear()
         self._learnt.update((SETTINGS, Settings.parse(one)) for one in counts)
+        if not counts:
+            self._learnt.clear()
         return self.known_settings
 
     def needed_settings(self) -> Settings:

@@ -19,7 +19,7 @@ from neardup_solr.measures import measure_named
 from neardup_solr.minhash.encode import encode_documents
 from neardup_solr.progress import Failures, SourceProgress, ignore
 from neardup_solr.records import NOTHING, Document, make_refusal
-from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, Settings
+from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS
 from neardup_solr.solr.update import orders
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 RETRY = Retry(attempts=2, seconds=1.0)  # a client that waits is told soon that Solr is away
 ANSWER_SECONDS = 5.0  # for Solr's answer
-THOROUGH_EVERY = 20  # looks; the others only look at the settings
+THOROUGH_EVERY = 20  # looks; the others only look at names and settings
 MOST_CANDIDATES = 1_000
 OF_SEARCH = (
     "text", "id", "by", "candidates", "fq", "same", "measure", "max_distance", "min_similarity",
@@ -73,18 +73,18 @@ class Service:
         self._answers_state: object = None
         self._verdicts: Verdicts | None = None
         self._looks = 0
-        self._gate = self._open_gate()
+        self._gate = self._open_gate(collection)
         self.look()
         if self.problem is not None:
             raise self.problem
         self._decide([[Document(id="-", text="to compile what is needed")]])
 
-    def _open_gate(self) -> GateRun:
+    def _open_gate(self, collection: Collection) -> GateRun:
         """Prepare what all requests share, and check that the collection has what is compared."""
-        finder = make_finder(self.collection, self.policy, self.fq, index=False)
+        finder = make_finder(collection, self.policy, self.fq, index=False)
         progress = SourceProgress(stage="", on_progress=ignore, rows=None, size=None)
         return GateRun(
-            collection=self.collection,
+            collection=collection,
             finder=replace(finder, is_apart=True),
             policy=self.policy,
             failures=Failures(ignore),
@@ -99,13 +99,15 @@ class Service:
 
     def look(self) -> None:
         """Look whether the collection can be served, and note what is wrong."""
+        settings = self._gate.finder.comparer.settings
         try:
-            settings = self._gate.finder.comparer.settings
-            if self.problem is not None or self._looks % THOROUGH_EVERY == 0:
-                self.collection.take_names(self.collection.kept_names())
-                self._gate = self._open_gate()
-            elif self.collection.stored_settings() != settings:
-                self._gate = self._open_gate()
+            names = self.collection.kept_names()
+            is_same = names == self.collection.names
+            # What is under way goes on by the names that it had.
+            collection = self.collection if is_same else replace(self.collection, names=names)
+            is_due = self.problem is not None or self._looks % THOROUGH_EVERY == 0
+            if is_due or not is_same or collection.stored_settings() != settings:
+                self._gate, self.collection = self._open_gate(collection), collection
             self._look_at_answers()
             self.problem, self.seen = None, time.monotonic()
         except NeardupError as error:
@@ -177,7 +179,10 @@ class Service:
     def make_entries(self, documents: Sequence[Document]) -> bytes:
         """Compute the fields that `index`, or `annotate`, writes for documents."""
         documents = [replace(one, kept=NOTHING) for one in documents]
-        names, settings = self.collection.names, self._settings()
+        collection = self.collection
+        names = collection.names
+        usual = DEFAULT_SETTINGS if names.is_plain else ANNOTATED
+        settings = collection.known_settings or usual
         if names.is_plain:
             made = [json for json, _ in encode_documents(documents, settings)]
         else:
@@ -192,10 +197,6 @@ class Service:
                          if json != b"null")  # fmt: skip
                 made.append(b"{%s}" % b",".join(parts))
         return b'{"entries":[%s]}' % b",".join(made)
-
-    def _settings(self) -> Settings:
-        usual = DEFAULT_SETTINGS if self.collection.names.is_plain else ANNOTATED
-        return self.collection.known_settings or usual
 
     def read(self, given: Sequence[object]) -> list[Record]:
         """Make documents of what a request holds, and an error of each that cannot be used."""
