@@ -43,9 +43,9 @@ from neardup_solr.errors import (
     NeardupError,
     RecordError,
     SolrAnswerError,
+    SolrUnreachable,
 )
 from neardup_solr.progress import LOG
-from neardup_solr.solr.responses import is_refusal
 from neardup_solr.verbs.serve.service import SEND, Service
 from neardup_solr.verbs.serve.tokens import Tokens
 
@@ -262,8 +262,9 @@ class App:
 
     def _require_solr(self, seconds: float, path: str) -> None:
         problem = self.service.find_problem(seconds)
-        if problem is not None and path != "/entries":
-            raise problem.with_traceback(None)  # which would grow with each request
+        is_away = isinstance(problem, SolrUnreachable | SolrAnswerError)
+        if problem is not None and not (is_away and path == "/entries"):  # which asks nothing
+            raise problem.with_traceback(None)  # it would grow with each request
 
     async def _work(self, asked: Asked) -> Any:
         """Read a request, and let a thread answer it, unless too many wait."""
@@ -430,8 +431,6 @@ def _refuse(error: Exception) -> Failure:
         return Failure(400, error.reason, error.next_step)
     if isinstance(error, DocumentNotFound):
         return Failure(404, error.reason, error.next_step)
-    if isinstance(error, SolrAnswerError) and error.status == 400 and is_refusal(error):
-        return Failure(400, error.reason, error.next_step)
     if isinstance(error, NeardupError):
         return Failure(503, error.reason, error.next_step, **RETRY_AFTER)
     return Failure(500, "the service has a fault", "tell who runs it the X-Request-Id")

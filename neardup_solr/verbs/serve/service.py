@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from neardup_solr.arguments import require
-from neardup_solr.errors import NeardupError, RecordError, SolrUnreachable
+from neardup_solr.errors import (
+    ArgumentError,
+    NeardupError,
+    RecordError,
+    SettingsError,
+    SolrAnswerError,
+    SolrUnreachable,
+)
 from neardup_solr.measures import measure_named
 from neardup_solr.minhash.encode import encode_documents
 from neardup_solr.progress import Failures, SourceProgress, ignore
@@ -22,6 +29,7 @@ from neardup_solr.records import NOTHING, Document, make_refusal
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS
+from neardup_solr.solr.responses import is_of_cluster, is_of_solr
 from neardup_solr.solr.update import orders
 from neardup_solr.solr.waiting import Retry
 from neardup_solr.sources.json import from_objects
@@ -45,6 +53,8 @@ MOST_CANDIDATES = 1_000
 OF_SEARCH = (
     "text", "id", "by", "candidates", "fq", "same", "measure", "max_distance", "min_similarity",
 )  # fmt: skip
+MAY_LACK = {"by", "same", "measure"}  # which a collection may have no fields for
+IN_QUERY = {"fq", "same"}
 SEND = 'send JSON such as {"id": "1", "text": "..."}'
 
 Json = dict[str, Any]
@@ -147,10 +157,10 @@ class Service:
         return made
 
     def _decide(self, requests: Sequence[Sequence[Document]]) -> list[list[Decision]]:
-        verdicts = self._verdicts
+        gate, verdicts = self._gate, self._verdicts
         answers = None if verdicts is None else GateAnswers(verdicts=verdicts)
-        finder = replace(self._gate.finder, is_sure=False)
-        return replace(self._gate, finder=finder, answers=answers).decide_apart(requests)
+        finder = replace(gate.finder, is_sure=False)
+        return replace(gate, finder=finder, answers=answers).decide_apart(requests)
 
     def search(self, asked: Json) -> Json:
         """Find the near-duplicates of a text, or of a document."""
@@ -162,7 +172,19 @@ class Service:
         wanted = asked.get("fq", ())
         if isinstance(wanted, str | list) and self.fq:
             wanted = [*self.fq, *([wanted] if isinstance(wanted, str) else wanted)]
-        found = search(self.collection, **asked | {"fq": wanted})
+        collection = self.collection
+        try:
+            found = search(collection, **asked | {"fq": wanted})
+        except SettingsError as error:
+            if isinstance(error, ArgumentError) or asked.keys().isdisjoint(MAY_LACK):
+                raise
+            collection.needed_settings()  # raises if the collection is at fault, not the request
+            raise ArgumentError(error.reason, error.next_step) from None
+        except SolrAnswerError as error:
+            is_told = error.status in (400, 500) and is_of_solr(error) and not is_of_cluster(error)
+            if is_told and not asked.keys().isdisjoint(IN_QUERY):
+                raise ArgumentError(error.reason, "check `fq` and `same`") from None
+            raise
         return {"matches": [make_match(one) | {"text": one.content} for one in found]}
 
     def explain(self, asked: Mapping[str, str]) -> Json:
