@@ -43,7 +43,9 @@ from neardup_solr.errors import (
     NeardupError,
     RecordError,
     SolrAnswerError,
+    SolrUnauthorized,
     SolrUnreachable,
+    SourceError,
 )
 from neardup_solr.progress import LOG
 from neardup_solr.verbs.serve.service import SEND, Service
@@ -155,9 +157,12 @@ class App:
 
         def look() -> None:
             while not stop.wait(LOOK_SECONDS):
-                self.service.look()
-                if self.tokens is not None:
-                    self.tokens.refresh()
+                try:
+                    self.service.look()
+                    if self.tokens is not None:
+                        self.tokens.refresh()
+                except Exception as error:  # without a next look nothing would be served any more
+                    self._log_fault("look", error, _refuse(error))
 
         thread = threading.Thread(target=look, daemon=True)
         handler, logs = _Lines(), (LOG, logging.getLogger("uvicorn.error"))
@@ -210,7 +215,7 @@ class App:
             status, headers = failure.status, failure.headers
             body = {"error": failure.reason, "next": failure.next_step}
             if status >= 500:
-                self._log_fault(id, error, status)
+                self._log_fault(id, error, failure)
         if status != 499:
             await self._send(asked, send, status, body, headers)
         seconds = time.perf_counter() - asked.began
@@ -411,14 +416,13 @@ class App:
                     pass
         await send({"type": "http.response.body", "body": b""})
 
-    def _log_fault(self, id: str, error: Exception, status: int) -> None:
+    def _log_fault(self, id: str, error: Exception, failure: Failure) -> None:
         """Log an error of ours by its place in the code: its message may hold a text."""
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        reason = error.reason if isinstance(error, NeardupError) else ""
-        kind = type(error).__name__
-        if status == 500:
+        reason = failure.reason
+        if failure.status == 500:
+            last = traceback.extract_tb(error.__traceback__)[-1]
             reason = f"{last.filename.rpartition('/')[2]}:{last.lineno}"
-        _log({"id": id, "error": kind, "reason": reason})
+        _log({"id": id, "error": type(error).__name__, "reason": reason})
 
 
 def _refuse(error: Exception) -> Failure:
@@ -432,7 +436,12 @@ def _refuse(error: Exception) -> Failure:
     if isinstance(error, DocumentNotFound):
         return Failure(404, error.reason, error.next_step)
     if isinstance(error, NeardupError):
-        return Failure(503, error.reason, error.next_step, **RETRY_AFTER)
+        reason, step = error.reason, error.next_step
+        if isinstance(error, SourceError):
+            reason = f"{error.source}: {reason}"
+        if isinstance(error, SolrUnauthorized) and error.status == 401:
+            step = "start the service again, with credentials that Solr takes"
+        return Failure(503, reason, step, **RETRY_AFTER)
     return Failure(500, "the service has a fault", "tell who runs it the X-Request-Id")
 
 

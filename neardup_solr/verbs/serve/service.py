@@ -20,6 +20,7 @@ from neardup_solr.errors import (
     RecordError,
     SettingsError,
     SolrAnswerError,
+    SolrUnauthorized,
     SolrUnreachable,
 )
 from neardup_solr.measures import measure_named
@@ -109,20 +110,23 @@ class Service:
 
     def look(self) -> None:
         """Look whether the collection can be served, and note what is wrong."""
+        is_due = self._looks % THOROUGH_EVERY == 0
+        self._looks += 1
+        if isinstance(self.problem, SolrUnauthorized) and not is_due:
+            return  # or it may lock the account
         settings = self._gate.finder.comparer.settings
         try:
             names = self.collection.kept_names()
             is_same = names == self.collection.names
             # What is under way goes on by the names that it had.
             collection = self.collection if is_same else replace(self.collection, names=names)
-            is_due = self.problem is not None or self._looks % THOROUGH_EVERY == 0
+            is_due = is_due or self.problem is not None
             if is_due or not is_same or collection.stored_settings() != settings:
                 self._gate, self.collection = self._open_gate(collection), collection
             self._look_at_answers()
             self.problem, self.seen = None, time.monotonic()
         except NeardupError as error:
             self.problem = error
-        self._looks += 1
 
     def _look_at_answers(self) -> None:
         """Read the answers of people again if there are new ones."""
