@@ -58,7 +58,7 @@ def served(listings: Collection, tmp_path_factory: pytest.TempPathFactory) -> It
 
 def as_decisions(given: list[dict[str, Any]], solr: Collection) -> list[dict[str, Any]]:
     """What `gate` decides, each document by itself."""
-    made = [next(nd.gate([one], solr, hold=0.8, tag=0.5)) for one in given]
+    made = [next(nd.gate([one], solr, hold=0.8, tag=0.5, text="text")) for one in given]
     return [
         {
             "id": one.id,
@@ -163,6 +163,9 @@ BAD: dict[str, tuple[str, object, int]] = {
     "wrong type": ("search", {"text": 5}, 400),
     "query": ("search", {"text": CAFE, "fq": "((("}, 400),
     "many": ("search", {"text": CAFE, "candidates": 10**9}, 400),
+    "half a query": ("search", {"text": CAFE, "fq": "near~2"}, 400),  # to Solr, this is its fault
+    "no field": ("search", {"id": "3", "same": "nowhere"}, 400),
+    "no way": ("search", {"text": CAFE, "by": "profile"}, 400),
     "unknown id": ("search", {"id": "\u0007"}, 404),
     "nothing": ("search", {}, 400),
     "one id": ("explain?id=1", None, 400),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ import neardup_solr as nd
 from neardup_solr.solr import schema
 from neardup_solr.solr.responses import answer
 from tests.command import NEARDUP
+from tests.services import serving
 
 WORDS = [
     "the",
@@ -114,3 +117,28 @@ def test_an_alias_of_several_is_read_and_not_written(cloud: str, name: str) -> N
     assert "is an alias of several collections" in done.stderr
     assert [part.state() for part in parts] == before
     assert schema.read_schema(parts[0]).fields == fields
+
+
+def test_a_service_goes_along_with_its_alias(cloud: str, tmp_path: Path) -> None:
+    """It answers by the collection that the alias stands for, whose settings may be others."""
+    for name, size in (("served_1", 3), ("served_2", 2)):
+        solr = nd.connect(cloud, name)
+        nd.init(solr, shards=size - 1)
+        texts = [(f"{name} {n}", text) for n, text in enumerate(TEXTS)]
+        nd.index(texts, solr, settings={"shingle_size": size})
+
+    def switch(name: str) -> None:
+        params = {"action": "CREATEALIAS", "name": "served", "collections": name}
+        answer(solr.session.get(f"{cloud}/admin/collections", params=params))
+
+    switch("served_1")
+    with serving(f"{cloud}/served", tmp_path / "log") as served:
+        for name in ("served_1", "served_2", "served_1"):
+            switch(name)
+            end = time.monotonic() + 30
+            while True:
+                found = served.ask("check", {"id": "new", "text": TEXTS[3]}).json
+                assert found["action"] == "reject", found
+                if found["matches"][0]["id"].startswith(name):
+                    break
+                assert time.monotonic() < end, "it takes too long"

@@ -1,0 +1,244 @@
+"""The service when its collection changes or goes, or Solr is silent, restarts or refuses it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import psutil
+import pytest
+import requests
+
+import neardup_solr as nd
+from neardup_solr import embedded
+from neardup_solr.embedded.layout import layout, recall
+from neardup_solr.files import solr_config
+from neardup_solr.solr import admin
+from neardup_solr.solr.collection import Collection
+from tests.conftest import Cores
+from tests.faults.killer import kill_solr
+from tests.hostile import HOSTILE, MORE
+from tests.serve.test_serve import CAFE, LISTINGS, as_decisions
+from tests.services import Answer, Served, serving
+from tests.solr import foreign
+from tests.solr.nginx import nginx
+
+SECONDS = 30.0  # for what takes a machine with time one or two
+LIMITS = ("--hold", "0.8", "--tag", "0.5")
+NEAR = {"id": "near", "text": f"{CAFE} number 3 x"}
+
+
+@pytest.fixture(scope="module")
+def changing(core_pool: Cores) -> Iterator[Collection]:
+    """A core that tests fill and change."""
+    core = core_pool.take()
+    yield core
+    core_pool.give_back(core.name)
+
+
+@pytest.fixture(scope="module")
+def served(changing: Collection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Its service, which is there before any document is."""
+    log = tmp_path_factory.mktemp("served") / "log"
+    with serving(changing.url, log, *LIMITS) as found:
+        yield found
+
+
+@pytest.fixture
+def full(changing: Collection) -> Collection:
+    """The core with twenty listings and no other documents."""
+    changing.delete_query("*:*")
+    nd.index(LISTINGS, changing)
+    return changing
+
+
+def until(is_so: Callable[[], bool], seconds: float = SECONDS) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end, "it takes too long"
+
+
+def require_refused(answer: Answer) -> None:
+    """An answer says to come again, and what to do."""
+    assert answer.status == 503, answer.body
+    assert answer.headers["retry-after"] == "1"
+    assert answer.json.keys() == {"error", "next"}
+    assert all(answer.json.values())
+
+
+def settle(served: Served, solr: Collection, *, has_gone: bool = False) -> None:
+    """Wait until a document is decided about as the gate does; until then it is refused."""
+    (expected,) = as_decisions([NEAR], solr)
+    assert has_gone or expected["action"] == "hold"
+
+    def is_right() -> bool:
+        answer = served.ask("check", NEAR)
+        if answer.status == 200:
+            assert answer.json == expected
+            return True
+        require_refused(answer)
+        return False
+
+    until(is_right)
+
+
+def test_hostile_ids_and_texts(served: Served, changing: Collection) -> None:
+    """They are found, compared and explained by exactly these ids; filters are at most refused."""
+    ids = [*HOSTILE, *MORE]
+    documents = [{"id": id, "text": f"{CAFE} number {n}"} for n, id in enumerate(ids)]
+    changing.delete_query("*:*")
+    nd.index(documents, changing)
+    made = served.ask("check", {"documents": documents}).json["decisions"]
+    assert made == as_decisions(documents, changing)
+    assert [one["id"] for one in made] == ids
+    entries = served.ask("entries", {"documents": documents}).json["entries"]
+    assert [one["id"] for one in entries] == ids
+    texts = served.ask("check", {"documents": [{"id": "x", "text": id} for id in ids]})
+    assert {one["action"] for one in texts.json["decisions"]} == {"allow"}
+    for id in ids:
+        found = served.ask("search", {"id": id, "by": "bands", "candidates": 3})
+        assert (found.status, len(found.json["matches"])) == (200, 3), id
+        assert id not in [match["id"] for match in found.json["matches"]]
+        asked = served.ask("search", {"text": CAFE, "by": "bands", "fq": id})
+        assert asked.status in (200, 400), id
+    for id in HOSTILE[1:]:
+        why = served.ask(f"explain?id={quote(id, safe='')}&other_id=plain")
+        assert (why.status, why.json.get("id")) == (200, id)
+
+
+def test_settings_that_change(served: Served, full: Collection) -> None:
+    """Other bands, other shingles, no documents, no collection, a new one: no wrong decision."""
+    settle(served, full)
+    nd.reband(full, bands=20, rows=6)
+    settle(served, full)
+    full.delete_query("*:*")
+    full.commit()
+    settle(served, full, has_gone=True)
+    require_refused(served.ask("search", {"text": CAFE}))
+    nd.index(LISTINGS, full, settings={"shingle_size": 2, "family": "xor"})
+    settle(served, full)
+    until(lambda: b"words2 xor" in served.ask("entries", NEAR).body)
+    admin.drop(full)
+    for path, body in {
+        "check": NEAR,
+        "search": {"text": CAFE},
+        "explain?id=1&other_id=2": None,
+    }.items():
+        require_refused(served.ask(path, body))
+    until(lambda: served.ask("ready").status == 503)
+    assert "there is no core" in served.ask("entries", NEAR).json["error"]
+    admin.create(full, configset=solr_config() / "conf")
+    new = nd.connect(full.base, full.name)
+    nd.index(LISTINGS, new)
+    settle(served, new)
+    until(lambda: served.ask("ready").status == 200)
+    assert b"words3 affine" in served.ask("entries", NEAR).body
+
+
+def ask_core(solr: Collection, action: str, **params: str) -> None:
+    """Let Solr do something to a core."""
+    asked = {"action": action, "core": solr.name, **params}
+    requests.get(f"{solr.base}/admin/cores", params=asked, timeout=60).raise_for_status()
+
+
+def test_another_collection_by_the_same_name(home: Path, tmp_path: Path) -> None:
+    """Another text field is noticed soon, another prefix at once; no field is mixed up."""
+    with foreign.collection() as first, foreign.collection() as second:
+        for solr, field in ((first, "body"), (second, "title")):
+            rows = [{"sku": one["id"], field: one["text"]} for one in LISTINGS]
+            requests.post(f"{solr.url}/update?commit=true", json=rows, timeout=60)
+            nd.init(solr, text=(field,), prefix="nd_")
+            nd.annotate(nd.connect(solr.base, solr.name))
+        with serving(first.url, tmp_path / "log", *LIMITS) as served:
+
+            def is_right() -> bool:
+                return bool(served.ask("check", NEAR).json["matches"] == expected["matches"])
+
+            ask_core(first, "SWAP", other=second.name)
+            solr = nd.connect(first.base, first.name)
+            (expected,) = as_decisions([NEAR], solr)
+            until(is_right, seconds=5)  # names are looked at twice a second
+            nd.strip(solr)
+            require_refused(served.ask("check", NEAR))
+            nd.init(solr, remove=True)
+            nd.init(solr, text=("title",), prefix="near_")
+            solr = nd.connect(solr.base, solr.name)
+            nd.annotate(solr, settings={"shingle_size": 2})
+            settle(served, solr)
+            (entry,) = served.ask("entries", NEAR).json["entries"]
+            assert all(name == "sku" or name.startswith("near_") for name in entry)
+            assert entry["near_signature_settings"].startswith("n1 words2 ")
+
+
+@pytest.mark.slow
+def test_a_silent_solr(home: Path, served: Served, full: Collection) -> None:
+    """Readiness tells within two seconds, requests are answered, and it goes on by itself."""
+    settle(served, full)
+    solr = psutil.Process(recall(layout()).pid)
+    solr.suspend()
+    try:
+        began = time.monotonic()
+        until(lambda: served.ask("ready").status == 503)
+        assert time.monotonic() - began < 2
+        require_refused(served.ask("check", NEAR))
+        assert served.ask("entries", NEAR).status == 200
+        assert served.ask("health").status == 200
+    finally:
+        solr.resume()
+    settle(served, full)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_killed", [True, False], ids=["killed", "stopped"])
+def test_solr_restarts(home: Path, served: Served, full: Collection, is_killed: bool) -> None:
+    """Readiness tells within two seconds; each request has an answer, and no decision is wrong."""
+    settle(served, full)
+    began = time.monotonic()
+    if is_killed:
+        assert kill_solr()
+    else:
+        embedded.stop()
+    until(lambda: served.ask("ready").status == 503)
+    if is_killed:
+        assert time.monotonic() - began < 2
+    require_refused(served.ask("check", NEAR))
+    embedded.start(port=urlsplit(full.base).port)
+    settle(served, full)
+    assert served.ask("ready").status == 200
+
+
+def test_what_is_wrong_is_told_until_it_is_mended(
+    full: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A password that Solr refuses, and a file of answers that cannot be read."""
+    users, answers = tmp_path / "users", tmp_path / "answers.jsonl"
+    users.write_text("me:{PLAIN}good\n")
+    monkeypatch.setenv("NEARDUP_SOLR_USER", "me")
+    monkeypatch.setenv("NEARDUP_SOLR_PASSWORD", "good")
+    asks = f'auth_basic "Solr"; auth_basic_user_file {users};'
+    passes = f"location /solr/ {{ proxy_pass {full.base}/; }}"
+    words = (*LIMITS, "--answers", str(answers))
+    with (
+        nginx(tmp_path, front=f"{asks} {passes}") as fronts,
+        serving(
+            f"{fronts['front']}/solr/{full.name}", tmp_path / "log", *words,
+            change="service.THOROUGH_EVERY = 2",
+        ) as served,
+    ):  # fmt: skip
+        for path, bad, good, said in (
+            (users, "me:{PLAIN}other\n", "me:{PLAIN}good\n", "HTTP 401"),
+            (answers, "[1]\n", "", str(answers)),
+        ):
+            settle(served, full)
+            path.write_text(bad)
+            until(lambda: served.ask("ready").status == 503)
+            answer = served.ask("check", NEAR)
+            require_refused(answer)
+            assert said in answer.json["error"]
+            assert "good" not in answer.body.decode()
+            path.write_text(good)
+        settle(served, full)
+        assert "PLAIN" not in served.log.read_text("utf-8")
