@@ -88,13 +88,17 @@ class Served:
 
 
 @contextmanager
-def serving(address: str, log: Path, *words: str, change: str = "") -> Iterator[Served]:
+def serving(
+    address: str, log: Path, *words: str, change: str = "", program: str = ""
+) -> Iterator[Served]:
     """Serve the collection at an address ("http://host:8983/solr/name") on a free port.
 
-    `change` is run in the process before, such as "app.BODY_SECONDS = 1".
+    `change` is run in the process before, such as "app.BODY_SECONDS = 1"; `program` is another
+    neardup than that of the tests.
     """
     run = "from neardup_solr.verbs.serve import app, service; import neardup_solr.__main__ as m"
     command = [sys.executable, "-c", f"{run}; {change or 'pass'}; m.main()"]
+    command = [program] if program else command
     command += ["serve", "--solr", address, "--port", "0"]
     with log.open("w", encoding="utf-8") as written:
         process = subprocess.Popen([*command, *words], stderr=written, text=True)
