@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 import time
@@ -23,6 +24,7 @@ from neardup_solr.minhash.encode import encode_documents
 from neardup_solr.settings import DEFAULT_SETTINGS
 from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs.gate.write import make_match
+from tests import ROOT
 from tests.command import neardup
 from tests.conftest import Cores
 from tests.services import Answer, Served, lower_case, serving
@@ -122,6 +124,10 @@ def test_it_counts(served: Served) -> None:
     assert added('neardup_request_seconds_count{path="/check"}') == 2
     assert after["neardup_solr_up"] == 1
     assert after["neardup_requests_in_flight"] == 0
+    told = re.findall(r"(?m)^# TYPE (neardup_\w+)", served.ask("metrics").body.decode())
+    page = (ROOT / "docs" / "serve.md").read_text("utf-8")
+    listed = re.findall(r"(?m)^\| `(neardup_\w+)`", page)
+    assert {name for name in told if not name.endswith("_created")} == set(listed)
 
 
 def test_it_logs_neither_texts_nor_ids(listings: Collection, tmp_path: Path) -> None:
