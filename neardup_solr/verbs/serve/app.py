@@ -344,7 +344,7 @@ class App:
 
     async def _read_body(self, request: Request) -> bytes:
         most = self.bounds.body
-        reason, step = f"a request has at most {most:,} bytes", "send fewer documents at a time"
+        reason, step = f"a request has at most {most:,} bytes", "send less at a time"
         if int(request.headers.get("content-length") or 0) > most:
             raise Failure(413, reason, step)
         content = bytearray()
@@ -437,6 +437,8 @@ def _refuse(error: Exception) -> Failure:
         return Failure(404, error.reason, error.next_step)
     if isinstance(error, NeardupError):
         reason, step = error.reason, error.next_step
+        if isinstance(error, SolrUnreachable):
+            reason, step = f"Solr is away: {reason}", "send it again later"
         if isinstance(error, SourceError):
             reason = f"{error.source}: {reason}"
         if isinstance(error, SolrUnauthorized) and error.status == 401:

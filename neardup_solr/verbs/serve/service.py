@@ -146,7 +146,7 @@ class Service:
         """Return what is wrong, if it is known, or if Solr has not answered for so long."""
         if self.problem is None and time.monotonic() - self.seen > seconds:
             url = self.collection.url
-            return SolrUnreachable(url, "Solr does not answer", "see that it runs")
+            return SolrUnreachable(url, "it does not answer", "see that it runs")
         return self.problem
 
     def check(self, requests: Sequence[Sequence[Record]]) -> list[list[Json]]:
