@@ -90,7 +90,7 @@ def strip(
     run.failures.warn()
     return StripSummary(
         stripped=run.read - run.gone - run.failures.count,
-        redone=len(run.redone),
+        redone=run.redone,
         failed=run.failures.count,
         errors=tuple(run.failures.first),
         seconds=time.monotonic() - run.started,

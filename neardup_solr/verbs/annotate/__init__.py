@@ -192,7 +192,7 @@ def _annotate_in_place(
     run.failures.warn()
     counts.read, counts.gone = run.read, run.gone
     errors, seconds = tuple(run.failures.first), time.monotonic() - run.started
-    return counts.summary(run.failures.count, errors, seconds, redone=len(run.redone))
+    return counts.summary(run.failures.count, errors, seconds, redone=run.redone)
 
 
 def _rename_fields(

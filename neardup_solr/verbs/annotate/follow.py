@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from neardup_solr.errors import SettingsError, SolrError, counted
@@ -36,7 +36,7 @@ from neardup_solr.solr.responses import Sent
 from neardup_solr.solr.schema import Schema, with_text
 from neardup_solr.solr.update import Order
 from neardup_solr.threads import run_aside, start_thread
-from neardup_solr.verbs.annotate.rewrite import Found, Rewrite
+from neardup_solr.verbs.annotate.rewrite import Found, Rewrite, pages
 from neardup_solr.verbs.duplicates import duplicates
 from neardup_solr.verbs.duplicates.previous_run import read_asked
 from neardup_solr.verbs.lint import require_safe
@@ -125,6 +125,7 @@ class Follower:
                 if is_time:
                     self._report(self.annotated - before)
                     reported, before, self.behind = time.monotonic(), self.annotated, 0.0
+                    self._dropped.clear()  # or those deleted meanwhile would stay
         finally:
             self._ended.set()
 
@@ -139,7 +140,11 @@ class Follower:
             newest = self._ask(f"{VERSION} desc", 1, [], shard)
             self._newest[shard] = newest[0][1] if newest else 0
         self._done, self._waiting = {}, {}
-        self._sweep = self._look_through([])
+        self._list_new()  # what is there already is looked through, beside what comes
+        self._done = {id: version for id, (version, _) in self._waiting.items()}
+        self._waiting = {}
+        recent = reversed(list(self._done.items()))
+        self._sweep = chain(pages(recent, PORTION), self._look_through([]))
         LOG.info("following %s: all documents are looked through once", collection.name)
 
     def _begin_again(self, *, is_time: bool) -> None:
@@ -193,10 +198,10 @@ class Follower:
     def _look_through(self, filters: Sequence[str]) -> Iterator[list[Version]]:
         """Yield all documents that match the filters, the newest first."""
         until: int | str = "*"
-        while listed := self._ask(f"{VERSION} desc", PORTION, [_between("*", until), *filters]):
-            yield [one for one in listed if self._done.get(one[0], 0) < one[1]]
+        while listed := self._ask(f"{VERSION} desc", LISTED, [_between("*", until), *filters]):
+            yield from pages((one for one in listed if self._done.get(one[0], 0) < one[1]), PORTION)
             last = listed[-1][1]
-            until = last if last != until and len(listed) == PORTION else last - 1
+            until = last if last != until and len(listed) == LISTED else last - 1
 
     def _ask(self, sort: str, most: int, filters: Sequence[str], shard: str = "") -> list[Version]:
         collection = self.run.collection
@@ -229,7 +234,7 @@ class Follower:
             page = next(self._sweep, None)
             due = [id for id, _ in page or ()]
             self._sweep = None if page is None else self._sweep
-        before, dropped, self._late = self.annotated, len(self.run.redone), 0
+        before, dropped, self._late = self.annotated, self.run.redone, 0
         self._left.clear()
         self.run.go_through(iter(due))
         self.run.read -= len(self._left)
@@ -238,7 +243,7 @@ class Follower:
             if id not in self._left:
                 _, since = self._waiting.pop(id, (0, now))
                 self.behind = max(self.behind, time.monotonic() - since)
-        written, dropped = self.annotated - before, len(self.run.redone) - dropped
+        written, dropped = self.annotated - before, self.run.redone - dropped
         if self._late > (written if self._standby is None else 0) or (self._standby and dropped):
             self._standby = time.monotonic() + random.uniform(*STANDBY)
         elif written:
@@ -294,7 +299,7 @@ class Follower:
         self.annotated += len(sent.versions) + len(sent.unsure)
         self._done.update(sent.versions)
         self._dropped |= sent.dropped
-        self.run.redone |= sent.dropped
+        self.run.redone += len(sent.dropped)
         self.run.read -= len(sent.dropped)  # they are read again
 
     def _report(self, annotated: int) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -28,6 +28,7 @@ from neardup_solr.verbs.annotate.whole import Wholes, wholes
 from neardup_solr.verbs.lint import own_fields
 
 Found = dict[str, Any]
+T = TypeVar("T")
 PASSES = 20  # then documents that others keep changing are given up
 _GIVEN_UP = "others changed it, or a node lost it, at each attempt to write it"
 FIRST = 3  # documents that are updated one by one and compared, before any other is updated
@@ -88,7 +89,7 @@ class Rewrite:
     total: int = 0
     read: int = 0
     gone: int = 0
-    redone: set[str] = field(default_factory=set)
+    redone: int = 0
     started: float = field(default_factory=time.monotonic)
     undone: list[str] = field(default_factory=list)
     _untried: int = FIRST
@@ -105,7 +106,7 @@ class Rewrite:
         self.total = self.collection.count(filters)
         self.prepare()
         outages = self.collection.session.outages
-        before = outages.count
+        before, redone = outages.count, set[str]()
         self.go_through(self.collection.ids(filters))
         for _ in self.collection.session.attempts(PASSES):
             was_away = self.collection.commit_since(before)  # so that others' changes are seen
@@ -116,7 +117,8 @@ class Rewrite:
             elif not ids:
                 return
             else:
-                self.redone.update(self.go_through(iter(ids), again=True))
+                redone.update(self.go_through(iter(ids), again=True))
+                self.redone = len(redone)
         for id in self.undone:
             self._fail(Refusal(id=id, reason=_GIVEN_UP))
 
@@ -195,8 +197,8 @@ class Rewrite:
         self.failures.add(RecordError("Solr refused", refusal.reason, refusal.id))
 
 
-def pages(ids: Iterator[str], size: int) -> Iterator[list[str]]:
-    """Part ids into lists of at most so many."""
+def pages(ids: Iterator[T], size: int) -> Iterator[list[T]]:
+    """Part ids, or pairs with ids, into lists of at most so many."""
     while page := list(islice(ids, size)):
         yield page
 

@@ -132,11 +132,10 @@ def test_what_comes_or_changes_gets_its_fields(
         until(is_right(solr, 31))
         solr.delete_ids(["old3"])
         solr.commit()
-        until(lambda: "behind" in caplog.text)
+        until(lambda: sum(map(int, re.findall(r"(\d+) documents? annotated", caplog.text))) == 33)
         done = run.stop()
     assert (done.annotated, done.failed, done.redone) == (33, 0, 0)
     assert done.read == done.annotated + done.unchanged + done.without_text + done.gone
-    assert "3 documents annotated in the last minute" in caplog.text
 
 
 @pytest.mark.slow
@@ -227,12 +226,15 @@ def test_clusters_stay_marked_as_documents_come_and_go(
         solr.delete_ids(["b"])
         solr.commit()
         until(lambda: clusters(solr) == [])
-        caplog.clear()
-        until(lambda: caplog.text.count(", 0 marks changed") == 3)
-        written = remember.stat().st_mtime_ns
-        caplog.clear()
-        until(lambda: caplog.text.count(", 0 marks changed") == 3)
-        assert remember.stat().st_mtime_ns == written
+
+        def is_quiet() -> bool:
+            """The file is not written any more."""
+            written = remember.stat().st_mtime_ns
+            caplog.clear()
+            until(lambda: caplog.text.count(", 0 marks changed") == 3)
+            return remember.stat().st_mtime_ns == written
+
+        until(is_quiet)
 
 
 def test_marks_need_a_run_to_repeat(solr: Collection, tmp_path: Path) -> None:
