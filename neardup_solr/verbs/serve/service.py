@@ -73,6 +73,7 @@ class Service:
         self._answers_state: object = None
         self._verdicts: Verdicts | None = None
         self._looks = 0
+        self._large = set[str]()  # bands that many documents share
         self._gate = self._open_gate()
         self.look()
         if self.problem is not None:
@@ -85,7 +86,7 @@ class Service:
         progress = SourceProgress(stage="", on_progress=ignore, rows=None, size=None)
         return GateRun(
             collection=self.collection,
-            finder=replace(finder, is_apart=True),
+            finder=replace(finder, is_apart=True, hot=self._large),
             policy=self.policy,
             failures=Failures(ignore),
             progress=progress,
@@ -133,21 +134,30 @@ class Service:
             return SolrUnreachable(url, "Solr does not answer", "see that it runs")
         return self.problem
 
-    def check(self, requests: Sequence[Sequence[Record]]) -> list[list[Json]]:
-        """Decide about the documents of each request as a gate of its own does."""
+    def check(
+        self, requests: Sequence[Sequence[Record]], *, leaves_long: bool = False
+    ) -> list[list[Json] | None]:
+        """Decide about the documents of each request as a gate of its own does.
+
+        With `leaves_long`, None stands for a request that takes long, and keeps others waiting.
+        """
         good = [[one for one in each if isinstance(one, Document)] for each in requests]
-        made = []
-        for each, decisions in zip(requests, self._decide(good), strict=True):
-            coming = iter(decisions)
+        made: list[list[Json] | None] = []
+        for each, decisions in zip(requests, self._decide(good, leaves_long), strict=True):
+            coming = iter(decisions or ())
             made.append(
-                [_show(one if isinstance(one, RecordError) else next(coming)) for one in each]
+                None
+                if decisions is None
+                else [_show(one if isinstance(one, RecordError) else next(coming)) for one in each]
             )
         return made
 
-    def _decide(self, requests: Sequence[Sequence[Document]]) -> list[list[Decision]]:
+    def _decide(
+        self, requests: Sequence[Sequence[Document]], leaves_long: bool = False
+    ) -> list[list[Decision] | None]:
         verdicts = self._verdicts
         answers = None if verdicts is None else GateAnswers(verdicts=verdicts)
-        finder = replace(self._gate.finder, is_sure=False)
+        finder = replace(self._gate.finder, is_sure=False, leaves_large=leaves_long)
         return replace(self._gate, finder=finder, answers=answers).decide_apart(requests)
 
     def search(self, asked: Json) -> Json:
