@@ -409,6 +409,9 @@ def assign_hits(
     terms: Sequence[Sequence[str]], documents: Sequence[Fields], field: str
 ) -> list[Hits]:
     """Make each document a hit of those whose terms it has in `field`, best first."""
+    if len(terms) == 1:
+        shared = count_shared(terms[0], documents, field)
+        return [Hits(found=tuple(one for one in shared if one.shared))]
     owners: dict[str, list[int]] = defaultdict(list)
     for row, own in enumerate(terms):
         for term in own:
@@ -417,8 +420,8 @@ def assign_hits(
     found: list[list[Hit]] = [[] for _ in terms]
     for document in documents:
         common = asked.intersection(_values(document, field))
-        shared = Counter(chain.from_iterable(map(owners.__getitem__, common)))
-        for row, count in shared.items():
+        counts = Counter(chain.from_iterable(map(owners.__getitem__, common)))
+        for row, count in counts.items():
             found[row].append(hit(document, count))
     return [Hits(found=tuple(sorted(each, key=_order))) for each in found]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,8 +47,7 @@ class SignedBatch:
         return [own if words else () for own, words in zip(named, self.words, strict=True)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A document that shares a band with another, and its `place` in what is compared.
 
     `number` is its number among the documents that a gate admitted before, `row` its row in this
