@@ -29,6 +29,7 @@ HOT = CAP  # as in reports of whole collections
 SUSPECTS = 64  # terms that are counted if a batch finds too many
 NEAREST = 1_000  # documents that are compared if hot terms find more
 FEW = 200  # documents that each shard of a cloud may tell in vain
+MANY = 200  # documents that take several times as long to fetch and compare as all else of a search
 MOST = 5_000  # documents that are fetched for one batch: ten megabytes or so
 SEPARATOR = "\x1f"  # "unit separator": in no term, as normalisation makes it a space
 # One of these is in no value: the 5,000 ids of a page, of 512 bytes each, cannot hold all of them.
@@ -206,11 +207,13 @@ class OtherSettings(Exception):
 class Hits:
     """The documents that share a term with one: those that share most first, then by id.
 
-    `is_cut` if there are more of them than were fetched.
+    `is_cut` if there are more of them than were fetched; `is_left` if none were looked for, as that
+    takes long.
     """
 
     found: tuple[Hit, ...] = ()
     is_cut: bool = False
+    is_left: bool = False
 
 
 def _learn_hot(
@@ -302,26 +305,38 @@ def _ask_any(collection: Collection, terms: Terms, question: Question, limit: in
 
 
 def hits_apart(
-    collection: Collection, terms: Sequence[Sequence[str]], question: Question, huge: set[str]
+    collection: Collection,
+    terms: Sequence[Sequence[str]],
+    question: Question,
+    large: set[str],
+    *,
+    leaves_large: bool = False,
 ) -> list[Hits]:
     """Find what `hits_of_each` finds for each of many documents alone, if possible by one request.
 
-    `huge` are terms that too many documents have to fetch them; those that turn out are added.
+    `large` are terms that many documents have; those that turn out are added. A document that has
+    one is asked about after the others, or, with `leaves_large`, not at all.
 
-    Raises OtherSettings as that does.
+    Raises OtherSettings as `hits_of_each` does.
     """
-    are_alone = [len(terms) == 1 or not huge.isdisjoint(own) for own in terms]
+    are_alone = [not large.isdisjoint(own) for own in terms]
     others = list(compress(terms, [not one for one in are_alone]))
-    together = iter(_hits_together(collection, others, question, huge) if others else ())
+    together = iter(_hits_together(collection, others, question, large))
     return [
-        _hits_alone(collection, own, question, huge) if is_alone else next(together)
+        next(together)
+        if not is_alone
+        else Hits(is_left=True)
+        if leaves_large
+        else _hits_alone(collection, own, question, large)
         for own, is_alone in zip(terms, are_alone, strict=True)
     ]
 
 
 def _hits_together(
-    collection: Collection, terms: Sequence[Sequence[str]], question: Question, huge: set[str]
+    collection: Collection, terms: Sequence[Sequence[str]], question: Question, large: set[str]
 ) -> list[Hits]:
+    if len(terms) == 1:
+        return [_hits_alone(collection, terms[0], question, large)]
     wanted = collection.terms(question.field, sorted({term for own in terms for term in own}))
     if not wanted.values:
         return [Hits() for _ in terms]
@@ -331,27 +346,31 @@ def _hits_together(
         return assign_hits(terms, found.documents, question.field)
     middle = len(terms) // 2
     halves = terms[:middle], terms[middle:]
-    return [one for half in halves for one in hits_apart(collection, half, question, huge)]
+    return [one for half in halves for one in hits_apart(collection, half, question, large)]
 
 
 def _hits_alone(
-    collection: Collection, terms: Sequence[str], question: Question, huge: set[str]
+    collection: Collection, terms: Sequence[str], question: Question, large: set[str]
 ) -> Hits:
-    """Find what one document shares terms with, without fetching first what has a huge one."""
+    """Find what one document shares terms with, and learn which terms are large.
 
-    def count() -> dict[str, int]:
-        return dict(zip(terms, _count_terms(collection, question.field, terms), strict=True))
+    What has a large one is counted first, so that not too much is fetched in vain.
+    """
+
+    def count(some: Sequence[str]) -> dict[str, int]:
+        return dict(zip(some, _count_terms(collection, question.field, some), strict=True))
 
     hot = set[str]()
-    if not huge.isdisjoint(terms):
-        counts = count()
+    if many := [term for term in terms if term in large]:
+        counts = count(many)
+        large.difference_update(term for term, each in counts.items() if each <= MANY)
         if max(counts.values()) > MOST:
-            hot.update(term for term, each in counts.items() if each > HOT)
-        else:
-            huge.difference_update(terms)
+            hot.update(term for term, each in count(terms).items() if each > HOT)
+    was_expected = bool(hot)
     (found,) = hits_of_each(collection, [terms], question, hot)
-    if hot and huge.isdisjoint(terms):
-        huge.update(term for term, each in count().items() if each > MOST)
+    is_new = not was_expected if found.is_cut else not many and len(found.found) > MANY
+    if is_new:
+        large.update(term for term, each in count(terms).items() if each > MANY)
     return found
 
 
@@ -390,6 +409,9 @@ def assign_hits(
     terms: Sequence[Sequence[str]], documents: Sequence[Fields], field: str
 ) -> list[Hits]:
     """Make each document a hit of those whose terms it has in `field`, best first."""
+    if len(terms) == 1:
+        shared = count_shared(terms[0], documents, field)
+        return [Hits(found=tuple(one for one in shared if one.shared))]
     owners: dict[str, list[int]] = defaultdict(list)
     for row, own in enumerate(terms):
         for term in own:
@@ -398,8 +420,8 @@ def assign_hits(
     found: list[list[Hit]] = [[] for _ in terms]
     for document in documents:
         common = asked.intersection(_values(document, field))
-        shared = Counter(chain.from_iterable(map(owners.__getitem__, common)))
-        for row, count in shared.items():
+        counts = Counter(chain.from_iterable(map(owners.__getitem__, common)))
+        for row, count in counts.items():
             found[row].append(hit(document, count))
     return [Hits(found=tuple(sorted(each, key=_order))) for each in found]
 

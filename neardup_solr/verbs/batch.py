@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +47,7 @@ class SignedBatch:
         return [own if words else () for own, words in zip(named, self.words, strict=True)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A document that shares a band with another, and its `place` in what is compared.
 
     `number` is its number among the documents that a gate admitted before, `row` its row in this
@@ -89,7 +89,9 @@ class Finder:
     `hot` are the bands found so far that too many documents share. By `with_most_shared`,
     documents that share only such bands are found too, those that share most. `fields` are
     further fields to read. With `is_sure` False, OtherSettings is raised if documents have other
-    settings than the comparer. With `is_apart`, each document is found what it is found alone.
+    settings than the comparer. With `is_apart`, each document is found what it is found alone, and
+    `hot` are the bands that many documents share; with `leaves_large`, nothing is found for those
+    that have one.
     """
 
     comparer: Comparer
@@ -98,6 +100,7 @@ class Finder:
     with_most_shared: bool = False
     is_sure: bool = True
     is_apart: bool = False
+    leaves_large: bool = False
     hot: set[str] = field(default_factory=set)
 
     def question(self) -> Question:
@@ -114,7 +117,7 @@ def hits_of_batch(collection: Collection, batch: SignedBatch, finder: Finder) ->
     If a result `is_cut`, documents that share only hot bands may be missing from it.
     """
     terms, question = batch.terms(), finder.question()
-    ask = hits_apart if finder.is_apart else hits_of_each
+    ask = partial(hits_apart, leaves_large=finder.leaves_large) if finder.is_apart else hits_of_each
     found = ask(collection, terms, question, finder.hot)
     if not finder.with_most_shared:
         return found

@@ -9,6 +9,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from http.client import HTTPResponse
 from pathlib import Path
@@ -23,11 +24,14 @@ import neardup_solr as nd
 from neardup_solr.minhash.encode import encode_documents
 from neardup_solr.settings import DEFAULT_SETTINGS
 from neardup_solr.solr.collection import Collection
+from neardup_solr.verbs.gate.policy import Policy
 from neardup_solr.verbs.gate.write import make_match
+from neardup_solr.verbs.serve.service import Service
 from tests import ROOT
 from tests.command import neardup
 from tests.conftest import Cores
 from tests.services import Answer, Served, lower_case, serving
+from tests.unit.minhash.test_golden import GOLDEN, TEXTS, chosen
 
 CAFE = "Blue Door Cafe 12 Harbour Street Bristol fish and chips since 1961"
 LISTINGS = [{"id": str(n), "text": f"{CAFE} number {n} {'abcdef'[n % 6]}"} for n in range(20)]
@@ -92,6 +96,36 @@ def test_it_answers_as_the_library(served: Served, listings: Collection) -> None
     settings = listings.stored_settings() or DEFAULT_SETTINGS
     wanted = b",".join(made for made, _ in encode_documents(documents, settings))
     assert served.ask("entries", {"documents": NEW}).body == b'{"entries":[' + wanted + b"]}"
+
+
+def test_entries_are_the_golden_vectors(core_pool: Cores) -> None:
+    """The fields of a text are what `index` has always stored, with any settings."""
+    documents = [nd.Document(id=name, text=text) for name, text in TEXTS.items()]
+    golden = [json.loads(line) for line in GOLDEN.read_text().splitlines()]
+    found = []
+    for settings in chosen():
+        core = core_pool.take()
+        nd.index([documents[0]], core, settings=settings)
+        made = Service(core, Policy()).make_entries(documents)
+        wanted = b",".join(one for one, _ in encode_documents(documents, settings))
+        assert made == b'{"entries":[' + wanted + b"]}"
+        found += json.loads(made)["entries"]
+        core_pool.give_back(core.name)
+    assert found == golden
+
+
+def test_checks_that_take_long_are_answered_alike(listings: Collection, tmp_path: Path) -> None:
+    """Documents that share bands with many are asked about alone, and decided as by the gate."""
+    change = "from neardup_solr.solr import query; query.MANY = 3"
+    expected = as_decisions(NEW, listings)
+    words = ("--hold", "0.8", "--tag", "0.5")
+    with (
+        serving(listings.url, tmp_path / "log", *words, change=change) as served,
+        ThreadPoolExecutor(10) as pool,
+    ):
+        for _ in range(4):
+            answers = pool.map(lambda one: served.ask("check", one).json, NEW * 4)
+            assert list(answers) == expected * 4
 
 
 def test_it_describes_itself(served: Served) -> None:

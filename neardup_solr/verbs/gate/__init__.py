@@ -315,17 +315,23 @@ class GateRun:
         admitted.add(batch, rows, matched.hashes)
         return decisions
 
-    def decide_apart(self, requests: Sequence[Sequence[Document]]) -> list[list[Decision]]:
+    def decide_apart(self, requests: Sequence[Sequence[Document]]) -> list[list[Decision] | None]:
         """Decide about the documents of each request as a gate of its own does.
 
-        Solr is asked about all at once. Nothing is indexed, and all of them could be.
+        Solr is asked about all at once. Nothing is indexed, and all of them could be. None stands
+        for a request that the finder leaves.
         """
         documents = [one for each in requests for one in each]
         batch, found = self._find(documents)
         nobody = Admitted(known=Spill().strings())
         ends = list(accumulate(map(len, requests), initial=0))
         rows = map(slice, ends[:-1], ends[1:])
-        return [self._judge_found(batch.part(one), found[one], nobody)[0] for one in rows]
+        return [
+            None
+            if any(each.is_left for each in found[one])
+            else self._judge_found(batch.part(one), found[one], nobody)[0]
+            for one in rows
+        ]
 
     def _find(self, documents: Sequence[Document]) -> tuple[SignedBatch, Sequence[Hits]]:
         """Sign documents, and find what shares a band with each."""
@@ -335,7 +341,9 @@ class GateRun:
         except OtherSettings:  # the collection has other documents than before
             before, is_indexing = self.finder, self.destination is not None
             finder = make_finder(self.collection, self.policy, before.filters, index=is_indexing)
-            self.finder = replace(finder, is_apart=before.is_apart)
+            self.finder = replace(
+                finder, is_apart=before.is_apart, leaves_large=before.leaves_large
+            )
             return self._find(documents)
 
     def _judge_found(

@@ -38,6 +38,9 @@ def term_keys(keys: Keys) -> Keys:
 
 def within(keys: Keys) -> Shared:
     """List the pairs of rows that share a band: the earlier, the later, how many bands."""
+    if len(keys) < 2:
+        nothing = np.empty(0, dtype=np.int64)
+        return nothing, nothing, nothing
     equal = np.zeros((len(keys), len(keys)), dtype=np.int64)
     for band in keys.T:
         equal += band[:, None] == band

@@ -56,6 +56,7 @@ IDLE_SECONDS = 75  # between two requests of a connection; proxies keep theirs f
 LINGER_SECONDS = 2.0  # for what still comes of a request that is refused: else it hides the answer
 CHECKS = 2  # questions about new documents at the same time: what comes meanwhile is gathered
 TOGETHER = 16  # documents that one of them is about, if requests are small
+LONG_CHECKS = 1  # further questions, each about a request that takes long
 WAITING = 4  # requests that wait, for each one that is worked on
 LOOK_SECONDS = 0.5  # between two looks at Solr
 READY_SECONDS, SILENT_SECONDS = 1.5, 4.0  # without Solr's answer, until it counts as away
@@ -84,6 +85,25 @@ _REQUEST_ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
 Check = tuple[list[Any], "asyncio.Future[Any]"]  # the documents of a request, and its decisions
+
+
+@dataclass(slots=True)
+class Lane:
+    """Checks that wait for a question: `most` at the same time, for `together` documents or so."""
+
+    most: int
+    together: int
+    waiting: deque[Check] = field(default_factory=deque)
+    asked: int = 0
+
+    def take(self) -> list[Check]:
+        """Take what the next question is about, nothing if none may be asked."""
+        taken, documents = [], 0
+        while self.waiting and self.asked < self.most and documents < self.together:
+            taken.append(self.waiting.popleft())
+            documents += len(taken[-1][0])
+        self.asked += bool(taken)
+        return taken
 
 
 class Failure(Exception):
@@ -147,8 +167,8 @@ class App:
         self.metrics.at_work.set_function(lambda: self._at_work)
         self._at_work = 0
         self._pool = ThreadPoolExecutor(bounds.at_work)
-        self._waiting: deque[Check] = deque()
-        self._checks, self._most_checks = 0, min(CHECKS, bounds.at_work)
+        self._usual = Lane(min(CHECKS, bounds.at_work), TOGETHER)
+        self._long = Lane(LONG_CHECKS, 1)
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -298,7 +318,7 @@ class App:
         """Wait for the decisions about a request."""
         records, is_single = self._parse_documents(asked)
         coming = asyncio.get_running_loop().create_future()
-        self._waiting.append((records, coming))
+        self._usual.waiting.append((records, coming))
         self._start_checks()
         made = await coming
         for one in made:
@@ -307,32 +327,32 @@ class App:
 
     def _start_checks(self) -> None:
         """Ask about all requests that wait at once, but so many times at the same time at most."""
-        while self._waiting and self._checks < self._most_checks:
-            taken, documents = [], 0
-            while self._waiting and documents < TOGETHER:
-                taken.append(self._waiting.popleft())
-                documents += len(taken[-1][0])
-            self._checks += 1
-            self._decide(taken)
+        for lane in (self._usual, self._long):
+            while taken := lane.take():
+                self._decide(taken, lane)
 
-    def _decide(self, taken: list[Check]) -> None:
+    def _decide(self, taken: list[Check], lane: Lane) -> None:
         """Let a thread decide about requests, and tell each what was decided."""
         loop = asyncio.get_running_loop()
-        work = partial(self.service.check, [records for records, _ in taken])
+        requests = [records for records, _ in taken]
+        work = partial(self.service.check, requests, leaves_long=lane is self._usual)
 
         def finish(done: asyncio.Future[Any]) -> None:
             error = done.exception()
             if error is not None and len(taken) > 1:  # one may be the cause, and not hit the others
-                self._checks += len(taken) - 1
+                lane.asked += len(taken) - 1
                 for one in taken:
-                    self._decide([one])
+                    self._decide([one], lane)
                 return
-            self._checks -= 1
-            for at, (_, coming) in enumerate(taken):
+            lane.asked -= 1
+            for at, one in enumerate(taken):
+                _, coming = one
                 if error is not None:
                     coming.set_exception(error)
+                elif (made := done.result()[at]) is None:
+                    self._long.waiting.append(one)
                 else:
-                    coming.set_result(done.result()[at])
+                    coming.set_result(made)
             self._start_checks()
 
         loop.run_in_executor(self._pool, work).add_done_callback(finish)

@@ -84,6 +84,7 @@ class Service:
         self._answers_state: object = None
         self._verdicts: Verdicts | None = None
         self._looks = 0
+        self._large = set[str]()  # bands that many documents share
         self._gate = self._open_gate(collection)
         self.look()
         if self.problem is not None:
@@ -96,7 +97,7 @@ class Service:
         progress = SourceProgress(stage="", on_progress=ignore, rows=None, size=None)
         return GateRun(
             collection=collection,
-            finder=replace(finder, is_apart=True),
+            finder=replace(finder, is_apart=True, hot=self._large),
             policy=self.policy,
             failures=Failures(ignore),
             progress=progress,
@@ -149,21 +150,31 @@ class Service:
             return SolrUnreachable(url, "it does not answer", "see that it runs")
         return self.problem
 
-    def check(self, requests: Sequence[Sequence[Record]]) -> list[list[Json]]:
-        """Decide about the documents of each request as a gate of its own does."""
+    def check(
+        self, requests: Sequence[Sequence[Record]], *, leaves_long: bool = False
+    ) -> list[list[Json] | None]:
+        """Decide about the documents of each request as a gate of its own does.
+
+        With `leaves_long`, None stands for a request that takes long, and keeps others waiting.
+        """
         good = [[one for one in each if isinstance(one, Document)] for each in requests]
-        made = []
-        for each, decisions in zip(requests, self._decide(good), strict=True):
+        made: list[list[Json] | None] = []
+        for each, decisions in zip(requests, self._decide(good, leaves_long), strict=True):
+            if decisions is None:
+                made.append(None)
+                continue
             coming = iter(decisions)
             made.append(
                 [_show(one if isinstance(one, RecordError) else next(coming)) for one in each]
             )
         return made
 
-    def _decide(self, requests: Sequence[Sequence[Document]]) -> list[list[Decision]]:
+    def _decide(
+        self, requests: Sequence[Sequence[Document]], leaves_long: bool = False
+    ) -> list[list[Decision] | None]:
         gate, verdicts = self._gate, self._verdicts
         answers = None if verdicts is None else GateAnswers(verdicts=verdicts)
-        finder = replace(gate.finder, is_sure=False)
+        finder = replace(gate.finder, is_sure=False, leaves_large=leaves_long)
         return replace(gate, finder=finder, answers=answers).decide_apart(requests)
 
     def search(self, asked: Json) -> Json:
