@@ -85,7 +85,7 @@ def main() -> None:
             with serving(solr.url, Path(folder) / part, *words) as served:
                 place = Place(solr=solr, served=served, documents=asked)
                 found[part] = PARTS[part](place, options)
-    results.keep("serve", found, list(_sections(found)))
+            results.keep("serve", found, list(_sections(found)))  # if a later part is ended
 
 
 @dataclass(slots=True, kw_only=True)
@@ -232,7 +232,6 @@ def _kills(place: Place, options: argparse.Namespace) -> dict[str, Any]:
     """The load, while Solr is killed and started again."""
     pause = options.seconds / KILLS
     with place.asking(_gaps(options, WARMING + options.seconds)) as asking:
-        _ready_again(place)  # the clients begin within a second or two
         time.sleep(WARMING)
         began, rounds = time.monotonic(), []
         for number in range(KILLS):
@@ -263,10 +262,6 @@ def _kill(place: Place) -> dict[str, float]:
         starting.result()
     return {"killed": killed, "ready": ready, "seconds until 503": away - killed,
             "seconds until Solr answers": back - away, "until 200": ready - back}  # fmt: skip
-
-
-def _ready_again(place: Place) -> float:
-    return _wait_for(lambda: _status(place) == 200)
 
 
 def _wait_for(is_so: Callable[[], bool]) -> float:
