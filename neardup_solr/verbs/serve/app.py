@@ -199,16 +199,17 @@ class App:
 
     async def watch(self, connections: set[Any]) -> None:
         """Close connections on which the head of a request stays unfinished, or nothing comes."""
-        idle: dict[Any, tuple[bool, float]] = {}  # whether a head has begun, and since when
+        idle: dict[Any, tuple[Any, bool, float]] = {}  # its last request, if a head has begun, when
         while True:
             await asyncio.sleep(1)
             now, before, idle = time.monotonic(), idle, {}
             for one in connections:
                 if one.cycle is None or one.cycle.response_complete:
                     has_begun = bool(one.conn.trailing_data[0])
-                    seen = before.get(one, (has_begun, now))
-                    idle[one] = seen if seen[0] == has_begun else (has_begun, now)
-            for one, (has_begun, since) in idle.items():
+                    last = before.get(one)
+                    is_same = last is not None and last[:2] == (one.cycle, has_begun)
+                    idle[one] = last if last and is_same else (one.cycle, has_begun, now)
+            for one, (_, has_begun, since) in idle.items():
                 if now - since > (BODY_SECONDS if has_begun else IDLE_SECONDS):
                     if has_begun:
                         one.transport.write(TIMED_OUT)
