@@ -54,9 +54,10 @@ from neardup_solr.verbs.serve.tokens import Tokens
 BODY_SECONDS = 10.0  # for a whole request to come
 IDLE_SECONDS = 75  # between two requests of a connection; proxies keep theirs for 60
 LINGER_SECONDS = 2.0  # for what still comes of a request that is refused: else it hides the answer
-CHECKS = 2  # questions about new documents at the same time: what comes meanwhile is gathered
+CHECKS = 1  # questions about new documents at the same time: what comes meanwhile is gathered
 TOGETHER = 16  # documents that one of them is about, if requests are small
 LONG_CHECKS = 1  # further questions, each about a request that takes long
+SWITCH_SECONDS = 0.0005  # after which Python's threads take turns, or long work would delay others
 WAITING = 4  # requests that wait, for each one that is worked on
 LOOK_SECONDS = 0.5  # between two looks at Solr
 READY_SECONDS, SILENT_SECONDS = 1.5, 4.0  # without Solr's answer, until it counts as away
@@ -189,9 +190,12 @@ class App:
         for log in logs:
             log.addHandler(handler)
         thread.start()
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_SECONDS)
         try:
             yield
         finally:
+            sys.setswitchinterval(interval)
             stop.set()
             for log in logs:
                 log.removeHandler(handler)
