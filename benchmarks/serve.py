@@ -238,10 +238,6 @@ def _kills(place: Place, options: argparse.Namespace) -> dict[str, Any]:
             time.sleep(max(0.0, began + number * pause - time.monotonic()))
             rounds.append(_kill(place))
         _, answers, _ = asking.result()
-    ends = [one["killed"] for one in rounds[1:]] + [np.inf]
-    for one, end in zip(rounds, ends, strict=True):
-        refused = [each.due for each in answers if each.status != 200 and each.due < end]
-        one["last refusal"] = max([one["ready"], *refused]) - one["ready"]
     right = [one for one in answers if one.status == 200]
     return {
         **_told(answers),
@@ -335,16 +331,11 @@ def _sections(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
         }  # fmt: skip
         yield f"Overload, {there}", f"{_row(cells)}\n\n{said}"
     if one := found.get("kills"):
-        names = ["seconds until 503", "seconds until Solr answers", "until 200", "last refusal"]
+        names = ["seconds until 503", "seconds until Solr answers", "until 200"]
         rows = [[at, *(each[name] for name in names)] for at, each in enumerate(one["rounds"], 1)]
         said = f"All answers: {_listed(one)}; the longest took {one['ms']['p100'] / 1e3:.1f} s."
-        yield (
-            f"Solr killed {KILLS} times, {there}",
-            (
-                f"{results.table(['kill', *names], rows)}\n\n{said} `last refusal`:"
-                " how long after /ready said 200 a check was last refused."
-            ),
-        )
+        table = results.table(["kill", *names], rows)
+        yield f"Solr killed {KILLS} times, {there}", f"{table}\n\n{said}"
     if one := found.get("entries"):
         yield "Entries, in requests of 100", _row(one)
 
