@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPMessage
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -31,9 +31,10 @@ class Answer:
         return json.loads(self.body)
 
 
-def lower_case(headers: HTTPMessage) -> dict[str, str]:
-    """Headers with their names in small letters."""
-    return {name.lower(): value for name, value in headers.items()}
+def read_answer(found: HTTPResponse) -> Answer:
+    """Read an answer to its end."""
+    headers = {name.lower(): value for name, value in found.getheaders()}
+    return Answer(status=found.status, headers=headers, body=found.read())
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,12 +61,7 @@ class Served:
                 sent,
                 {**self.headers, **named},
             )
-            found = connection.getresponse()
-            return Answer(
-                status=found.status,
-                headers=lower_case(found.headers),
-                body=found.read(),
-            )
+            return read_answer(connection.getresponse())
         finally:
             connection.close()
 

@@ -322,14 +322,15 @@ def hits_apart(
     are_alone = [not large.isdisjoint(own) for own in terms]
     others = list(compress(terms, [not one for one in are_alone]))
     together = iter(_hits_together(collection, others, question, large))
-    return [
-        next(together)
-        if not is_alone
-        else Hits(is_left=True)
-        if leaves_large
-        else _hits_alone(collection, own, question, large)
-        for own, is_alone in zip(terms, are_alone, strict=True)
-    ]
+    found = []
+    for own, is_alone in zip(terms, are_alone, strict=True):
+        if not is_alone:
+            found.append(next(together))
+        elif leaves_large:
+            found.append(Hits(is_left=True))
+        else:
+            found.append(_hits_alone(collection, own, question, large))
+    return found
 
 
 def _hits_together(

@@ -30,7 +30,7 @@ from neardup_solr.verbs.serve.service import Service
 from tests import ROOT
 from tests.command import neardup
 from tests.conftest import Cores
-from tests.services import Answer, Served, lower_case, serving
+from tests.services import Answer, Served, read_answer, serving
 from tests.unit.minhash.test_golden import GOLDEN, TEXTS, chosen
 
 CAFE = "Blue Door Cafe 12 Harbour Street Bristol fish and chips since 1961"
@@ -265,7 +265,7 @@ def receive(one: socket.socket) -> Answer:
     """Read an answer to its end: its head may come before its body."""
     found = HTTPResponse(one)
     found.begin()
-    return Answer(status=found.status, headers=lower_case(found.headers), body=found.read())
+    return read_answer(found)
 
 
 HEAD = b"POST /check HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"

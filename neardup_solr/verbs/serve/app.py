@@ -54,9 +54,7 @@ from neardup_solr.verbs.serve.tokens import Tokens
 BODY_SECONDS = 10.0  # for a whole request to come
 IDLE_SECONDS = 75  # between two requests of a connection; proxies keep theirs for 60
 LINGER_SECONDS = 2.0  # for what still comes of a request that is refused: else it hides the answer
-CHECKS = 1  # questions about new documents at the same time: what comes meanwhile is gathered
-TOGETHER = 16  # documents that one of them is about, if requests are small
-LONG_CHECKS = 1  # further questions, each about a request that takes long
+TOGETHER = 16  # documents that one question is about, if requests are small
 SWITCH_SECONDS = 0.0005  # after which Python's threads take turns, or long work would delay others
 WAITING = 4  # requests that wait, for each one that is worked on
 LOOK_SECONDS = 0.5  # between two looks at Solr
@@ -90,17 +88,19 @@ Check = tuple[list[Any], "asyncio.Future[Any]"]  # the documents of a request, a
 
 @dataclass(slots=True)
 class Lane:
-    """Checks that wait for a question: `most` at the same time, for `together` documents or so."""
+    """Checks that are asked about by one question at a time, of `together` documents or so.
 
-    most: int
+    What comes meanwhile is gathered for the next one.
+    """
+
     together: int
     waiting: deque[Check] = field(default_factory=deque)
     asked: int = 0
 
     def take(self) -> list[Check]:
-        """Take what the next question is about, nothing if none may be asked."""
+        """Take what the next question is about, nothing while one is asked."""
         taken, documents = [], 0
-        while self.waiting and self.asked < self.most and documents < self.together:
+        while self.waiting and not self.asked and documents < self.together:
             taken.append(self.waiting.popleft())
             documents += len(taken[-1][0])
         self.asked += bool(taken)
@@ -168,8 +168,7 @@ class App:
         self.metrics.at_work.set_function(lambda: self._at_work)
         self._at_work = 0
         self._pool = ThreadPoolExecutor(bounds.at_work)
-        self._usual = Lane(min(CHECKS, bounds.at_work), TOGETHER)
-        self._long = Lane(LONG_CHECKS, 1)
+        self._usual, self._long = Lane(TOGETHER), Lane(1)
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -203,17 +202,17 @@ class App:
 
     async def watch(self, connections: set[Any]) -> None:
         """Close connections on which the head of a request stays unfinished, or nothing comes."""
-        idle: dict[Any, tuple[Any, bool, float]] = {}  # its last request, if a head has begun, when
+        # The last request of each, whether a head has begun after it, and since when that is so.
+        idle: dict[Any, tuple[tuple[Any, bool], float]] = {}
         while True:
             await asyncio.sleep(1)
             now, before, idle = time.monotonic(), idle, {}
             for one in connections:
                 if one.cycle is None or one.cycle.response_complete:
-                    has_begun = bool(one.conn.trailing_data[0])
-                    last = before.get(one)
-                    is_same = last is not None and last[:2] == (one.cycle, has_begun)
-                    idle[one] = last if last and is_same else (one.cycle, has_begun, now)
-            for one, (_, has_begun, since) in idle.items():
+                    state = one.cycle, bool(one.conn.trailing_data[0])
+                    last = before.get(one, (state, now))
+                    idle[one] = last if last[0] == state else (state, now)
+            for one, ((_, has_begun), since) in idle.items():
                 if now - since > (BODY_SECONDS if has_begun else IDLE_SECONDS):
                     if has_begun:
                         one.transport.write(TIMED_OUT)
@@ -331,9 +330,9 @@ class App:
         return made[0] if is_single else {"decisions": made}
 
     def _start_checks(self) -> None:
-        """Ask about all requests that wait at once, but so many times at the same time at most."""
+        """Ask the next question of each lane that has none under way."""
         for lane in (self._usual, self._long):
-            while taken := lane.take():
+            if taken := lane.take():
                 self._decide(taken, lane)
 
     def _decide(self, taken: list[Check], lane: Lane) -> None:
