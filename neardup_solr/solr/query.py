@@ -11,7 +11,7 @@ parameters, `field_…`, in which the client puts the collection's own names.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, compress
 from typing import TYPE_CHECKING, Any
@@ -176,11 +176,6 @@ class Question:
     filters: tuple[str, ...] = ()
     settings: str | None = None
 
-    @property
-    def names(self) -> list[str]:
-        """All fields that are asked for."""
-        return ["id", self.field, *self.fields]
-
 
 def select_if_settings(
     collection: Collection,
@@ -216,17 +211,13 @@ class Hits:
     is_left: bool = False
 
 
-def _learn_hot(
-    collection: Collection, field: str, terms: set[str], documents: Sequence[Fields], hot: set[str]
-) -> bool:
+def _learn_hot(collection: Collection, field: str, terms: Sequence[str], hot: set[str]) -> bool:
     """Add to `hot` which terms more than `HOT` documents have. True if some of these do.
 
     These are mostly boilerplate: whole batches would be full of documents that share nothing else.
     """
-    counts = Counter(term for one in documents for term in terms.intersection(_values(one, field)))
-    most = [term for term, _ in counts.most_common(SUSPECTS)]
-    are_hot = [count > HOT for count in _count_terms(collection, field, most)]
-    hot.update(compress(most, are_hot))
+    are_hot = [count > HOT for count in _count_terms(collection, field, terms)]
+    hot.update(compress(terms, are_hot))
     return any(are_hot)
 
 
@@ -277,12 +268,17 @@ def hits_of_each(
     if not asked:
         return [Hits(is_cut=one) for one in is_cut]
     wanted = collection.terms(question.field, sorted(asked))
-    found = _ask_any(collection, wanted, question, MOST)
+    is_scored = len(terms) == 1 and not is_cut[0]
+    found = _ask_any(collection, wanted, question, MOST, is_scored=is_scored)
     question = replace(question, settings=None)  # it is sure of them now
+    if found.total <= MOST and is_scored:
+        return [Hits(found=_rank(hit(one, round(one["score"])) for one in found.documents))]
     if found.total <= MOST:
         shared = assign_hits(terms, found.documents, question.field)
         return [replace(each, is_cut=one) for each, one in zip(shared, is_cut, strict=True)]
-    if _learn_hot(collection, question.field, asked, found.documents, hot):
+    own = (asked.intersection(_values(one, question.field)) for one in found.documents)
+    most = [term for term, _ in Counter(chain.from_iterable(own)).most_common(SUSPECTS)]
+    if _learn_hot(collection, question.field, list(asked) if is_scored else most, hot):
         return hits_of_each(collection, terms, question, hot)
     if len(terms) == 1:
         return [Hits(is_cut=True)]
@@ -291,14 +287,21 @@ def hits_of_each(
     return [one for half in halves for one in hits_of_each(collection, half, question, hot)]
 
 
-def _ask_any(collection: Collection, terms: Terms, question: Question, limit: int) -> Selection:
-    """Select documents that have any of the terms. Raises OtherSettings if theirs are others."""
-    request = any_term(terms, filters=question.filters)
+def _ask_any(
+    collection: Collection, terms: Terms, question: Question, limit: int, *, is_scored: bool = False
+) -> Selection:
+    """Select documents that have any of the terms. Raises OtherSettings if theirs are others.
+
+    With `is_scored`, each has the number of terms that it shares as its score, not its terms.
+    """
+    if is_scored:
+        request, shared = any_of(terms, filters=question.filters, params={}), "score"
+    else:
+        request, shared = any_term(terms, filters=question.filters), question.field
+    fields = ["id", shared, *question.fields]
     if question.settings is None:
-        return collection.select(request, fields=question.names, limit=limit)
-    sure = select_if_settings(
-        collection, request, question.settings, fields=question.names, limit=limit
-    )
+        return collection.select(request, fields=fields, limit=limit)
+    sure = select_if_settings(collection, request, question.settings, fields=fields, limit=limit)
     if sure is None:
         raise OtherSettings
     return sure
@@ -393,17 +396,16 @@ def _add_most_shared(
 ) -> Hits:
     wanted = collection.terms(question.field, terms)
     request = any_of(wanted, filters=question.filters, params={})
-    others = collection.select(request, fields=question.names, limit=NEAREST)
-    nearest = count_shared(terms, others.documents, question.field)
+    others = collection.select(request, fields=["id", "score", *question.fields], limit=NEAREST)
+    nearest = (hit(one, round(one["score"])) for one in others.documents)
     every = {one.id: one for one in (*cut.found, *nearest)}
-    return replace(cut, found=tuple(sorted(every.values(), key=_order)))
+    return replace(cut, found=_rank(every.values()))
 
 
 def count_shared(terms: Sequence[str], documents: Sequence[Fields], field: str) -> tuple[Hit, ...]:
     """Make hits of documents that share terms with one, best first."""
     own = set(terms)
-    made = (hit(one, len(own.intersection(_values(one, field)))) for one in documents)
-    return tuple(sorted(made, key=_order))
+    return _rank(hit(one, len(own.intersection(_values(one, field)))) for one in documents)
 
 
 def assign_hits(
@@ -424,7 +426,7 @@ def assign_hits(
         counts = Counter(chain.from_iterable(map(owners.__getitem__, common)))
         for row, count in counts.items():
             found[row].append(hit(document, count))
-    return [Hits(found=tuple(sorted(each, key=_order))) for each in found]
+    return [Hits(found=_rank(each)) for each in found]
 
 
 def _values(document: Fields, field: str) -> Sequence[str]:
@@ -432,5 +434,5 @@ def _values(document: Fields, field: str) -> Sequence[str]:
     return (value,) if isinstance(value, str) else value
 
 
-def _order(one: Hit) -> tuple[int, str]:
-    return -one.shared, one.id
+def _rank(hits: Iterable[Hit]) -> tuple[Hit, ...]:
+    return tuple(sorted(hits, key=lambda one: (-one.shared, one.id)))
