@@ -151,18 +151,20 @@ class Names:
         """As `logical`, for many documents."""
         names = list(names)
         has_pattern = any("*" in name for name in names)
+        has_id, has_text = ID in names, TEXT in names
         places = [(name, self.of(name)) for name in names if name not in (ID, TEXT)]
         made = []
         for document in documents:
-            found = dict(document) if has_pattern else {}
-            found |= {
-                name: document[place] for name, place in places if document.get(place) is not None
+            found: dict[str, Any] = {
+                name: value for name, place in places if (value := document.get(place)) is not None
             }
+            if has_pattern:
+                found = {**document, **found}
             if self.has_numeric_bands and BANDS in found:
                 found[BANDS] = list(map(_term_of, found[BANDS]))
-            if ID in names and document.get(self.id) is not None:
+            if has_id and document.get(self.id) is not None:
                 found[ID] = str(document[self.id])
-            if TEXT in names and (text := self._text(document)) is not None:
+            if has_text and (text := self._text(document)) is not None:
                 found[TEXT] = text
             made.append(found)
         return made

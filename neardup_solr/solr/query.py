@@ -11,14 +11,14 @@ parameters, `field_…`, in which the client puts the collection's own names.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain, compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup_solr.records import Hit
 from neardup_solr.settings import CAP
-from neardup_solr.solr.names import FIELD_PARAM, SETTINGS
+from neardup_solr.solr.names import FIELD_PARAM, SETTINGS, VERSION
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection, Selection
@@ -31,6 +31,7 @@ NEAREST = 1_000  # documents that are compared if hot terms find more
 FEW = 200  # documents that each shard of a cloud may tell in vain
 MANY = 200  # documents that take several times as long to fetch and compare as all else of a search
 MOST = 5_000  # documents that are fetched for one batch: ten megabytes or so
+KEPT, BESIDE = 1 << 26, 800  # bytes of documents that are known, and of each beside its texts
 SEPARATOR = "\x1f"  # "unit separator": in no term, as normalisation makes it a space
 # One of these is in no value: the 5,000 ids of a page, of 512 bytes each, cannot hold all of them.
 _SEPARATORS = (range(0x1F, 0, -1), range(0xE000, 0xF8FF), range(0x10000, 0x110000))
@@ -46,6 +47,7 @@ _LEADERS = {"shards.preference": "replica.leader:true", "shortCircuit": "false"}
 
 Request = dict[str, Any]
 Fields = Mapping[str, Any]
+Key = tuple[str, int | None]  # the id and the version of a document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +196,42 @@ def select_if_settings(
     return found if found.counts["these"] == found.counts["any"] > 0 else None
 
 
+class Asked(NamedTuple):
+    """A document whose hits are looked for: its terms, and its form, which is compared."""
+
+    terms: Sequence[str]
+    form: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Known:
+    """What is known of documents from question to question, so that less is asked and fetched.
+
+    `large` are terms that many documents have. Of documents with such a term, `kept` has the form
+    and the fields, by id and version. `make_forms` makes forms of fields; `choose` says which forms
+    are near to one.
+    """
+
+    make_forms: Callable[[Sequence[Fields]], list[str]]
+    choose: Callable[[str, Sequence[str]], Iterable[bool]]
+    large: set[str] = field(default_factory=set)
+    kept: dict[Key, tuple[str, Fields]] = field(default_factory=dict)
+    size: int = 0
+
+    def keep(self, documents: Sequence[Fields]) -> dict[Key, tuple[str, Fields]]:
+        """Keep documents, and return their forms and fields."""
+        made = {
+            (one["id"], one.get(VERSION)): (form, one)
+            for form, one in zip(self.make_forms(documents), documents, strict=True)
+        }
+        size = sum(2 * len(form) + BESIDE for form, _ in made.values())
+        if self.size + size > KEPT:  # what is needed again is soon fetched again
+            self.kept, self.size = {}, 0
+        self.kept |= made
+        self.size += size
+        return made
+
+
 class OtherSettings(Exception):
     """Documents have other settings than those that the terms were made with."""
 
@@ -309,73 +347,102 @@ def _ask_any(
 
 def hits_apart(
     collection: Collection,
-    terms: Sequence[Sequence[str]],
+    asked: Sequence[Asked],
     question: Question,
-    large: set[str],
+    known: Known,
     *,
     leaves_large: bool = False,
 ) -> list[Hits]:
     """Find what `hits_of_each` finds for each of many documents alone, if possible by one request.
 
-    `large` are terms that many documents have; those that turn out are added. A document that has
-    one is asked about after the others, or, with `leaves_large`, not at all.
+    A document that has a large term is asked about after the others, or, with `leaves_large`, not
+    at all; of its hits, those that are not near may be missing. What turns out is added to `known`.
 
     Raises OtherSettings as `hits_of_each` does.
     """
-    are_alone = [not large.isdisjoint(own) for own in terms]
-    others = list(compress(terms, [not one for one in are_alone]))
-    together = iter(_hits_together(collection, others, question, large))
+    are_alone = [not known.large.isdisjoint(one.terms) for one in asked]
+    others = list(compress(asked, [not one for one in are_alone]))
+    together = iter(_hits_together(collection, others, question, known))
     found = []
-    for own, is_alone in zip(terms, are_alone, strict=True):
+    for one, is_alone in zip(asked, are_alone, strict=True):
         if not is_alone:
             found.append(next(together))
         elif leaves_large:
             found.append(Hits(is_left=True))
         else:
-            found.append(_hits_alone(collection, own, question, large))
+            found.append(_hits_alone(collection, one, question, known))
     return found
 
 
 def _hits_together(
-    collection: Collection, terms: Sequence[Sequence[str]], question: Question, large: set[str]
+    collection: Collection, asked: Sequence[Asked], question: Question, known: Known
 ) -> list[Hits]:
-    if len(terms) == 1:
-        return [_hits_alone(collection, terms[0], question, large)]
-    wanted = collection.terms(question.field, sorted({term for own in terms for term in own}))
+    if len(asked) == 1:
+        return [_hits_alone(collection, asked[0], question, known)]
+    terms = [one.terms for one in asked]
+    wanted = collection.terms(question.field, sorted(set(chain.from_iterable(terms))))
     if not wanted.values:
-        return [Hits() for _ in terms]
+        return [Hits() for _ in asked]
     found = _ask_any(collection, wanted, question, NEAREST)
     question = replace(question, settings=None)
     if found.total <= NEAREST:
-        return assign_hits(terms, found.documents, question.field)
-    middle = len(terms) // 2
-    halves = terms[:middle], terms[middle:]
-    return [one for half in halves for one in hits_apart(collection, half, question, large)]
+        hits = assign_hits(terms, found.documents, question.field)
+        if many := [own for own, each in zip(terms, hits, strict=True) if len(each.found) > MANY]:
+            known.large |= _find_large(collection, question.field, sorted({*chain(*many)}))
+        return hits
+    middle = len(asked) // 2
+    halves = asked[:middle], asked[middle:]
+    return [one for half in halves for one in hits_apart(collection, half, question, known)]
 
 
-def _hits_alone(
-    collection: Collection, terms: Sequence[str], question: Question, large: set[str]
-) -> Hits:
+def _hits_alone(collection: Collection, asked: Asked, question: Question, known: Known) -> Hits:
     """Find what one document shares terms with, and learn which terms are large.
 
     What has a large one is counted first, so that not too much is fetched in vain.
     """
-
-    def count(some: Sequence[str]) -> dict[str, int]:
-        return dict(zip(some, _count_terms(collection, question.field, some), strict=True))
-
-    hot = set[str]()
-    if many := [term for term in terms if term in large]:
-        counts = count(many)
-        large.difference_update(term for term, each in counts.items() if each <= MANY)
-        if max(counts.values()) > MOST:
-            hot.update(term for term, each in count(terms).items() if each > HOT)
+    terms, hot = asked.terms, set[str]()
+    if many := [term for term in terms if term in known.large]:
+        counts = _count_terms(collection, question.field, many)
+        known.large.difference_update(compress(many, [each <= MANY for each in counts]))
+        if max(counts) > MOST:
+            _learn_hot(collection, question.field, terms, hot)
+        elif found := _near_hits(collection, asked, question, known):
+            return found
     was_expected = bool(hot)
     (found,) = hits_of_each(collection, [terms], question, hot)
     is_new = not was_expected if found.is_cut else not many and len(found.found) > MANY
     if is_new:
-        large.update(term for term, each in count(terms).items() if each > MANY)
+        known.large |= _find_large(collection, question.field, terms)
     return found
+
+
+def _find_large(collection: Collection, field: str, terms: Sequence[str]) -> set[str]:
+    counts = _count_terms(collection, field, terms)
+    return set(compress(terms, [each > MANY for each in counts]))
+
+
+def _near_hits(
+    collection: Collection, asked: Asked, question: Question, known: Known
+) -> Hits | None:
+    """Find the hits of one document that are near to it, and fetch only those that are not known.
+
+    Returns None if they are too many, have no versions, or change meanwhile.
+    """
+    wanted = collection.terms(question.field, asked.terms)
+    versions = replace(question, fields=(VERSION,))
+    found = _ask_any(collection, wanted, versions, MOST, is_scored=True)
+    if found.total > MOST or any(one.get(VERSION) is None for one in found.documents):
+        return None
+    shared = {(one["id"], one[VERSION]): round(one["score"]) for one in found.documents}
+    kept = known.kept  # to which another thread may add
+    own = {key: one for key in shared if (one := kept.get(key)) is not None}
+    if new := [id for id, _ in shared.keys() - own.keys()]:
+        fields = ["id", VERSION, *question.fields]
+        own |= known.keep(collection.select(by_ids(new), fields=fields, limit=len(new)).documents)
+    if not shared.keys() <= own.keys():
+        return None
+    near = compress(shared.items(), known.choose(asked.form, [own[key][0] for key in shared]))
+    return Hits(found=_rank(hit(own[key][1], count) for key, count in near))
 
 
 def with_most_shared(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,7 +14,15 @@ from neardup_solr.measures import Comparer, Measure
 from neardup_solr.minhash import sign, signature
 from neardup_solr.records import Document, Hit, Match
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.query import Hits, Question, hits_apart, hits_of_each, with_most_shared
+from neardup_solr.solr.query import (
+    Asked,
+    Hits,
+    Known,
+    Question,
+    hits_apart,
+    hits_of_each,
+    with_most_shared,
+)
 
 BANDS = "content_bands"
 
@@ -89,9 +97,8 @@ class Finder:
     `hot` are the bands found so far that too many documents share. By `with_most_shared`,
     documents that share only such bands are found too, those that share most. `fields` are
     further fields to read. With `is_sure` False, OtherSettings is raised if documents have other
-    settings than the comparer. With `is_apart`, each document is found what it is found alone, and
-    `hot` are the bands that many documents share; with `leaves_large`, nothing is found for those
-    that have one.
+    settings than the comparer. With `known`, each document is found what it is found alone; with
+    `leaves_large`, nothing is found for those that have a large band.
     """
 
     comparer: Comparer
@@ -99,7 +106,7 @@ class Finder:
     fields: tuple[str, ...] = ()
     with_most_shared: bool = False
     is_sure: bool = True
-    is_apart: bool = False
+    known: Known | None = None
     leaves_large: bool = False
     hot: set[str] = field(default_factory=set)
 
@@ -111,14 +118,31 @@ class Finder:
         return Question(field=BANDS, fields=asked, filters=self.filters, settings=settings)
 
 
+def know(comparer: Comparer, before: Known | None = None) -> Known:
+    """Begin to know documents that are compared so, or go on from what was known `before`."""
+
+    def choose(form: str, others: Sequence[str]) -> list[bool]:
+        pairs = np.zeros((len(others), 2), dtype=np.uint32)
+        pairs[:, 1] = np.arange(1, 1 + len(others))
+        near: list[bool] = comparer.compare_texts([form, *others], pairs).is_near.tolist()
+        return near
+
+    make_forms = partial(join_stored, measure=comparer.measure)
+    begun = before or Known(make_forms=make_forms, choose=choose)
+    return replace(begun, make_forms=make_forms, choose=choose)
+
+
 def hits_of_batch(collection: Collection, batch: SignedBatch, finder: Finder) -> list[Hits]:
     """Find the documents of a collection that share a band with each of a batch.
 
     If a result `is_cut`, documents that share only hot bands may be missing from it.
     """
     terms, question = batch.terms(), finder.question()
-    ask = partial(hits_apart, leaves_large=finder.leaves_large) if finder.is_apart else hits_of_each
-    found = ask(collection, terms, question, finder.hot)
+    if finder.known is None:
+        found = hits_of_each(collection, terms, question, finder.hot)
+    else:
+        asked, leaves = list(map(Asked, terms, batch.known)), finder.leaves_large
+        found = hits_apart(collection, asked, question, finder.known, leaves_large=leaves)
     if not finder.with_most_shared:
         return found
     return with_most_shared(collection, terms, question, found)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
 from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,9 @@ from openapi_spec_validator import validate
 import neardup_solr as nd
 from neardup_solr.minhash.encode import encode_documents
 from neardup_solr.settings import DEFAULT_SETTINGS
+from neardup_solr.solr import query
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.query import Known
 from neardup_solr.verbs.gate.policy import Policy
 from neardup_solr.verbs.gate.write import make_match
 from neardup_solr.verbs.serve.service import Service
@@ -126,6 +129,54 @@ def test_checks_that_take_long_are_answered_alike(listings: Collection, tmp_path
         for _ in range(4):
             answers = pool.map(lambda one: served.ask("check", one).json, NEW * 4)
             assert list(answers) == expected * 4
+
+
+def test_what_is_known_of_documents_follows_the_collection(
+    core_pool: Cores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kept documents are met as they are now: changed, deleted, added, of other settings."""
+    monkeypatch.setattr(query, "MANY", 3)
+    solr = core_pool.take()
+    nd.index(LISTINGS, solr)
+    bounds: dict[str, Any] = {"hold": 0.8, "tag": 0.5}
+    service = Service(solr, Policy(**bounds))
+    filtered = Service(solr, Policy(**bounds), fq=("id:none",))
+
+    def check(service: Service) -> list[Any]:
+        alone = [service.check([service.read([one])]) for one in NEW]
+        together = service.check([service.read([one]) for one in NEW])
+        assert [made for (made,) in alone] == together
+        return [one for made in together for one in made or ()]
+
+    def find_known() -> Known:
+        known = service._gate.finder.known
+        assert known is not None
+        return known
+
+    def same_as_the_gate() -> bool:
+        return all(check(service) == as_decisions(NEW, solr) for _ in range(2))
+
+    assert same_as_the_gate()
+    assert check(filtered)[1]["action"] == "allow"
+    assert len(find_known().kept) >= len(LISTINGS)
+    service.look()
+    assert find_known().kept
+    nd.index([{"id": "3", "text": "quite another text"}, {"id": "new", "text": f"{CAFE} x"}], solr)
+    solr.delete_ids(["4", "5"])
+    solr.commit()
+    assert same_as_the_gate()
+    monkeypatch.setattr(query, "KEPT", 10_000)
+    nd.index(LISTINGS, solr)
+    assert same_as_the_gate()
+    assert len(find_known().kept) <= len(LISTINGS) + 1
+    solr.delete_query("*:*")
+    solr.commit()
+    nd.index(LISTINGS, solr, settings=replace(DEFAULT_SETTINGS, seed=7))
+    assert same_as_the_gate()
+    service.look()
+    assert not find_known().kept
+    assert same_as_the_gate()
+    core_pool.give_back(solr.name)
 
 
 def test_it_describes_itself(served: Served) -> None:

@@ -42,6 +42,7 @@ from neardup_solr.verbs.batch import (
     NearMatch,
     SignedBatch,
     hits_of_batch,
+    know,
     sign_batch,
 )
 from neardup_solr.verbs.delivery import Destination, Interval
@@ -341,9 +342,8 @@ class GateRun:
         except OtherSettings:  # the collection has other documents than before
             before, is_indexing = self.finder, self.destination is not None
             finder = make_finder(self.collection, self.policy, before.filters, index=is_indexing)
-            self.finder = replace(
-                finder, is_apart=before.is_apart, leaves_large=before.leaves_large
-            )
+            known = None if before.known is None else know(finder.comparer)
+            self.finder = replace(finder, known=known, leaves_large=before.leaves_large)
             return self._find(documents)
 
     def _judge_found(

@@ -36,6 +36,7 @@ from neardup_solr.solr.waiting import Retry
 from neardup_solr.sources.json import from_objects
 from neardup_solr.sources.record import Opened, Reading, Record
 from neardup_solr.verbs.answer import open_answers, read_from
+from neardup_solr.verbs.batch import know
 from neardup_solr.verbs.explain import explain
 from neardup_solr.verbs.explain.verdict import make_record
 from neardup_solr.verbs.gate import GateRun, make_answers, make_finder
@@ -84,7 +85,6 @@ class Service:
         self._answers_state: object = None
         self._verdicts: Verdicts | None = None
         self._looks = 0
-        self._large = set[str]()  # bands that many documents share
         self._gate = self._open_gate(collection)
         self.look()
         if self.problem is not None:
@@ -97,7 +97,7 @@ class Service:
         progress = SourceProgress(stage="", on_progress=ignore, rows=None, size=None)
         return GateRun(
             collection=collection,
-            finder=replace(finder, is_apart=True, hot=self._large),
+            finder=replace(finder, known=know(finder.comparer)),
             policy=self.policy,
             failures=Failures(ignore),
             progress=progress,
@@ -123,7 +123,10 @@ class Service:
             collection = self.collection if is_same else replace(self.collection, names=names)
             is_due = is_due or self.problem is not None
             if is_due or not is_same or collection.stored_settings() != settings:
-                self._gate, self.collection = self._open_gate(collection), collection
+                gate, before = self._open_gate(collection), self._gate.finder.known
+                if is_same and gate.finder.comparer.settings == settings:
+                    gate.finder = replace(gate.finder, known=know(gate.finder.comparer, before))
+                self._gate, self.collection = gate, collection
             self._look_at_answers()
             self.problem, self.seen = None, time.monotonic()
         except NeardupError as error:
