@@ -179,6 +179,14 @@ def test_what_is_known_of_documents_follows_the_collection(
     core_pool.give_back(solr.name)
 
 
+def test_a_search_compares_as_the_gate_does(listings: Collection) -> None:
+    """The page shows both beside each other; another measure can be asked for."""
+    service = Service(listings, Policy(hold=0.8, measure="jaccard"))
+    asked = {"text": f"number 3 {CAFE}", "min_similarity": 0.3}
+    by_default, by_words = service.search(asked), service.search(asked | {"measure": "words"})
+    assert by_default == service.search(asked | {"measure": "jaccard"}) != by_words
+
+
 def test_it_describes_itself(served: Served) -> None:
     """The description is valid, names each path, and the pages load nothing from elsewhere."""
     described = served.ask("openapi.json").json

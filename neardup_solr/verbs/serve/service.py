@@ -23,7 +23,7 @@ from neardup_solr.errors import (
     SolrUnauthorized,
     SolrUnreachable,
 )
-from neardup_solr.measures import measure_named
+from neardup_solr.measures import NAMES, measure_named
 from neardup_solr.minhash.encode import encode_documents
 from neardup_solr.progress import Failures, SourceProgress, ignore
 from neardup_solr.records import NOTHING, Document, make_refusal
@@ -181,7 +181,7 @@ class Service:
         return replace(gate, finder=finder, answers=answers).decide_apart(requests)
 
     def search(self, asked: Json) -> Json:
-        """Find the near-duplicates of a text, or of a document."""
+        """Find the near-duplicates of a text, or of a document, by the measure of the gate."""
         for name in asked:
             require(name in OF_SEARCH, f"there is no `{name}`", f"give {', '.join(OF_SEARCH)}")
         most = asked.get("candidates", 1)
@@ -190,9 +190,10 @@ class Service:
         wanted = asked.get("fq", ())
         if isinstance(wanted, str | list) and self.fq:
             wanted = [*self.fq, *([wanted] if isinstance(wanted, str) else wanted)]
-        collection = self.collection
+        collection, usual = self.collection, measure_named(self.policy.measure).name
+        given = {"measure": usual} | asked if usual in NAMES else asked
         try:
-            found = search(collection, **asked | {"fq": wanted})
+            found = search(collection, **given | {"fq": wanted})
         except SettingsError as error:
             if isinstance(error, ArgumentError) or asked.keys().isdisjoint(MAY_LACK):
                 raise
