@@ -122,6 +122,11 @@ class Collection:
         return f"{self.base}/{self.name}"
 
     @property
+    def identity(self) -> str:
+        """The name and the names of fields: what is known of one collection holds for no other."""
+        return f"{self.name} {self.names.to_note()}"
+
+    @property
     def place(self) -> str:
         """The options that name it in a command of `neardup`, for messages that propose one."""
         return place(self.name, None if self.session.embedded else self.server)

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 
-from neardup_solr.errors import SettingsError, SolrError, counted
+from neardup_solr.errors import SettingsError, SolrError, SourceError, counted
 from neardup_solr.progress import LOG, OnProgress, Progress
 from neardup_solr.settings import Settings
 from neardup_solr.solr import query, schema
@@ -267,7 +267,7 @@ class Follower:
         """Count the marks that have changed. What Solr did not take is tried again."""
         try:
             made = marking.result()
-        except SolrError as error:
+        except (SolrError, SourceError) as error:
             LOG.warning("following %s: marks: %s", self.run.collection.name, error)
         else:
             self._marked = state
@@ -322,9 +322,10 @@ def _between(since: int | str, until: int | str) -> str:
 def make_marking(collection: Collection, remember: Path) -> Callable[[], Marks]:
     """Make what marks the clusters of a remembered run anew, by the arguments of that run.
 
-    Raises SourceError if there is no such run, SettingsError if documents cannot be marked.
+    Raises SourceError if there is no such run of the collection, SettingsError if documents cannot
+    be marked.
     """
-    asked = read_asked(remember)
+    asked = read_asked(remember, collection)
     require_markable(collection)
 
     def mark_anew() -> Marks:

@@ -332,7 +332,7 @@ def _describe(given: Compared, options: Options) -> str:
     """Describe what is compared of a collection or of a source: anything else is another work."""
     if is_collection(given):
         filters = f" {options.fq!r}" if options.fq else ""
-        return f"{given.name} {given.names.to_note()}{filters}"
+        return given.identity + filters
     return f"a source, on repeat {options.on_repeat}"
 
 

@@ -27,6 +27,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.text.packed import Packed, pack
 
 if TYPE_CHECKING:
+    from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.duplicates import Options
     from neardup_solr.verbs.duplicates.inputs import Gathered
 
@@ -406,7 +407,7 @@ def read(path: Path) -> tuple[str, StoredRun] | str:
             if not first.strip(b"\0"):  # a crash of the machine may leave nothing in it
                 return f"{path.name} is damaged" if first else f"{path.name} is empty"
             if first != FIRST_LINE:
-                reason = "is not what a run of duplicates remembers"
+                reason = "no run of duplicates wrote this file"
                 raise SourceError(str(path), reason, "name another file by `remember`")
             check, _, told = file.readline().rstrip(b"\n").partition(b" ")
             if check != b"%08x" % zlib.crc32(told):
@@ -429,16 +430,20 @@ def read(path: Path) -> tuple[str, StoredRun] | str:
         raise SourceError(str(path), reason, "name another file by `remember`") from None
 
 
-def read_asked(path: Path) -> Mapping[str, Any]:
+def read_asked(path: Path, collection: Collection) -> Mapping[str, Any]:
     """Read the arguments of `duplicates` by which the run of a file is run again.
 
-    Raises SourceError if there is no such run, or it is one of a version that did not store them.
+    Raises SourceError if there is no such run of the collection, or it is one of a version that did
+    not store them.
     """
     found = read(path)
     reason = found if isinstance(found, str) else "it does not say how the last run was asked for"
+    step = f"neardup duplicates {collection.place} --mark --remember"
     if isinstance(found, str) or not found[1].asked:
-        step = f"run this once: neardup duplicates --mark --remember {path}"
-        raise SourceError(str(path), reason, step)
+        raise SourceError(str(path), reason, f"run this once: {step} {path}")
+    if collection.identity not in found[0]:
+        reason = f"the last run was not of {collection.name!r}, or of other text fields"
+        raise SourceError(str(path), reason, f"name another file, and run this once: {step} FILE")
     return found[1].asked
 
 

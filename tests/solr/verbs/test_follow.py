@@ -240,7 +240,7 @@ def test_clusters_stay_marked_as_documents_come_and_go(
 def test_marks_need_a_run_to_repeat(solr: Collection, tmp_path: Path) -> None:
     """A file that is none, or of an earlier version, is told with what writes it."""
     remember = tmp_path / "known"
-    step = f"run this once: neardup duplicates --mark --remember {remember}"
+    step = f"run this once: neardup duplicates {solr.place} --mark --remember {remember}"
     with pytest.raises(SourceError, match=f"there was no run before; {step}"):
         nd.annotate(solr, follow=True, mark=True, remember=remember)
     put(solr, {"id": "a", "content": FERRY})
@@ -250,6 +250,14 @@ def test_marks_need_a_run_to_repeat(solr: Collection, tmp_path: Path) -> None:
     assert not isinstance(found, str)
     previous_run.write(remember, found[0], replace(found[1], asked={}))
     with pytest.raises(SourceError, match=f"how the last run was asked for; {step}"):
+        nd.annotate(solr, follow=True, mark=True, remember=remember)
+    work = found[0].replace(solr.name, "another")
+    previous_run.write(remember, work, found[1])
+    before = remember.read_bytes()
+    with pytest.raises(SourceError, match=f"last run was not of '{solr.name}'.*another file"):
+        nd.annotate(solr, follow=True, mark=True, remember=remember)
+    remember.write_bytes(before[: len(before) // 2])
+    with pytest.raises(SourceError, match=f"known is damaged; {step}"):
         nd.annotate(solr, follow=True, mark=True, remember=remember)
     for given in ({"mark": True}, {"mark": True, "follow": True}, {"remember": remember}):
         with pytest.raises(ArgumentError, match="`mark`"):

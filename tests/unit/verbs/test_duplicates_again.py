@@ -258,7 +258,7 @@ def test_another_file_is_left_alone(tmp_path: Path) -> None:
     """A file that is something else is refused before anything is read, and stays."""
     other = tmp_path / "listings.csv"
     other.write_text("id,text\n1,a\n", encoding="utf-8")
-    with pytest.raises(nd.SourceError, match="not what a run of duplicates remembers"):
+    with pytest.raises(nd.SourceError, match="no run of duplicates wrote this file"):
         nd.duplicates(documents(["a b", "b c"]), remember=other)
     assert other.read_text(encoding="utf-8") == "id,text\n1,a\n"
     with pytest.raises(nd.SourceError, match="its folder does not exist"):
