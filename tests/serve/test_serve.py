@@ -26,6 +26,7 @@ from neardup_solr.minhash.encode import encode_documents
 from neardup_solr.settings import DEFAULT_SETTINGS
 from neardup_solr.solr import query
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.names import Names
 from neardup_solr.solr.query import Known
 from neardup_solr.verbs.gate.policy import Policy
 from neardup_solr.verbs.gate.write import make_match
@@ -187,6 +188,36 @@ def test_a_search_compares_as_the_gate_does(listings: Collection) -> None:
     assert by_default == service.search(asked | {"measure": "jaccard"}) != by_words
 
 
+def test_a_document_may_have_the_names_of_its_fields(listings: Collection) -> None:
+    """The key and the text are taken by the collection's names, too."""
+    service = Service(listings, Policy())
+    made = service.read([{"id": "1", "text": CAFE}, {"id": "1", "content": CAFE}])
+    assert [(one.id, one.text) for one in made if isinstance(one, nd.Document)] == [("1", CAFE)] * 2
+    names = Names(id="key", text=("title", "body"), prefix="nd_")
+    service.collection = replace(listings, names=names)
+    made = service.read([{"key": "1", "title": CAFE}, {"key": "1", "text": CAFE}])
+    assert [(one.id, one.text) for one in made if isinstance(one, nd.Document)] == [("1", CAFE)] * 2
+
+
+def test_what_lets_everything_pass_is_told(
+    listings: Collection, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A filter that no document matches, and answers that are not there."""
+    Service(listings, Policy(), fq=("id:3",))
+    assert not caplog.messages
+    Service(listings, Policy(), fq=("nofield:x",), answers=tmp_path / "none.csv")
+    assert [message.partition(", ")[0] for message in caplog.messages] == [
+        "no document matches the filters now",
+        f"{tmp_path / 'none.csv'}: there is no such file now",
+    ]
+
+
+def test_a_path_begins_with_a_slash(listings: Collection) -> None:
+    """Else the address would be wrong."""
+    with pytest.raises(nd.ArgumentError, match="cannot be 'neardup'; begin it with /"):
+        nd.serve(listings, root_path="neardup")
+
+
 def test_it_describes_itself(served: Served) -> None:
     """The description is valid, names each path, and the pages load nothing from elsewhere."""
     described = served.ask("openapi.json").json
@@ -238,7 +269,8 @@ def _log_and_stop(served: Served) -> None:
     said = served.log.read_text("utf-8")
     assert "4711" not in said
     assert "secret" not in said
-    check, search, unknown = served.lines
+    begun, check, search, unknown = served.lines
+    assert re.fullmatch(r"serving \w+ by words: tag from 0.5", begun["message"])
     assert (check["id"], check["path"], check["status"], check["documents"]) == (
         "mine", "/check", 200, 1,
     )  # fmt: skip
@@ -297,12 +329,16 @@ def test_tokens_have_rights(listings: Collection, tmp_path: Path) -> None:
         assert served.ask("metrics", **feeder).status == 403
         assert served.ask("metrics", Authorization="Bearer c4n4ry-of-the-ops").status == 200
         assert served.ask("ready").status == 200
-        assert {line["client"] for line in served.lines} == {None, "feeder", "ops"}
+        assert {line["client"] for line in served.lines if "path" in line} == {
+            None,
+            "feeder",
+            "ops",
+        }
         path.write_text("feeder c4n4ry-of-feeder metrics\n")
         while served.ask("metrics", **feeder).status != 200:
             assert served.process.poll() is None
         path.write_text("feeder c4n4ry\n")
-        while not [line for line in served.lines if "level" in line]:
+        while not [line for line in served.lines if line.get("level") == "WARNING"]:
             assert served.ask("metrics", **feeder).status == 200
         served.stop()
         assert "c4n4ry" not in served.log.read_text("utf-8")

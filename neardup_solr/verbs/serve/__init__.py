@@ -88,6 +88,8 @@ def serve(
         reason = f"the service needs {error.name}"
         raise SettingsError(reason, "pip install 'neardup-solr[serve]'") from None
     require(0 <= port < 1 << 16, f"`port` cannot be {port}", "give 1 to 65535, or 0 for a free one")
+    is_path = not root_path or root_path.startswith("/")
+    require(is_path, f"`root_path` cannot be {root_path!r}", "begin it with /, such as /neardup")
     most = in_bytes(max_body, "max_body")
     require_positive(max_body=most, max_documents=max_documents, concurrency=concurrency)
     policy = Policy(

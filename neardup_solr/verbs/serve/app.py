@@ -176,9 +176,17 @@ class App:
         stop = threading.Event()
 
         def look() -> None:
+            told = ""
             while not stop.wait(LOOK_SECONDS):
                 try:
                     self.service.look()
+                    problem = str(self.service.problem or "")
+                    if problem != told:
+                        level = "WARNING" if problem else "INFO"
+                        _log(
+                            {"level": level, "message": problem or "the collection is served again"}
+                        )
+                    told = problem
                     if self.tokens is not None:
                         self.tokens.refresh()
                 except Exception as error:  # without a next look nothing would be served any more
@@ -189,6 +197,7 @@ class App:
         for log in logs:
             log.addHandler(handler)
         thread.start()
+        _log({"level": "INFO", "message": f"serving {self.service.description}"})
         interval = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_SECONDS)
         try:

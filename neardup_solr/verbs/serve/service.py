@@ -25,11 +25,11 @@ from neardup_solr.errors import (
 )
 from neardup_solr.measures import NAMES, measure_named
 from neardup_solr.minhash.encode import encode_documents
-from neardup_solr.progress import Failures, SourceProgress, ignore
+from neardup_solr.progress import LOG, Failures, SourceProgress, ignore
 from neardup_solr.records import NOTHING, Document, make_refusal
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.names import BANDS
+from neardup_solr.solr.names import BANDS, ID, TEXT
 from neardup_solr.solr.responses import is_of_cluster, is_of_solr
 from neardup_solr.solr.update import orders
 from neardup_solr.solr.waiting import Retry
@@ -90,6 +90,10 @@ class Service:
         if self.problem is not None:
             raise self.problem
         self._decide([[Document(id="-", text="to compile what is needed")]])
+        if fq and not collection.count(fq):
+            LOG.warning("no document matches the filters now, and nothing is near to any text")
+        if isinstance(self._answers, Path) and not self._answers.exists():
+            LOG.warning("%s: there is no such file now, and so no answers", self._answers)
 
     def _open_gate(self, collection: Collection) -> GateRun:
         """Prepare what all requests share, and check that the collection has what is compared."""
@@ -102,6 +106,13 @@ class Service:
             failures=Failures(ignore),
             progress=progress,
         )
+
+    @property
+    def description(self) -> str:
+        """The collection, and what its documents are compared by, with the bounds."""
+        bounds = (f"{action} from {at:g}" for action, at in self.policy.bounds if at is not None)
+        measure = measure_named(self.policy.measure).name
+        return f"{self.collection.name} by {measure}: {', '.join(bounds)}"
 
     @property
     def reading(self) -> Reading:
@@ -217,6 +228,17 @@ class Service:
         found = explain(self.collection, asked["id"], asked["other_id"], **chosen)
         return make_record(found)
 
+    def _rename(self, given: Json) -> Json:
+        """Take the names of the collection's fields for those of a request, and the other way."""
+        names, columns = self.collection.names, self.reading.text
+        renamed = dict(given)
+        if names.id in given:
+            renamed.setdefault(ID, given[names.id])
+        if not any(column in given for column in columns):
+            text = given.get("text", given.get(TEXT) if names.is_plain else None)
+            renamed |= {} if text is None else {columns[0]: text}
+        return renamed
+
     def make_entries(self, documents: Sequence[Document]) -> bytes:
         """Compute the fields that `index`, or `annotate`, writes for documents."""
         documents = [replace(one, kept=NOTHING) for one in documents]
@@ -244,8 +266,8 @@ class Service:
         reading = self.reading
         objects = []
         for number, one in enumerate(given):
-            if isinstance(one, dict) and "text" in one and not any(c in one for c in reading.text):
-                one = {**one, reading.text[0]: one["text"]}
+            if isinstance(one, dict):
+                one = self._rename(one)
             objects.append((f"documents[{number}]", one, b""))
         source = Opened(given="documents", name="documents", path=None, reading=reading)
         found = from_objects(source, objects, reading)

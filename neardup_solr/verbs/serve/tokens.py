@@ -28,6 +28,7 @@ class Tokens:
     path: Path
     _known: dict[str, tuple[bytes, frozenset[str]]] = field(default_factory=dict, repr=False)
     _state: tuple[int, ...] = field(default=(), repr=False)
+    _told: str = field(default="", repr=False)  # that is wrong with the file
 
     def __post_init__(self) -> None:
         self._state = self._look()
@@ -42,7 +43,11 @@ class Tokens:
             self._state = state
             self._known = _read(self.path)
         except SourceError as error:
-            LOG.warning("%s; the tokens of before count", error)
+            if str(error) != self._told:
+                LOG.warning("%s; the tokens of before count", error)
+            self._told = str(error)
+        else:
+            self._told = ""
 
     def find(self, header: str) -> tuple[str, frozenset[str]] | None:
         """Find the name and the rights of who sends this Authorization, None for no one.
