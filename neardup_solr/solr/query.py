@@ -196,7 +196,7 @@ def select_if_settings(
     return found if found.counts["these"] == found.counts["any"] > 0 else None
 
 
-class Asked(NamedTuple):
+class Probe(NamedTuple):
     """A document whose hits are looked for: its terms, and its form, which is compared."""
 
     terms: Sequence[str]
@@ -347,7 +347,7 @@ def _ask_any(
 
 def hits_apart(
     collection: Collection,
-    asked: Sequence[Asked],
+    probes: Sequence[Probe],
     question: Question,
     known: Known,
     *,
@@ -360,11 +360,11 @@ def hits_apart(
 
     Raises OtherSettings as `hits_of_each` does.
     """
-    are_alone = [not known.large.isdisjoint(one.terms) for one in asked]
-    others = list(compress(asked, [not one for one in are_alone]))
+    are_alone = [not known.large.isdisjoint(one.terms) for one in probes]
+    others = list(compress(probes, [not one for one in are_alone]))
     together = iter(_hits_together(collection, others, question, known))
     found = []
-    for one, is_alone in zip(asked, are_alone, strict=True):
+    for one, is_alone in zip(probes, are_alone, strict=True):
         if not is_alone:
             found.append(next(together))
         elif leaves_large:
@@ -375,14 +375,14 @@ def hits_apart(
 
 
 def _hits_together(
-    collection: Collection, asked: Sequence[Asked], question: Question, known: Known
+    collection: Collection, probes: Sequence[Probe], question: Question, known: Known
 ) -> list[Hits]:
-    if len(asked) == 1:
-        return [_hits_alone(collection, asked[0], question, known)]
-    terms = [one.terms for one in asked]
+    if len(probes) == 1:
+        return [_hits_alone(collection, probes[0], question, known)]
+    terms = [one.terms for one in probes]
     wanted = collection.terms(question.field, sorted(set(chain.from_iterable(terms))))
     if not wanted.values:
-        return [Hits() for _ in asked]
+        return [Hits() for _ in probes]
     found = _ask_any(collection, wanted, question, NEAREST)
     question = replace(question, settings=None)
     if found.total <= NEAREST:
@@ -390,23 +390,23 @@ def _hits_together(
         if many := [own for own, each in zip(terms, hits, strict=True) if len(each.found) > MANY]:
             known.large |= _find_large(collection, question.field, sorted({*chain(*many)}))
         return hits
-    middle = len(asked) // 2
-    halves = asked[:middle], asked[middle:]
+    middle = len(probes) // 2
+    halves = probes[:middle], probes[middle:]
     return [one for half in halves for one in hits_apart(collection, half, question, known)]
 
 
-def _hits_alone(collection: Collection, asked: Asked, question: Question, known: Known) -> Hits:
+def _hits_alone(collection: Collection, probe: Probe, question: Question, known: Known) -> Hits:
     """Find what one document shares terms with, and learn which terms are large.
 
     What has a large one is counted first, so that not too much is fetched in vain.
     """
-    terms, hot = asked.terms, set[str]()
+    terms, hot = probe.terms, set[str]()
     if many := [term for term in terms if term in known.large]:
         counts = _count_terms(collection, question.field, many)
         known.large.difference_update(compress(many, [each <= MANY for each in counts]))
         if max(counts) > MOST:
             _learn_hot(collection, question.field, terms, hot)
-        elif found := _near_hits(collection, asked, question, known):
+        elif found := _near_hits(collection, probe, question, known):
             return found
     was_expected = bool(hot)
     (found,) = hits_of_each(collection, [terms], question, hot)
@@ -422,13 +422,13 @@ def _find_large(collection: Collection, field: str, terms: Sequence[str]) -> set
 
 
 def _near_hits(
-    collection: Collection, asked: Asked, question: Question, known: Known
+    collection: Collection, probe: Probe, question: Question, known: Known
 ) -> Hits | None:
     """Find the hits of one document that are near to it, and fetch only those that are not known.
 
     Returns None if they are too many, have no versions, or change meanwhile.
     """
-    wanted = collection.terms(question.field, asked.terms)
+    wanted = collection.terms(question.field, probe.terms)
     versions = replace(question, fields=(VERSION,))
     found = _ask_any(collection, wanted, versions, MOST, is_scored=True)
     if found.total > MOST or any(one.get(VERSION) is None for one in found.documents):
@@ -441,7 +441,7 @@ def _near_hits(
         own |= known.keep(collection.select(by_ids(new), fields=fields, limit=len(new)).documents)
     if not shared.keys() <= own.keys():
         return None
-    near = compress(shared.items(), known.choose(asked.form, [own[key][0] for key in shared]))
+    near = compress(shared.items(), known.choose(probe.form, [own[key][0] for key in shared]))
     return Hits(found=_rank(hit(own[key][1], count) for key, count in near))
 
 

@@ -15,9 +15,9 @@ from neardup_solr.minhash import sign, signature
 from neardup_solr.records import Document, Hit, Match
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.query import (
-    Asked,
     Hits,
     Known,
+    Probe,
     Question,
     hits_apart,
     hits_of_each,
@@ -141,8 +141,8 @@ def hits_of_batch(collection: Collection, batch: SignedBatch, finder: Finder) ->
     if finder.known is None:
         found = hits_of_each(collection, terms, question, finder.hot)
     else:
-        asked, leaves = list(map(Asked, terms, batch.known)), finder.leaves_large
-        found = hits_apart(collection, asked, question, finder.known, leaves_large=leaves)
+        probes, leaves = list(map(Probe, terms, batch.known)), finder.leaves_large
+        found = hits_apart(collection, probes, question, finder.known, leaves_large=leaves)
     if not finder.with_most_shared:
         return found
     return with_most_shared(collection, terms, question, found)
