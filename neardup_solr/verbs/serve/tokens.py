@@ -28,7 +28,6 @@ class Tokens:
     path: Path
     _known: dict[str, tuple[bytes, frozenset[str]]] = field(default_factory=dict, repr=False)
     _state: tuple[int, ...] = field(default=(), repr=False)
-    _told: str = field(default="", repr=False)  # that is wrong with the file
 
     def __post_init__(self) -> None:
         self._state = self._look()
@@ -43,11 +42,7 @@ class Tokens:
             self._state = state
             self._known = _read(self.path)
         except SourceError as error:
-            if str(error) != self._told:
-                LOG.warning("%s; the tokens of before count", error)
-            self._told = str(error)
-        else:
-            self._told = ""
+            LOG.warning("%s; the tokens of before count", error)
 
     def find(self, header: str) -> tuple[str, frozenset[str]] | None:
         """Find the name and the rights of who sends this Authorization, None for no one.
@@ -62,11 +57,11 @@ class Tokens:
         return found
 
     def _look(self) -> tuple[int, ...]:
+        """Look at what changes with the file; it is empty if there is none."""
         try:
             seen = os.stat(self.path)
-        except (OSError, ValueError) as error:
-            said = getattr(error, "strerror", None) or error
-            raise SourceError(str(self.path), f"cannot be read ({said})", STEP) from None
+        except (OSError, ValueError):
+            return ()
         return seen.st_mtime_ns, seen.st_size, seen.st_ino
 
 
@@ -75,7 +70,8 @@ def _read(path: Path) -> dict[str, tuple[bytes, frozenset[str]]]:
     try:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, ValueError) as error:
-        said = getattr(error, "strerror", None) or "it is not UTF-8"
+        is_utf8 = not isinstance(error, UnicodeDecodeError)
+        said = getattr(error, "strerror", None) or (error if is_utf8 else "it is not UTF-8")
         raise SourceError(str(path), f"cannot be read ({said})", STEP) from None
     known: dict[str, tuple[bytes, frozenset[str]]] = {}
     for number, line in enumerate(lines, 1):
