@@ -314,9 +314,11 @@ def hits_of_each(
     if found.total <= MOST:
         shared = assign_hits(terms, found.documents, question.field)
         return [replace(each, is_cut=one) for each, one in zip(shared, is_cut, strict=True)]
-    own = (asked.intersection(_values(one, question.field)) for one in found.documents)
-    most = [term for term, _ in Counter(chain.from_iterable(own)).most_common(SUSPECTS)]
-    if _learn_hot(collection, question.field, list(asked) if is_scored else most, hot):
+    suspects = list(asked)
+    if not is_scored:
+        own = (asked.intersection(_values(one, question.field)) for one in found.documents)
+        suspects = [one for one, _ in Counter(chain.from_iterable(own)).most_common(SUSPECTS)]
+    if _learn_hot(collection, question.field, suspects, hot):
         return hits_of_each(collection, terms, question, hot)
     if len(terms) == 1:
         return [Hits(is_cut=True)]

@@ -128,8 +128,9 @@ def know(comparer: Comparer, before: Known | None = None) -> Known:
         return near
 
     make_forms = partial(join_stored, measure=comparer.measure)
-    begun = before or Known(make_forms=make_forms, choose=choose)
-    return replace(begun, make_forms=make_forms, choose=choose)
+    if before is None:
+        return Known(make_forms=make_forms, choose=choose)
+    return replace(before, make_forms=make_forms, choose=choose)
 
 
 def hits_of_batch(collection: Collection, batch: SignedBatch, finder: Finder) -> list[Hits]:

@@ -228,10 +228,9 @@ class Service:
         found = explain(self.collection, asked["id"], asked["other_id"], **chosen)
         return make_record(found)
 
-    def _rename(self, given: Json) -> Json:
+    def _rename(self, given: Json, columns: Sequence[str]) -> Json:
         """Take the names of the collection's fields for those of a request, and the other way."""
-        names, columns = self.collection.names, self.reading.text
-        renamed = dict(given)
+        names, renamed = self.collection.names, dict(given)
         if names.id in given:
             renamed.setdefault(ID, given[names.id])
         if not any(column in given for column in columns):
@@ -267,7 +266,7 @@ class Service:
         objects = []
         for number, one in enumerate(given):
             if isinstance(one, dict):
-                one = self._rename(one)
+                one = self._rename(one, reading.text)
             objects.append((f"documents[{number}]", one, b""))
         source = Opened(given="documents", name="documents", path=None, reading=reading)
         found = from_objects(source, objects, reading)
