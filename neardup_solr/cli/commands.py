@@ -66,7 +66,7 @@ def index(given: Given, *, max_failed: str = "0", restart: bool = False) -> int:
     try:
         # A collection that is created here has one replica of each shard.
         target = given.connect(create=given["min_replicas"] == 1)
-        usual = _choose_folder(source, target.server, target.name)  # opens it
+        usual = _choose_folder(source, target.base, target.name)  # opens it
         folder = given["job"] = given["job"] or usual
     except nd.SolrError as error:
         is_node_away = isinstance(error, nd.SolrAnswerError) and is_of_cluster(error)

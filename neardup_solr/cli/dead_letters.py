@@ -41,8 +41,8 @@ def show_letters(
         from neardup_solr.checkpoint import folders_of
 
         target = given.connect()
-        folders = folders_of(target.server, target.name)
-        whose = f"of {target.name} at {target.server}"
+        folders = folders_of(target.base, target.name)
+        whose = f"of {target.name} at {target.base}"
     elif given.address is not None or given.collection is not None:
         raise click.BadParameter("--job tells which: leave --solr and --collection out")
     else:
@@ -118,7 +118,7 @@ def _find_target(given: Given) -> Collection:
     is_usual = os.environ.get(ADDRESS) or work.server in embedded.addresses()
     address = None if is_usual else work.server
     target = options.connect(address, given.collection or work.collection)
-    if os.environ.get(ADDRESS) and target.server != work.server:
+    if os.environ.get(ADDRESS) and target.base != work.server:
         reason = f"the job is of a collection at {work.server}, and ${ADDRESS} names another"
         raise nd.JobError(reason, f"add --solr {work.server}")
     return target

@@ -129,12 +129,7 @@ class Collection:
     @property
     def place(self) -> str:
         """The options that name it in a command of `neardup`, for messages that propose one."""
-        return place(self.name, None if self.session.embedded else self.server)
-
-    @property
-    def server(self) -> str:
-        """The address by which the server is known from run to run: that of ZooKeeper, if given."""
-        return self.session.nodes.known_as or self.base
+        return place(self.name, None if self.session.embedded else self.base)
 
     def add(self, documents: Sequence[bytes | Mapping[str, Any]]) -> tuple[Refusal, ...]:
         """Send documents as they are. Those with an id already there are replaced.

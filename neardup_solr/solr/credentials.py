@@ -33,7 +33,6 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 AUTHORITIES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 HEADERS = "NEARDUP_SOLR_HEADERS"
 PROXIES = ("http", "https", "socks4", "socks4a", "socks5", "socks5h")
-SCHEME = "zk://"  # of an address of ZooKeeper
 _SET = f"set ${PASSWORD} or ${PASSWORD_FILE}"
 
 
@@ -298,8 +297,3 @@ def is_url(address: str, schemes: Sequence[str] = ("http", "https")) -> bool:
         return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
-
-
-def is_zookeeper(address: object) -> bool:
-    """Return True if an address is that of a ZooKeeper."""
-    return isinstance(address, str) and address.startswith(SCHEME)

@@ -66,7 +66,7 @@ def add_judgements(collection: Collection, answers: Sequence[Answer]) -> None:
 
 def _require_own(collection: Collection) -> None:
     """Refuse a collection that has documents other than answers, or cannot have answers."""
-    apart = f"create one for them: neardup init {place('answers', collection.server)}"
+    apart = f"create one for them: neardup init {place('answers', collection.base)}"
     try:
         others = collection.count(["-answer:[* TO *]"])
     except SolrAnswerError as error:

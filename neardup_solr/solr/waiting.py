@@ -237,7 +237,6 @@ class Nodes:
 
     def __init__(self, given: str = "", *, has_secrets: bool = False) -> None:
         self.given, self.has_secrets = given, has_secrets
-        self.known_as = ""  # if not by its address: by that of its ZooKeeper
         self.is_cloud: bool | None = None  # None as long as nobody knows
         self._nodes: tuple[str, ...] = (given,)  # the one that is asked next is the first
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from neardup_solr.arguments import checked, in_seconds
-from neardup_solr.errors import ArgumentError, ServerError, SolrUnreachable
-from neardup_solr.solr.cloud import nodes_at
+from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.credentials import Access, Connection, from_environment, is_zookeeper
+from neardup_solr.solr.credentials import Access, Connection, from_environment
 from neardup_solr.solr.names import require_name
-from neardup_solr.solr.waiting import PROBE_PAUSE
 
 ADDRESS = "NEARDUP_SOLR_URL"
 NAME = "neardup"  # of a collection that nobody named
@@ -40,8 +37,7 @@ def connect(
 
     `address` is that of a Solr ("http://host:8983/solr"), or of a collection in it
     ("http://host:8983/solr/listings"). `collection` is the name in that Solr (default: "neardup").
-    "zk://host:2181,host:2181/path" is the ZooKeeper of a SolrCloud, which tells its nodes. Of a
-    SolrCloud another node is asked if the one that is asked does not answer.
+    Of a SolrCloud it is that of any node; another node is asked if that one does not answer.
     `address` may also be a `pysolr.Solr`: then the collection is its own, and its session sends
     the requests, with all that was set there.
 
@@ -66,7 +62,7 @@ def connect(
     yours does not have, the address is not an http or https URL or names another collection, the
     CA file or the client certificate cannot be used, or a password would go unencrypted to another
     machine; SettingsError if a user or a password is missing, or cannot be read; SolrUnreachable if
-    no Solr, or no ZooKeeper, answers; ServerError if the embedded Solr cannot be fetched or
+    no Solr answers; ServerError if the embedded Solr cannot be fetched or
     started.
     """
     patience = in_seconds(patience, "patience")
@@ -77,8 +73,7 @@ def connect(
         usual = from_environment()
         headers = usual.headers if headers is None else headers
         access = Access(ca=ca, cert=cert, headers=headers, proxy=proxy, plain_http=plain_http)
-        nodes = nodes_at(str(address)) if is_zookeeper(address) else []
-        found = _open(address, collection, access, nodes)
+        found = _open(address, collection, access)
     else:
         found = _open_embedded(collection or NAME, heap, on_started)
     with found.session.outages.waited_for(patience):
@@ -119,32 +114,19 @@ def _create(target: Collection) -> None:
 def connect_again(address: str, collection: str, *, patience: float) -> Collection:
     """Open a collection that another process has just reached: what is away will come back.
 
-    It is waited for, at most `patience` seconds, and by ZooKeeper as long again.
+    It is waited for, at most `patience` seconds.
 
     Raises SolrUnreachable, or another SolrError, if it does not come back.
     """
-    began, nodes = time.monotonic(), list[str]()
-    while is_zookeeper(address) and not nodes:
-        try:
-            nodes = nodes_at(address)
-        except SolrUnreachable:
-            if time.monotonic() - began >= patience:
-                raise
-            time.sleep(PROBE_PAUSE)
-    found = _open(address, collection, from_environment(), nodes)
+    found = _open(address, collection, from_environment())
     found.session.assume_reachable()
     with found.session.outages.waited_for(patience):
         return replace(found, names=found.kept_names())
 
 
-def _open(
-    address: str | Connection, collection: str | None, access: Access, nodes: list[str]
-) -> Collection:
-    """Open a collection at an address, or at the nodes of its ZooKeeper, and ask it nothing."""
-    found = open_collection(nodes[0] if nodes else address, collection or NAME, access=access)
-    found.session.nodes.learn(nodes)
-    if nodes:
-        found.session.nodes.known_as = str(address).rstrip("/")
+def _open(address: str | Connection, collection: str | None, access: Access) -> Collection:
+    """Open a collection at an address, and ask it nothing."""
+    found = open_collection(address, collection or NAME, access=access)
     if collection not in (None, found.name):
         reason = f"the address names the collection {found.name!r}, and `collection` is"
         step = f"give the address without a collection: {found.base}"

@@ -84,7 +84,7 @@ def dead_letters(
         require_job(Path(job))
         return list(read_letters(Path(job)))
     assert collection is not None
-    folders = folders_of(collection.server, collection.name)
+    folders = folders_of(collection.base, collection.name)
     return [letter for folder in folders for letter in read_letters(folder)]
 
 
@@ -118,7 +118,7 @@ def retry(
     """
     started = time.monotonic()
     if job is None:
-        folders = folders_of(collection.server, collection.name)
+        folders = folders_of(collection.base, collection.name)
     else:
         folders = [Path(job)]
         _require_of(require_ended(Path(job)), Path(job), collection)

@@ -292,7 +292,7 @@ def _make_spec(source: SourceLike, collection: Collection, reading: Reading) -> 
         source=f"a {class_name(source)}" if paths is None else sources.shown_name(paths),
         identity=identity(source, reading),
         reading=asdict(reading) | {"text": list(reading.text), "keep": list(reading.keep)},
-        server=collection.server,
+        server=collection.base,
         collection=collection.name,
     )
 

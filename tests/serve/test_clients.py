@@ -46,7 +46,7 @@ def pages(home: Path) -> Iterator[Collection]:
     ) as made:
         requests.post(f"{made.url}/update?commit=true", json=[FERRY], timeout=60).raise_for_status()
         nd.init(made, text=("title", "content"), prefix="nd_")
-        prepared = nd.connect(made.server, made.name)
+        prepared = nd.connect(made.base, made.name)
         nd.annotate(prepared)
         yield prepared
 
@@ -78,7 +78,7 @@ def reader(
             if block.language == "console" and f"$ {word}" in block.text:
                 text = block.text.replace(SERVICE, served.address.rstrip("/"))
                 run_console(
-                    text.replace(ADDRESS, pages.server), f"docs/clients.md, block {block.number}"
+                    text.replace(ADDRESS, pages.base), f"docs/clients.md, block {block.number}"
                 )
 
     return type_lines
@@ -125,7 +125,7 @@ def test_what_logstash_would_send(served: Served, pages: Collection) -> None:
         asked = requests.post(ask.replace(SERVICE, served.address.rstrip("/")), json=body,
                               headers=FEEDER, timeout=60).json()  # fmt: skip
         if asked["action"] not in dropped:
-            to = send.replace(ADDRESS, pages.server)
+            to = send.replace(ADDRESS, pages.base)
             requests.post(to, json=mapped, timeout=60).raise_for_status()
     pages.commit()
     assert [pages.count([f"id:{id}"]) for id in ("log-1", "log-2")] == [0, 1]
@@ -175,7 +175,7 @@ def test_what_curl_shows_if_something_is_wrong(
     said = curl(f"{served.address}search", *checker, *new)
     assert said[:2] == (22, "403")
     assert "this token has not the right 'search'" in said[2]
-    with nginx(tmp_path, solr=f"location / {{ proxy_pass {pages.server[:-5]}; }}") as fronts:
+    with nginx(tmp_path, solr=f"location / {{ proxy_pass {pages.base[:-5]}; }}") as fronts:
         service = serving(f"{fronts['solr']}/solr/pages", tmp_path / "log")
         alone = service.__enter__()
         assert curl(f"{alone.address}ready")[:2] == (0, "200")

@@ -563,7 +563,7 @@ def test_a_cloud_is_started_seen_and_left(home: Layout) -> None:
     assert neardup_solr("start").returncode == 0
     one = nd.connect(collection="one", create=True)
     assert nd.index([("1", "a b c d")], one).indexed == 1
-    taken = str(one.server).split(":")[-1].removesuffix("/solr")
+    taken = str(one.base).split(":")[-1].removesuffix("/solr")
     refused = neardup_solr("start", "--cloud", "2", "--port", taken).stderr
     assert f"port {taken} of node 1 is taken" in refused
     assert embedded.running() is not None  # only a cloud that can be started takes its place

@@ -222,7 +222,7 @@ def test_a_cloud_whose_nodes_speak_tls(
     with nodes(with_jars(home, tmp_path), 2) as started:
         addresses = [node.replace("http:", "https:") for node in started.nodes]
         nd.init(nd.connect(addresses[0], "ads"), shards=2, replicas=2)
-        for address in (*addresses, f"zk://127.0.0.1:{started.port + cloud.ZOOKEEPER}"):
+        for address in addresses:
             core = nd.connect(address, "ads")
             work(core)
             assert core.cluster().nodes == tuple(addresses)

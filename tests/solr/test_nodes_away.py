@@ -19,9 +19,9 @@ from neardup_solr.embedded.server import Server
 from neardup_solr.solr.responses import answer
 from tests.command import NEARDUP
 from tests.solr.cloud import in_folder, nodes, with_jars
-from tests.solr.test_zookeeper import kill
+from tests.solr.test_nodes import kill
 
-pytestmark = pytest.mark.slow  # test_zookeeper kills a node, too
+pytestmark = pytest.mark.slow  # test_nodes kills a node, too
 TEXTS = [f"number {n} of the {n % 7} old lamps in the street" for n in range(40)]
 
 

@@ -41,13 +41,13 @@ def test_a_collection_survives_an_upgrade(
         nd.init(core)
         nd.index(LISTINGS, core)
         before = nd.duplicates(core).pairs
-        guide(0, core.server)
+        guide(0, core.base)
         written = layout().cores / "shop"
     monkeypatch.setenv(CHOSEN, newer)
     with private_home(new):
         shutil.copytree(written, layout().cores / "shop")
         core = nd.connect(embedded.start().url, collection="shop")
-        guide(1, core.server)
+        guide(1, core.base)
         found = nd.duplicates(core)
         assert found.pairs == before
         nd.mark(core, found)

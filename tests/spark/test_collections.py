@@ -15,7 +15,6 @@ import neardup_solr as nd
 from neardup_solr import spark
 from neardup_solr.embedded import nodes as embedded_nodes
 from tests.solr.cloud import in_folder, nodes, with_jars
-from tests.solr.test_zookeeper import zookeeper
 from tests.spark.test_near import drawn
 
 SHARDS = (1, 2, 4)
@@ -101,9 +100,8 @@ def test_kept_columns_are_read_if_they_have_doc_values(session: SparkSession, cl
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("by_zookeeper", [False, True])
 def test_a_solr_that_is_away_when_tasks_begin_is_waited_for(
-    session: SparkSession, home: Path, tmp_path: Path, by_zookeeper: bool
+    session: SparkSession, home: Path, tmp_path: Path
 ) -> None:
     """It is killed after the driver has asked it, and comes back while the tasks wait."""
     place = in_folder(with_jars(home, tmp_path))
@@ -130,10 +128,9 @@ def test_a_solr_that_is_away_when_tasks_begin_is_waited_for(
     with nodes(place.home) as server, ThreadPoolExecutor(1) as pool:
         solr = nd.connect(server.url, "back")
         nd.init(solr)
-        address = zookeeper(server) if by_zookeeper else server.url
         slow = frame.mapInArrow(late, "id string, text string").repartition(2)
         restarted = pool.submit(restart)
-        written = spark.write(slow, address, "back", patience=120)
+        written = spark.write(slow, server.url, "back", patience=120)
         restarted.result()
         assert (written.read, written.indexed) == (20, 20)
         assert solr.count() == 20

@@ -149,7 +149,6 @@ def test_the_place_of_a_collection(shop: Collection) -> None:
     assert shop.place == f"-c {shop.name} --solr {shop.base}"
     assert replace(shop, name="other").place == f"-c other --solr {shop.base}"
     assert errors.place("ads", None) == "-c ads"
-    assert errors.place("ads", "zk://a:1,b:2/solr") == "-c ads --solr zk://a:1,b:2/solr"
     assert errors.place("ads", "http://anna:secret@host/solr") == "-c ads --solr http://host/solr"
 
 

@@ -70,13 +70,13 @@ def test_answers_are_obeyed_in_a_collection(solr: Collection, tmp_path: Path) ->
 
 def place(solr: Collection) -> tuple[str, ...]:
     """The options that name a collection."""
-    return ("--solr", solr.server, "-c", solr.name)
+    return ("--solr", solr.base, "-c", solr.name)
 
 
 @pytest.fixture
 def shared(solr: Collection) -> Iterator[Collection]:
     """A collection for answers beside that of the documents."""
-    made = nd.connect(solr.server, f"{solr.name}-answers")
+    made = nd.connect(solr.base, f"{solr.name}-answers")
     nd.init(made)
     yield made
     admin.drop(made)
@@ -136,10 +136,10 @@ def test_a_collection_of_documents_takes_no_answers(solr: Collection) -> None:
         nd.answer(solr, "1", "2", "same", answers=solr)
     assert solr.count() == len(TEXTS)
     with pytest.raises(nd.CoreMissing, match="neardup init -c none --solr"):
-        nd.answer(solr, "1", "2", "same", answers=f"{solr.server}/none")
+        nd.answer(solr, "1", "2", "same", answers=f"{solr.base}/none")
     with pytest.raises(nd.SolrUnreachable):
         nd.answer(solr, "1", "2", "same", answers="http://127.0.0.1:9/solr/answers")
-    for address in (solr.server, "zk://ann:secret@host:2181/solr", "ftp://host/solr/answers"):
+    for address in (solr.base, "zk://ann:secret@host:2181/solr", "ftp://host/solr/answers"):
         with pytest.raises(nd.ArgumentError, match="name the collection in the addr") as refused:
             nd.answer(solr, "1", "2", "same", answers=address)
         assert "secret" not in str(refused.value)

@@ -135,7 +135,7 @@ def test_collections_with_other_fields_are_compared(
 ) -> None:
     """One that was indexed with shingles, and one without them."""
     nd.index(documents(5), solr)
-    with fresh_core(solr.server) as other:
+    with fresh_core(solr.base) as other:
         nd.index([nd.Document(id="x", text=long_text(2))], other, settings={"fields": "all"})
         found = nd.duplicates(other, against=solr)
         assert [(one.id, one.other_id) for one in found.pairs] == [("x", "2")]

@@ -44,7 +44,7 @@ def test_report_finds_what_duplicates_does(there: Collection, model: Path) -> No
     told = neardup(
         "report",
         "--solr",
-        there.server,
+        there.base,
         "-c",
         there.name,
         "--model",
@@ -88,7 +88,7 @@ def test_a_gate_decides_by_a_model(there: Collection, records: Any, model: Path)
     source = model.parent / "new.jsonl"
     source.write_text(json.dumps(again) + "\n")
     columns = [part for name in FIELDS for part in ("--text-field", name)]
-    place = ("--solr", there.server, "-c", there.name)
+    place = ("--solr", there.base, "-c", there.name)
     told = neardup("gate", str(source), *place, *columns, "--model", str(model),
                    "--hold", "0.9", "--format", "tsv")  # fmt: skip
     assert told.returncode == 0, told.stderr

@@ -1,14 +1,11 @@
-"""A SolrCloud that is found by its ZooKeeper, and whose nodes come and go."""
+"""A SolrCloud whose nodes come and go."""
 
 from __future__ import annotations
 
-import socket
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -17,7 +14,6 @@ import neardup_solr as nd
 from neardup_solr.embedded import nodes as cloud
 from neardup_solr.embedded import server
 from neardup_solr.embedded.layout import Layout, recall
-from neardup_solr.embedded.server import Server
 from neardup_solr.solr.responses import answer
 from tests.solr.cloud import in_folder, nodes, with_jars
 
@@ -29,18 +25,15 @@ def place(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Layout:
 
 
 def test_a_node_that_is_away_is_not_missed(place: Layout) -> None:
-    """Any node and ZooKeeper are addresses; searches and updates go to the nodes that live."""
+    """Any node is an address; searches and updates go to the nodes that live."""
     with nodes(place.home, 2) as running:
         first, second = running.nodes
         assert cloud.collections(running) == {}
         solr = nd.connect(second, "two")
         assert nd.init(solr, shards=2, replicas=2).is_created
-        by_zookeeper = nd.connect(zookeeper(running), "two")
-        assert by_zookeeper.base == first
-        # A job is known by that address, whichever node is the first one that lives.
-        assert by_zookeeper.server == zookeeper(running)
+        other = nd.connect(first, "two")
         texts = [f"number {n} of the {n % 7} old lamps in the street" for n in range(60)]
-        assert nd.index(list(enumerate(texts[:30])), by_zookeeper, min_replicas=2).indexed == 30
+        assert nd.index(list(enumerate(texts[:30])), other, min_replicas=2).indexed == 30
         assert solr.count() == 30
         # Until the cluster notices it, Solr drops what is for a shard that this node leads.
         make_leader(solr, second)
@@ -84,11 +77,6 @@ def test_updates_wait_until_a_lost_leader_is_noticed(
         assert (solr.count([query]), solr.count()) == (30, 30)
 
 
-def zookeeper(running: Server) -> str:
-    """The address of the ZooKeeper of a cloud."""
-    return f"zk://127.0.0.1:{running.port + cloud.ZOOKEEPER}"
-
-
 def make_leader(solr: nd.Collection, node: str) -> None:
     """Make a node of a cloud the leader of all shards."""
 
@@ -123,35 +111,6 @@ def kill(place: Layout, number: int) -> None:
     process.kill()
     process.wait(30)
     assert server.find(cloud.places(place, 2)[number - 1]) is None
-
-
-def test_an_address_that_is_no_zookeeper_is_told(
-    cloud: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing there, no Solr in it, no package, or no address at all."""
-    port = urlsplit(cloud).port
-    assert port is not None
-    there = f"zk://127.0.0.1:{port + 1000}"
-    with pytest.raises(nd.SolrUnreachable, match=f"SolrCloud at /solr; it is at {there}$"):
-        nd.connect(f"{there}/solr")
-    for wrong in ("zk://", "zk:///solr", "zk://me:pw@host:2181"):
-        with pytest.raises(nd.ArgumentError, match="give one such as zk://host1:2181"):
-            nd.connect(wrong)
-    began = time.monotonic()
-    with pytest.raises(nd.SolrUnreachable, match=r"127.0.0.1:1: nothing listens there"):
-        nd.connect("zk://127.0.0.1:1")
-    with pytest.raises(nd.SolrUnreachable, match=r"no.such.host:2181: the host name"):
-        nd.connect("zk://no.such.host,127.0.0.1:1/solr")
-    assert time.monotonic() - began < 5
-    monkeypatch.setattr("neardup_solr.solr.cloud.ZOOKEEPER_SECONDS", 1.0)
-    with (
-        socket.create_server(("127.0.0.1", 0)) as silent,
-        pytest.raises(nd.SolrUnreachable, match="no ZooKeeper answers there within 1 second;"),
-    ):
-        nd.connect(f"zk://127.0.0.1:{silent.getsockname()[1]}")
-    monkeypatch.setitem(sys.modules, "kazoo.client", None)
-    with pytest.raises(nd.SettingsError, match=r'pip install "neardup-solr\[zookeeper\]"'):
-        nd.connect(f"zk://127.0.0.1:{port + 1000}")
 
 
 @pytest.mark.parametrize(
