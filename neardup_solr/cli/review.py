@@ -6,14 +6,19 @@ import os
 import sys
 import webbrowser
 from contextlib import ExitStack, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import neardup_solr as nd
 from neardup_solr.cli import show
 from neardup_solr.cli.options import Given
+from neardup_solr.files import private
 
 if TYPE_CHECKING:
     from neardup_solr.types import Reviewed
+
+REDIRECT = '<!DOCTYPE html><meta http-equiv="refresh" content="0; url={0}"><a href="{0}">{0}</a>'
 
 
 def review(given: Given) -> int:
@@ -21,20 +26,24 @@ def review(given: Given) -> int:
     given.require_source("SOURCE")
     given["source"] = given["source"] or given.connect()
     show.compile_kernel()
-    with ExitStack() as shown:
+    with ExitStack() as shown, TemporaryDirectory(prefix="neardup-") as folder:
         watching = shown.enter_context(show.watch(comparing="pairs"))
 
         def tell(address: str) -> None:
             shown.close()  # the bars, which have the terminal
-            _tell(address)
+            _tell(address, Path(folder) / "review.html")
 
         reviewed = nd.review(on_ready=tell, **watching, **given)
     _say_reviewed(reviewed)
     return 0
 
 
-def _tell(address: str) -> None:
-    """Print where the page is, and open it for a person."""
+def _tell(address: str, redirect: Path) -> None:
+    """Print where the page is, and open it for a person.
+
+    The browser is started with the name of a file that leads there: every user of the machine can
+    read the arguments of a process, and the address has the token.
+    """
     print(address, flush=True)
     show.say("Open this address in a browser of this machine; Ctrl-C ends the review.")
     with suppress(webbrowser.Error):  # there is none
@@ -42,7 +51,9 @@ def _tell(address: str) -> None:
         # One of the terminal, such as w3m, would take it, and has no JavaScript.
         is_of_terminal = type(browser) is webbrowser.GenericBrowser and "BROWSER" not in os.environ
         if sys.stdout.isatty() and not is_of_terminal:
-            browser.open(address)
+            with open(redirect, "w", encoding="utf-8", opener=private) as file:
+                file.write(REDIRECT.format(address))
+            browser.open(redirect.as_uri())
 
 
 def _say_reviewed(reviewed: Reviewed) -> None:

@@ -511,7 +511,8 @@ def test_a_password_is_asked_for(guarded: embedded.Server, home: Layout) -> None
     assert "x (3 documents)" in told.stdout
     assert known[1] not in told.stdout
     # It is nowhere else: not in the process, not in what that tells of itself, not in its files.
-    looked_at = [str(psutil.Process(guarded.pid).environ()), str(psutil.Process(guarded.pid))]
+    server = psutil.Process(guarded.pid)
+    looked_at = [str(server.environ()), str(server.cmdline())]
     for path in ("/solr/admin/info/properties", "/solr/admin/metrics", "/solr/admin/info/system"):
         answer = requests.get(f"http://127.0.0.1:{guarded.port}{path}", auth=known, timeout=30)
         assert answer.status_code == 200

@@ -2,18 +2,21 @@
 
 import os
 import random
+import re
 import select
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 import requests
 from hypothesis import given
@@ -343,10 +346,18 @@ def test_interrupted_it_tells_what_it_kept(tmp_path: Path) -> None:
     assert "Traceback" not in told
 
 
-def test_on_a_terminal_it_opens_the_browser(tmp_path: Path) -> None:
-    """The bars end before the address is told; then nothing is drawn any more."""
-    browser, opened = tmp_path / "browser", tmp_path / "opened"
-    browser.write_text(f'#!/bin/sh\nprintf "%s" "$1" > "{opened}"\n')
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_on_a_terminal_it_opens_the_browser(tmp_path: Path, end: signal.Signals) -> None:
+    """The token is in no argument, but in a file of the user alone, which is gone afterwards.
+
+    The bars end before the address is told; then nothing is drawn any more.
+    """
+    browser, opened, seen = (tmp_path / name for name in ("browser", "opened", "seen"))
+    browser.write_text(
+        '#!/bin/sh\n(echo "$@"; stat -c %a "${1#file://}"; cat "${1#file://}")'
+        f' > "{opened}.part"\nmv "{opened}.part" "{opened}"\n'
+        f'while ! test -e "{seen}"; do sleep 0.05; done\n'
+    )
     browser.chmod(0o755)
     table = tmp_path / "t.csv"
     table.write_text(f"id,text\n1,{NEAR}\n2,{NEAR} closed\n")
@@ -362,14 +373,27 @@ def test_on_a_terminal_it_opens_the_browser(tmp_path: Path) -> None:
     shown = b""
     while b"ends the review" not in shown:
         shown += os.read(ours, 1 << 16)
+    address = re.search(rb"http://127.0.0.1:\d+/#(\S+)", shown)
+    assert address is not None
+    while not opened.exists():
+        time.sleep(0.02)
+    running = [one.cmdline() for one in psutil.Process(process.pid).children(recursive=True)]
+    arguments = " ".join(word for each in running for word in each)
+    assert str(browser) in arguments
+    seen.touch()
     after = shown.partition(b"ends the review")[2]
     while select.select([ours], [], [], 1.0)[0]:
         after += os.read(ours, 1 << 16)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(end)
     assert process.wait(timeout=60) == 0
     os.close(ours)
     assert after.strip() == b"."
-    assert opened.read_text().startswith("http://127.0.0.1:")
+    argument, mode, page = opened.read_text().splitlines()
+    token = address[1].decode()
+    assert token not in arguments + argument
+    assert mode == "600"
+    assert f'content="0; url={address[0].decode()}"' in page
+    assert not Path(argument.removeprefix("file://")).parent.exists()
 
 
 def test_records_are_shown_field_by_field(tmp_path: Path) -> None:
