@@ -19,7 +19,7 @@ from neardup_solr.embedded import cores, process
 from neardup_solr.kernel import Compiled
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.credentials import AUTHORITIES, HEADERS
+from neardup_solr.solr.credentials import AUTHORITIES
 from neardup_solr.testing import fresh_core, private_home
 from tests import ROOT, durations, java_cache
 from tests.faults.tiers import sized, tier
@@ -196,6 +196,6 @@ def shared_data() -> Path:
 
 @pytest.fixture
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No CA, headers or proxies of whoever runs the tests."""
-    for name in (*AUTHORITIES, HEADERS, "http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"):
+    """No CA or proxies of whoever runs the tests."""
+    for name in (*AUTHORITIES, "http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"):
         monkeypatch.delenv(name, raising=False)

@@ -8,10 +8,9 @@ from __future__ import annotations
 import os
 import ssl
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib import import_module
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -23,15 +22,13 @@ from requests.utils import get_netrc_auth
 from neardup_solr.errors import ArgumentError, SettingsError
 
 USER, PASSWORD = "NEARDUP_SOLR_USER", "NEARDUP_SOLR_PASSWORD"
-PASSWORD_FILE, KEYRING = "NEARDUP_SOLR_PASSWORD_FILE", "NEARDUP_SOLR_KEYRING"
+PASSWORD_FILE = "NEARDUP_SOLR_PASSWORD_FILE"
 PLAIN_HTTP = "NEARDUP_SOLR_PLAIN_HTTP"
 TOKEN, CERTIFICATE = "NEARDUP_SOLR_TOKEN", "NEARDUP_SOLR_CERT"
-SERVICE = "neardup_solr"  # in a keyring
 LONGEST = 4_096  # bytes of a file that holds a password
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 # The first that is set counts; requests knows the first two, OpenSSL the last.
 AUTHORITIES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
-HEADERS = "NEARDUP_SOLR_HEADERS"
 PROXIES = ("http", "https", "socks4", "socks4a", "socks5", "socks5h")
 _SET = f"set ${PASSWORD} or ${PASSWORD_FILE}"
 
@@ -56,11 +53,10 @@ def credentials(address: SplitResult) -> Credentials | None:
 
     Both may stand in the address. Else the user is that of the address or of $NEARDUP_SOLR_USER,
     and the password that of the first of these that is set: $NEARDUP_SOLR_PASSWORD, the file that
-    $NEARDUP_SOLR_PASSWORD_FILE names, the keyring if $NEARDUP_SOLR_KEYRING is 1. If none of them
-    is set, an entry of ~/.netrc counts. A token in $NEARDUP_SOLR_TOKEN counts more than all but
-    the address.
+    $NEARDUP_SOLR_PASSWORD_FILE names. If neither is set, an entry of ~/.netrc counts. A token in
+    $NEARDUP_SOLR_TOKEN counts more than all but the address.
 
-    Raises SettingsError if only one of the two is known, or the file or the keyring cannot be used.
+    Raises SettingsError if only one of the two is known, or the file cannot be used.
     """
     user = unquote(address.username or "") or os.environ.get(USER)
     if address.password is not None:
@@ -69,10 +65,10 @@ def credentials(address: SplitResult) -> Credentials | None:
         if not _is_header("Authorization", token):
             raise SettingsError(f"${TOKEN} is no token", "set it to one word of Latin letters")
         return Credentials(user=None, password=token, source=f"${TOKEN}")
-    values = ((name, os.environ.get(name, "")) for name in _KEPT)
-    named = next((n for n, value in values if value and (n != KEYRING or value == "1")), None)
+    named = next((name for name in (PASSWORD, PASSWORD_FILE) if os.environ.get(name)), None)
     if user and named:
-        password = _KEPT[named](user, address.hostname or "")
+        value = os.environ[named]
+        password = value if named == PASSWORD else _read_password(value)
         return Credentials(user=user, password=password, source=f"${named}")
     if named:
         raise SettingsError(f"${named} is set, but no user", f"set ${USER}, too, or unset ${named}")
@@ -111,9 +107,8 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _of_file(_user: str, _host: str) -> str:
-    """The password in the file that $NEARDUP_SOLR_PASSWORD_FILE names, its only line."""
-    path = os.environ[PASSWORD_FILE]
+def _read_password(path: str) -> str:
+    """Read the password in the file that $NEARDUP_SOLR_PASSWORD_FILE names, its only line."""
     try:
         # Without waiting for somebody who writes to a pipe.
         number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
@@ -139,32 +134,6 @@ def _of_file(_user: str, _host: str) -> str:
 
 def _unusable(path: str, reason: str, next_step: str) -> SettingsError:
     return SettingsError(f"{path}, the file of ${PASSWORD_FILE}, {reason}", next_step)
-
-
-def _of_keyring(user: str, host: str) -> str:
-    """The password of user@host in the keyring of the desktop, by the package keyring."""
-    entry = f"{user}@{host}"
-    try:
-        keyring = import_module("keyring")
-        password: str | None = keyring.get_password(SERVICE, entry)
-    except ImportError:
-        install = f"pip install keyring, or unset ${KEYRING}"
-        raise SettingsError("the package keyring is not installed", install) from None
-    except Exception as error:  # each of its backends has errors of its own
-        reason = f"the keyring cannot be read ({type(error).__name__})"
-        raise SettingsError(reason, f"unlock it, or {_SET}") from None
-    if not password:
-        step = f"put it there with: keyring set {SERVICE} {entry}"
-        raise SettingsError(f"the keyring has no password of {entry}", step)
-    return password
-
-
-# The first that is set counts.
-_KEPT: dict[str, Callable[[str, str], str]] = {
-    PASSWORD: lambda _user, _host: os.environ[PASSWORD],
-    PASSWORD_FILE: _of_file,
-    KEYRING: _of_keyring,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,23 +209,6 @@ def _is_header(name: str, value: str) -> bool:
         return name.isascii() and " " not in name
     except (requests.exceptions.InvalidHeader, UnicodeEncodeError):
         return False
-
-
-def from_environment() -> Access:
-    """The access whose headers stand in $NEARDUP_SOLR_HEADERS, one "Name: value" a line.
-
-    A variable, not an option: all users of a machine can read the value of an option.
-    Raises SettingsError if a line is no header; its value is not shown.
-    """
-    headers = {}
-    for number, line in enumerate(os.environ.get(HEADERS, "").splitlines(), start=1):
-        name, colon, value = map(str.strip, line.partition(":"))
-        if line.strip():
-            if not (name and colon) or " " in name:
-                reason = f"line {number} of ${HEADERS} is no header"
-                raise SettingsError(reason, 'write each as "Name: value", one a line')
-            headers[name] = value
-    return Access(headers=headers)
 
 
 @runtime_checkable

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from neardup_solr.arguments import checked, in_seconds
 from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.credentials import Access, Connection, from_environment
+from neardup_solr.solr.credentials import Access, Connection
 from neardup_solr.solr.names import require_name
 
 ADDRESS = "NEARDUP_SOLR_URL"
@@ -42,15 +42,15 @@ def connect(
     the requests, with all that was set there.
 
     User and password may stand in the address; else they are those of $NEARDUP_SOLR_USER and
-    $NEARDUP_SOLR_PASSWORD, of the file $NEARDUP_SOLR_PASSWORD_FILE, of the keyring if
-    $NEARDUP_SOLR_KEYRING is 1, or of ~/.netrc. A token (JWT) is that of $NEARDUP_SOLR_TOKEN.
-    `plain_http` lets them go over http:// to another machine, as $NEARDUP_SOLR_PLAIN_HTTP=1 does.
+    $NEARDUP_SOLR_PASSWORD, of the file $NEARDUP_SOLR_PASSWORD_FILE, or of ~/.netrc. A token (JWT)
+    is that of $NEARDUP_SOLR_TOKEN. `plain_http` lets them go over http:// to another machine, as
+    $NEARDUP_SOLR_PLAIN_HTTP=1 does.
 
     `ca` is a PEM file of certificate authorities to trust instead of the usual ones (default: that
     of $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE), `cert` one of a client certificate
-    and its private key (default: that of $NEARDUP_SOLR_CERT), `headers` go with every request
-    (default: those of $NEARDUP_SOLR_HEADERS), and `proxy` is the address of a proxy for all of
-    them (default: those of the environment, which are not used for this machine itself).
+    and its private key (default: that of $NEARDUP_SOLR_CERT), `headers` go with every request, and
+    `proxy` is the address of a proxy for all of them (default: those of the environment, which are
+    not used for this machine itself).
 
     The embedded Solr is started if it does not run yet (with `heap`, such as "2g"); `on_started`
     gets one line that says so. With `create` its collection is created if it is missing. In your
@@ -70,9 +70,7 @@ def connect(
         require_name(collection)
     address = address or os.environ.get(ADDRESS)
     if address:
-        usual = from_environment()
-        headers = usual.headers if headers is None else headers
-        access = Access(ca=ca, cert=cert, headers=headers, proxy=proxy, plain_http=plain_http)
+        access = Access(ca=ca, cert=cert, headers=headers or {}, proxy=proxy, plain_http=plain_http)
         found = _open(address, collection, access)
     else:
         found = _open_embedded(collection or NAME, heap, on_started)
@@ -118,7 +116,7 @@ def connect_again(address: str, collection: str, *, patience: float) -> Collecti
 
     Raises SolrUnreachable, or another SolrError, if it does not come back.
     """
-    found = _open(address, collection, from_environment())
+    found = _open(address, collection, Access())
     found.session.assume_reachable()
     with found.session.outages.waited_for(patience):
         return replace(found, names=found.kept_names())

@@ -74,25 +74,10 @@ def in_an_open_file(address: str, folder: Path) -> Given:
     return given
 
 
-def in_a_keyring(address: str, folder: Path) -> Given:
-    """In a keyring, by a package of that name."""
-    line = f"def get_password(service, name):\n    return {PASSWORD!r}\n"
-    secret(folder / "keyring.py", line)
-    variables = {"NEARDUP_SOLR_USER": USER, "NEARDUP_SOLR_KEYRING": "1", "PYTHONPATH": str(folder)}
-    return Given(address=address, variables=variables)
-
-
 def in_netrc(address: str, folder: Path) -> Given:
     """In the file of other programs, too."""
     path = secret(folder / "netrc", f"default login {USER} password {PASSWORD}\n")
     return Given(address=address, variables={"NETRC": str(path)})
-
-
-def in_a_header(address: str, _folder: Path) -> Given:
-    """In headers."""
-    sent = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
-    lines = f"Authorization: Basic {sent}\nX-Api-Key: {PASSWORD}"
-    return Given(address=address, variables={"NEARDUP_SOLR_HEADERS": lines})
 
 
 def in_a_token(address: str, _folder: Path) -> Given:
@@ -116,8 +101,7 @@ def secret(path: Path, content: str) -> Path:
 
 
 WAYS: list[Callable[[str, Path], Given]] = [
-    in_address, in_variables, in_a_file, in_an_open_file, in_a_keyring, in_netrc, in_a_header,
-    in_a_token, in_a_proxy,
+    in_address, in_variables, in_a_file, in_an_open_file, in_netrc, in_a_token, in_a_proxy,
 ]  # fmt: skip
 
 FIELDS = Answer(body=b'{"responseHeader":{"status":0},"fields":[{"name":"id"}]}')
@@ -183,18 +167,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (place / "known.tsv").write_text("1\t2\n")
     monkeypatch.chdir(place)
     monkeypatch.setenv("NEARDUP_HOME", str(place / "home"))
-    for name in ("USER", "PASSWORD", "PASSWORD_FILE", "KEYRING", "PLAIN_HTTP", "URL"):
+    for name in ("USER", "PASSWORD", "PASSWORD_FILE", "PLAIN_HTTP", "URL"):
         monkeypatch.delenv(f"NEARDUP_SOLR_{name}", raising=False)
     monkeypatch.setenv("NETRC", "/nowhere")
     return place
-
-
-@pytest.fixture
-def keyrings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let this process, too, find the package keyring of a test, and forget it afterwards."""
-    monkeypatch.syspath_prepend(str(tmp_path))
-    yield
-    sys.modules.pop("keyring", None)
 
 
 def shows(text: str | bytes) -> bool:
@@ -229,7 +205,6 @@ def cases(name: str) -> Iterator[tuple[Callable[[str, Path], Given], bool, Seque
                     yield way, at_once, words
 
 
-@pytest.mark.usefixtures("keyrings")
 @pytest.mark.parametrize("name", FAULTS)
 def test_no_command_shows_it_whatever_fails(
     name: str,
@@ -262,7 +237,7 @@ def test_no_command_shows_it_whatever_fails(
     row("S3", f"{name}: 0 hits in {runs} runs")
 
 
-@pytest.mark.usefixtures("keyrings", "folder")
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("way", WAYS)
 def test_no_error_carries_it(
     way: Callable[[str, Path], Given],
@@ -383,7 +358,6 @@ WORK: Sequence[Sequence[str]] = [
 ]
 
 
-@pytest.mark.usefixtures("keyrings")
 @pytest.mark.parametrize("way", [way for way in WAYS if way not in (in_an_open_file, in_a_proxy)])
 def test_no_command_keeps_it(
     way: Callable[[str, Path], Given],
@@ -393,14 +367,13 @@ def test_no_command_keeps_it(
     row: RecordRow,
 ) -> None:
     """All work is done with the password, and it is in no output and in no file afterwards."""
-    headers = (("X-Api-Key", PASSWORD),) if way is in_a_header else ()
-    door = Door(credentials=f"{USER}:{PASSWORD}", headers=headers)
+    door = Door(credentials=f"{USER}:{PASSWORD}")
     if way is in_a_token:
         door = Door(headers=(("Authorization", f"Bearer {PASSWORD}"),))
     with front(solr.base, door=door) as address:
         given = way(f"{address}/{solr.name}", tmp_path)
         some = WORK if way is in_variables else WORK[:2]
-        commands = sized(usual=some[:7], full=WORK if way is in_a_header else some)
+        commands = sized(usual=some[:7], full=some)
         for words in commands:
             ran = neardup(*words, env={**given.variables, "NEARDUP_SOLR_URL": given.address})
             assert "neardup: " not in ran.stderr, ran.stderr
@@ -413,14 +386,13 @@ def test_no_command_keeps_it(
     row("S3", f"{way.__name__.replace('_', ' ')}: 0 hits in {len(commands)} commands' files")
 
 
-@pytest.mark.parametrize("way", sized(usual=[in_address], full=[in_variables, in_a_header]))
+@pytest.mark.parametrize("way", sized(usual=[in_address], full=[in_variables]))
 def test_no_interrupted_job_keeps_it(
     way: Callable[[str, Path], Given], solr: nd.Collection, folder: Path, tmp_path: Path
 ) -> None:
     """The checkpoint and the dead letters of a run that was killed do not have it."""
     (folder / "ads.jsonl").write_text('{"id": 1}\n{"id": 2, "text": "a"}\n{"id": 3, "text": "b"}\n')
-    headers = (("X-Api-Key", PASSWORD),) if way is in_a_header else ()
-    door = Door(credentials=f"{USER}:{PASSWORD}", headers=headers)
+    door = Door(credentials=f"{USER}:{PASSWORD}")
     with front(solr.base, door=door) as address:
         given = way(f"{address}/{solr.name}", tmp_path)
         named = {"NEARDUP_SOLR_URL": given.address, "NEARDUP_FAILPOINT": "after-checkpoint"}

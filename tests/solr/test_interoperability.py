@@ -13,7 +13,7 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr.solr.credentials import AUTHORITIES, HEADERS
+from neardup_solr.solr.credentials import AUTHORITIES
 from tests.solr.front import Certified, Door, certify, front
 from tests.solr.test_interoperability_docs import ACCESS
 
@@ -34,6 +34,13 @@ def secured(solr: nd.Collection, certified: Certified) -> Iterator[str]:
     """The address, with credentials, of a fresh core behind TLS, basic auth and a header."""
     door = Door(credentials="us@er:p/w", headers=(KEY,))
     with front(solr.base, door=door, tls=certified) as address:
+        yield f"{address.replace('://', '://us%40er:p%2Fw@')}/{solr.name}"
+
+
+@pytest.fixture
+def guarded(solr: nd.Collection, certified: Certified) -> Iterator[str]:
+    """The address, with credentials, of a fresh core behind TLS and basic auth."""
+    with front(solr.base, door=Door(credentials="us@er:p/w"), tls=certified) as address:
         yield f"{address.replace('://', '://us%40er:p%2Fw@')}/{solr.name}"
 
 
@@ -78,22 +85,20 @@ def test_the_example_of_the_page(secured: str, certified: Certified) -> None:
 def test_the_environment_says_what_access_would(
     name: str, secured: str, certified: Certified, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each variable that programs name a CA by counts, and headers stand in a variable, too."""
+    """Each variable that programs name a CA by counts."""
     monkeypatch.setenv(name, str(certified.ca))
-    monkeypatch.setenv(HEADERS, "X-Other: a:b\n" + ": ".join(KEY) + "\n")
-    assert work(nd.connect(secured)) == TWINS
+    assert work(nd.connect(secured, headers=dict([KEY]))) == TWINS
 
 
-def test_the_command_reads_the_environment(secured: str, certified: Certified) -> None:
+def test_the_command_reads_the_environment(guarded: str, certified: Certified) -> None:
     """`neardup` needs nothing else."""
     ran = subprocess.run(
         [sys.executable, "-m", "neardup_solr", "index", "-", "--source-format", "lines"],
         input="1 two three\n",
         env=os.environ
         | {
-            "NEARDUP_SOLR_URL": secured,
+            "NEARDUP_SOLR_URL": guarded,
             "SSL_CERT_FILE": str(certified.ca),
-            HEADERS: ": ".join(KEY),
         },
         capture_output=True,
         text=True,
@@ -102,12 +107,11 @@ def test_the_command_reads_the_environment(secured: str, certified: Certified) -
     assert ran.returncode == 0, ran.stderr
 
 
-def test_the_command_takes_a_ca(secured: str, certified: Certified) -> None:
+def test_the_command_takes_a_ca(guarded: str, certified: Certified) -> None:
     """`neardup --ca FILE` counts more than the environment, and may be missing."""
     environment = os.environ | {
-        "NEARDUP_SOLR_URL": secured,
+        "NEARDUP_SOLR_URL": guarded,
         "REQUESTS_CA_BUNDLE": "/nowhere.pem",
-        HEADERS: ": ".join(KEY),
     }
     command = [sys.executable, "-m", "neardup_solr", "--ca"]
     words = ["delete", "--query", "*:*"]

@@ -88,7 +88,7 @@ ARGUMENTS = {  # of the library, without an option
     "on_started": "a line",
     "create": "the commands that write into the embedded Solr do",
     "heap": "solr start --heap",
-    "headers": "$NEARDUP_SOLR_HEADERS",
+    "headers": "a token, or a proxy of yours",
     "proxy": "$HTTPS_PROXY",
 }
 SETTINGS = {

@@ -8,7 +8,7 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr.solr import collection
-from neardup_solr.solr.credentials import HEADERS, Access
+from neardup_solr.solr.credentials import Access
 from tests.faults.scripted import Answer, answering
 
 pytestmark = pytest.mark.usefixtures("plain_environment")
@@ -20,15 +20,6 @@ def test_a_missing_ca_file_of_the_environment(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(nd.SettingsError, match=r"/nowhere.pem of \$SSL_CERT_FILE cannot be read"):
         nd.connect("https://127.0.0.1:1/solr")
     collection.open_collection("http://127.0.0.1:1/solr", "x")
-
-
-@pytest.mark.parametrize("line", ["X-Api-Key", ": s3cret", "X Api: s3cret"])
-def test_a_variable_that_holds_no_headers(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The line is named by its number, as it may hold a secret."""
-    monkeypatch.setenv(HEADERS, f"A: b\n{line}")
-    with pytest.raises(nd.SettingsError, match=r"line 2 of .* is no header; write each") as e:
-        nd.connect("http://127.0.0.1:1/solr")
-    assert "s3cret" not in str(e.value)
 
 
 @pytest.mark.parametrize(

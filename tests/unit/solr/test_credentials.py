@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import base64
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from urllib.parse import urlsplit
 
 import pytest
@@ -20,7 +18,7 @@ from neardup_solr.solr.credentials import Access, credentials
 from tests.faults.scripted import Answer, answering
 
 HOST = "https://solr.example.org:8983/solr/x"
-NAMES = ("USER", "PASSWORD", "PASSWORD_FILE", "KEYRING", "PLAIN_HTTP")
+NAMES = ("USER", "PASSWORD", "PASSWORD_FILE", "PLAIN_HTTP")
 SetTo = Callable[..., None]
 SECRET = "pass wörd€:/@"
 
@@ -51,16 +49,6 @@ def secret_file(tmp_path: Path) -> Path:
     path.write_text(f"{SECRET}\n", encoding="utf-8")
     path.chmod(0o600)
     return path
-
-
-@pytest.fixture
-def keyring(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], str]:
-    """A package keyring, which is not one of ours, with a store of its own."""
-    kept: dict[tuple[str, str], str] = {}
-    package = ModuleType("keyring")
-    package.get_password = lambda service, name: kept.get((service, name))  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "keyring", package)
-    return kept
 
 
 def found(address: str = HOST) -> tuple[str | None, str] | None:
@@ -105,15 +93,6 @@ def test_file(set_to: SetTo, secret_file: Path) -> None:
     assert found() == ("me", SECRET)
     set_to(PASSWORD="first")
     assert found() == ("me", "first")
-
-
-def test_keyring(set_to: SetTo, keyring: dict[tuple[str, str], str]) -> None:
-    """By user and host; only if it is asked for."""
-    keyring["neardup_solr", "me@solr.example.org"] = SECRET
-    set_to(USER="me", KEYRING="1")
-    assert found() == ("me", SECRET)
-    set_to(KEYRING="0", PASSWORD="named")
-    assert found() == ("me", "named")
 
 
 def test_netrc(set_to: SetTo, tmp_path: Path) -> None:
@@ -178,42 +157,13 @@ def test_a_file_without_a_password(
         found()
 
 
-def test_half_of_it(set_to: SetTo, keyring: dict[tuple[str, str], str]) -> None:
+def test_half_of_it(set_to: SetTo) -> None:
     """A user without a password and a password without a user are told at once."""
     set_to(PASSWORD=SECRET)
     with pytest.raises(nd.SettingsError, match=r"PASSWORD is set, but no user; set .*_USER"):
         found()
     set_to(PASSWORD="", USER="me")
     with pytest.raises(nd.SettingsError, match=r"USER is set, but no password; set .*_PASSWORD"):
-        found()
-    set_to(KEYRING="1")
-    step = "keyring set neardup_solr me@solr.example.org"
-    with pytest.raises(nd.SettingsError, match=f"has no password of me@.*{step}$"):
-        found()
-
-
-def test_a_keyring_that_cannot_be_read(
-    set_to: SetTo, keyring: dict[tuple[str, str], str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its own words are not shown: they may say anything."""
-
-    def locked(service: str, name: str) -> str:
-        raise RuntimeError("canary")
-
-    monkeypatch.setattr(sys.modules["keyring"], "get_password", locked)
-    set_to(USER="me", KEYRING="1")
-    with pytest.raises(
-        nd.SettingsError, match=r"cannot be read \(RuntimeError\); unlock"
-    ) as caught:
-        found()
-    assert "canary" not in str(caught.value)
-
-
-def test_a_keyring_that_is_not_installed(set_to: SetTo, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The line says how to get it."""
-    monkeypatch.setitem(sys.modules, "keyring", None)
-    set_to(USER="me", KEYRING="1")
-    with pytest.raises(nd.SettingsError, match="not installed; pip install keyring"):
         found()
 
 
