@@ -50,7 +50,6 @@ from neardup_solr.text.diff import Words as Words
 from neardup_solr.verbs.duplicates.answers import Answered as Answered
 from neardup_solr.verbs.duplicates.answers import DocumentKey as DocumentKey
 from neardup_solr.verbs.duplicates.clean_file import Unique as Unique
-from neardup_solr.verbs.duplicates.inputs import AnswerPlace as AnswerPlace
 from neardup_solr.verbs.duplicates.inputs import Compared as Compared
 from neardup_solr.verbs.duplicates.previous_run import Changes as Changes
 from neardup_solr.verbs.duplicates.training import Influence as Influence

@@ -14,7 +14,6 @@ import neardup_solr as nd
 from neardup_solr.arguments import most_failed, require_positive
 from neardup_solr.cli import REFUSED, UNTRIED, options, show
 from neardup_solr.cli.options import Given
-from neardup_solr.errors import without_password
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import Judgement, RowFormat
@@ -265,20 +264,18 @@ def answer(
     given["source"] = given["source"] or (given.connect() if is_named else None)
     from neardup_solr.verbs.answer import open_answers
 
-    place = given["answers"] = open_answers(path)  # once
-    is_there = not isinstance(place, Path) or place.exists()
-    aside = {*nd.list_answers(place).set_aside} if is_there else set()
-    shown = without_password(path)
+    place = open_answers(path)
+    aside = {*nd.list_answers(place).set_aside} if place.exists() else set()
     if pairs is not None:
         done = nd.import_answers(pairs=pairs, ordered=ordered, **given)
         rest = f", {done.known:,} known already" if done.known else ""
         answers = show.counted(done.added, "answer")
         show.say(
-            f"{answers} noted in {shown}{rest}; {show.counted(done.empty, 'row')} without one."
+            f"{answers} noted in {place}{rest}; {show.counted(done.empty, 'row')} without one."
         )
     else:
         noted = nd.answer(one=one or "", other=other or "", answer=answer or "unsure", **given)
-        show.say(f"{noted.id} – {noted.other_id} noted as {noted.answer} in {shown}.")
+        show.say(f"{noted.id} – {noted.other_id} noted as {noted.answer} in {place}.")
     if given["source"] is None:
         known = "the answer holds for any" if pairs is None else "but for those in the table"
         show.say(f"Without --source, what the texts are is not noted: {known}.")

@@ -59,8 +59,7 @@ def _tell(address: str, redirect: Path) -> None:
 def _say_reviewed(reviewed: Reviewed) -> None:
     tally = reviewed.tally
     answers = show.counted(reviewed.kept, "answer")
-    place = getattr(reviewed.answers, "url", reviewed.answers)
-    show.say(f"Kept {answers} in {place}; {show.counted(tally.left, 'pair')} left.")
+    show.say(f"Kept {answers} in {reviewed.answers}; {show.counted(tally.left, 'pair')} left.")
     if tally.same + tally.different:
         figures = " and ".join(
             f"{name} {one.value:.2f} ({one.low:.2f} to {one.high:.2f})"

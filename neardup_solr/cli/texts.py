@@ -25,7 +25,7 @@ TEXTS: dict[str, dict[str, str]] = {
     OTHER: {
         "explain.source": "FILE: File or folder with both (repeatable), or - (default: Solr).",
         "answer.source": "FILE: File or folder with both, to note their texts (repeatable), or -.",
-        "answer.answers": "FILE|URL: File of the answers, or the address of a collection of them.",
+        "answer.answers": "FILE: File of the answers.",
         "pairs": "FILE: Note the answers of a table of pairs, in its column answer.",
         "who": "NAME: Who answers [default: the name of the login].",
         "list": "List the latest answers, the newest first; those set aside contradict newer ones.",
@@ -79,10 +79,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "miss": "Share of them that may be missed.",
         "avoid": "Similarity of pairs to pass over.",
         "load": "Share of them that may be found.",
-        "tune.answers": (
-            "FILE|URL: Learn a model from the answers of people in this file, or in this collection"
-            " of Solr."
-        ),
+        "tune.answers": ("FILE: Learn a model from the answers of people in this file."),
         "tune.sample": "Documents to compare with each other.",
         "seed": "Another number draws another sample.",
         "known": "Known pairs: two columns of ids.",
@@ -146,15 +143,12 @@ TEXTS: dict[str, dict[str, str]] = {
             "FIELD: Field or column that has to be equal, such as tenant (repeatable, or a,b); a"
             " document without it is compared with nothing."
         ),
-        "review.answers": (
-            "FILE|URL: File of the answers, which is made if it is not there, or the address of a"
-            " collection of them."
-        ),
+        "review.answers": ("FILE: File of the answers, which is made if it is not there."),
         "reach": "Ask about pairs down to this much below the threshold (default: 0.1, or 0.499 by"
         " fields).",
         "review.port": "Port of the page on 127.0.0.1 (default: one that is free).",
         "answers": (
-            "FILE|URL: Obey the answers of people in this file, or in this collection of Solr: what"
+            "FILE: Obey the answers of people in this file: what"
             " is different is never found again, and what is the same always is."
         ),
         "model": "FILE: Compare by a model that neardup tune --answers has written.",

@@ -1,4 +1,4 @@
-"""answer: what people say of pairs, noted in a file or a collection that other verbs obey."""
+"""answer: what people say of pairs, noted in a file that other verbs obey."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from neardup_solr.answers import (
     read_answers,
     set_aside,
 )
-from neardup_solr.arguments import Frame, Id, Judgement, OneOrMore, checked, require, shown
+from neardup_solr.arguments import Frame, Id, Judgement, OneOrMore, checked, require
 from neardup_solr.errors import (
     ArgumentError,
     DocumentNotFound,
@@ -44,47 +44,21 @@ from neardup_solr.verbs.evaluate.answers import AnswerSheet, columns_of, write_c
 ASIDE = "set aside"
 
 
-def open_answers(answers: str | Path | Collection) -> Path | Collection:
-    """Open the collection of an address, which has "://" in it; the path of a file otherwise."""
-    if isinstance(answers, Collection):
-        return answers
-    is_place = isinstance(answers, str | Path)
-    require(is_place, f"`answers` cannot be {shown(answers)}", "name a file, or a collection")
-    if "://" not in str(answers):
-        return Path(answers)
+def open_answers(answers: str | Path) -> Path:
+    """Return the path of a file of answers. Raises ArgumentError for an address, which is none."""
     reason = f"`answers` cannot be {without_password(str(answers))!r}"
-    step = "name the collection in the address, such as http://host:8983/solr/answers"
-    is_named = str(answers).startswith("http") and str(answers).partition("/solr/")[2].strip("/")
-    require(bool(is_named), reason, step)
-    from neardup_solr.solr.judgements import PATIENCE
-    from neardup_solr.verbs.connect import connect
-
-    return connect(str(answers), patience=PATIENCE)
+    require("://" not in str(answers), reason, "name a file; several people may share it")
+    return Path(answers)
 
 
-def read_from(answers: str | Path | Collection) -> list[Answer]:
-    """Read all answers of a file or a collection, in their order."""
-    place = open_answers(answers)
-    if isinstance(place, Path):
-        return read_answers(place)
-    from neardup_solr.solr.judgements import read_judgements
-
-    return read_judgements(place)[0]
+def read_from(answers: str | Path) -> list[Answer]:
+    """Read all answers of a file, in their order."""
+    return read_answers(open_answers(answers))
 
 
-def read_if_given(answers: str | Path | Collection | None) -> list[Answer] | None:
-    """Read all answers of a file or a collection, if one is given."""
+def read_if_given(answers: str | Path | None) -> list[Answer] | None:
+    """Read all answers of a file, if one is given."""
     return None if answers is None else read_from(answers)
-
-
-def add_to(place: Path | Collection, answers: Sequence[Answer]) -> None:
-    """Add answers to a file or a collection, and wait until they are durable."""
-    if isinstance(place, Path):
-        append_answers(place, answers)
-        return
-    from neardup_solr.solr.judgements import add_judgements
-
-    add_judgements(place, answers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,8 +106,8 @@ class AnswerList(tables.Table):
 
 
 @checked
-def list_answers(answers: str | Path | Collection) -> AnswerList:
-    """List the latest answer about each pair of a file or a collection, and those set aside.
+def list_answers(answers: str | Path) -> AnswerList:
+    """List the latest answer about each pair of a file, and those set aside.
 
     Newer ones contradict the latter.
 
@@ -151,7 +125,7 @@ def answer(
     other: Id,
     answer: Judgement,
     *,
-    answers: str | Path | Collection,
+    answers: str | Path,
     who: str | None = None,
     id: str | None = None,
     text: OneOrMore = "text",
@@ -165,10 +139,9 @@ def answer(
     `one` and `other` are the ids of two documents of the `source`, or of a collection in Solr,
     whose texts are noted by their hash: if one has changed, the answer does not hold any more.
     Without a source (None) it holds for any text. `answers` names the file, which is created if
-    there is none; a line is added to it, and the latest answer about a pair counts. It may also be
-    a collection that a team shares, or the address of one: `init` creates it, and it has nothing
-    but answers. `who` is a name (default: that of the user who is logged in). `id`, `text`,
-    `source_format`, `delimiter`, `encoding` and `lossy` say how a source is read, as for `read`.
+    there is none; a line is added to it, and the latest answer about a pair counts. `who` is a name
+    (default: that of the user who is logged in). `id`, `text`, `source_format`, `delimiter`,
+    `encoding` and `lossy` say how a source is read, as for `read`.
 
     Raises ArgumentError if both ids are the same; SourceError if the source lacks one, or the file
     cannot be read or written; DocumentNotFound if a collection lacks one.
@@ -184,7 +157,7 @@ def answer(
     first, second = (hash_text(texts.get(each)) for each in ids)
     noted = Answer(id=ids[0], other_id=ids[1], answer=answer, who=find_name(who),
                    when=datetime.now(UTC), hash=first, other_hash=second)  # fmt: skip
-    add_to(place, [noted])
+    append_answers(place, [noted])
     return noted
 
 
@@ -193,7 +166,7 @@ def import_answers(
     source: Collection | SourceLike | None,
     pairs: str | Path | Frame | AnswerSheet,
     *,
-    answers: str | Path | Collection,
+    answers: str | Path,
     ordered: bool = False,
     who: str | None = None,
     id: str | None = None,
@@ -227,7 +200,7 @@ def import_answers(
         made = replace(one, hash=first, other_hash=second, who=name, when=now)
         if not _is_known(made, before.get(made.pair)):
             new.append(made)
-    add_to(place, new)
+    append_answers(place, new)
     return Noted(added=len(new), known=len(given) - len(new), empty=empty)
 
 
@@ -248,10 +221,8 @@ def _is_known(new: Answer, old: Answer | None) -> bool:
     return new.fits(old.hashes)
 
 
-def _read_before(place: Path | Collection, *others: object) -> list[Answer]:
+def _read_before(place: Path, *others: object) -> list[Answer]:
     """Read the answers that others are added to, if there are any, so that no file is spoilt."""
-    if not isinstance(place, Path):
-        return read_from(place)
     for one in others:
         for path in sources.paths_of(one) or ():
             check_apart({"`answers`": place, "what is read": Path(path)})

@@ -108,7 +108,7 @@ def report(
     model: str | Path | None = None,
     max_distance: int | None = None,
     min_similarity: float | None = None,
-    answers: str | Path | Collection | None = None,
+    answers: str | Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> Report:
     """The near-duplicates of all documents of a collection, or of some, in the order of ids.

@@ -100,7 +100,7 @@ def search(
     measure: MeasureName = "words",
     max_distance: int | None = None,
     min_similarity: float | None = None,
-    answers: str | Path | Collection | None = None,
+    answers: str | Path | None = None,
 ) -> list[Match]:
     """The near-duplicates of a document of the collection, or of a text, most similar first.
 

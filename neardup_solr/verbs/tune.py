@@ -26,10 +26,10 @@ from neardup_solr.sources import SourceLike, reading_of
 from neardup_solr.verbs.evaluate.answers import id_pairs, known_pairs
 
 if TYPE_CHECKING:
-    from neardup_solr.verbs.duplicates.inputs import AnswerPlace, Compared
+    from neardup_solr.verbs.duplicates.inputs import Compared
     from neardup_solr.verbs.duplicates.training import Training
 else:
-    AnswerPlace = Compared = Training = Any
+    Compared = Training = Any
 
 T = TypeVar("T")
 # The arguments of a model; the others are those of bands.
@@ -121,7 +121,7 @@ class _Compared:
 if TYPE_CHECKING:
 
     @overload
-    def tune(source: Any, *, answers: AnswerPlace, **given: Any) -> Training: ...
+    def tune(source: Any, *, answers: str | Path, **given: Any) -> Training: ...
     @overload
     def tune(source: Any, *, answers: None = None, **given: Any) -> Tuning: ...
 
@@ -130,7 +130,7 @@ if TYPE_CHECKING:
 def tune(
     source: Collection | SourceLike,
     *,
-    answers: AnswerPlace | None = None,
+    answers: str | Path | None = None,
     fields: OneOrMore | Mapping[str, str] | None = None,
     measure: MeasureName = "words",
     by: Way | None = None,

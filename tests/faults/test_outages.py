@@ -107,13 +107,3 @@ def test_gate(collection: nd.Collection) -> None:
     assert {one.action for one in decisions} == {"allow"}
     assert collection.count() == len(decisions) == 1_000
     assert collection.session.outages.count >= 1
-
-
-def test_answers(collection: nd.Collection) -> None:
-    """Answers are noted and read though Solr is killed before each, and none is lost or doubled."""
-    for number in range(2):
-        nd.answer(None, "a", f"b{number}", "same", answers=collection, who="Ann")
-        assert kill_solr()
-    latest = nd.list_answers(collection).latest
-    assert sorted(one.other_id for one in latest) == ["b0", "b1"]
-    assert collection.count() == 2

@@ -38,7 +38,7 @@ from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import Reading, is_collection, paths_of, reading_of
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified, find_candidates
 from neardup_solr.verbs.duplicates.group import group
-from neardup_solr.verbs.duplicates.inputs import AnswerPlace, Compared, Gathered, gather
+from neardup_solr.verbs.duplicates.inputs import Compared, Gathered, gather
 from neardup_solr.verbs.duplicates.result import Duplicates, make_result
 from neardup_solr.verbs.duplicates.write import check_output, write_duplicates
 
@@ -86,7 +86,7 @@ class Options:
     min_similarity: float | None = None
     fq: OneOrMore = ()
     same: OneOrMore = ()
-    answers: AnswerPlace | None = None
+    answers: str | Path | None = None
     model: str | Path | None = None
     cap: int | None = None
     linkage: Linkage = "single"
@@ -301,7 +301,7 @@ def duplicates(
     min_similarity: float | None = None,
     fq: OneOrMore = (),
     same: OneOrMore = (),
-    answers: AnswerPlace | None = None,
+    answers: str | Path | None = None,
     model: str | Path | None = None,
     cap: int | None = None,
     linkage: Linkage = "single",

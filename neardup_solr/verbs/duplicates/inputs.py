@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -33,9 +32,8 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
     Compared: TypeAlias = sources.SourceLike | Collection
-    AnswerPlace: TypeAlias = str | Path | Collection
 else:
-    Compared = AnswerPlace = Any
+    Compared = Any
 
 _Key: TypeAlias = str | tuple[str, ...]
 READING = "reading"

@@ -76,7 +76,7 @@ def gate(
     index: bool = False,
     batch: int = 50,
     most: int = 100,
-    answers: str | Path | Collection | None = None,
+    answers: str | Path | None = None,
     patience: float | str = "5m",
     id: str | None = None,
     text: OneOrMore | None = None,

@@ -15,6 +15,7 @@ from typing import Any
 
 from neardup_solr.answers import (
     Answer,
+    append_answers,
     choose_latest,
     hash_text,
     parse_answers,
@@ -35,8 +36,7 @@ from neardup_solr.progress import LOG, OnError, OnProgress
 from neardup_solr.records import AnyId, Cluster, key_of
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.judgements import read_judgements
-from neardup_solr.verbs.answer import add_to, find_name, open_answers, read_from
+from neardup_solr.verbs.answer import find_name, open_answers, read_from
 from neardup_solr.verbs.duplicates import Duplicates, duplicates
 from neardup_solr.verbs.duplicates.inputs import Compared
 from neardup_solr.verbs.review.doubts import (
@@ -58,7 +58,7 @@ PAUSE = 0.2  # seconds before it does
 class Reviewed:
     """The answers that a review kept in the file `answers`, and what they tell of the threshold."""
 
-    answers: Path | Collection
+    answers: Path
     kept: int
     tally: Tally
     threshold: float
@@ -70,7 +70,7 @@ class Room:
 
     found: Duplicates
     threshold: float
-    path: Path | Collection
+    path: Path
     who: str
     kept: int = 0
     questions: Questions = field(init=False)
@@ -122,7 +122,7 @@ class Room:
             hash, other_hash = self._hash(number)
             blank = replace(self._name(number), hash=hash, other_hash=other_hash)
             answers.append(replace(blank, answer=judgement, who=self.who, when=now))
-        add_to(self.path, answers)
+        append_answers(self.path, answers)
         self.kept += len(answers)
         self.questions.judge(reader, numbers, judgement)
 
@@ -185,10 +185,6 @@ class Room:
 
     def _read_others(self) -> None:
         """Note what was added to the file, by another review or a command too."""
-        if not isinstance(self.path, Path):
-            found, self._read = read_judgements(self.path, self._read)
-            self._note(found)
-            return
         size = self.path.stat().st_size if os.path.exists(self.path) else 0
         if size < self._read:  # it was edited
             self._read = 0
@@ -214,7 +210,7 @@ class Room:
 def review(
     source: Compared,
     *,
-    answers: str | Path | Collection,
+    answers: str | Path,
     who: str | None = None,
     reach: float | None = None,
     measure: MeasureName = "words",
@@ -298,9 +294,9 @@ def _open_room(given: Mapping[str, Any]) -> Room:
         keep = tuple(dict.fromkeys((*parse_fields(given["fields"]), *keep)))
     threshold = measure_of(measure, limits).least(limits)
     path = open_answers(given["answers"])
-    if not isinstance(path, Path) or os.path.exists(path):  # False for a name that cannot be, too
+    if os.path.exists(path):  # False for a name that cannot be, too
         read_from(path)  # which refuses a file that is none, before any work
-    add_to(path, [])  # and one that cannot be written
+    append_answers(path, [])  # and one that cannot be written
     found = duplicates(
         given["source"],
         measure=measure,

@@ -49,7 +49,7 @@ def serve(
     model: str | Path | None = None,
     max_distance: int | None = None,
     fq: OneOrMore = (),
-    answers: str | Path | Collection | None = None,
+    answers: str | Path | None = None,
     host: str = "127.0.0.1",
     port: int = PORT,
     root_path: str = "",

@@ -74,7 +74,7 @@ class Service:
         policy: Policy,
         *,
         fq: tuple[str, ...] = (),
-        answers: str | Path | Collection | None = None,
+        answers: str | Path | None = None,
     ) -> None:
         self.collection, self.policy, self.fq = collection, policy, fq
         collection.session.retry = RETRY
@@ -92,7 +92,7 @@ class Service:
         self._decide([[Document(id="-", text="to compile what is needed")]])
         if fq and not collection.count(fq):
             LOG.warning("no document matches the filters now, and nothing is near to any text")
-        if isinstance(self._answers, Path) and not self._answers.exists():
+        if self._answers is not None and not self._answers.exists():
             LOG.warning("%s: there is no such file now, and so no answers", self._answers)
 
     def _open_gate(self, collection: Collection) -> GateRun:
@@ -147,11 +147,8 @@ class Service:
         """Read the answers of people again if there are new ones."""
         if self._answers is None:
             return
-        if isinstance(self._answers, Path):
-            seen = self._answers.stat() if self._answers.exists() else None
-            state: object = seen and (seen.st_mtime_ns, seen.st_size)
-        else:
-            state = self._answers.state()
+        seen = self._answers.stat() if self._answers.exists() else None
+        state = seen and (seen.st_mtime_ns, seen.st_size)
         if state != self._answers_state:
             judged = read_from(self._answers)
             self._verdicts = make_answers(self.collection, judged).verdicts

@@ -252,3 +252,12 @@ def test_a_folder_that_cannot_be_written_is_one_line(folder: Path) -> None:
     (folder / "answers.jsonl").mkdir()
     ran = neardup("answer", "1", "2", "same", "--answers", "answers.jsonl")
     assert (ran.returncode, "answers.jsonl: cannot be read" in ran.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("address", ["http://ann:secret@host:8983/solr/answers", "zk://host/solr"])
+def test_answers_stand_in_a_file(address: str) -> None:
+    """An address is refused in a line, which does not show the password."""
+    for call in (nd.list_answers, lambda answers: nd.duplicates([], answers=answers)):
+        with pytest.raises(nd.ArgumentError, match="name a file; several people") as refused:
+            call(answers=address)
+        assert "secret" not in str(refused.value)
