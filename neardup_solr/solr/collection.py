@@ -43,7 +43,7 @@ from neardup_solr.solr.names import (
     NOTE,
     PLAIN,
     SETTINGS,
-    SHARED,
+    SHINGLES,
     TEXT,
     VERSION,
     Names,
@@ -74,7 +74,6 @@ _WITH_VERSIONS = {**EXACT, "versions": "true", "wt": "json"}
 _SELECT = {**EXACT, "defType": "lucene", "wt": "json"}
 _JSON = {"Content-Type": "application/json"}
 _ONES_FAULT = (400, 409, 413)  # one document may be why: it is wrong, was changed, or is too large
-FOREIGN = "another program wrote its signatures, which are never compared with ours"
 DOCS = {"response.docs": list, "response.numFound": int}
 
 Item = tuple[bytes, str | None]  # the JSON of a document, and its id if that is known
@@ -610,17 +609,10 @@ class Collection:
 
     def advise_init(self, fields: Container[str]) -> str:
         """Say what adds our fields to the schema, which has these."""
-        if self.names.is_plain and TEXT not in fields:  # then init has to be told of the text
+        # Then init has to be told of the text, or of a prefix.
+        if self.names.is_plain and (TEXT not in fields or SHINGLES in fields):
             return f"see what adds them: neardup lint {self.place}"
-        if self.names.is_plain and any(name in fields for name in SHARED):
-            return f"{FOREIGN}: {self.advise_annotate(fields)}"
         return f"add them with: neardup init {self.place}"
-
-    def advise_annotate(self, fields: Container[str]) -> str:
-        """Say what writes our fields if the schema has these, and another program its values."""
-        is_there = self.names.of(SETTINGS) in fields
-        init = "" if is_there else f"neardup init {self.place} --prefix nd_, then "
-        return f"{init}neardup annotate {self.place}"
 
     def _rows(self, part: str, **params: str) -> list[dict[str, Any]]:
         """The rows of a part of the schema, each with its name."""

@@ -23,7 +23,7 @@ _NAME = re.compile(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's own rule, without 
 
 ID, TEXT, SETTINGS, VERSION = "id", "content", "signature_settings", "_version_"
 BANDS = "content_bands"
-SHARED = ("content_ng", "content_sg")  # other programs that follow the restaurant example have them
+SHINGLES = "content_ng"  # which other programs that follow the restaurant example have, too
 MARKS = ("neardup_cluster", "neardup_canonical", "neardup_rank")
 OWN = (*(name for name in ALL_FIELDS if name not in (ID, TEXT)), *MARKS)
 FIELD_PARAM = "field_"  # a parameter of a request whose name begins so holds the name of a field

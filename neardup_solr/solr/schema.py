@@ -18,7 +18,7 @@ import orjson
 from neardup_solr.errors import SchemaError, SolrAnswerError, SolrUnauthorized
 from neardup_solr.files import solr_config
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.names import BANDS, ID, NOTE, OWN, SETTINGS, SHARED, Names
+from neardup_solr.solr.names import BANDS, ID, NOTE, OWN, SETTINGS, Names
 from neardup_solr.solr.responses import require_rows
 
 # What /export can read, if it has docValues.
@@ -319,15 +319,6 @@ def count_unsigned(collection: Collection, found: Schema, fq: Sequence[str] = ()
     """
     without = f"-{collection.names.of(SETTINGS)}:[* TO *]"
     return collection.count([*roots_only(found), without, *with_text(collection, found), *fq])
-
-
-def count_foreign(collection: Collection, found: Schema) -> int:
-    """Count the documents whose shingles or signature terms another program wrote."""
-    own = collection.names.of
-    there = [found.fields.get(own(name)) for name in SHARED]
-    written = [f"{one.name}:[* TO *]" for one in there if one is not None and one.indexed]
-    without = [f"-{own(SETTINGS)}:[* TO *]"] if own(SETTINGS) in found.fields else []
-    return collection.count([" OR ".join(written), *without]) if written else 0
 
 
 def describe_unsigned(collection: Collection, count: int | None = None) -> list[str]:

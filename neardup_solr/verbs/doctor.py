@@ -18,7 +18,7 @@ from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema
 from neardup_solr.solr.admin import Health, health
-from neardup_solr.solr.collection import FOREIGN, Collection
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT
 from neardup_solr.verbs.lint.rules import (
     DANGER,
@@ -75,7 +75,6 @@ def doctor(collection: Collection, *, sample: int = SAMPLE) -> Diagnosis:
     counts = Counted(
         place=collection.place, text=collection.names.text, settings=settings, documents=documents,
         missing=missing, without_text=without_text, sampled=sampled, health=health(collection),
-        is_foreign=missing > 0 and schema.count_foreign(collection, found) > 0,
     )  # fmt: skip
     return Diagnosis(
         documents=documents,
@@ -138,7 +137,6 @@ class Counted:
     """Counts of a collection: documents by settings fingerprint, `missing` ones, a sample.
 
     `without_text` have nothing in the `text` fields; None if those cannot be searched.
-    `is_foreign` if missing ones have shingles or signatures of another program.
     """
 
     place: str
@@ -147,7 +145,6 @@ class Counted:
     documents: int = 0
     missing: int = 0
     without_text: int | None = 0
-    is_foreign: bool = False
     sampled: Sampled = field(default_factory=Sampled)
     health: Health = field(default_factory=Health)
 
@@ -168,8 +165,6 @@ def _documents(counts: Counted) -> Iterator[Finding]:
     if counts.missing:
         has = "they have text" if counts.without_text is not None else "they may have text"
         reason = f"{has}, but none of our fields"
-        if counts.is_foreign:
-            reason += f": {FOREIGN}"
         yield Finding(WARNING, "missing", counted(counts.missing, "document"), reason, again)
     if counts.without_text:
         share = f"{counts.without_text:,} of {counted(counts.documents, 'document')}"

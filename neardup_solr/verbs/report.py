@@ -136,8 +136,7 @@ def report(
     judged = read_if_given(answers)
     on_progress = on_progress or ignore
     settings, criteria = searchable(collection, asked)
-    # Without settings, shingles of another program are searched.
-    gaps = [] if collection.known_settings is None else describe_unsigned(collection)
+    gaps = describe_unsigned(collection)
     state = collection.state()
     ids = _chosen_ids(collection, from_id, to_id, query)
     comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from neardup_solr.arguments import (
     By,
     Id,
-    Kind,
     MeasureName,
     OneOrMore,
     checked,
@@ -20,7 +19,7 @@ from neardup_solr.arguments import (
     require_choice,
     require_positive,
 )
-from neardup_solr.errors import DocumentNotFound, SchemaError, SettingsError, counted
+from neardup_solr.errors import DocumentNotFound, SettingsError
 from neardup_solr.measures import (
     Comparer,
     Limits,
@@ -35,8 +34,8 @@ from neardup_solr.progress import LOG
 from neardup_solr.records import Document, Entry, Hit, Match, Pair, ordered
 from neardup_solr.settings import Settings, require_indexed
 from neardup_solr.solr import query, schema
-from neardup_solr.solr.collection import FOREIGN, Collection
-from neardup_solr.solr.names import ID, SETTINGS, SHARED, TEXT
+from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.names import SETTINGS, TEXT
 from neardup_solr.solr.query import count_shared, fetch_ranked
 from neardup_solr.text import normalize
 
@@ -55,8 +54,6 @@ WAYS: dict[By, tuple[str, Callable[[Entry], Sequence[str]]]] = {
 }
 SIGNED = ("bands", "signatures")  # the ways that need a signature, and so the kernel
 COMPUTED = ("first_word", "md5_hash")  # fields of ours that may have to be equal: of any text
-SHINGLES = SHARED[0]
-LOOKED_AT = 100  # documents whose shingles tell if those of another program are ours
 NO_LIMITS = Limits()
 NOT_BOTH = "`id` is that of a document in the collection, `text` any text"
 
@@ -113,7 +110,7 @@ def search(
 
     Candidates are compared by `measure`; they count if they are at most `max_distance` words apart
     and at least `min_similarity` (0..1) similar (default: the threshold of the measure). `answers`
-    names a file, or a collection, with the answers of people about documents: what is different
+    names a file with the answers of people about documents: what is different
     from the document `id` is left out, and what is the same is added.
 
     Raises DocumentNotFound for an unknown id, SettingsError if the collection lacks what is asked
@@ -229,7 +226,7 @@ def searchable(collection: Collection, criteria: Criteria) -> tuple[Settings, Cr
 
     Raises SettingsError if it has no documents, or lacks a field that is needed.
     """
-    settings = _read_settings(collection)
+    settings = collection.needed_settings()
     there = settings.fields - ({"content_sg"} if settings.signatures == 0 else set())
     ways = _ways(there)
     by = criteria.by or next(iter(ways), DEFAULT_WAY)
@@ -251,65 +248,6 @@ def searchable(collection: Collection, criteria: Criteria) -> tuple[Settings, Cr
     if criteria.read:
         _require_kept(collection, criteria.read, "name another one in `same`")
     return settings, replace(criteria, by=by)
-
-
-def _read_settings(collection: Collection) -> Settings:
-    """Read the settings of a collection, or those by which another program's shingles are ours.
-
-    Raises SettingsError or SchemaError if there are none.
-    """
-    try:
-        return collection.needed_settings()
-    except (SchemaError, SettingsError):
-        found, own = schema.read_schema(collection), collection.names.of
-        is_ours = own(SETTINGS) in found.fields and collection.values(SETTINGS)
-        has_text = found.key == own(ID) and own(TEXT) in found.fields
-        if is_ours or not has_text or not schema.count_foreign(collection, found):
-            raise
-    advice = f"{FOREIGN}; {collection.advise_annotate(found.fields)}"
-    settings = _recognise(collection, found)
-    if settings is None:
-        raise SettingsError(f"the shingles of {collection.name!r} are not of our form", advice)
-    without = collection.count([f"-{own(SHINGLES)}:[* TO *]"])
-    lacks = f" ({counted(without, 'document')} without any)" if without else ""
-    LOG.warning("%s is searched by shingles only%s: %s", collection.name, lacks, advice)
-    return settings
-
-
-def _recognise(collection: Collection, found: schema.Schema) -> Settings | None:
-    """Find settings that make the shingles of the first documents; None if there are none."""
-    there = found.fields.get(collection.names.of(SHINGLES))
-    needed = schema.own_fields(collection.names)[collection.names.of(SHINGLES)]
-    alike = ("num_words", *COMPUTED)
-    request = {"query": f"{needed.name}:[* TO *]"}
-    fields = [ID, TEXT, SHINGLES, *alike]
-    rows = collection.select(request, fields=fields, limit=LOOKED_AT).documents if there else []
-    pieces = [piece for row in rows for piece in _values(row[SHINGLES])]
-    if there is None or there.problem(needed) or not pieces:
-        return None
-    sizes: dict[Kind, int] = {
-        "words": max(len(piece.split()) or 1 for piece in pieces),
-        "chars": max(map(len, pieces)),
-    }
-    for kind, size in sizes.items():
-        made = Settings(kind=kind, shingle_size=size, fields=frozenset({TEXT, SHINGLES}))
-        entries = [
-            make_entry(Document(id=row[ID], text=row.get(TEXT, "")), made, is_signed=False)
-            for row in rows
-        ]
-        pairs = list(zip(entries, rows, strict=True))
-        is_same = all(_values(row[SHINGLES]) == {*entry.shingles} for entry, row in pairs)
-        # Hits whose number of words is too different are left out unread.
-        if is_same and all(
-            row.get("num_words", entry.num_words) == entry.num_words for entry, row in pairs
-        ):
-            same = {
-                name
-                for name in alike
-                if all(row.get(name) == getattr(entry, name) for entry, row in pairs)
-            }
-            return replace(made, fields=made.fields | same)
-    return None
 
 
 def _require_kept(collection: Collection, fields: Iterable[str], next_step: str) -> None:

@@ -98,8 +98,6 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
         cluster=cluster,
         is_local=admin.is_local(collection),
         is_encrypted=collection.base.startswith("https:"),
-        foreign=schema.count_foreign(replace(collection, names=names), found),
-        advice=collection.advise_annotate(found.fields),
         is_open=bool(told) and "username" not in told.get("security", {}) and not named,
     )
     return Lint(

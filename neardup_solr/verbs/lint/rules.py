@@ -13,8 +13,7 @@ from typing import Any
 from neardup_solr.errors import counted
 from neardup_solr.solr.admin import REBUILDS, version_numbers
 from neardup_solr.solr.cloud import NAME_ONE, SEVERAL, SolrCluster
-from neardup_solr.solr.collection import FOREIGN
-from neardup_solr.solr.names import OWN, PLAIN, SHARED, TEXT, Names, is_name
+from neardup_solr.solr.names import OWN, PLAIN, TEXT, Names, is_name
 from neardup_solr.solr.query import CLAUSES
 from neardup_solr.solr.schema import Field, Schema
 from neardup_solr.verbs.lint.growth import Growth
@@ -56,8 +55,7 @@ class CollectionFacts:
     chain, `select` the configured parameters of /select, as "appends" and so on. `children` counts
     nested documents, `placed` those with a known place (_nest_path_). `longest` is the field taken
     for the text, as none was named, with the average length of its values; `growth` is what
-    annotate would add; `foreign` counts documents with shingles or signatures of another program,
-    and `advice` says what to do about them.
+    annotate would add.
     """
 
     schema: Schema
@@ -81,8 +79,6 @@ class CollectionFacts:
     is_open: bool = False
     longest: tuple[str, int] | None = None
     growth: Growth | None = None
-    foreign: int = 0
-    advice: str = ""
 
     @property
     def init(self) -> str:
@@ -270,21 +266,14 @@ def _check_schema(facts: CollectionFacts) -> Iterator[Finding]:
                 yield Finding(DANGER, "select", f"/select {part} {name}", reason, remedy)
     prefixed = replace(facts, names=replace(facts.names, prefix="nd_")).init
     missing = [name for name in facts.wanted if name not in facts.schema.fields]
-    free, taken = [], []
+    free = []
     for name, needed in facts.wanted.items():
         if problem := clash(name, needed, facts.schema, facts.names, facts.used or ()):
-            taken.append(name)
-            if facts.foreign:
-                continue  # one finding is enough
             reason = f"one of our fields has the name of an existing one: {problem}"
             remedy = f"choose a prefix: {prefixed} (or delete that field, if you do not need it)"
             yield Finding(DANGER, "clash", name, reason, remedy)
         elif name in missing:
             free.append(name)
-    if facts.foreign:
-        reason = f"{counted(facts.foreign, 'document')} with fields like ours: {FOREIGN}"
-        about = ", ".join(taken or SHARED)
-        yield Finding(DANGER if taken else WARNING, "foreign", about, reason, facts.advice)
     if free:
         reason = "these fields of ours are missing"
         yield Finding(NOTE, "missing", ", ".join(free), reason, f"{facts.init} adds them")

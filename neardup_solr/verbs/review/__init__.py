@@ -35,7 +35,6 @@ from neardup_solr.measures.model import Features
 from neardup_solr.progress import LOG, OnError, OnProgress
 from neardup_solr.records import AnyId, Cluster, key_of
 from neardup_solr.settings import Settings
-from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs.answer import find_name, open_answers, read_from
 from neardup_solr.verbs.duplicates import Duplicates, duplicates
 from neardup_solr.verbs.duplicates.inputs import Compared

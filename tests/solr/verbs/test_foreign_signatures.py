@@ -8,7 +8,6 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pysolr
@@ -41,7 +40,6 @@ LISTINGS = [
     ("2", "the old harbour inn 12 quay st. tarrow seafood 555-0101"),
     ("3", "villa rosa 8 hill road tarrow italian 555-0144"),
 ]
-NOT_OURS = "another program wrote its signatures, which are never compared with ours"
 
 
 def words_of(words: list[str]) -> list[str]:
@@ -49,21 +47,10 @@ def words_of(words: list[str]) -> list[str]:
     return [" ".join(words[at : at + 3]) for at in range(max(1, len(words) - 2))]
 
 
-def chars_of(words: list[str]) -> list[str]:
-    """Shingles of five characters."""
-    text = " ".join(words)
-    return [text[at : at + 5] for at in range(max(1, len(text) - 4))]
-
-
-def joined_of(words: list[str]) -> list[str]:
-    """Shingles that join words by another sign than we do."""
-    return [one.replace(" ", "_") for one in words_of(words)]
-
-
-def entry(id: str, text: str, shingles_of: Callable[[list[str]], list[str]]) -> dict[str, Any]:
+def entry(id: str, text: str) -> dict[str, Any]:
     """A document as that program writes it: minima of one hash, XORed with random masks."""
     words = re.sub(r"[^\w\s-]", " ", text.lower()).split()
-    pieces = sorted(set(shingles_of(words)))
+    pieces = sorted(set(words_of(words)))
     minima = [min(zlib.crc32(piece.encode()) ^ mask for piece in pieces) for mask in MASKS]
     return {
         "id": id, "content": text, "num_words": len(words), "first_word": words[0],
@@ -72,43 +59,24 @@ def entry(id: str, text: str, shingles_of: Callable[[list[str]], list[str]]) -> 
     }  # fmt: skip
 
 
-def write(url: str, listings: Iterable[tuple[str, str]], shingles_of: Any = words_of) -> Collection:
+def write(url: str, listings: Iterable[tuple[str, str]]) -> Collection:
     """Write listings by that program, and connect."""
-    pysolr.Solr(url).add([entry(*one, shingles_of) for one in listings], commit=True)
+    pysolr.Solr(url).add([entry(*one) for one in listings], commit=True)
     return nd.connect(url)
 
 
 @contextmanager
-def guide(listings: Iterable[tuple[str, str]], shingles_of: Any = words_of) -> Iterator[Collection]:
+def guide(listings: Iterable[tuple[str, str]]) -> Iterator[Collection]:
     """A collection that is all that program's own."""
     with foreign.collection(schema=SCHEMA, key="<uniqueKey>id</uniqueKey>") as core:
-        yield write(core.url, listings, shingles_of)
+        yield write(core.url, listings)
 
 
-@pytest.mark.data
-def test_shingles_of_another_program_find_the_restaurants(shared_data: Path) -> None:
-    """66 pairs, 62 of the 112 true ones, as from our own index, with nothing written."""
-    lines = (shared_data / "restaurants/addresses_verbatim.txt").read_text("utf-8").splitlines()
-    listings = [(id, text) for id, _, text in (line.partition(" ") for line in lines)]
-    truth = set(nd.read_pairs(shared_data / "restaurants/gold_pairs.tsv"))
-    with guide(listings) as theirs:
-        made = nd.report(theirs, later_only=True, same="first_word", max_distance=2)
-    pairs = {(pair.id, pair.other_id) for pair in made.pairs}
-    assert (made.documents, len(pairs), len(pairs & truth), made.gaps) == (864, 66, 62, ())
-
-
-def test_nothing_but_shingles_is_compared_before_annotate(caplog: Any) -> None:
-    """Search finds by shingles, and says so; what needs signatures is refused with what to do."""
+def test_annotate_writes_ours_beside_theirs() -> None:
+    """All else is refused before with what to do, and nothing of theirs is compared or changed."""
     with guide(LISTINGS) as theirs:
-        step = f"neardup init {theirs.place} --prefix nd_, then neardup annotate {theirs.place}"
-        assert [match.id for match in nd.search(theirs, id="1")] == ["2"]
-        assert [match.id for match in nd.search(theirs, text=LISTINGS[0][1])] == ["1", "2"]
-        said = f"{theirs.name} is searched by shingles only: {NOT_OURS}; {step}"
-        assert caplog.messages == [said, said]
-        for by in ("signatures", "bands"):
-            with pytest.raises(nd.SettingsError, match=f"content_{by[:1]}.*shingles or md5"):
-                nd.search(theirs, id="1", by=by)
         refused: list[Callable[[], object]] = [
+            lambda: nd.search(theirs, id="1"), lambda: nd.report(theirs),
             lambda: nd.duplicates(theirs), lambda: nd.explain(theirs, "1", "2"),
             lambda: list(nd.gate(LISTINGS, theirs)), lambda: nd.doctor(theirs),
             lambda: nd.index(LISTINGS, theirs), lambda: nd.annotate(theirs),
@@ -116,12 +84,9 @@ def test_nothing_but_shingles_is_compared_before_annotate(caplog: Any) -> None:
         for call in refused:
             with pytest.raises(nd.SchemaError) as caught:
                 call()
-            assert caught.value.next_step == f"{NOT_OURS}: {step}"
-        with pytest.raises(nd.SettingsError, match="without signature"):
-            nd.search(theirs, id="1", measure="estimate")
-        (danger,) = nd.lint(theirs).dangers
-        assert (danger.rule, danger.remedy) == ("foreign", step)
-        assert danger.reason == f"3 documents with fields like ours: {NOT_OURS}"
+            assert caught.value.next_step == f"see what adds them: neardup lint {theirs.place}"
+        clashes = {one.about for one in nd.lint(theirs).dangers if one.rule == "clash"}
+        assert {"content_ng", "content_sg"} <= clashes
 
         before = theirs.whole(["1"])[0]
         nd.init(theirs, prefix="nd_")
@@ -134,30 +99,15 @@ def test_nothing_but_shingles_is_compared_before_annotate(caplog: Any) -> None:
         assert len(nd.duplicates(theirs).pairs) == 1
 
 
-def test_fields_of_another_program_in_our_schema(solr: Collection, caplog: Any) -> None:
-    """Lint and doctor tell them from documents without fields; annotate writes all of them anew."""
+def test_fields_of_another_program_in_our_schema(solr: Collection) -> None:
+    """They count as missing, and annotate writes all of them anew."""
     ours = write(solr.url, LISTINGS)
-    assert [match.id for match in nd.search(ours, id="1")] == ["2"]
-    step = f"neardup annotate {ours.place}"
-    assert caplog.messages == [f"{ours.name} is searched by shingles only: {NOT_OURS}; {step}"]
-    assert ("foreign", step) in [(one.rule, one.remedy) for one in nd.lint(ours).findings]
+    with pytest.raises(nd.SettingsError, match=f"add them first: neardup annotate {ours.place}"):
+        nd.search(ours, id="1")
     (missing,) = nd.doctor(ours).problems
-    assert missing.reason.endswith(f": {NOT_OURS}")
+    assert missing.rule == "missing"
     theirs = set(ours.whole(["1"])[0]["content_sg"])
     nd.annotate(ours, settings={"fields": "all"})
     assert not theirs.intersection(ours.whole(["1"])[0]["content_sg"])
     assert nd.doctor(ours).problems == ()
     assert [match.id for match in nd.search(ours, id="1", by="signatures")] == ["2"]
-
-
-def test_shingles_of_characters_and_of_another_form(caplog: Any) -> None:
-    """Characters are recognised; words joined by "_" are refused in one line."""
-    with guide(LISTINGS, chars_of) as theirs:
-        assert [match.id for match in nd.search(theirs, id="1")] == ["2"]
-        pysolr.Solr(theirs.url).add([{"id": "4", "content": "none"}], commit=True)
-        assert nd.search(theirs, id="4") == []
-        assert "only (1 document without any):" in caplog.messages[-1]
-    with guide(LISTINGS, joined_of) as theirs, pytest.raises(nd.SettingsError) as caught:
-        nd.search(theirs, id="1")
-    assert caught.value.reason == f"the shingles of {theirs.name!r} are not of our form"
-    assert caught.value.next_step.startswith(NOT_OURS)
