@@ -109,8 +109,6 @@ _PLACES = {
     "SourceError": "errors",
 }
 __all__ = list(_PLACES)
-# So that they are not taken for the measures of these names, which are exact.
-_RENAMED = {"containment": "estimate_containment", "jaccard": "estimate_jaccard"}
 
 if TYPE_CHECKING:  # the same, for type checkers; tests/test_docs.py compares the two
     from neardup_solr import types as types
@@ -194,8 +192,6 @@ else:
     def __getattr__(name: str) -> object:
         if name == "types":
             return import_module("neardup_solr.types")
-        if name in _RENAMED:
-            raise AttributeError(f"nd.{name} is nd.{_RENAMED[name]} now")
         if name not in _PLACES:
             raise AttributeError(f"module 'neardup_solr' has no attribute {name!r}")
         return getattr(import_module(f"neardup_solr.{_PLACES[name]}"), name)

@@ -62,14 +62,10 @@ T = TypeVar("T", bound=str)
 OneOrMore = str | Sequence[str]  # one, or several of them
 Id = str | int  # a whole number is taken as its text
 
-# Arguments and choices of earlier versions, with what to do instead.
+# Arguments and options that are no more, with what to do instead.
 GONE = {
-    "native": "ask for Solr's own MinHashes by hand, as docs/native.md shows",
-    "plot": "tune prints its histogram; draw `agreements` of --format json for a file",
+    "within": "compare each side by itself, too",
 }
-# Arguments that only some functions have, and what to do instead.
-ELSEWHERE = {"model": "duplicates, report, gate and explain compare by a model"}
-RENAMED = {"rows": "candidates"}
 
 
 @runtime_checkable
@@ -162,8 +158,6 @@ def require_choice(name: str, given: object, choices: Collection[str]) -> None:
 
 
 def _no_choice(name: str, given: object, choices: Collection[str]) -> ArgumentError:
-    if isinstance(given, str) and given in GONE:
-        return ArgumentError(f"`{name}` cannot be {given!r} any more", GONE[given])
     near = _nearest(str(given), choices)
     meant = f"did you mean {near!r}? Choose one of" if near else "choose one of"
     said = repr(given) if isinstance(given, str) else shown(given)
@@ -207,9 +201,7 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
     for name in kwargs:
         if name not in signature.parameters and not further:
             near = _nearest(name, signature.parameters)
-            step = (GONE | ELSEWHERE).get(name) or (f"did you mean `{near}`?" if near else about)
-            if RENAMED.get(name) in signature.parameters:
-                step = f"it is `{RENAMED[name]}` now"
+            step = GONE.get(name) or (f"did you mean `{near}`?" if near else about)
             raise ArgumentError(f"{called} has no argument `{name}`", step)
     try:
         given = signature.bind(*args, **kwargs).arguments

@@ -59,14 +59,6 @@ def test_all_is_what_is_public() -> None:
         assert inspect.getdoc(getattr(nd, name)), name
 
 
-def test_an_old_name_tells_the_new_one() -> None:
-    """A public name of an earlier version is one line that names what is there now."""
-    for old, new in vars(nd)["_RENAMED"].items():
-        assert new in nd.__all__
-        with pytest.raises(AttributeError, match=f"nd.{old} is nd.{new} now"):
-            getattr(nd, old)
-
-
 @pytest.mark.parametrize("name", [name for name in nd.__all__ if name.islower()])
 def test_public_functions_are_typed(name: str) -> None:
     """Every parameter and result of a public function has a type."""

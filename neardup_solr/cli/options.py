@@ -24,9 +24,9 @@ from click.core import ParameterSource
 
 import neardup_solr as nd
 from neardup_solr import arguments
-from neardup_solr.arguments import ELSEWHERE, GONE
+from neardup_solr.arguments import GONE
 from neardup_solr.cli import show
-from neardup_solr.cli.texts import ARGUMENTS, FLAGS, OTHER, RENAMED, TEXTS
+from neardup_solr.cli.texts import ARGUMENTS, FLAGS, OTHER, TEXTS
 from neardup_solr.errors import CoreMissing, NeardupError, without_password
 from neardup_solr.settings import OPTIONAL_FIELDS, Settings, require_possible
 
@@ -104,13 +104,9 @@ class Command(click.Command):
             return super().parse_args(ctx, args)
         except click.UsageError as error:
             said = without_password(error.format_message())
-            if isinstance(error, click.NoSuchOption) and error.option_name in RENAMED:
-                said = f"{error.option_name} is {RENAMED[error.option_name]} now"
-            elif isinstance(error, click.NoSuchOption) and error.option_name[2:] in ELSEWHERE:
-                said = f"{said.partition('.')[0]}; {ELSEWHERE[error.option_name[2:]]}"
-            for word, step in GONE.items():
-                if f"--{word}" in said or repr(word) in said:
-                    said = f"{said.removesuffix('.')}; {step}"
+            name = error.option_name if isinstance(error, click.NoSuchOption) else ""
+            if step := GONE.get(name[2:].replace("-", "_")):
+                said = f"No such option: {name}; {step}"
             raise click.UsageError(said, ctx) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

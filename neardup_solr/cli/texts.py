@@ -49,7 +49,6 @@ TEXTS: dict[str, dict[str, str]] = {
             "FILE|NAME|URL: Compare with this file, folder or collection instead of within the"
             " source."
         ),
-        "within": "With --against: also compare within each of the two.",
         "mutual_best": "With --against: keep a pair only if each is the other's most similar one.",
         "canonical": (
             "RULE: Document of a cluster to keep: first, longest, shortest, oldest, oldest:FIELD,"
@@ -262,14 +261,4 @@ FLAGS = {
     "text": "--text-field",
     "search.text": "--text",
     "reset.yes": "--yes -y",
-}
-
-# Options of earlier versions.
-RENAMED = {
-    "--core": "--collection",
-    "--from": "--from-id",
-    "--to": "--to-id",
-    "--missing": "--which missing",
-    "--all": "--which all",
-    "--rows": "--candidates",
 }

@@ -225,8 +225,6 @@ def test_what_is_no_argument_at_all(name: str) -> None:
         (lambda nd: nd.search(NOWHERE, text="x", candidates=2.7),
          "`candidates` has to be a whole number, not 2.7;"
          " give a whole number, such as candidates=3"),
-        (lambda nd: nd.search(NOWHERE, text="x", rows=5),
-         "nd.search() has no argument `rows`; it is `candidates` now"),
         (lambda nd: nd.reband(NOWHERE, bands=5, row=3),
          "nd.reband() has no argument `row`; did you mean `rows`?"),
         (lambda nd: nd.search(NOWHERE, text="x", min_similarity="0.8"),
@@ -250,12 +248,8 @@ def test_what_is_no_argument_at_all(name: str) -> None:
         (lambda nd: nd.search(NOWHERE, text="x", by="band"),
          "`by` cannot be 'band'; did you mean 'bands'? Choose one of shingles, bands, signatures,"
          " profile, md5"),
-        (lambda nd: nd.search(NOWHERE, text="x", by="native"),
-         "`by` cannot be 'native' any more; ask for Solr's own MinHashes by hand, as docs/native.md"
-         " shows"),
-        (lambda nd: nd.init(NOWHERE, native=True),
-         "nd.init() has no argument `native`; ask for Solr's own MinHashes by hand, as"
-         " docs/native.md shows"),
+        (lambda nd: nd.duplicates([], within=True),
+         "nd.duplicates() has no argument `within`; compare each side by itself, too"),
         (lambda nd: nd.search(NOWHERE, text="x", fq=[5]),
          "`fq` has to be a text or a list of texts, not a list with 5;"
          " give a text, such as fq='5'"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from neardup_solr.answers import Answer, read_answers
+from neardup_solr.answers import Answer
 from neardup_solr.arguments import (
     MAX_DOC_BYTES,
     READING,
@@ -77,7 +77,6 @@ class Options:
 
     source: Compared
     against: Compared | Source | None = None
-    within: bool = False
     mutual_best: bool = False
     by: Way | None = None
     measure: PairMeasure = "words"
@@ -152,10 +151,8 @@ class Options:
         self._check_files()
 
     def _check_sides(self) -> None:
-        across = self.against is not None or not (self.within or self.mutual_best)
+        across = self.against is not None or not self.mutual_best
         require(across, "there is only one side to compare", "name the other by `against`")
-        both = self.mutual_best and self.within
-        require(not both, "`mutual_best` is for pairs across the two sides", "leave `within` out")
 
     def _check_model(self) -> None:
         """Take the measure and the fields of a model, if one is named."""
@@ -218,13 +215,11 @@ class Options:
         outputs = paths_of(self.output) or []
         names = ("unique", "removed", "rejected", "checkpoint", "remember", "answers", "model")
         given = {name: getattr(self, name) for name in names}
-        if not isinstance(self.answers, str | Path) or "://" in str(self.answers):
-            del given["answers"]
         self.files = {name: Path(path) for name, path in given.items() if path is not None}
         tables = {
             f"`output` {path}" if at else "`output`": Path(path) for at, path in enumerate(outputs)
         }
-        if not (tables or self.files or self.answers):
+        if not (tables or self.files):
             return
         named = {f"`{name}`": path for name, path in self.files.items()}
         check_apart(tables | named)
@@ -237,7 +232,9 @@ class Options:
         for path in outputs:
             check_output(Path(path))
         if self.answers is not None:
-            self.judged = self._read_answers()
+            from neardup_solr.verbs.answer import read_from
+
+            self.judged = read_from(self.answers)
         for name in self.files.keys() & {"checkpoint", "remember"}:
             check_place(self.files[name])
         if self.remember is not None:
@@ -247,13 +244,6 @@ class Options:
                 is_read = is_inside(self.files["remember"], Path(path))
                 reason = "`remember` lies in the folder that is read"
                 require(not is_read, reason, "name another place")
-
-    def _read_answers(self) -> list[Answer]:
-        if "answers" in self.files:
-            return read_answers(self.files["answers"])
-        from neardup_solr.verbs.answer import read_if_given
-
-        return read_if_given(self.answers) or []
 
     @property
     def given(self) -> list[Compared]:
@@ -292,7 +282,6 @@ def duplicates(
     source: Compared,
     *,
     against: Compared | None = None,
-    within: bool = False,
     mutual_best: bool = False,
     by: Way | None = None,
     measure: PairMeasure = "words",
@@ -341,8 +330,8 @@ def duplicates(
     later ones fail.
 
     With `against`, the documents of the source are compared with those of another collection or
-    source, read by the same arguments, or with a `Source` by its own; with `within`, those of each
-    side are compared with each other too. The first id of a pair across is the source's.
+    source, read by the same arguments, or with a `Source` by its own. The first id of a pair is the
+    source's.
     `mutual_best` keeps a pair if each document is the other's most similar one: for sides that list
     each thing once.
 
@@ -366,7 +355,7 @@ def duplicates(
     names of fields or columns (a tenant, a language), only documents with equal values of all of
     them are compared; one that lacks a value, or has an empty one, is compared with nothing.
 
-    `answers` names a file, or a collection, with the answers of people. A pair that was judged
+    `answers` names a file with the answers of people. A pair that was judged
     different is not found, and its documents are never in one cluster, by no chain; those of a pair
     that was judged same always are, however similar they are. Answers are not obeyed if newer ones
     contradict them, or if a text has changed since; a line tells how many.

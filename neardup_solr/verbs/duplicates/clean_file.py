@@ -25,7 +25,6 @@ from neardup_solr.sources import is_collection
 from neardup_solr.sources.folders import walk
 from neardup_solr.verbs.duplicates.from_source import AT_ONCE
 from neardup_solr.verbs.duplicates.inputs import Compared, Input
-from neardup_solr.verbs.duplicates.result import TWICE
 
 if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates import Options
@@ -78,7 +77,6 @@ class Outputs:
         self._reading, self._on_progress = options.readings[0], options.watching.on_progress
         self._check_source(options.source)
         self._paths = [Path(path) for path in sources.paths_of(options.source) or ()]
-        require(not options.within, "`unique` does not go with `within`", TWICE)
         require(options.limit is None, "`unique` does not go with `limit`", "read the whole file")
         names = ("unique", "removed", "rejected")
         self._files = {name: options.files.get(name) for name in names}

@@ -415,7 +415,7 @@ def find_candidates(gathered: Gathered, way: Way) -> Candidates:
     """Find the pairs that may be near-duplicates, of the same group if there are groups."""
     options, spill, groups = gathered.options, gathered.spill, gathered.groups
     sides = ONE_SIDE
-    if options.against is not None and not options.within:
+    if options.against is not None:
         sides = (np.arange(len(gathered)) >= gathered.bounds[1]).astype(np.uint8)
     joining = Joining(
         cap=options.cap or (WORD_CAP if way == "words" else CAP),

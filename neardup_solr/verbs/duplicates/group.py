@@ -155,7 +155,7 @@ def find_borderline(
     near, count = verified.pairs, len(comparison.gathered)
     is_higher = verified.similarities >= floor(min(least + BORDER, 1.0))
     # Documents of one side are not compared across, and a pair may be left out for a better one.
-    has_wedges = (options.against is None or options.within) and not options.mutual_best
+    has_wedges = options.against is None
     return Borderline(
         min_similarity=least,
         pairs=len(near),

@@ -23,7 +23,7 @@ from neardup_solr.arguments import (
 )
 from neardup_solr.candidates import Candidates
 from neardup_solr.clusters import remove_across, remove_within
-from neardup_solr.errors import ArgumentError, RecordError, counted
+from neardup_solr.errors import RecordError, counted
 from neardup_solr.records import (
     AnyId,
     Borderline,
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
 
 SHORT, MANY = 20, 100  # words of a short document; documents of which not all pairs are looked at
 V = TypeVar("V")
-TWICE = "compare the first one with itself, then what is left of it with the other"
 FIRST = 10  # members of a cluster whose texts are shown
 AT_ONCE = 5_000  # texts that are read at once
 LONGEST = 2  # pairs between the ends of a cluster that is not a chain
@@ -68,29 +67,26 @@ class Duplicates:
     """The near-duplicate pairs of a collection or a source, and their clusters.
 
     `documents` counts what was read, `candidates` the pairs that were compared. `repeated` counts
-    records whose id came before, `failed` those that could not be used; `errors` says why for
-    the first 1,000 of them. `hot_keys` counts the band keys, shingles or words that more
-    documents have than the cap, `beyond_cap` the pairs that share only such words, about, judged by
-    a sample.
+    records whose id came before, `failed` those that could not be used; `errors` says why for the
+    first 1,000 of them. `hot_keys` counts the band keys, shingles or words that more documents have
+    than the cap, `beyond_cap` the pairs that share only such words, about, judged by a sample.
     `median_words` is the median number of words of a sample of the documents, None if texts were
     not compared. `settings` shaped the signatures. `measure`, `by` (how candidates are found),
     `min_similarity`, `max_distance`, `linkage`, `canonical`, `fq` and `same` are those that were
     used. `gaps` says what may be missing, such as documents that changed while they were read.
     `texts` has the texts of the pairs by id, if they were asked for, `shown` those that a page
     shows if they were not, and `kept` the columns to keep; for the measure fields, `weights` say
-    what each field was found to tell; for the measure aligned, `frequencies`
-    has those of their words. With `against`, those of the second side are there by (1, id), and by
-    their id if the first side has no document of that id in a pair. `about` names what was
-    compared, `against` tells whether it had two sides, and `within` whether each side was also
-    compared with itself. `unique` counts the records of the files that were asked for: `kept`,
-    `removed`, `repeated` and `failed`. `since` says what has changed since the run that
-    the file `remembered` held, if one was named. `values` are those that the rule `canonical`
-    compares, by side and id, for `at`. `whole_ids` names the columns of ids that are all whole
-    numbers. `answered` says what became of the answers of people, if a file of them was named.
-    `borderline` says how much depends on the threshold, None if distances count as well, and in the
-    result of `at`.
-    A source that is `for_excel` is a sheet, or begins with a byte order mark, and so does
-    CSV that is written of it.
+    what each field was found to tell; for the measure aligned, `frequencies` has those of their
+    words. With `against`, those of the second side are there by (1, id), and by their id if the
+    first side has no document of that id in a pair. `about` names what was compared, `against`
+    tells whether it had two sides. `unique` counts the records of the files that were asked for:
+    `kept`, `removed`, `repeated` and `failed`. `since` says what has changed since the run that the
+    file `remembered` held, if one was named. `values` are those that the rule `canonical` compares,
+    by side and id, for `at`. `whole_ids` names the columns of ids that are all whole numbers.
+    `answered` says what became of the answers of people, if a file of them was named. `borderline`
+    says how much depends on the threshold, None if distances count as well, and in the result of
+    `at`. A source that is `for_excel` is a sheet, or begins with a byte order mark, and so does CSV
+    that is written of it.
     """
 
     pairs: tuple[Duplicate, ...]
@@ -120,7 +116,6 @@ class Duplicates:
     weights: Weights | None = field(default=None, compare=False)
     about: str = field(default="", compare=False)
     against: bool = False
-    within: bool = False
     unique: Unique | None = None
     since: Changes | None = None
     answered: Answered | None = None
@@ -215,15 +210,11 @@ class Duplicates:
         In each cluster these are all but the canonical document. After complete linkage two
         canonical documents may be near-duplicates; then one of them is removed too. With
         `against`, they are the documents of the first side with a near-duplicate in the other.
-
-        Raises ArgumentError for two sides that were compared `within` as well.
         """
         different = self.answered.different if self.answered else ()
         if not self.against:
             apart = [(one[1], other[1]) for one, other in different]
             return remove_within(self.pairs, self.clusters, apart)
-        if self.within:
-            raise ArgumentError("`removed` does not go with `within`", TWICE)
         return remove_across(
             self.pairs,
             [(key_of(one[1], one[0]), key_of(other[1], other[0])) for one, other in different],
@@ -235,14 +226,12 @@ class Duplicates:
 
         A member's similarity to the canonical document is NaN if the two were never compared.
 
-        Raises ArgumentError if the threshold is lower than that of the result, or for two sides
-        that were compared `within` as well.
+        Raises ArgumentError if the threshold is lower than that of the result.
         """
         fits = self.min_similarity <= min_similarity <= 1
         reason = f"`min_similarity` cannot be {min_similarity:g}"
         step = f"give {self.min_similarity:g} to 1, or compare again with a lower one"
         require(fits, reason, step)
-        require(not self.within, "`at` does not go with `within`", TWICE)
         pairs, clusters = regroup(self, min_similarity)
         return replace(
             self,
@@ -355,7 +344,6 @@ def make_result(
         ),
         about=" against ".join(map(_name, options.given)),
         against=options.against is not None,
-        within=options.within,
         since=None if previous is None else previous.changes,
         remembered=options.files["remember"]
         if may_remember and not any(side.has_changed() for side in sides)

@@ -61,7 +61,7 @@ def evaluate(
     (or with two columns of ids), or a file of them as `read_pairs` reads it; `found` may also be
     the result of `report` or `duplicates`. If pairs are `ordered`, the first id of each is of one
     side and the second of the other: ("a", "b") is not ("b", "a"). By default they are for a result
-    of `duplicates` with `against` and without `within`, and are not for anything else.
+    of `duplicates` with `against`, and are not for anything else.
 
     `known` may be a table with the column answer as well: the pairs of `Duplicates.sample`, with
     the answers "same", "different" or "unsure", or none. Then `found` has to come with the
@@ -98,7 +98,7 @@ def evaluate(
 
 def _has_sides(found: Any) -> bool:
     """Tell whether all pairs of a result are of two sides, and so have an order."""
-    return getattr(found, "against", False) and not found.within
+    return getattr(found, "against", False)
 
 
 def _ids(name: str, pairs: Any) -> Sequence[IdPair]:

@@ -55,13 +55,13 @@ def reported(
         "min_similarity": judge.limits.min_similarity,
         "by": "bands",
         "cap": 10_000,
-        "within": True,
     }
     there = {document.id: number for number, document in enumerate(documents)}
     text = {document.id: document.text for document in documents}
     text |= solr.texts(list(solr.ids()))
     near: dict[str, list[nd.Duplicate]] = {id: [] for id in there}
-    for pair in nd.duplicates(documents, against=solr, **verifying).pairs:
+    sides: list[dict[str, Any]] = [{"against": solr}, {}]
+    for pair in (p for side in sides for p in nd.duplicates(documents, **side, **verifying).pairs):
         for id, other in ((pair.id, pair.other_id), (pair.other_id, pair.id)):
             if id in there and there.get(other, -1) < there[id]:
                 near[id].append(replace(pair, id=id, other_id=other))

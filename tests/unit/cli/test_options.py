@@ -23,7 +23,6 @@ from neardup_solr.arguments import GONE
 from neardup_solr.cli import show
 from neardup_solr.cli.main import COMMANDS, command, in_options, parser
 from neardup_solr.cli.options import arguments_of, join_names, split_names
-from neardup_solr.cli.texts import RENAMED
 from neardup_solr.solr import admin, collection, schema
 from neardup_solr.solr.schema import Schema
 from website.commands import commands
@@ -36,7 +35,7 @@ WORDS = {
     "search": "--text x", "signatures": "a.txt -o s.parquet", "strip": "", "tune": "a.txt",
 }  # fmt: skip
 NEEDED = {
-    "--language": "--kind stems", "--within": "--against b.txt", "--mutual-best": "--against b.txt",
+    "--language": "--kind stems", "--mutual-best": "--against b.txt",
     "--full": "--remember known",
 }  # fmt: skip
 INSTEAD = {  # of the words of a command: what these options go with
@@ -170,24 +169,10 @@ def test_help_says_which_options_can_be_repeated() -> None:
                 assert one.multiple == is_told, f"{words} {one.opts[0]}"
 
 
-@pytest.mark.parametrize(("old", "new"), RENAMED.items())
-def test_an_option_of_an_earlier_version_names_the_new_one(old: str, new: str) -> None:
-    """The new name is an option of some command."""
-    flags = {flag for made in commands().values() for one in made.params for flag in one.opts}
-    assert old not in flags
-    assert new.split()[0] in flags
-    with pytest.raises(click.UsageError, match=f"^{old} is {new} now$"):
-        parser().main(["report", old, "x"], standalone_mode=False)
-
-
-@pytest.mark.parametrize(
-    ("gone", "words"),
-    [("native", "init --native"), ("native", "search --text x --by native"),
-     ("plot", "tune a.txt --plot a.svg")],
-)  # fmt: skip
-def test_an_option_that_is_gone_says_what_to_do_instead(gone: str, words: str) -> None:
+@pytest.mark.parametrize(("words", "gone"), [("duplicates a.txt --within", "within")])
+def test_an_option_that_is_gone_says_what_to_do_instead(words: str, gone: str) -> None:
     """In one line, which the library has for its arguments, too."""
-    with pytest.raises(click.UsageError, match=f"{gone}'.*; {GONE[gone]}$"):
+    with pytest.raises(click.UsageError, match=f"^No such option: --{gone}; {GONE[gone]}$"):
         parser().main(words.split(), standalone_mode=False)
 
 

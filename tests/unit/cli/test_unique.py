@@ -95,10 +95,6 @@ def test_what_may_fail_is_a_number_or_a_share(
         (["--removed", "b.csv"], "--mark"),
         (["-", "--unique", "b.csv"], "cannot be read twice, which --unique needs"),
         (["a.csv", "--unique", "b.csv", "--limit", "2"], "--unique does not go with --limit"),
-        (
-            ["a.csv", "--unique", "b.csv", "--against", "a.csv", "--within"],
-            "--unique does not go with --within",
-        ),
     ],
 )
 def test_wrong_usage_is_exit_code_2(

@@ -94,7 +94,6 @@ def test_what_is_not_known(tmp_path: Path) -> None:
     assert across.open is across.open_higher is None
     assert across.below is not None
     assert "wedge" not in str(across)
-    assert border(nd.duplicates(path, against=path, within=True)).open is not None
     remembered = tmp_path / "run"
     first, again = (border(nd.duplicates(path, remember=remembered)) for _ in range(2))
     assert first.below is not None

@@ -11,15 +11,8 @@ import neardup_solr as nd
 from neardup_solr.arguments import Linkage
 from neardup_solr.cli import show
 from neardup_solr.verbs.duplicates import write
-from tests.solr.verbs.test_duplicates_against import EXPECTED, NEW, OLD, documents, rows
+from tests.solr.verbs.test_duplicates_against import NEW, OLD, documents, rows
 from tests.unit.reports.test_html import embedded, embedded_parts
-
-
-def test_within_both_sides_where_asked() -> None:
-    """With `within`, the pairs of each side come to those between them."""
-    found = nd.duplicates(documents(NEW), against=documents(OLD), within=True)
-    assert rows(found) == sorted([*EXPECTED, ("b", "c", 0), ("2", "3", 1)])
-    assert [cluster.id for cluster in found.clusters] == ["1", "b"]
 
 
 def test_only_the_best_of_each_other() -> None:
@@ -31,15 +24,12 @@ def test_only_the_best_of_each_other() -> None:
         mutual_best=True,
     )
     assert rows(found) == [("1", "4", 1), ("b", "2", 0)]
-    with pytest.raises(nd.ArgumentError, match=r"`mutual_best` is for .*; leave `within` out"):
-        nd.duplicates(documents(OLD), against=documents(NEW), mutual_best=True, within=True)
 
 
-@pytest.mark.parametrize("way", ["within", "mutual_best"])
-def test_some_ways_need_another_side(way: str) -> None:
+def test_only_the_best_need_another_side() -> None:
     """One side alone is always compared within itself."""
     with pytest.raises(nd.ArgumentError, match=r"only one side to compare; name .* `against`"):
-        nd.duplicates(documents(OLD), within=way == "within", mutual_best=way == "mutual_best")
+        nd.duplicates(documents(OLD), mutual_best=True)
 
 
 TEXTS = {"1": "one two three four five SIDE", "2": "alpha beta gamma SIDE"}
@@ -53,12 +43,11 @@ def given(side: str) -> list[nd.Document]:
     ]
 
 
-def compared(*, within: bool = False, canonical: str = "first") -> nd.Duplicates:
+def compared(*, canonical: str = "first") -> nd.Duplicates:
     """Both sides, with texts and columns."""
     return nd.duplicates(
         given("north"),
         against=given("south"),
-        within=within,
         canonical=canonical,
         min_similarity=0.5,
         keep="owner",
@@ -79,11 +68,10 @@ MEMBERS = [
 ]
 
 
-@pytest.mark.parametrize("within", [False, True])
-def test_ids_of_both_sides_have_texts_and_columns_of_their_own(within: bool) -> None:
+def test_ids_of_both_sides_have_texts_and_columns_of_their_own() -> None:
     """Tables of pairs and of members, also at a higher threshold and in a sample of pairs."""
-    found = compared(within=within)
-    for result in (found,) if within else (found, found.at(0.6)):
+    found = compared()
+    for result in (found, found.at(0.6)):
         pairs = result.to_arrow().select(
             ["id", "other_id", "text", "other_text", "owner", "other_owner"]
         )
@@ -140,13 +128,10 @@ def test_files_of_pairs_have_the_texts_of_their_side(tmp_path: Path, suffix: str
 
 
 @pytest.mark.parametrize("texts", [True, None])
-@pytest.mark.parametrize("within", [False, True])
-def test_the_page_has_both_documents_of_an_id(
-    tmp_path: Path, texts: bool | None, within: bool
-) -> None:
+def test_the_page_has_both_documents_of_an_id(tmp_path: Path, texts: bool | None) -> None:
     """A row each with its own text and column; the page names the side of the second one."""
     path = tmp_path / "page.html"
-    nd.duplicates(given("north"), against=given("south"), within=within, min_similarity=0.5,
+    nd.duplicates(given("north"), against=given("south"), min_similarity=0.5,
                   keep="owner", texts=texts, output=path)  # fmt: skip
     page = path.read_text()
     assert embedded(page, "ids") == ["1", "1 (other side)", "2", "2 (other side)"]
@@ -155,19 +140,6 @@ def test_the_page_has_both_documents_of_an_id(
     clusters = embedded(page, "clusters")
     assert [cluster[9] for cluster in clusters] == [[0, 1], [2, 3]]
     assert [pair[:2] for own in embedded_parts(page, "pairs") for pair in own] == [[0, 1], [2, 3]]
-
-
-def test_clusters_of_one_name_are_apart_on_the_page(tmp_path: Path) -> None:
-    """With `within`, a cluster of the second side alone may be named by an id of the first."""
-    own = {"1": "one two three four", "2": "one two three four"}
-    others = {"1": "alpha beta gamma delta", "2": "alpha beta gamma delta"}
-    path = tmp_path / "page.html"
-    nd.duplicates(documents(own), against=documents(others), within=True, output=path)
-    page = path.read_text()
-    assert embedded(page, "ids") == ["1", "1 (other side)", "2", "2 (other side)"]
-    assert [cluster[9] for cluster in embedded(page, "clusters")] == [[0, 2], [1, 3]]
-    pairs = [[pair[:2] for pair in own] for own in embedded_parts(page, "pairs")]
-    assert pairs == [[[0, 2]], [[1, 3]]]
 
 
 def test_texts_on_a_terminal_and_in_a_notebook(capsys: pytest.CaptureFixture[str]) -> None:

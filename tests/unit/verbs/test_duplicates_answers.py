@@ -188,10 +188,9 @@ def corpus(rng: random.Random, count: int) -> dict[str, str]:
     seed=st.integers(0, 2**32),
     count=st.sampled_from([5, 50, 400]),
     linkage=st.sampled_from(["single", "complete"]),
-    within=st.booleans(),
 )
 def test_no_cluster_of_two_sides_breaks_an_answer(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, count: int, linkage: Linkage, within: bool
+    tmp_path_factory: pytest.TempPathFactory, seed: int, count: int, linkage: Linkage
 ) -> None:
     """The same for two sides whose documents have the same numbers as ids."""
     rng = random.Random(seed)
@@ -211,16 +210,16 @@ def test_no_cluster_of_two_sides_breaks_an_answer(
         ))  # fmt: skip
     path = tmp_path_factory.mktemp("answers") / "answers.jsonl"
     append_answers(path, answers)
-    found = nd.duplicates(left, against=right, within=within, linkage=linkage, answers=path)
+    found = nd.duplicates(left, against=right, linkage=linkage, answers=path)
     places = {(m.side, m.id): at for at, one in enumerate(found.clusters) for m in one.members}
-    removed = {} if within else found.removed
+    removed = found.removed
     assert found.answered is not None
     assert not found.answered.changed
     for answer in found.answered.obeyed:
         one, other = int(answer.id), int(answer.other_id)
         if answer.answer == "same":
             assert places[0, one] == places[1, other]
-            assert within or one in removed
+            assert one in removed
         else:
             assert places.get((0, one), -1) != places.get((1, other), -2)
             assert one not in removed or removed[one].duplicate_of != other

@@ -110,5 +110,3 @@ def test_the_order_of_two_sides_counts(tmp_path: Path) -> None:
     found.write(path)
     assert nd.evaluate([("b", "a")], path, ordered=True).f1 == 0
     assert nd.evaluate([("b", "a")], path).f1 == 1  # a file does not tell of sides
-    both = nd.duplicates(left, against=right, within=True)
-    assert nd.evaluate([("b", "a")], both).f1 == 1  # nor do known pairs of all documents

@@ -336,11 +336,6 @@ def test_against_leaves_what_is_new(tmp_path: Path) -> None:
     assert [row["id"] for row in rows_of(unique)] == ["2", "3"]
     assert [(row["id"], row[OF], row[SIMILARITY]) for row in rows_of(removed)] == [("1", "2", 1.0)]
     assert list(found.removed) == ["1"]
-    with pytest.raises(ArgumentError, match="within"):
-        nd.duplicates(new, against=old, within=True, unique=unique)
-    both = nd.duplicates(new, against=old, within=True)
-    with pytest.raises(nd.SettingsError, match="within"):
-        _ = both.removed
 
 
 def test_a_dataframe_is_filtered_by_the_result() -> None:
