@@ -140,6 +140,7 @@ def find_side(against: str, solr: str | None) -> str | Collection:
     return options.connect(solr, against, check=require_fields)
 
 
+MANY_NUMERIC, NUMERIC = 2, 0.1  # pairs that differ in numbers alone, and their share, to be told
 MOST_CLUSTERS = 20  # on a terminal; files and pipes get all
 
 
@@ -190,6 +191,9 @@ def _say_duplicates(found: Duplicates) -> None:
             f"About {pairs} share only words of more documents than --cap ({words}), judged by a"
             " sample: raise --cap to find them."
         )
+    if found.numeric >= max(MANY_NUMERIC, NUMERIC * len(found.pairs)):
+        pairs = show.counted(found.numeric, "pair")
+        show.say(f"About {pairs} differ in numbers alone: --equal numbers keeps such apart.")
     if found.are_short:
         show.say(
             f"The records are short ({found.median_words} words by the median): --measure aligned"

@@ -142,6 +142,10 @@ TEXTS: dict[str, dict[str, str]] = {
             "FIELD: Field or column that has to be equal, such as tenant (repeatable, or a,b); a"
             " document without it is compared with nothing."
         ),
+        "equal": (
+            "RULE: What has to be equal in both texts, too: numbers (versions, years, amounts, Part"
+            " II), or a regular expression (repeatable)."
+        ),
         "review.answers": ("FILE: File of the answers, which is made if it is not there."),
         "reach": "Ask about pairs down to this much below the threshold (default: 0.1, or 0.499 by"
         " fields).",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from neardup_solr.arguments import By, MeasureName, OneOrMore, checked, listed, require
 from neardup_solr.errors import counted
 from neardup_solr.measures import Comparer, Limits
+from neardup_solr.measures.equality import Equality, parse_equality
 from neardup_solr.minhash import make_entry
 from neardup_solr.progress import OnProgress, Progress, ignore
 from neardup_solr.records import Document, Hit, Pair, natural
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 THREADS = 4  # mostly waiting for Solr
 PAGE = 50  # documents that one query asks about
+TEXTS = 1_000  # that are read at once
 
 Near = tuple[list[Pair], bool]  # a document's pairs; whether it has as many candidates as allowed
 
@@ -104,6 +106,7 @@ def report(
     candidates: int = 100,
     fq: OneOrMore = (),
     same: OneOrMore = (),
+    equal: OneOrMore = (),
     measure: MeasureName = "words",
     model: str | Path | None = None,
     max_distance: int | None = None,
@@ -116,9 +119,9 @@ def report(
     The report is about the documents with ids from `from_id` to `to_id` (inclusive; whole numbers
     by value, then the others by code point) that a `query` in Solr's syntax matches. With
     `later_only` a document is compared only with documents of later ids. `by`, `candidates`, `fq`,
-    `same`, `measure`, `max_distance` and `min_similarity` say what counts as a near-duplicate, as
-    for `search`. `model` names a file that `tune` has written; the similarity is then the
-    probability of a match. `answers` names a file, or a collection, with the answers of people,
+    `same`, `equal`, `measure`, `max_distance` and `min_similarity` say what counts as a near-
+    duplicate, as for `search`. `model` names a file that `tune` has written; the similarity is then
+    the probability of a match. `answers` names a file, or a collection, with the answers of people,
     which are obeyed as by `duplicates`. `on_progress` is told how many documents are compared.
 
     Raises ArgumentError if `from_id` comes after `to_id`, SettingsError if the collection lacks
@@ -130,6 +133,7 @@ def report(
         candidates=candidates,
         fq=listed(fq),
         same=listed(same),
+        equality=parse_equality(equal),
         measure=measure_by(collection, measure, model),
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
@@ -163,6 +167,8 @@ def report(
             on_progress(Progress("comparing", done, len(ids)))
     if state is not None and collection.state() != state:
         gaps.append(CHANGED)
+    if criteria.equality:
+        found = _keep_equal(collection, found, criteria.equality)
     answered = None
     if judged is not None:
         from neardup_solr.verbs.verdicts import obey_answers
@@ -171,6 +177,16 @@ def report(
             collection, judged, found, comparer, criteria.fq, {*ids}, later_only=later_only
         )
     return Report(pairs=once(found), documents=done, cut=cut, gaps=tuple(gaps), answered=answered)
+
+
+def _keep_equal(collection: Collection, pairs: Sequence[Pair], equality: Equality) -> list[Pair]:
+    """Keep the pairs whose texts have in common what has to be equal."""
+    ids = sorted({id for pair in pairs for id in (pair.id, pair.other_id)})
+    keys = dict[str, object]()
+    for at in range(0, len(ids), TEXTS):
+        texts = collection.texts(ids[at : at + TEXTS])
+        keys |= {id: equality.key(text) for id, text in texts.items()}
+    return [pair for pair in pairs if keys.get(pair.id) == keys.get(pair.other_id)]
 
 
 def check_ids(from_id: str | None, to_id: str | None) -> None:

@@ -29,6 +29,7 @@ from neardup_solr.measures import (
     nearness,
     rerank,
 )
+from neardup_solr.measures.equality import ANYTHING, Equality, parse_equality
 from neardup_solr.minhash import make_entry
 from neardup_solr.progress import LOG
 from neardup_solr.records import Document, Entry, Hit, Match, Pair, ordered
@@ -69,6 +70,7 @@ class Criteria:
     candidates: int = 100
     fq: tuple[str, ...] = ()
     same: tuple[str, ...] = ()
+    equality: Equality = ANYTHING
     measure: str | Measure = "words"
     limits: Limits = NO_LIMITS
 
@@ -94,6 +96,7 @@ def search(
     candidates: int = 100,
     fq: OneOrMore = (),
     same: OneOrMore = (),
+    equal: OneOrMore = (),
     measure: MeasureName = "words",
     max_distance: int | None = None,
     min_similarity: float | None = None,
@@ -106,7 +109,8 @@ def search(
     these that the collection has). At most `candidates` documents, those that share most, are
     compared. They have to match `fq`, Solr filter queries, and to have equal values of the fields
     that `same` names (a tenant, a language, "first_word"); a document that lacks a value has no
-    near-duplicates then. A `text` has but "first_word" and "md5_hash".
+    near-duplicates then. A `text` has but "first_word" and "md5_hash". By `equal` the texts have to
+    have the "numbers" in common, or what a regular expression finds, as for `duplicates`.
 
     Candidates are compared by `measure`; they count if they are at most `max_distance` words apart
     and at least `min_similarity` (0..1) similar (default: the threshold of the measure). `answers`
@@ -122,6 +126,7 @@ def search(
         candidates=candidates,
         fq=listed(fq),
         same=listed(same),
+        equality=parse_equality(equal),
         measure=measure,
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
@@ -158,6 +163,17 @@ def _find_matches(
     collection: Collection, document: Document, criteria: Criteria, id: str | None
 ) -> list[Match]:
     """Find the near-duplicates of a document, other than that of this id."""
+    matches = _compare_candidates(collection, document, criteria, id)
+    if not criteria.equality:
+        return matches
+    key = criteria.equality.key(document.text)
+    return [match for match in matches if criteria.equality.key(match.content) == key]
+
+
+def _compare_candidates(
+    collection: Collection, document: Document, criteria: Criteria, id: str | None
+) -> list[Match]:
+    """Find the documents within the limits, other than that of this id."""
     at_once = _by_bands(collection, document, criteria, wanted=lambda hit: hit.id != id)
     if at_once is not None:
         return at_once

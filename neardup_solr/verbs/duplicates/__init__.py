@@ -32,6 +32,7 @@ from neardup_solr.clusters import ARRIVAL, LENGTH, LINKAGES, Rule, parse_rule
 from neardup_solr.errors import SourceError, counted
 from neardup_solr.files import check_apart, check_place, is_inside
 from neardup_solr.measures import Limits, Measure, measure_named, measure_of
+from neardup_solr.measures.equality import Equality, parse_equality
 from neardup_solr.memory import Spill
 from neardup_solr.progress import LOG, Callbacks, OnError, OnProgress
 from neardup_solr.settings import Settings, settings_of
@@ -85,6 +86,7 @@ class Options:
     min_similarity: float | None = None
     fq: OneOrMore = ()
     same: OneOrMore = ()
+    equal: OneOrMore = ()
     answers: str | Path | None = None
     model: str | Path | None = None
     cap: int | None = None
@@ -115,6 +117,7 @@ class Options:
     on_progress: OnProgress | None = None
     compared_by: Measure = field(init=False)
     limits: Limits = field(init=False)
+    equality: Equality = field(init=False)
     room: int | None = field(init=False, default=None)
     rule: Rule = field(init=False)
     readings: tuple[Reading, Reading] = field(init=False)
@@ -138,6 +141,7 @@ class Options:
         self.rule = parse_rule(self.canonical)
         self.fq, self.keep = listed(self.fq), listed(self.keep)
         self.same = tuple(dict.fromkeys(listed(self.same)))
+        self.equality = parse_equality(self.equal)
         self.readings = self._read_by()
         settings_of(self.settings)  # refuses what is impossible
         is_count = self.texts is None or self.texts >= 0
@@ -252,8 +256,10 @@ class Options:
 
     @property
     def needs_texts(self) -> bool:
-        """True if texts have to be read to compare documents, or to obey answers about them."""
-        return self.compared_by.needs_texts or self.by == "words" or bool(self.judged)
+        """True if texts have to be read to compare documents, or beside what is compared."""
+        return (
+            self.compared_by.needs_texts or self.by == "words" or bool(self.judged or self.equality)
+        )
 
     @property
     def needs_sets(self) -> bool:
@@ -290,6 +296,7 @@ def duplicates(
     min_similarity: float | None = None,
     fq: OneOrMore = (),
     same: OneOrMore = (),
+    equal: OneOrMore = (),
     answers: str | Path | None = None,
     model: str | Path | None = None,
     cap: int | None = None,
@@ -354,6 +361,8 @@ def duplicates(
     Of a collection only documents that match `fq`, Solr filter queries, are read. With `same`, the
     names of fields or columns (a tenant, a language), only documents with equal values of all of
     them are compared; one that lacks a value, or has an empty one, is compared with nothing.
+    With `equal` near-duplicates also have to have in common the "numbers" (versions, years,
+    amounts, "Part II"), or all that a regular expression finds, such as "not|never".
 
     `answers` names a file with the answers of people. A pair that was judged
     different is not found, and its documents are never in one cluster, by no chain; those of a pair

@@ -21,6 +21,7 @@ from neardup_solr.measures import (
     floor,
 )
 from neardup_solr.measures.arrays import Flat, Pairs, number_pairs, pairs_of
+from neardup_solr.measures.equality import differ_in_numbers_alone
 from neardup_solr.minhash import sign
 from neardup_solr.progress import LOG, OnProgress, Progress, ignore
 from neardup_solr.records import BORDER
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
 TEXTS, COMPARING = "texts", "comparing"
-SAMPLE = 500  # documents whose words are counted
+SAMPLE = 500  # documents whose words are counted, pairs whose numbers are compared
 SAMPLED = 1 << 12  # pairs of a block that are compared by a lower threshold, about
 BLOCK = 1 << 17  # pairs that are compared at a time
 NO_PAIRS = np.empty(0, dtype=np.bool_)
@@ -165,10 +166,41 @@ class Comparison:
             found = self._compare(pairs, checkpoint)
         else:
             found = self._compare_unknown(pairs, self.previous, checkpoint)
+        if self.is_limited and self.gathered.options.equality:
+            found.keep(self._mark_equal(found.pairs))
         if self.answers is not None:
             found.keep(self.answers.mark_allowed(found.pairs))
         found.keep(np.lexsort((found.pairs[:, 1], found.pairs[:, 0])))
         return found
+
+    def count_numeric(self, found: Verified) -> int:
+        """Count, about, the pairs whose texts differ in numbers alone, by a sample of the pairs."""
+        pairs = found.pairs[found.similarities < 1.0]
+        if (
+            not len(pairs)
+            or self.gathered.options.equality
+            or not self.comparer.measure.needs_texts
+        ):
+            return 0
+        sample = pairs[:: -(-len(pairs) // SAMPLE)]
+        rows = np.unique(sample).tolist()
+        texts = dict(zip(rows, self.gathered.texts(rows), strict=True))
+        numeric = [differ_in_numbers_alone(texts[one] or "", texts[other] or "")
+                   for one, other in sample.tolist()]  # fmt: skip
+        return round(sum(numeric) / len(sample) * len(pairs))
+
+    def _mark_equal(self, pairs: Pairs) -> NDArray[np.bool_]:
+        """Mark the pairs whose texts have in common what has to be equal, shape (pairs,)."""
+        keys, rows = dict[object, int](), np.unique(pairs)
+        numbers = np.zeros(len(self.gathered), dtype=np.int64)
+        for at in range(0, len(rows), AT_ONCE):
+            part = rows[at : at + AT_ONCE].tolist()
+            texts = self.gathered.texts(part)
+            for row, text in zip(part, texts, strict=True):
+                key = self.gathered.options.equality.key(text or "")
+                numbers[row] = keys.setdefault(key, len(keys))
+        is_equal: NDArray[np.bool_] = numbers[pairs[:, 0]] == numbers[pairs[:, 1]]
+        return is_equal
 
     def _match(self, pairs: Pairs, matcher: RecordMatcher | ModelMatcher) -> Verified:
         """Find the pairs of records that their fields call the same. All are compared at once."""

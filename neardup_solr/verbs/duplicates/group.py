@@ -148,9 +148,9 @@ def group(comparison: Comparison, verified: Verified) -> Grouped:
 def find_borderline(
     comparison: Comparison, candidates: Pairs, verified: Verified
 ) -> Borderline | None:
-    """Count what depends on the threshold, or return None if distances count as well."""
+    """Count what depends on the threshold, or return None if more than it counts."""
     options, least = comparison.gathered.options, comparison.comparer.least
-    if options.max_distance is not None:
+    if options.max_distance is not None or options.equality:
         return None
     near, count = verified.pairs, len(comparison.gathered)
     is_higher = verified.similarities >= floor(min(least + BORDER, 1.0))

@@ -70,6 +70,7 @@ class Duplicates:
     records whose id came before, `failed` those that could not be used; `errors` says why for the
     first 1,000 of them. `hot_keys` counts the band keys, shingles or words that more documents have
     than the cap, `beyond_cap` the pairs that share only such words, about, judged by a sample.
+    `numeric` counts, about, the pairs whose texts differ in numbers alone.
     `median_words` is the median number of words of a sample of the documents, None if texts were
     not compared. `settings` shaped the signatures. `measure`, `by` (how candidates are found),
     `min_similarity`, `max_distance`, `linkage`, `canonical`, `fq` and `same` are those that were
@@ -84,8 +85,8 @@ class Duplicates:
     file `remembered` held, if one was named. `values` are those that the rule `canonical` compares,
     by side and id, for `at`. `whole_ids` names the columns of ids that are all whole numbers.
     `answered` says what became of the answers of people, if a file of them was named. `borderline`
-    says how much depends on the threshold, None if distances count as well, and in the result of
-    `at`. A source that is `for_excel` is a sheet, or begins with a byte order mark, and so does CSV
+    says how much depends on the threshold, None if distances or `equal` count as well, and in
+    the result of `at`. A source that is `for_excel` is a sheet, or begins with a byte order mark, and so does CSV
     that is written of it.
     """
 
@@ -104,6 +105,7 @@ class Duplicates:
     fq: tuple[str, ...] = ()
     same: tuple[str, ...] = ()
     beyond_cap: int = 0
+    numeric: int = 0
     median_words: int | None = None
     repeated: int = 0
     failed: int = 0
@@ -239,6 +241,7 @@ class Duplicates:
             clusters=clusters,
             min_similarity=min_similarity,
             beyond_cap=0,  # it was judged by the lower threshold
+            numeric=0,
             unique=None,
             borderline=None,  # which pairs were compared is not kept
         )
@@ -324,6 +327,7 @@ def make_result(
         fq=listed(options.fq),
         same=listed(options.same),
         beyond_cap=comparison.count_beyond(found),
+        numeric=comparison.count_numeric(verified),
         median_words=comparison.median_words(),
         repeated=sum(side.repeated for side in sides),
         failed=sum(side.failures.count for side in sides),

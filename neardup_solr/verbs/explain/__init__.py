@@ -15,6 +15,7 @@ from neardup_solr.candidates.by_word import count_shared_words
 from neardup_solr.errors import DocumentNotFound, RecordError, SourceError
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.measures.aligned import alignment, frequencies
+from neardup_solr.measures.equality import parse_equality
 from neardup_solr.memory import Spill
 from neardup_solr.progress import OnProgress
 from neardup_solr.records import Document, check_documents
@@ -44,6 +45,7 @@ def explain(
     model: str | Path | None = None,
     max_distance: int | None = None,
     min_similarity: float | None = None,
+    equal: OneOrMore = (),
     id: str | None = None,
     text: OneOrMore = "text",
     source_format: str | None = None,
@@ -59,8 +61,9 @@ def explain(
     whose own settings and stored signatures apply, or in a source, which is signed with `settings`
     (a mapping, or Settings); a source is read to its end, because the last record of an id counts.
     Two documents are near if they are at least `min_similarity` (0..1) similar by the `measure`,
-    and at most `max_distance` words apart. `id`, `text`, `source_format`, `delimiter`, `encoding`
-    and `lossy` say how a source is read, as for `index`. To align the words of short texts, the
+    at most `max_distance` words apart, and equal in what `equal` names, as for `duplicates`. `id`,
+    `text`, `source_format`, `delimiter`, `encoding` and `lossy` say how a source is read, as for
+    `index`. To align the words of short texts, the
     first documents tell how rare each word is; by the measure aligned, all of a source do.
 
     With `fields`, as for `duplicates`, the pair is compared by them, and `facts.evidence` says what
@@ -110,6 +113,7 @@ def explain(
             measure=measure,
             shared_words=_count_shared_words(*normal, forms, documents) if by_words else {},
             by=by,
+            equality=parse_equality(equal),
         )
     )
 
@@ -161,6 +165,7 @@ def _compare_fields(options: Options, ids: Sequence[str]) -> Facts:
             by=by,
             evidence=tuple(matcher.explain(pair)),
             candidates=len(candidates),
+            equality=options.equality,
             probability=float(matcher.match(pair)[0]),
         )
 

@@ -13,6 +13,7 @@ from neardup_solr.arguments import PairMeasure, Way
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits, floor, measure_named
 from neardup_solr.measures.aligned import Aligned, record_similarity
+from neardup_solr.measures.equality import ANYTHING, Equality
 from neardup_solr.measures.words import WORDS, similarity, word_distance
 from neardup_solr.minhash import make_entry, signature
 from neardup_solr.minhash.sign import Signature, hash_bands
@@ -148,7 +149,8 @@ class Facts:
     a row, by which it pairs records: each with the number of documents that have it. `alignment`
     says which words correspond, None if that was not measured. Bands and the estimate are those of
     the subjects' signatures, stored or not. If fields are compared, `evidence` is what each adds to
-    the odds, as learnt from so many `candidates`, and `probability` that of a match.
+    the odds, as learnt from so many `candidates`, and `probability` that of a match. What
+    `equality` asks for has to be equal in both texts.
     """
 
     first: Subject
@@ -162,6 +164,7 @@ class Facts:
     evidence: tuple[Evidence, ...] = ()
     candidates: int = 0
     probability: float = 0.0
+    equality: Equality = ANYTHING
 
     @property
     def both(self) -> tuple[Subject, Subject]:
@@ -302,8 +305,19 @@ class Facts:
             return self.containment
         return self.measured(self.measure).similarity
 
+    @cached_property
+    def difference(self) -> str:
+        """What has to be equal and is not, "" if all is."""
+        one, other = (each.words.text(slice(None)) for each in self.both)
+        return self.equality.describe(one, other)
+
     @property
     def is_near(self) -> bool:
+        """True if the pair is within the limits, and equal in what has to be."""
+        return self.is_within and not self.difference
+
+    @property
+    def is_within(self) -> bool:
         """True if the pair is within the limits."""
         if self.measure == "words":
             return self.has_words and self.distance <= self.allowed

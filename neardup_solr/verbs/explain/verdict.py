@@ -72,16 +72,16 @@ def advise(found: Facts, *, is_candidate: bool) -> Advice | None:
     index again what has changed, other bands of the stored signatures, other shingles, a search.
     """
     by_words = found.measure in ("aligned", *OF_RECORDS)
-    if not found.is_near and not by_words and any(_describe_parts(found)):
+    if not found.is_within and not by_words and any(_describe_parts(found)):
         is_usual = found.containment >= floor(CONTAINMENT.default)
         limits = None if is_usual else Limits(min_similarity=_round_down(found.containment))
         return Advice(measure="containment", limits=limits)
-    if not is_related(found):
+    if found.difference or not is_related(found):
         return None
     differs = found.measure == "words" and found.measured("words").similarity < WORDS.default
     if differs and _measure_aligned(found) >= floor(ALIGNED.default):
         return Advice(measure="aligned")  # only if words may differ in spelling
-    limits = None if found.is_near else _widen(found)
+    limits = None if found.is_within else _widen(found)
     if is_candidate:
         return Advice(limits=limits)
     if found.by == "words":  # a cap that lets a shared word make candidates
@@ -336,7 +336,9 @@ def _give_reasons(found: Facts, way: str, *, is_candidate: bool) -> Iterator[str
     if found.has_words:
         if found.is_exact:
             yield "They are the same word for word, after normalization."
-        if not found.is_near:
+        if found.difference:
+            yield f"What has to be equal differs: {found.difference}."
+        if not found.is_within:
             yield _describe_limits(found)
             yield from _describe_floor(found) if found.evidence else _describe_parts(found)
         if not is_candidate:

@@ -24,6 +24,7 @@ from neardup_solr.arguments import (
 )
 from neardup_solr.errors import NeardupError, RecordError, SettingsError
 from neardup_solr.measures import measure_named, nearness
+from neardup_solr.measures.equality import parse_equality
 from neardup_solr.memory import Spill
 from neardup_solr.minhash import encode
 from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, ignore
@@ -46,7 +47,7 @@ from neardup_solr.verbs.batch import (
     sign_batch,
 )
 from neardup_solr.verbs.delivery import Destination, Interval
-from neardup_solr.verbs.gate.matcher import Admitted, Matched, match_hits
+from neardup_solr.verbs.gate.matcher import Admitted, Matched, keep_equal, match_hits
 from neardup_solr.verbs.gate.policy import REJECT, TAG_FIELD, Decision, Decisions, Policy
 from neardup_solr.verbs.index import ColumnsToKeep
 
@@ -72,6 +73,7 @@ def gate(
     measure: MeasureName = "words",
     model: str | Path | None = None,
     max_distance: int | None = None,
+    equal: OneOrMore = (),
     fq: OneOrMore = (),
     index: bool = False,
     batch: int = 50,
@@ -100,12 +102,14 @@ def gate(
     replace. It is tagged, held or rejected if its similarity (0..1) to the nearest one, by
     `measure`, is at least `tag`, `hold` or `reject` (default: it is tagged from the threshold of
     the measure on). Documents more than `max_distance` words apart are not near. A document whose
-    normal form is already there gets at least the action `exact`. Only documents that match `fq`,
-    Solr filter queries, count. `model` names a file that `tune` has written, by which they are
-    compared; the similarity is then the probability of a match, and the fields of the model are
-    read and kept as by `keep`. `answers` names a file, or a collection, with the answers of people:
-    a document that was judged different is not near, and one that was judged the same gets at least
-    the action `exact`, whatever their similarity is; `answered` of the result has them.
+    normal form is already there gets at least the action `exact`. With `equal`, documents are near
+    only if they have the "numbers" in common, or what a regular expression finds, as for
+    `duplicates`. Only documents that match `fq`, Solr filter queries, count. `model` names a file
+    that `tune` has written, by which they are compared; the similarity is then the probability of a
+    match, and the fields of the model are read and kept as by `keep`. `answers` names a file, or a
+    collection, with the answers of people: a document that was judged different is not near, and
+    one that was judged the same gets at least the action `exact`, whatever their similarity is;
+    `answered` of the result has them.
 
     With `index`, admitted documents are indexed: a decision is given once Solr has the document,
     and what Solr refuses is rejected. Now and then, and after the last one that is read, they are
@@ -128,7 +132,13 @@ def gate(
         check_keep(listed(keep or ()))
     chosen = measure_named(search.measure_by(collection, measure, model))
     policy = Policy(
-        tag=tag, hold=hold, reject=reject, exact=exact, measure=chosen, max_distance=max_distance
+        tag=tag,
+        hold=hold,
+        reject=reject,
+        exact=exact,
+        measure=chosen,
+        max_distance=max_distance,
+        equality=parse_equality(equal),
     )
     fits, filters = 1 <= batch <= MOST_AT_ONCE, listed(fq)
     require(fits, f"`batch` cannot be {batch}", f"give 1 to {MOST_AT_ONCE:,}")
@@ -313,7 +323,7 @@ class GateRun:
         if batch.words.any():  # all documents have these settings
             self.finder = replace(self.finder, is_sure=True)
         decisions, rows, matched = self._judge_found(batch, found, admitted)
-        admitted.add(batch, rows, matched.hashes)
+        admitted.add(batch, rows, matched.hashes, self.policy.equality)
         return decisions
 
     def decide_apart(self, requests: Sequence[Sequence[Document]]) -> list[list[Decision] | None]:
@@ -354,6 +364,8 @@ class GateRun:
         Returns the rows that are admitted, too, and what was near to each.
         """
         matched = match_hits(self.finder, batch, found, admitted)
+        if self.policy.equality:
+            matched = keep_equal(self.policy.equality, self.collection, batch, matched, admitted)
         if self.answers is not None:
             matched = self.answers.obey(self.collection, self.finder, batch, matched, admitted)
         documents, there = batch.documents, dict[str, int]()

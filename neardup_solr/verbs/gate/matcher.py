@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.measures.equality import Equality
 from neardup_solr.memory import Strings
 from neardup_solr.records import Hit
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.query import Hits
 from neardup_solr.verbs.batch import (
     Candidate,
@@ -111,16 +113,24 @@ class Matched:
 class Admitted:
     """The documents that were admitted, by number. `latest` is the last number of each id.
 
-    `hashes` has those of the texts of documents that answers are about.
+    `hashes` has those of the texts of documents that answers are about, `keys` what of each text
+    has to be equal, if anything has.
     """
 
     known: Strings
     ids: list[str] = field(default_factory=list)
     latest: dict[str, int] = field(default_factory=dict)
     hashes: dict[int, str] = field(default_factory=dict)
+    keys: list[int] = field(default_factory=list)
     bands: BandIndex = field(default_factory=BandIndex)
 
-    def add(self, batch: SignedBatch, rows: Sequence[int], hashes: Mapping[int, str]) -> None:
+    def add(
+        self,
+        batch: SignedBatch,
+        rows: Sequence[int],
+        hashes: Mapping[int, str],
+        equality: Equality,
+    ) -> None:
         """Admit these rows of a batch."""
         numbers = np.arange(len(self.ids), len(self.ids) + len(rows))
         has_words = batch.words[rows] > 0
@@ -132,6 +142,8 @@ class Admitted:
         self.latest.update(zip(added, numbers.tolist(), strict=True))
         self.known.extend([batch.known[row] for row in rows])
         at = zip(numbers.tolist(), rows, strict=True)
+        if equality:
+            self.keys += [hash(equality.key(batch.documents[row].text)) for row in rows]
         self.hashes.update((number, hashes[row]) for number, row in at if row in hashes)
 
 
@@ -154,6 +166,36 @@ def match_hits(
     for row, one in compare_candidates(known, met, finder.comparer):
         near[row].append(one)
     return Matched(near=near, is_cut=[each.is_cut for each in found])
+
+
+def keep_equal(
+    equality: Equality,
+    collection: Collection,
+    batch: SignedBatch,
+    matched: Matched,
+    admitted: Admitted,
+) -> Matched:
+    """Keep the near-duplicates whose texts have in common what has to be equal."""
+    ids = {
+        match.met.id
+        for near in matched.near
+        for match in near
+        if match.met.row is None and match.met.number is None
+    }
+    stored = {id: hash(equality.key(text)) for id, text in collection.texts(sorted(ids)).items()}
+    own = [hash(equality.key(document.text)) for document in batch.documents]
+
+    def key_of(match: NearMatch) -> int | None:
+        row, number = match.met.row, match.met.number
+        if row is not None:
+            return own[row]
+        return stored.get(match.met.id) if number is None else admitted.keys[number]
+
+    near = [
+        [match for match in matches if key_of(match) == key]
+        for key, matches in zip(own, matched.near, strict=True)
+    ]
+    return replace(matched, near=near)
 
 
 def counts_for(id: str, one: Hit) -> bool:

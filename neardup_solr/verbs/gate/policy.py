@@ -11,6 +11,7 @@ from warnings import warn
 from neardup_solr.arguments import Action, require, require_choice
 from neardup_solr.errors import ArgumentError, RecordError
 from neardup_solr.measures import Limits, Measure, floor, measure_named, measure_of
+from neardup_solr.measures.equality import ANYTHING, Equality
 from neardup_solr.progress import Failures
 from neardup_solr.records import Document, Match
 from neardup_solr.reports.rows import Columns, beside
@@ -30,7 +31,8 @@ class Policy:
     """Actions for a document that has a near-duplicate: checked arguments of `gate`.
 
     `tag`, `hold` and `reject` are the least similarities for each action; an action that is None is
-    not taken. If all three are None, `tag` is the threshold of the measure.
+    not taken. If all three are None, `tag` is the threshold of the measure. What `equality` asks
+    for has to be equal in near-duplicates.
 
     Raises ArgumentError if a value is out of range, or a milder action needs as much similarity.
     """
@@ -41,6 +43,7 @@ class Policy:
     exact: Action = "reject"
     measure: str | Measure = "words"
     max_distance: int | None = None
+    equality: Equality = ANYTHING
 
     def __post_init__(self) -> None:
         measure_of(self.measure, Limits(max_distance=self.max_distance))  # checks them

@@ -23,6 +23,7 @@ from neardup_solr.arguments import (
 )
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.measures import measure_named
+from neardup_solr.measures.equality import parse_equality
 from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs.gate.policy import Policy
 from neardup_solr.verbs.search import measure_by
@@ -48,6 +49,7 @@ def serve(
     measure: MeasureName = "words",
     model: str | Path | None = None,
     max_distance: int | None = None,
+    equal: OneOrMore = (),
     fq: OneOrMore = (),
     answers: str | Path | None = None,
     host: str = "127.0.0.1",
@@ -95,6 +97,7 @@ def serve(
     policy = Policy(
         tag=tag, hold=hold, reject=reject, exact=exact, max_distance=max_distance,
         measure=measure_named(measure_by(collection, measure, model)),
+        equality=parse_equality(equal),
     )  # fmt: skip
     known = None if tokens is None else Tokens(Path(tokens))
     reason = f"without `tokens` it does not listen on {host}, where other machines reach it"

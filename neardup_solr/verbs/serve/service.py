@@ -53,7 +53,8 @@ ANSWER_SECONDS = 5.0  # for Solr's answer
 THOROUGH_EVERY = 20  # looks; the others only look at names and settings
 MOST_CANDIDATES = 1_000
 OF_SEARCH = (
-    "text", "id", "by", "candidates", "fq", "same", "measure", "max_distance", "min_similarity",
+    "text", "id", "by", "candidates", "fq", "same", "equal", "measure", "max_distance",
+    "min_similarity",
 )  # fmt: skip
 MAY_LACK = {"by", "same", "measure"}  # which a collection may have no fields for
 IN_QUERY = {"fq", "same"}
@@ -199,7 +200,8 @@ class Service:
         if isinstance(wanted, str | list) and self.fq:
             wanted = [*self.fq, *([wanted] if isinstance(wanted, str) else wanted)]
         collection, usual = self.collection, measure_named(self.policy.measure).name
-        given = {"measure": usual} | asked if usual in NAMES else asked
+        given: Json = {"equal": self.policy.equality.rules} | asked
+        given = {"measure": usual} | given if usual in NAMES else given
         try:
             found = search(collection, **given | {"fq": wanted})
         except SettingsError as error:
@@ -222,6 +224,7 @@ class Service:
         step = "ask for it by neardup explain --model"
         require(not measure.fields, "by a model this takes as long as a whole report", step)
         chosen: Any = {"measure": measure.name, "max_distance": self.policy.max_distance}
+        chosen["equal"] = self.policy.equality.rules
         found = explain(self.collection, asked["id"], asked["other_id"], **chosen)
         return make_record(found)
 

@@ -1,0 +1,64 @@
+"""Numbers that have to be equal, on a real Solr: every command decides the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import neardup_solr as nd
+from neardup_solr.solr.collection import Collection
+from tests.services import serving
+
+TEXT = "Release notes of the program Alpha version {} for all the users of it and their friends"
+OLD = [("a", TEXT.format("3.1.4")), ("b", TEXT.format("3.1.5")), ("c", TEXT.format("3.1.4") + "!")]
+
+
+def ids(matches: Sequence[nd.Match]) -> list[str]:
+    """The ids of matches."""
+    return [match.id for match in matches]
+
+
+def test_commands_agree_on_equal_numbers(solr: Collection) -> None:
+    """duplicates, search, report, gate and explain leave a pair of other versions out alike."""
+    nd.index([{"id": id, "text": text} for id, text in OLD], solr)
+    assert [(p.id, p.other_id) for p in nd.duplicates(solr, equal="numbers").pairs] == [("a", "c")]
+    assert [(p.id, p.other_id) for p in nd.report(solr, equal="numbers").pairs] == [("a", "c")]
+    assert sorted(ids(nd.search(solr, id="a"))) == ["b", "c"]
+    assert ids(nd.search(solr, id="a", equal="numbers")) == ["c"]
+    assert ids(nd.search(solr, text=TEXT.format("3.1.5"), equal="numbers")) == ["b"]
+    explained = nd.explain(solr, "a", "b", equal="numbers")
+    assert explained.verdict == "beyond the limits"
+    assert "What has to be equal differs: numbers 3.1.4 and 3.1.5." in explained.reasons
+    assert explained.advice is None
+    assert nd.explain(solr, "a", "c", equal="numbers").verdict == "found"
+
+
+def test_gate_lets_other_numbers_in(solr: Collection) -> None:
+    """A new version is allowed, also beside those of its own batch and of batches before."""
+    nd.index([{"id": id, "text": text} for id, text in OLD], solr)
+    new = [
+        {"id": "n1", "text": TEXT.format("3.1.6")},
+        {"id": "n2", "text": TEXT.format("3.1.7")},
+        {"id": "n3", "text": TEXT.format("3.1.6")},  # of its batch
+        {"id": "n4", "text": TEXT.format("3.1.5")},  # of the collection
+        {"id": "n5", "text": TEXT.format("3.1.7")},  # of a batch before
+    ]
+    rules = {"equal": "numbers", "reject": 0.8}
+    actions = {one.id: one.action for one in nd.gate(new, solr, batch=3, **rules)}
+    assert actions == {"n1": "allow", "n2": "allow", "n3": "reject", "n4": "reject", "n5": "reject"}
+
+
+def test_service_keeps_numbers_apart(solr: Collection, tmp_path: Path) -> None:
+    """A service with a rule decides, searches and explains by it."""
+    nd.index([{"id": id, "text": text} for id, text in OLD], solr)
+    words = ("--equal", "numbers", "--reject", "0.8")
+    with serving(solr.url, tmp_path / "log", *words) as served:
+        asked = {"documents": [{"id": "n", "text": TEXT.format("3.1.9")}]}
+        (decision,) = served.ask("check", asked).json["decisions"]
+        assert decision["action"] == "allow"
+        text = TEXT.format("3.1.5")
+        assert [m["id"] for m in served.ask("search", {"text": text}).json["matches"]] == ["b"]
+        wider = {"text": text, "equal": []}
+        assert len(served.ask("search", wider).json["matches"]) == 3
+        explained = served.ask("explain?id=a&other_id=b").json
+        assert explained["verdict"] == "beyond the limits"

@@ -1,0 +1,124 @@
+"""What has to be equal in near-duplicates: numbers, Roman numerals, and patterns."""
+
+from __future__ import annotations
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.measures.equality import (
+    differ_in_numbers_alone,
+    list_numbers,
+    parse_equality,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("Version 3.1.4.", ["3.1.4"]),
+        ("2019/2020 and 2019-2020", ["2019/2020", "2019-2020"]),
+        ("pages 1\u20132", ["1-2"]),  # an en dash
+        ("10.5 is not 5.10", ["10.5", "5.10"]),
+        ("$1,299.50 or 12,500", ["1299.50", "12500"]),
+        ("3,14", ["3,14"]),
+        ("-5 and \u22125, 4-5", ["-5", "-5", "4-5"]),
+        ("128GB, 128 GB, 5kg", ["128", "128", "5"]),
+        ("iPhone 6s, A4, U2", ["6s", "a4", "u2"]),
+        ("B-52, B52, 12-inch", ["b52", "b52", "12"]),
+        ("\uff11\uff12 \u0661\u0662 m\u00b2", ["12", "12", "m2"]),
+        ("Part II", ["2"]),
+        ("vol. ii, Chapter I, Teil iv", ["2", "1", "4"]),
+        ("Rocky III, Louis XIV", ["3", "14"]),
+        ("I mix civil vitamin C, V. I. Smith, part of it", []),
+        ("IIII VX IIX", []),
+        ("no digits at all", []),
+        ("", []),
+    ],
+)
+def test_numbers_of_a_text(text: str, numbers: list[str]) -> None:
+    """Numbers keep their separators; units, dashes, scripts and thousands do not count."""
+    assert list_numbers(text) == numbers
+
+
+@pytest.mark.parametrize(
+    ("rule", "first", "second", "is_equal"),
+    [
+        ("numbers", "release 3.1.4", "release 3.1.5", False),
+        ("numbers", "3 eggs, 2 spoons", "2 spoons, 3 eggs", True),
+        ("numbers", "one 7 and one 7", "one 7", False),
+        ("numbers", "Part I", "Part II", False),
+        ("numbers", "Part 2", "Part II", True),
+        (r"\bnot\b", "you may smoke", "you may not smoke", False),
+        (r"\bnot\b", "you may NOT smoke", "you may not smoke here", True),
+        (r"[\w.]+@[\w.]+", "mail a@b.org", "mail c@b.org", False),
+        ("[.!?]", "Really.", "Really?", False),
+    ],
+)
+def test_texts_have_equal_parts(rule: str, first: str, second: str, is_equal: bool) -> None:
+    """Two texts fit together if they have the same of a rule, in any order and in any case."""
+    equality = parse_equality(rule)
+    assert (equality.key(first) == equality.key(second)) is is_equal
+    assert bool(equality.describe(first, second)) is not is_equal
+
+
+def test_several_rules_all_count() -> None:
+    """Each rule of several has to be equal, and the first that is not is named."""
+    equality = parse_equality(["numbers", "not"])
+    assert equality.describe("not 1", "not 1") == ""
+    assert equality.describe("not 1.2", "1.3") == "numbers 1.2 and 1.3"
+    assert equality.describe("not 1", "1") == "not not and none"
+
+
+def test_an_impossible_pattern_is_refused() -> None:
+    """A pattern that is no regular expression is one clear error."""
+    with pytest.raises(nd.ArgumentError, match="no regular expression"):
+        parse_equality("(")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "alone"),
+    [
+        ("Release 3.1.4 notes", "Release 3.1.5 notes", True),
+        ("The roses, Part I", "The roses, Part II", True),
+        ("Release 3.1.4 notes", "Release 3.1.5 news", False),
+        ("The same text", "The same text", False),
+        ("Room 5, floor 2", "Room 2, floor 5", False),  # the same numbers
+    ],
+)
+def test_texts_differ_in_numbers_alone(first: str, second: str, alone: bool) -> None:
+    """Only pairs of equal words and other numbers differ in numbers alone."""
+    assert differ_in_numbers_alone(first, second) is alone
+
+
+BOOK = "History of the great war of the roses Part {} told by many old men here"
+RELEASE = "Release notes of the program Alpha version {} for all users of it"
+ROWS = [
+    ("1", RELEASE.format("3.1.4")),
+    ("2", RELEASE.format("3.1.5")),
+    ("3", RELEASE.format("3.1.4") + " now"),
+    ("4", BOOK.format("I")),
+    ("5", BOOK.format("II")),
+]
+
+
+@pytest.mark.parametrize("measure", ["words", "jaccard", "aligned", "estimate"])
+@pytest.mark.parametrize("by", ["all", "bands"])
+def test_duplicates_have_equal_numbers(measure: str, by: str) -> None:
+    """By any measure, pairs of other numbers are not found, and those of equal ones still are."""
+    kept = {"measure": measure, "by": by, "min_similarity": 0.4}
+    near = nd.duplicates(ROWS, **kept)
+    assert {("1", "2"), ("1", "3"), ("4", "5")} <= {(p.id, p.other_id) for p in near.pairs}
+    equal = nd.duplicates(ROWS, equal="numbers", **kept)
+    assert [(pair.id, pair.other_id) for pair in equal.pairs] == [("1", "3")]
+
+
+def test_complete_linkage_has_equal_numbers() -> None:
+    """The pairs that complete linkage compares on its own have equal numbers, too."""
+    equal = nd.duplicates(ROWS, equal="numbers", linkage="complete", measure="words")
+    assert [len(cluster.members) for cluster in equal.clusters] == [2]
+
+
+def test_pairs_of_other_numbers_are_counted() -> None:
+    """The result counts the pairs that differ in numbers alone, unless they are kept apart."""
+    assert nd.duplicates(ROWS, measure="words").numeric == 2
+    assert nd.duplicates(ROWS, measure="words", equal="numbers").numeric == 0
