@@ -13,7 +13,7 @@ ROOMS = (
     "errors", "arguments", "records", "settings", "progress", "threads",
     "text", "kernel", "minhash", "measures", "candidates", "clusters",
     "files", "memory", "checkpoint", "answers", "demo",
-    "solr", "embedded", "sources", "reports",
+    "solr", "embedded", "sources", "reports", "web",
     "verbs", "spark", "cli",
 )  # fmt: skip
 PURE = ROOMS[: ROOMS.index("files")]

@@ -93,6 +93,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "host": "Address to listen on; without --tokens one of this machine.",
         "serve.port": "Port to listen on; 0 takes one that is free.",
         "root_path": "PATH: Path under which a proxy has the service, such as /neardup.",
+        "allow_host": "NAME: Answer requests to this name, and pages of it, too (repeatable).",
         "tokens": "FILE: Tokens and rights of the clients, a line NAME TOKEN RIGHT... each.",
         "max_body": "SIZE: Most bytes of a request.",
         "max_documents": "Most documents of a request.",

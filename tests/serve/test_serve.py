@@ -344,6 +344,101 @@ def test_tokens_have_rights(listings: Collection, tmp_path: Path) -> None:
         assert "c4n4ry" not in served.log.read_text("utf-8")
 
 
+HERE = "127.0.0.1"
+FOREIGN = {
+    ("evil.example:{port}", None): 421,
+    ("evil.example", None): 421,
+    ("127.0.0.1.evil.example", None): 421,
+    ("localhost.evil.example:{port}", None): 421,
+    ("[", None): 421,
+    ("10.0.0.1:{port}", None): 421,
+    (HERE, "http://evil.example"): 403,
+    (HERE, "null"): 403,
+    (HERE, "http://127.0.0.1:1"): 403,
+    (HERE, "http://[" + "x" * 500): 403,
+    ("127.0.0.1:{port}", "https://evil.example:{port}"): 403,
+    ("127.0.0.1:{port}", None): 200,
+    ("LOCALHOST:{port}", None): 200,
+    ("localhost.", None): 200,
+    ("127.0.0.2", None): 200,
+    ("[::1]:{port}", None): 200,
+    ("localhost:9000", "http://localhost:9000"): 200,  # ssh -L 9000:127.0.0.1:8985
+    (HERE, "http://localhost:{port}"): 200,
+}
+ALLOWED = {
+    ("search.example", None): 200,
+    ("Search.Example:8985", "https://search.example"): 200,
+    ("127.0.0.1:{port}", "https://search.example"): 200,  # a proxy that sends a Host of its own
+    ("other.example", None): 421,
+    (HERE, "https://other.example"): 403,
+}
+
+
+def knock(served: Served, path: str, host: str, origin: str | None, **headers: str) -> Answer:
+    """Ask for a path by this Host, as a page of that origin."""
+    port = str(urlsplit(served.address).port)
+    named = {"Host": host.replace("{port}", port), **headers}
+    if origin is not None:
+        named["Origin"] = origin.replace("{port}", port)
+    return served.ask(path, **named)
+
+
+def test_foreign_names_and_pages_are_refused(served: Served) -> None:
+    """A page whose name leads here cannot read anything, on any path."""
+    for (host, origin), status in FOREIGN.items():
+        answer = knock(served, "ready", host, origin)
+        assert answer.status == status, (host, origin)
+        assert status == 200 or (answer.json.keys() == {"error", "next"} and all(answer.json))
+    for path in ("", "docs", "openapi.json", "health", "metrics", "nothing", "explain?id=1"):
+        assert knock(served, path, "evil.example", None).status == 421, path
+    told = served.ask("search", {"text": CAFE}, Origin="http://evil.example")
+    assert (told.status, CAFE in told.body.decode()) == (403, False)
+
+
+def test_hosts_that_are_named(listings: Collection, tmp_path: Path) -> None:
+    """They count beside this machine's own; with tokens, only if some are named."""
+    with serving(listings.url, tmp_path / "log", "--allow-host", "search.example") as served:
+        for (host, origin), status in ALLOWED.items():
+            assert knock(served, "ready", host, origin).status == status, (host, origin)
+    path = tmp_path / "tokens"
+    path.write_text("ops c4n4ry-of-the-ops all\n")
+    token = {"Authorization": "Bearer c4n4ry-of-the-ops"}
+    with serving(listings.url, tmp_path / "log", "--tokens", str(path)) as served:
+        assert knock(served, "metrics", "any.example", "https://any.example", **token).status == 200
+    words = ("--tokens", str(path), "--allow-host", "search.example")
+    with serving(listings.url, tmp_path / "log", *words) as served:
+        assert knock(served, "metrics", "any.example", None, **token).status == 421
+        assert knock(served, "metrics", "search.example", None, **token).status == 200
+
+
+def test_filters_cannot_choose_another_parser(listings: Collection, tmp_path: Path) -> None:
+    """They would read other collections: local parameters need a right of their own."""
+    path = tmp_path / "tokens"
+    path.write_text("one c4n4ry-of-search search\nother c4n4ry-of-params search local-params\n")
+    join = f"{{!join fromIndex={listings.name} from=id to=id}}id:3"
+    hidden = "".join(f"\\u{ord(sign):04x}" for sign in join)
+    doubly = hidden.replace("\\", "\\\\\\\\")
+    ways: list[object] = [
+        join, f" \t{join}", f"+{join}", f"id:* AND ({join})", f"id:{join}", ["id:*", join],
+        f'_query_:"{join}"', f'_query_:"\\{join}"', f'_query_:"{hidden}"',
+        f'_query_:"_query_:\\"{doubly}\\""',
+        f'_val_:"query({join})"', f"filter({join})", {"join": {"query": join}},
+    ]  # fmt: skip
+    with serving(listings.url, tmp_path / "log", "--tokens", str(path)) as served:
+
+        def search(token: str, **fields: object) -> int:
+            asked = {"text": CAFE, **fields}
+            return served.ask("search", asked, Authorization=f"Bearer c4n4ry-of-{token}").status
+
+        assert [search("search", fq=way) for way in ways] == [403] * len(ways)
+        assert [search("search", same=way) for way in ways] == [403] * len(ways)
+        assert search("search", fq={"join": {"fromIndex": listings.name}}) == 400
+        assert search("search", fq='id:"{a" OR id:"!{ 3"') == search("search", fq="id:3") == 200
+        assert [search("params", fq=way) for way in ways[:7]] == [200] * 7
+    with serving(listings.url, tmp_path / "log") as served:  # nobody has that right
+        assert served.ask("search", {"text": CAFE, "fq": join}).status == 403
+
+
 def test_json_keeps_the_order_of_keys(served: Served) -> None:
     """A decision reads as docs/serve.md shows it."""
     keys = list(json.loads(served.ask("check", NEW[0]).body))
@@ -363,7 +458,7 @@ def receive(one: socket.socket) -> Answer:
     return read_answer(found)
 
 
-HEAD = b"POST /check HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
+HEAD = b"POST /check HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n"
 
 
 def test_slow_clients_hold_nobody_up(served: Served) -> None:
@@ -412,7 +507,7 @@ def test_a_thousand_connections(listings: Collection, tmp_path: Path) -> None:
             one.sendall(HEAD % len(body) + body)
             assert receive(one).status == 200
         for one in many:
-            one.sendall(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+            one.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert Counter(receive(one).status for one in many) == {200: 1_000}
 
 
@@ -476,6 +571,8 @@ WRONG = {
     "--tokens none": "none: cannot be read (No such file or directory)",
     "--tokens bad": "bad: line 2 is wrong; the rights are check, search",
     "--tokens short": "short: line 1 is wrong",
+    "--allow-host https://a": "--allow-host cannot be 'https://a'",
+    "--allow-host a:1": "--allow-host cannot be 'a:1'",
     "--max-body 0": "--max-body cannot be 0",
     "-c nothing-of-that-name": "there is no core or collection",
     "--model bad": "bad: ",

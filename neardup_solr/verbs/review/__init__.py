@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import socket
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
@@ -47,6 +46,7 @@ from neardup_solr.verbs.review.doubts import (
 )  # fmt: skip
 from neardup_solr.verbs.review.page import make_bar, make_end, make_question
 from neardup_solr.verbs.review.questions import Questions, Tally
+from neardup_solr.web import bind
 
 REACH, REACH_BY_FIELDS = 0.1, 0.499  # below the threshold; few probabilities are about a half
 EACH = 5  # answers, after which a model learns from them anew
@@ -265,11 +265,12 @@ def review(
     require(0 <= reach <= 1, f"`reach` cannot be {reach:g}", "give 0 to 1, such as 0.1")
     given = locals()
     token = secrets.token_urlsafe(24)
-    with closing(_bind(port)) as bound:  # before any work is done
-        room = _open_room(given)
-        config = uvicorn.Config(make_app(room, token), log_level="warning", access_log=False)
+    step = "leave `port` out: one that is free is taken"
+    with closing(bind("127.0.0.1", port, step)) as bound:  # before any work is done
+        room, port = _open_room(given), bound.getsockname()[1]
+        config = uvicorn.Config(make_app(room, token, port), log_level="warning", access_log=False)
         if on_ready is not None:
-            on_ready(f"http://127.0.0.1:{bound.getsockname()[1]}/#{token}")
+            on_ready(f"http://127.0.0.1:{port}/#{token}")
         with suppress(KeyboardInterrupt):  # the usual end, which uvicorn raises again
             uvicorn.Server(config).run(sockets=[bound])
     return Reviewed(
@@ -309,21 +310,3 @@ def _open_room(given: Mapping[str, Any]) -> Room:
     if not found.pairs:
         raise ArgumentError("there is no pair to ask about", "ask for a larger `reach`")
     return Room(found=found, threshold=threshold, path=path, who=find_name(given["who"]))
-
-
-def _bind(port: int) -> socket.socket:
-    """Take a port of this machine.
-
-    Raises ArgumentError if another process has it.
-    """
-    # asyncio sends at once only on sockets that say they are of TCP; others wait for 40 ms.
-    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind(("127.0.0.1", port))
-        bound.listen()  # who comes before the server has started, waits
-    except OSError as error:
-        bound.close()
-        reason = f"the port {port} cannot be used ({error.strerror})"
-        raise ArgumentError(reason, "leave `port` out: one that is free is taken") from None
-    return bound

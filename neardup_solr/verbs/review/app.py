@@ -17,29 +17,23 @@ from typing import TYPE_CHECKING, Any, get_args
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from neardup_solr.arguments import Judgement
 from neardup_solr.errors import NeardupError
+from neardup_solr.web import HEADERS, TYPES, find_foreign
 
 if TYPE_CHECKING:
     from neardup_solr.verbs.review import Room
 
 MOST = 16 << 10  # bytes of a request
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self';"
-    " connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none';"
-    " frame-ancestors 'none'",
-    "Cache-Control": "no-store",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
-TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 
 
-def make_app(room: Room, token: str) -> Starlette:
+def make_app(room: Room, token: str, port: int) -> Starlette:
     """Make the application that asks about the pairs of a review."""
     lock = Lock()
 
@@ -84,10 +78,20 @@ def make_app(room: Room, token: str) -> Starlette:
         assert isinstance(error, HTTPException)
         return JSONResponse({"error": error.detail}, error.status_code, headers=HEADERS)
 
+    async def check(request: Request, answer: RequestResponseEndpoint) -> Response:
+        foreign = find_foreign(request.headers, port)
+        if foreign is not None:
+            return await refuse(request, HTTPException(*foreign))
+        return await answer(request)
+
     names = {"/": "review.html", "/review.css": "review.css", "/review.js": "review.js"}
     pages = [Route(path, serve(name)) for path, name in names.items()]
     actions = Route("/{what:str}", act, methods=["POST"])
-    return Starlette(routes=[*pages, actions], exception_handlers={HTTPException: refuse})
+    return Starlette(
+        routes=[*pages, actions],
+        middleware=[Middleware(BaseHTTPMiddleware, dispatch=check)],
+        exception_handlers={HTTPException: refuse},
+    )
 
 
 def read_asset(name: str) -> str:

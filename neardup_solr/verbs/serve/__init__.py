@@ -7,7 +7,6 @@ import signal
 import socket
 from collections.abc import Callable
 from contextlib import closing, contextmanager, suppress
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +20,14 @@ from neardup_solr.arguments import (
     require,
     require_positive,
 )
-from neardup_solr.errors import ArgumentError, SettingsError
+from neardup_solr.errors import SettingsError
 from neardup_solr.measures import measure_named
 from neardup_solr.measures.equality import parse_equality
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.credentials import is_loopback
 from neardup_solr.verbs.gate.policy import Policy
 from neardup_solr.verbs.search import measure_by
+from neardup_solr.web import CONNECTIONS, bind, parse_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.serve.app import App
 
 PORT = 8985
-CONNECTIONS = 4096  # that may wait to be taken
 FILES = 8192  # that may be open, if the system allows it: each connection is one
 
 
@@ -55,6 +55,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int = PORT,
     root_path: str = "",
+    allow_host: OneOrMore = (),
     tokens: str | Path | None = None,
     max_body: int | str = "1M",
     max_documents: int = 100,
@@ -70,11 +71,14 @@ def serve(
 
     It listens on `port` of `host` (0: a free port), and behind a proxy that puts it under
     `root_path`. `tokens` names a file with a line "NAME TOKEN RIGHT..." for each client; the rights
-    are check, search, explain, entries, metrics and all. It is read again when it changes. Without
-    tokens, `host` has to be an address of this machine alone. A request has at most `max_body`
-    bytes and `max_documents` documents. Solr is asked for `concurrency` requests at the same time;
-    if too many wait, they are refused with status 429. `on_ready` gets the address as soon as
-    requests are answered.
+    are check, search, local-params (a search's `fq` may choose Solr's parser, and so read other
+    collections), explain, entries, metrics and all. It is read again when it changes. Without
+    tokens, `host` has to be an address of this machine alone, and only requests to a name of this
+    machine, or to one of `allow_host`, are answered, and to their own pages: others get status 421
+    or 403. With tokens, that holds if `allow_host` is given. A request has at most `max_body` bytes
+    and `max_documents` documents. Solr is asked for `concurrency` requests at the same time; if too
+    many wait, they are refused with status 429. `on_ready` gets the address as soon as requests are
+    answered.
 
     Raises ArgumentError if the port cannot be used, SourceError if the tokens cannot be read,
     SettingsError if starlette and uvicorn are missing or the collection lacks what is compared,
@@ -101,11 +105,17 @@ def serve(
     )  # fmt: skip
     known = None if tokens is None else Tokens(Path(tokens))
     reason = f"without `tokens` it does not listen on {host}, where other machines reach it"
-    require(known is not None or _is_loopback(host), reason, "give a file of `tokens`")
-    with closing(_bind(host, port)) as bound:
+    require(known is not None or is_loopback(host), reason, "give a file of `tokens`")
+    names = frozenset(map(parse_host, listed(allow_host)))
+    if names and not is_loopback(host):
+        names |= {host}
+    step = "give another `port`, or `host` as an address"
+    with closing(bind(host, port, step)) as bound:
         app = App(
             service=Service(collection, policy, fq=listed(fq), answers=answers),
             tokens=known,
+            names=names,
+            port=bound.getsockname()[1],
             root_path=root_path.rstrip("/"),
             bounds=Bounds(body=most, documents=max_documents, at_work=concurrency),
         )
@@ -147,29 +157,6 @@ async def _run(
 @contextmanager
 def _ignore_signals() -> Iterator[None]:
     yield
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _bind(host: str, port: int) -> socket.socket:
-    """Take a port of an address. Raises ArgumentError if that cannot be."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind((host, port))
-        bound.listen(CONNECTIONS)
-    except (OSError, UnicodeError) as error:
-        bound.close()
-        said = getattr(error, "strerror", None) or error
-        reason = f"the port {port} of {host!r} cannot be used ({said})"
-        raise ArgumentError(reason, "give another `port`, or `host` as an address") from None
-    return bound
 
 
 def _allow_files() -> None:

@@ -48,8 +48,9 @@ from neardup_solr.errors import (
     SourceError,
 )
 from neardup_solr.progress import LOG
-from neardup_solr.verbs.serve.service import SEND, Service
-from neardup_solr.verbs.serve.tokens import Tokens
+from neardup_solr.verbs.serve.service import SEND, Service, has_local_params
+from neardup_solr.verbs.serve.tokens import LOCAL_PARAMS, Tokens
+from neardup_solr.web import HEADERS, TYPES, find_foreign
 
 BODY_SECONDS = 10.0  # for a whole request to come
 IDLE_SECONDS = 75  # between two requests of a connection; proxies keep theirs for 60
@@ -61,16 +62,6 @@ LOOK_SECONDS = 0.5  # between two looks at Solr
 READY_SECONDS, SILENT_SECONDS = 1.5, 4.0  # without Solr's answer, until it counts as away
 TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"
 RETRY_AFTER = {"Retry-After": "1"}
-CSP = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:;"
-HEADERS = {
-    "Content-Security-Policy": f"{CSP} base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "Cache-Control": "no-store",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
-TYPES = {
-    "html": "text/html", "css": "text/css", "js": "text/javascript", "json": "application/json",
-}  # fmt: skip
 PAGES = {
     "/": "page.html", "/page.js": "page.js", "/page.css": "page.css", "/docs": "docs.html",
     "/docs.js": "docs.js", "/openapi.json": "openapi.json", "/report.css": "report.css",
@@ -152,6 +143,7 @@ class Asked:
     id: str
     body: bytes | None = None
     client: str | None = None
+    rights: frozenset[str] = frozenset()
     documents: int = 0
     began: float = field(default_factory=time.perf_counter)
 
@@ -160,9 +152,17 @@ class App:
     """The application that serves a collection."""
 
     def __init__(
-        self, service: Service, tokens: Tokens | None, root_path: str, bounds: Bounds
+        self,
+        service: Service,
+        *,
+        tokens: Tokens | None,
+        names: frozenset[str],
+        port: int,
+        root_path: str,
+        bounds: Bounds,
     ) -> None:
         self.service, self.tokens, self.root_path = service, tokens, root_path
+        self.names, self.port = names, port
         self.bounds, self.metrics = bounds, Metrics()
         self.metrics.solr_up.set_function(lambda: not service.find_problem(READY_SECONDS))
         self.metrics.at_work.set_function(lambda: self._at_work)
@@ -267,6 +267,11 @@ class App:
 
     async def _answer(self, asked: Asked) -> Any:
         request, path = asked.request, asked.path
+        if self.tokens is None or self.names:
+            foreign = find_foreign(request.headers, self.port, self.names)
+            if foreign is not None:
+                step = "ask by a name of this machine, or have the service started with allow_host"
+                raise Failure(*foreign, step)
         if path not in RIGHTS:
             raise Failure(404, "there is no such path", f"see {self.root_path}/docs")
         method = "POST" if path in POSTED else "GET"
@@ -293,8 +298,8 @@ class App:
         if found is None:
             step = "send a token of this service: Authorization: Bearer TOKEN"
             raise Failure(401, "the token is missing or wrong", step, WWW_Authenticate="Bearer")
-        asked.client, rights = found
-        if right not in rights:
+        asked.client, asked.rights = found
+        if right not in asked.rights:
             reason = f"this token has not the right {right!r}"
             raise Failure(403, reason, "ask who runs the service for a token with it")
 
@@ -320,7 +325,12 @@ class App:
                     self.service.make_entries, self._parse_documents(asked, whole=True)[0]
                 )
             elif asked.path == "/search":
-                work = partial(self.service.search, self._parse(asked))
+                search = self._parse(asked)
+                if LOCAL_PARAMS not in asked.rights and has_local_params(search):
+                    reason = "`fq` has local parameters ({!...}), which may read other collections"
+                    step = f"leave them out, or send a token with the right {LOCAL_PARAMS!r}"
+                    raise Failure(403, reason, step)
+                work = partial(self.service.search, search)
             else:
                 work = partial(self.service.explain, asked.request.query_params)
             return await asyncio.get_running_loop().run_in_executor(self._pool, work)

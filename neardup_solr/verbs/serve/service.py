@@ -5,6 +5,7 @@ Its functions are called by several threads at once; `look` by one that does not
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -58,6 +59,7 @@ OF_SEARCH = (
 )  # fmt: skip
 MAY_LACK = {"by", "same", "measure"}  # which a collection may have no fields for
 IN_QUERY = {"fq", "same"}
+_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.?))", re.DOTALL)  # by a backslash
 SEND = 'send JSON such as {"id": "1", "text": "..."}'
 
 Json = dict[str, Any]
@@ -271,6 +273,18 @@ class Service:
         source = Opened(given="documents", name="documents", path=None, reading=reading)
         found = from_objects(source, objects, reading)
         return [(isinstance(one, Document) and make_refusal(one)) or one for one in found]
+
+
+def has_local_params(search: Json) -> bool:
+    """Return True if a search chooses the parser of a query by local parameters, {!...}.
+
+    Solr heeds them where any clause begins, and in nested queries (_query_:"..."), in which they
+    may be escaped, once for each level. So backslashes are read until there are no more.
+    """
+    text = orjson.dumps([search.get(name) for name in sorted(IN_QUERY)]).decode()
+    while "\\" in text:
+        text = _ESCAPED.sub(lambda one: chr(int(one[1], 16)) if one[1] else one[2], text)
+    return "{!" in text
 
 
 def _show(one: Decision | RecordError) -> Json:

@@ -10,7 +10,8 @@ from pathlib import Path
 from neardup_solr.errors import SourceError
 from neardup_solr.progress import LOG
 
-RIGHTS = ("check", "search", "explain", "entries", "metrics")
+LOCAL_PARAMS = "local-params"  # filters that choose the parser of Solr
+RIGHTS = ("check", "search", LOCAL_PARAMS, "explain", "entries", "metrics")
 ALL = "all"
 STEP = "write lines of NAME TOKEN RIGHT..., with a token of 16 characters or more"
 SHORTEST = 16  # characters of a token

@@ -271,7 +271,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
         assert deep.status_code == 400
         with closing(socket.create_connection(("127.0.0.1", int(place.split(":")[2][:-1])))) as one:
             one.send(
-                b"POST /next HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"
+                b"POST /next HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"
             )  # and hangs up
 
         def stream() -> Iterator[bytes]:
@@ -280,6 +280,13 @@ def test_what_is_refused(tmp_path: Path) -> None:
 
         with suppress(requests.ConnectionError):  # it does not read on
             assert requests.post(place + "next", data=stream(), headers=headers).status_code == 413
+        for word in ("", "review.js", "next", "nothing"):  # by a name that leads here
+            send = requests.post if word == "next" else requests.get
+            refused = send(place + word, headers=headers | {"Host": "evil.example"}, timeout=30)
+            assert refused.status_code == 421
+            assert "evil.example" in refused.json()["error"]
+            refused = send(place + word, headers=headers | {"Origin": "http://x"}, timeout=30)
+            assert refused.status_code == 403
         page = requests.get(place, timeout=30)
         assert NEAR not in page.text
         assert "script-src 'self'" in page.headers["Content-Security-Policy"]
@@ -334,7 +341,7 @@ def test_interrupted_it_tells_what_it_kept(tmp_path: Path) -> None:
     address = process.stdout.readline().strip()
     ask(address, "answer", number=0, answer="same")
     place, _, token = address.partition("#")
-    head = f"POST /next HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
+    head = f"POST /next HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
     port = int(place.rstrip("/").rpartition(":")[2])
     with closing(socket.create_connection(("127.0.0.1", port))) as client:  # which hangs up
         client.send(f"{head}Content-Length: 99\r\n\r\n{{".encode())
