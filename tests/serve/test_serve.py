@@ -26,7 +26,7 @@ from neardup_solr.minhash.encode import encode_documents
 from neardup_solr.settings import DEFAULT_SETTINGS
 from neardup_solr.solr import query
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.names import Names
+from neardup_solr.solr.names import PLAIN, Names
 from neardup_solr.solr.query import Known
 from neardup_solr.verbs.gate.policy import Policy
 from neardup_solr.verbs.gate.write import make_match
@@ -197,6 +197,62 @@ def test_a_document_may_have_the_names_of_its_fields(listings: Collection) -> No
     service.collection = replace(listings, names=names)
     made = service.read([{"key": "1", "title": CAFE}, {"key": "1", "text": CAFE}])
     assert [(one.id, one.text) for one in made if isinstance(one, nd.Document)] == [("1", CAFE)] * 2
+
+
+OWN = Names(id="key", text=("body",), prefix="nd_")
+SEVERAL = Names(id="key", text=("title", "content"), prefix="nd_")
+SWAPPED = Names(id="content", text=("id",), prefix="nd_")
+NAMED: list[tuple[Names, dict[str, Any], tuple[str, str] | str]] = [
+    (OWN, {"key": "A1", "body": "x"}, ("A1", "x")),
+    (OWN, {"KEY": "A1", "Body": "x"}, ("A1", "x")),
+    (OWN, {"id": "A1", "text": "x"}, ("A1", "x")),
+    (OWN, {"id": 7, "content": "x"}, ("7", "x")),
+    (OWN, {"key": "7", "id": 7, "body": "x", "text": "x"}, ("7", "x")),
+    (OWN, {"key": "A1", "id": None, "body": "x"}, ("A1", "x")),
+    (OWN, {"key": "A1", "id": "7", "body": "x"}, "'key' and 'id' differ"),
+    (OWN, {"Key": "A1", "ID": "7", "body": "x"}, "'Key' and 'ID' differ"),
+    (OWN, {"key": None, "id": "7", "body": "x"}, "'key' and 'id' differ"),
+    (OWN, {"key": "A1", "body": "x", "text": "y"}, "'body' and 'text' differ"),
+    (OWN, {"key": "A1", "text": "x", "content": "y"}, "'text' and 'content' differ"),
+    (PLAIN, {"id": "1", "content": "x"}, ("1", "x")),
+    (PLAIN, {"id": "1", "content": "x", "text": "y"}, "'text' and 'content' differ"),
+    (SEVERAL, {"key": "1", "title": "x", "content": "y"}, ("1", "x\ny")),
+    (SEVERAL, {"key": "1", "content": "y"}, ("1", "y")),
+    (SEVERAL, {"key": "1", "text": "x"}, ("1", "x")),
+    (SEVERAL, {"key": "1", "title": "x", "content": "y", "text": "z"}, "'title' and 'text' differ"),
+    (SWAPPED, {"content": "1", "id": "x"}, ("1", "x")),
+]
+
+
+def test_names_of_the_collection_win(listings: Collection) -> None:
+    """Ours count if the collection's are absent; both, and different, is an error of a document."""
+    service = Service(listings, Policy())
+    for names, document, expected in NAMED:
+        service.collection = replace(listings, names=names)
+        other = {names.id: "2", names.text[0]: "z"}
+        made, last = service.read([document, other])
+        if isinstance(expected, str):
+            assert isinstance(made, nd.RecordError), document
+            assert expected in made.reason
+        else:
+            assert isinstance(made, nd.Document), document
+            assert (made.id, made.text) == expected
+        assert isinstance(last, nd.Document)
+
+
+def test_two_keys_that_differ_are_refused(core_pool: Cores, tmp_path: Path) -> None:
+    """Or fields of one document would be merged into another one."""
+    core = core_pool.take()
+    nd.index(LISTINGS, core)
+    document = {"id": "7", "content": CAFE, "text": "quite another text"}
+    with serving(core.url, tmp_path / "log") as served:
+        for path in ("check", "entries"):
+            answer = served.ask(path, document)
+            assert (answer.status, "differ" in answer.json["error"]) == (400, True)
+        both = served.ask("check", {"documents": [document, LISTINGS[7]]}).json["decisions"]
+        assert [one["action"] for one in both] == ["failed", "tag"]
+        assert served.ask("entries", {"documents": [document, LISTINGS[7]]}).status == 400
+    core_pool.give_back(core.name)
 
 
 def test_what_lets_everything_pass_is_told(

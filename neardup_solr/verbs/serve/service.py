@@ -35,7 +35,7 @@ from neardup_solr.solr.responses import is_of_cluster, is_of_solr
 from neardup_solr.solr.update import orders
 from neardup_solr.solr.waiting import Retry
 from neardup_solr.sources.json import from_objects
-from neardup_solr.sources.record import Opened, Reading, Record
+from neardup_solr.sources.record import Opened, Reading, Record, key
 from neardup_solr.verbs.answer import open_answers, read_from
 from neardup_solr.verbs.batch import know
 from neardup_solr.verbs.explain import explain
@@ -58,6 +58,7 @@ OF_SEARCH = (
     "min_similarity",
 )  # fmt: skip
 MAY_LACK = {"by", "same", "measure"}  # which a collection may have no fields for
+OF_TEXT = ("text", TEXT)  # what we call the text of a document
 IN_QUERY = {"fq", "same"}
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.?))", re.DOTALL)  # by a backslash
 SEND = 'send JSON such as {"id": "1", "text": "..."}'
@@ -121,7 +122,8 @@ class Service:
     def reading(self) -> Reading:
         """How the documents of requests are read."""
         fields = measure_named(self.policy.measure).fields
-        return Reading(text=self.collection.names.columns, keep=fields)
+        names = self.collection.names
+        return Reading(id=names.id, text=names.columns, keep=fields)
 
     def look(self) -> None:
         """Look whether the collection can be served, and note what is wrong."""
@@ -230,14 +232,24 @@ class Service:
         found = explain(self.collection, asked["id"], asked["other_id"], **chosen)
         return make_record(found)
 
-    def _rename(self, given: Json, columns: Sequence[str]) -> Json:
-        """Take the names of the collection's fields for those of a request, and the other way."""
-        names, renamed = self.collection.names, dict(given)
-        if names.id in given:
-            renamed.setdefault(ID, given[names.id])
-        if not any(column in given for column in columns):
-            text = given.get("text", given.get(TEXT) if names.is_plain else None)
-            renamed |= {} if text is None else {columns[0]: text}
+    def _rename(self, given: Json, position: str) -> Json | RecordError:
+        """Call key and text of a document as the collection does, if they have our names.
+
+        A name of the collection's always means its field. An error says that both are there, and
+        differ: nobody knows then which document, or which text, is meant.
+        """
+        reading, renamed, present = self.reading, dict(given), tuple(given)
+        names = {reading.id, *reading.text}
+        for role, columns, words in (("key", [reading.id], (ID,)), ("text", reading.text, OF_TEXT)):
+            theirs = [one for name in columns if (one := str(key(name, present))) in given]
+            ours = [one for name in words if name not in names
+                    and given.get(one := str(key(name, present))) is not None]  # fmt: skip
+            alike = [*theirs[:1], *ours]
+            if len({str(given[one]) for one in alike}) > 1:
+                both = f"{alike[0]!r} and {alike[-1]!r} differ, and both name the {role}"
+                return RecordError(position, f"{both}: leave one out", record=given)
+            if ours and not theirs:
+                renamed[columns[0]] = given[ours[0]]
         return renamed
 
     def make_entries(self, documents: Sequence[Document]) -> bytes:
@@ -267,9 +279,9 @@ class Service:
         reading = self.reading
         objects = []
         for number, one in enumerate(given):
-            if isinstance(one, dict):
-                one = self._rename(one, reading.text)
-            objects.append((f"documents[{number}]", one, b""))
+            position = f"documents[{number}]"
+            renamed = self._rename(one, position) if isinstance(one, dict) else one
+            objects.append((position, renamed, b""))
         source = Opened(given="documents", name="documents", path=None, reading=reading)
         found = from_objects(source, objects, reading)
         return [(isinstance(one, Document) and make_refusal(one)) or one for one in found]
