@@ -85,9 +85,9 @@ class Duplicates:
     file `remembered` held, if one was named. `values` are those that the rule `canonical` compares,
     by side and id, for `at`. `whole_ids` names the columns of ids that are all whole numbers.
     `answered` says what became of the answers of people, if a file of them was named. `borderline`
-    says how much depends on the threshold, None if distances or `equal` count as well, and in
-    the result of `at`. A source that is `for_excel` is a sheet, or begins with a byte order mark, and so does CSV
-    that is written of it.
+    says how much depends on the threshold, None if distances or `equal` count as well, and in the
+    result of `at`. A source that is `for_excel` is a sheet, or begins with a byte order mark, and
+    so does CSV that is written of it.
     """
 
     pairs: tuple[Duplicate, ...]

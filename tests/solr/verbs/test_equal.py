@@ -43,8 +43,8 @@ def test_gate_lets_other_numbers_in(solr: Collection) -> None:
         {"id": "n4", "text": TEXT.format("3.1.5")},  # of the collection
         {"id": "n5", "text": TEXT.format("3.1.7")},  # of a batch before
     ]
-    rules = {"equal": "numbers", "reject": 0.8}
-    actions = {one.id: one.action for one in nd.gate(new, solr, batch=3, **rules)}
+    decisions = nd.gate(new, solr, batch=3, equal="numbers", reject=0.8)
+    actions = {decision.id: decision.action for decision in decisions}
     assert actions == {"n1": "allow", "n2": "allow", "n3": "reject", "n4": "reject", "n5": "reject"}
 
 

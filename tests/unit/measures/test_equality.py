@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import neardup_solr as nd
@@ -105,7 +107,7 @@ ROWS = [
 @pytest.mark.parametrize("by", ["all", "bands"])
 def test_duplicates_have_equal_numbers(measure: str, by: str) -> None:
     """By any measure, pairs of other numbers are not found, and those of equal ones still are."""
-    kept = {"measure": measure, "by": by, "min_similarity": 0.4}
+    kept: dict[str, Any] = {"measure": measure, "by": by, "min_similarity": 0.4}
     near = nd.duplicates(ROWS, **kept)
     assert {("1", "2"), ("1", "3"), ("4", "5")} <= {(p.id, p.other_id) for p in near.pairs}
     equal = nd.duplicates(ROWS, equal="numbers", **kept)
