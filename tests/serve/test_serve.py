@@ -8,7 +8,7 @@ import signal
 import socket
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
+import requests
 from openapi_spec_validator import validate
 
 import neardup_solr as nd
@@ -30,6 +31,7 @@ from neardup_solr.solr.names import PLAIN, Names
 from neardup_solr.solr.query import Known
 from neardup_solr.verbs.gate.policy import Policy
 from neardup_solr.verbs.gate.write import make_match
+from neardup_solr.verbs.serve import service as serve_service
 from neardup_solr.verbs.serve.service import Service
 from tests import ROOT
 from tests.command import neardup
@@ -253,6 +255,87 @@ def test_two_keys_that_differ_are_refused(core_pool: Cores, tmp_path: Path) -> N
         assert [one["action"] for one in both] == ["failed", "tag"]
         assert served.ask("entries", {"documents": [document, LISTINGS[7]]}).status == 400
     core_pool.give_back(core.name)
+
+
+def test_documents_without_a_signature_are_told(core_pool: Cores, tmp_path: Path) -> None:
+    """Nothing is compared with them: answers, readiness, metrics and the log say how many."""
+    core = core_pool.take()
+    nd.index(LISTINGS[:10], core)
+
+    def write(ids: Sequence[int], **more: object) -> None:
+        told = [{"id": str(n), "content": LISTINGS[n]["text"]} for n in ids]
+        sent = more or told
+        requests.post(f"{core.url}/update?commit=true", json=sent, timeout=60).raise_for_status()
+
+    def wait(served: Served, count: int) -> None:
+        expected = {"status": "ready"} | ({"unsigned": count} if count else {})
+        while served.ask("ready").json != expected:
+            assert served.process.poll() is None
+
+    def warnings(served: Served) -> list[str]:
+        return [line["message"][:35] for line in served.lines if line.get("level") == "WARNING"]
+
+    copy = {"id": "copy", "text": LISTINGS[12]["text"]}
+    change = "service.COUNT_SECONDS, service.COUNT_SHARE = 0.1, 1"
+    few = serving(core.url, tmp_path / "few", "--fq", "id:1*", change=change)
+    with (
+        serving(core.url, tmp_path / "log", "--tag", "1", change=change) as served,
+        few as filtered,
+    ):
+        decision = served.ask("check", copy).json
+        assert (decision["action"], decision["complete"]) == ("allow", True)
+        assert "unsigned" not in decision | served.ask("search", {"text": CAFE}).json
+        assert served.metrics()["neardup_unsigned_documents"] == 0
+        assert not warnings(served)
+        write([12, 13, 9])
+        wait(served, 3)
+        wait(filtered, 2)
+        decision = served.ask("check", copy).json
+        assert list(decision)[-2:] == ["complete", "unsigned"]
+        assert (decision["action"], decision["complete"], decision["unsigned"]) == (
+            "allow", False, 3,
+        )  # fmt: skip
+        both = served.ask("check", {"documents": [copy, {"id": "x"}]}).json["decisions"]
+        assert [one.get("unsigned") for one in both] == [3, None]
+        assert served.ask("search", {"text": CAFE}).json["unsigned"] == 3
+        assert served.metrics()["neardup_unsigned_documents"] == 3
+        write([14])
+        wait(served, 4)
+        wait(filtered, 3)
+        write([], delete=["9", "12", "13", "14"])
+        wait(served, 0)
+        assert served.ask("check", copy).json["complete"]
+        write([15])
+        wait(served, 1)
+        assert warnings(served) == [f"documents without a signature: {n}; i" for n in (3, 4, 1)]
+    with serving(core.url, tmp_path / "again") as served:  # from the start on
+        assert not served.ask("check", copy).json["complete"]
+        assert "documents without a signature: 1; i" in served.log.read_text("utf-8")
+    core_pool.give_back(core.name)
+
+
+def test_what_cannot_be_counted_is_not_known(
+    listings: Collection, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A count holds for a while; then it is null, which is told once, and nothing is complete."""
+
+    def fail(*_: object) -> int:
+        raise nd.SolrError("http://x", "it takes too long", "wait")
+
+    service = Service(listings, Policy())
+    answer = {"complete": True}
+    with monkeypatch.context() as patch:
+        patch.setattr(serve_service, "count_unsigned", fail)
+        service.count_gap()
+        assert service.with_gap(answer) == answer
+        service._count_until = 0.0
+        service.count_gap()
+        service.count_gap()
+        assert service.with_gap(answer) == {"complete": False, "unsigned": None}
+        assert len(caplog.messages) == 1
+        assert Service(listings, Policy()).unsigned is None
+    service.count_gap()
+    assert service.with_gap(answer) == answer
 
 
 def test_what_lets_everything_pass_is_told(

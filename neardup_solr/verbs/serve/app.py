@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import re
 import secrets
 import sys
@@ -131,6 +132,7 @@ class Metrics:
         self.decisions = Counter("decisions", "Decisions", ["action"], **known)
         self.refused = Counter("refused", "Requests refused, as too much waits", **known)
         self.at_work = Gauge("requests_in_flight", "Requests worked on, or waiting", **known)
+        self.unsigned = Gauge("unsigned_documents", "Documents without a signature", **known)
         self.solr_up = Gauge("solr_up", "1 if the collection can be served", **known)
 
 
@@ -165,6 +167,9 @@ class App:
         self.names, self.port = names, port
         self.bounds, self.metrics = bounds, Metrics()
         self.metrics.solr_up.set_function(lambda: not service.find_problem(READY_SECONDS))
+        self.metrics.unsigned.set_function(
+            lambda: math.nan if (n := service.unsigned) is None else n
+        )
         self.metrics.at_work.set_function(lambda: self._at_work)
         self._at_work = 0
         self._pool = ThreadPoolExecutor(bounds.at_work)
@@ -192,11 +197,18 @@ class App:
                 except Exception as error:  # without a next look nothing would be served any more
                     self._log_fault("look", error, _refuse(error))
 
-        thread = threading.Thread(target=look, daemon=True)
+        def count() -> None:
+            while not stop.wait(self.service.count_after):
+                try:
+                    self.service.count_gap()
+                except Exception as error:
+                    self._log_fault("count", error, _refuse(error))
+
         handler, logs = _Lines(), (LOG, logging.getLogger("uvicorn.error"))
         for log in logs:
             log.addHandler(handler)
-        thread.start()
+        for work in (look, count):
+            threading.Thread(target=work, daemon=True).start()
         _log({"level": "INFO", "message": f"serving {self.service.description}"})
         interval = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_SECONDS)
@@ -287,7 +299,7 @@ class App:
             return {"status": "ok"}
         self._require_solr(READY_SECONDS if path == "/ready" else SILENT_SECONDS, path)
         if path == "/ready":
-            return {"status": "ready"}
+            return self.service.with_gap({"status": "ready"})
         return await self._work(asked)
 
     def _authorize(self, asked: Asked, right: str) -> None:

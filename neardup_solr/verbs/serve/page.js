@@ -94,8 +94,11 @@ function drawDiff(match, asked) {
 
 /* What the service says */
 
-function drawDecision({ action, reason, complete }) {
-  const more = complete ? "" : " Too many documents share a band with it to compare all of them.";
+function drawDecision({ action, reason, complete, unsigned }) {
+  const why = unsigned === undefined
+    ? " Too many documents share a band with it to compare all of them."
+    : ` It is not compared with ${unsigned ?? "those"} documents that have no signature.`;
+  const more = complete ? "" : why;
   return make("p", { class: "note", "data-action": action }, make("strong", {}, action), ` ${MEANING[action]}: `, ...plain(reason), `.${more}`);
 }
 

@@ -5,6 +5,7 @@ Its functions are called by several threads at once; `look` by one that does not
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -32,6 +33,7 @@ from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, ID, TEXT
 from neardup_solr.solr.responses import is_of_cluster, is_of_solr
+from neardup_solr.solr.schema import count_unsigned, describe_unsigned, read_schema
 from neardup_solr.solr.update import orders
 from neardup_solr.solr.waiting import Retry
 from neardup_solr.sources.json import from_objects
@@ -51,6 +53,8 @@ if TYPE_CHECKING:
 
 RETRY = Retry(attempts=2, seconds=1.0)  # a client that waits is told soon that Solr is away
 ANSWER_SECONDS = 5.0  # for Solr's answer
+COUNT_SECONDS, COUNT_SHARE = 5.0, 20  # until the next count, or so many times what one takes
+COUNTS_HOLD = 12  # of these, for which a count holds if no other can be had
 THOROUGH_EVERY = 20  # looks; the others only look at names and settings
 MOST_CANDIDATES = 1_000
 OF_SEARCH = (
@@ -85,6 +89,8 @@ class Service:
         collection.session.read_seconds = ANSWER_SECONDS
         self.seen = 0.0  # when Solr last answered, by time.monotonic()
         self.problem: NeardupError | None = None
+        self.unsigned: int | None = None  # documents that nothing is compared with, if counted
+        self.count_after, self._count_until = COUNT_SECONDS, 0.0
         self._answers = None if answers is None else open_answers(answers)
         self._answers_state: object = None
         self._verdicts: Verdicts | None = None
@@ -94,6 +100,7 @@ class Service:
         if self.problem is not None:
             raise self.problem
         self._decide([[Document(id="-", text="to compile what is needed")]])
+        self.count_gap()
         if fq and not collection.count(fq):
             LOG.warning("no document matches the filters now, and nothing is near to any text")
         if self._answers is not None and not self._answers.exists():
@@ -148,6 +155,28 @@ class Service:
         except NeardupError as error:
             self.problem = error
 
+    def count_gap(self) -> None:
+        """Count the documents without a signature, and warn if there are some, or more.
+
+        If that cannot be told, the count before holds for a while. `look` tells if Solr is away.
+        """
+        if self.problem is not None:
+            return
+        collection, began = self.collection, time.monotonic()
+        try:
+            count = count_unsigned(collection, read_schema(collection), self.fq)
+        except NeardupError as error:
+            if time.monotonic() > self._count_until:
+                LOG.warning("the documents without a signature cannot be counted: %s", error)
+                self.unsigned, self._count_until = None, math.inf
+            return
+        self.count_after = max(COUNT_SECONDS, COUNT_SHARE * (time.monotonic() - began))
+        self._count_until = began + COUNTS_HOLD * self.count_after
+        if count > (self.unsigned or 0):
+            (gap,) = describe_unsigned(collection, count)
+            LOG.warning("%s; until then new documents are not compared with them", gap)
+        self.unsigned = count
+
     def _look_at_answers(self) -> None:
         """Read the answers of people again if there are new ones."""
         if self._answers is None:
@@ -180,10 +209,17 @@ class Service:
                 made.append(None)
                 continue
             coming = iter(decisions)
-            made.append(
-                [_show(one if isinstance(one, RecordError) else next(coming)) for one in each]
-            )
+            shown = (_show(one if isinstance(one, RecordError) else next(coming)) for one in each)
+            made.append(list(map(self.with_gap, shown)))
         return made
+
+    def with_gap(self, answer: Json) -> Json:
+        """Add how many documents nothing is compared with to an answer, if there are any."""
+        unsigned = self.unsigned
+        if unsigned == 0 or answer.get("action") == FAILED:
+            return answer
+        is_complete = {"complete": False} if "complete" in answer else {}
+        return answer | is_complete | {"unsigned": unsigned}
 
     def _decide(
         self, requests: Sequence[Sequence[Document]], leaves_long: bool = False
@@ -218,7 +254,8 @@ class Service:
             if is_told and not asked.keys().isdisjoint(IN_QUERY):
                 raise ArgumentError(error.reason, "check `fq` and `same`") from None
             raise
-        return {"matches": [make_match(one) | {"text": one.content} for one in found]}
+        matches = [make_match(one) | {"text": one.content} for one in found]
+        return self.with_gap({"matches": matches})
 
     def explain(self, asked: Mapping[str, str]) -> Json:
         """Say why two documents are found as near-duplicates or not."""
