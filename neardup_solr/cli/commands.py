@@ -209,6 +209,7 @@ def evaluate(
     known: Path,
     found: Path | None = None,
     ordered: bool = False,
+    as_given: bool = False,
     output: Path | None = None,
 ) -> int:
     """Compare a report with known pairs: precision, recall, F1.
@@ -224,11 +225,11 @@ def evaluate(
     check_apart({"KNOWN": known, "--report": found, "-o": output})
     known_pairs(known)  # refused before a report is made
     if found is not None:
-        made = nd.evaluate(known, found, ordered=ordered)
+        made = nd.evaluate(known, found, ordered=ordered, as_given=as_given)
     else:
         _, pairs = _make_report(given)
         show.say_report(pairs)
-        made = nd.evaluate(known, pairs, ordered=ordered)
+        made = nd.evaluate(known, pairs, ordered=ordered, as_given=as_given)
     show.print_evaluation(made, most=MOST_PAIRS)
     if output is not None:
         made.write(output)

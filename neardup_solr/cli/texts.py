@@ -33,6 +33,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "search.text": "A text.",
         "file": "A file with a text, - for standard input.",
         "found": "Pairs of a report (default: a new report).",
+        "as_given": "Do not count as known what follows from known pairs.",
         "ordered": "The pairs are of two sides, as of --against: a, b is not b, a.",
         "from_id": "ID: First id.",
         "to_id": "ID: Last id.",

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import combinations
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +16,7 @@ import numpy as np
 
 from neardup_solr import records
 from neardup_solr.arguments import Frame, Id, checked, require
+from neardup_solr.clusters import Partition
 from neardup_solr.errors import SourceError, counted
 from neardup_solr.files import write_lines
 from neardup_solr.measures import floor
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
 SomePairs = Iterable[Pair | Duplicate | tuple[Id, Id]]
 KnownPairs = SomePairs | Frame | AnswerSheet | str | Path
 
+MOST_CLOSED = 2_000_000  # pairs that follow from known ones
 MOST_SHOWN = 10  # missed and false pairs in a notebook
 
 
@@ -54,8 +59,14 @@ def evaluate(
     found: Report | Duplicates | SomePairs | Frame | str | Path,
     *,
     ordered: bool | None = None,
+    as_given: bool = False,
 ) -> Evaluation:
     """Compare found pairs with known pairs: precision, recall and F1.
+
+    Pairs that follow from known ones count as known, unless these are to be taken `as_given`: if
+    a–b and a–c are the same, so is b–c. Between two sides only pairs across them follow; known and
+    found pairs are of two sides if they are `ordered`, or no id is first in one pair and second in
+    another.
 
     `known` and `found` are pairs, tuples of two ids, a DataFrame with the columns id and other_id
     (or with two columns of ids), or a file of them as `read_pairs` reads it; `found` may also be
@@ -93,7 +104,9 @@ def evaluate(
             " same documents"
         )
     are_whole = _has_whole_ids(found)
-    return evaluate_pairs(known_ids, found_ids, are_whole=are_whole, in_order=in_order)
+    return evaluate_pairs(
+        known_ids, found_ids, are_whole=are_whole, in_order=in_order, as_given=as_given
+    )
 
 
 def _has_sides(found: Any) -> bool:
@@ -154,10 +167,10 @@ class Evaluation:
     """The precision, recall and F1 of found pairs.
 
     `found` and `known` count pairs; `missed` are known but not found, `false` found but not known.
-    If the precision was estimated from answers, `share` has it with its interval. Then `known`
-    counts the pairs answered "same", `false` has those answered "different", and recall and F1 are
-    NaN: nobody was asked about pairs that were not found. Ids are whole numbers if those of what
-    was found are.
+    `closed` of the known pairs were not given, but follow from those that were. If the precision
+    was estimated from answers, `share` has it with its interval. Then `known` counts the pairs
+    answered "same", `false` has those answered "different", and recall and F1 are NaN: nobody was
+    asked about pairs that were not found. Ids are whole numbers if those of what was found are.
     """
 
     found: int
@@ -165,6 +178,7 @@ class Evaluation:
     missed: tuple[IdPair, ...]
     false: tuple[IdPair, ...]
     share: Share | None = None
+    closed: int = 0
 
     def __repr__(self) -> str:
         return f"<Evaluation: {self.summary}>"
@@ -190,6 +204,7 @@ class Evaluation:
         return (
             f"{self.right} of {self.known} known pairs found among {self.found} reported:"
             f" precision {self.precision:.3f}, recall {self.recall:.3f}, F1 {self.f1:.3f}"
+            f"{_say_closed(self.closed)}"
         )
 
     @property
@@ -229,33 +244,68 @@ class Evaluation:
         return _divide(2 * self.right, total) if self.share is None else math.nan
 
 
+def _say_closed(count: int) -> str:
+    follow = counted(count, "pair that follows", "pairs that follow")
+    return f"; {follow} from the known ones count{'s' * (count == 1)} as known" if count else ""
+
+
 def _divide(part: int, whole: int) -> float:
     """Divide counts of pairs. The share of none is 1."""
     return part / whole if whole else 1.0
 
 
 def evaluate_pairs(
-    known: Iterable[IdPair],
-    found: Iterable[IdPair],
+    known: Sequence[IdPair],
+    found: Sequence[IdPair],
     *,
     are_whole: bool = False,
     in_order: bool = False,
+    as_given: bool = False,
 ) -> Evaluation:
     """Compare found pairs with known pairs. If they are `in_order`, the order within one counts.
 
     An id is equal to its text. Those that were missed, or are false, are as they were given, but
-    whole numbers if all ids of what was compared `are_whole`.
+    whole numbers if all ids of what was compared `are_whole`. Pairs that follow from known ones are
+    known, unless they are to be taken `as_given`.
     """
-    known_ones, found_ones = (
+    firsts, seconds = ({str(pair[end]) for pair in (*known, *found)} for end in (0, 1))
+    follow = () if as_given else close_pairs(known, in_order or firsts.isdisjoint(seconds))
+    given_ones, found_ones, closed_ones = (
         _by_text(_as_given(pairs, are_whole=are_whole), in_order=in_order)
-        for pairs in (known, found)
+        for pairs in (known, found, follow)
     )
+    known_ones = closed_ones | given_ones
     return Evaluation(
         found=len(found_ones),
         known=len(known_ones),
         missed=_sort_pairs(pair for text, pair in known_ones.items() if text not in found_ones),
         false=_sort_pairs(pair for text, pair in found_ones.items() if text not in known_ones),
+        closed=len(known_ones) - len(given_ones),
     )
+
+
+def close_pairs(pairs: Iterable[IdPair], has_sides: bool) -> list[IdPair]:
+    """Make all pairs of what chains of pairs connect. If these are of two sides, only those across.
+
+    If they would be more than MOST_CLOSED, a warning is logged, and there are none.
+    """
+    partition, ids = Partition(), dict[tuple[str, int], AnyId]()
+    for pair in pairs:
+        ends = [(str(id), side * has_sides) for side, id in enumerate(pair)]
+        ids.update(zip(ends, pair, strict=True))
+        partition.unite(*ends)
+    clusters = defaultdict[Any, list[tuple[str, int]]](list)
+    for end in sorted(ids, key=itemgetter(1)):
+        clusters[partition.find(end)].append(end)
+    if (count := sum(math.comb(len(one), 2) for one in clusters.values())) > MOST_CLOSED:
+        LOG.warning("%s pairs follow from the known ones, too many to count as known", f"{count:,}")
+        return []
+    return [
+        (ids[one], ids[other])
+        for ends in clusters.values()
+        for one, other in combinations(ends, 2)
+        if not has_sides or one[1] != other[1]
+    ]
 
 
 def _by_text(pairs: Iterable[IdPair], *, in_order: bool) -> dict[IdPair, IdPair]:
@@ -299,15 +349,20 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Sweep(tables.Table):
-    """Precision, recall and F1 of a result at each threshold. A notebook shows a picture."""
+    """Precision, recall and F1 of a result at each threshold. A notebook shows a picture.
+
+    `closed` of the known pairs were not given, but follow from those that were.
+    """
 
     points: tuple[Point, ...]
+    closed: int = 0
 
     def __repr__(self) -> str:
         name = "precision" if self.best.f1 is None else "F1"
         value = self.best.precision if self.best.f1 is None else self.best.f1
         where = f"at min_similarity {self.best.min_similarity:g}"
-        return f"<Sweep: {counted(len(self.points), 'threshold')}, best {name} {value:.3f} {where}>"
+        best = f"best {name} {value:.3f} {where}{_say_closed(self.closed)}"
+        return f"<Sweep: {counted(len(self.points), 'threshold')}, {best}>"
 
     @property
     def best(self) -> Point:
@@ -370,16 +425,17 @@ def sweep(found: Duplicates, known: KnownPairs) -> Sweep:
     """
     in_order = _has_sides(found)
     similarities = _similarities(found, in_order=in_order)
-    answers = Answers.of(known, columns_of(known), in_order=in_order)
+    answers, closed = Answers.of(known, columns_of(known), in_order=in_order), 0
     if answers is not None:
         points = _points_of_answers(
             similarities, answers.of_pairs(similarities), found.min_similarity
         )
     else:
         whole = evaluate(known, found)
+        closed = whole.closed
         right = set(similarities) - {(str(id), str(other_id)) for id, other_id in whole.false}
         points = _points_of_known(similarities, right, whole.known, found.min_similarity)
-    return Sweep(points=tuple(points))
+    return Sweep(points=tuple(points), closed=closed)
 
 
 def _points_of_known(

@@ -61,6 +61,7 @@ FACES: set[str | tuple[str, str]] = {
     "--format", "--output", "--held", "--strict", "--report", "--file", "--mark", "--yes",
     "--max-failed",  # the exit code
     "--ordered",  # how what was found is judged
+    "--as-given",
     "--help", ("delete", "--dry-run"), ("duplicates", "--dry-run"),
     ("index", "--restart"),  # what happens without it, and nothing is said about an earlier run
 }  # fmt: skip
@@ -115,6 +116,7 @@ OPTIONS = {  # of a command, without an argument
     "evaluate known": "nd.evaluate; other options are those of nd.report, which it judges",
     "evaluate found": "nd.evaluate",
     "evaluate ordered": "nd.evaluate",
+    "evaluate as_given": "nd.evaluate",
     "evaluate output": "Evaluation.write",
     "answer list": "nd.list_answers",
     "answer pairs": "nd.import_answers",

@@ -30,6 +30,58 @@ def test_nothing_found_and_nothing_known() -> None:
     assert evaluate_pairs([("1", "2")], []).recall == 0.0
 
 
+CLUSTER = [(one, other) for one in "abcde" for other in "abcde" if one < other]
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        [("a", "b"), ("a", "c"), ("a", "d"), ("a", "e")],
+        [("b", "a"), ("b", "c"), ("d", "c"), ("e", "d")],
+        [("e", "d"), ("a", "b"), ("c", "d"), ("b", "e")],
+        CLUSTER,
+    ],
+)
+def test_pairs_that_follow_from_known_ones_are_known(known: list[tuple[str, str]]) -> None:
+    """A star, chains and a whole cluster say the same."""
+    whole = nd.evaluate(known, [*CLUSTER, ("a", "x")])
+    assert (whole.found, whole.known, whole.missed, whole.false) == (11, 10, (), (("a", "x"),))
+    assert whole.closed == 10 - len(known)
+    follow = f"; {whole.closed} pairs that follow from the known ones count as known"
+    assert whole.summary.endswith(follow if whole.closed else f"F1 {whole.f1:.3f}")
+    part = nd.evaluate([*known, ("x", "y")], CLUSTER[:5])
+    assert (part.recall, part.closed) == (5 / 11, whole.closed)
+    assert nd.evaluate(known, CLUSTER, as_given=True).known == len(known)
+
+
+def test_between_two_sides_only_pairs_across_follow() -> None:
+    """Each side has ids of its own, even if they are the same texts."""
+    known = [("1", "2"), ("1", "3"), ("4", "3")]
+    across = nd.evaluate(known, [*known, ("4", "2")], ordered=True)
+    assert (across.closed, across.f1) == (1, 1)
+    chained = nd.evaluate([("1", "2"), ("2", "3")], [("1", "3")], ordered=True)
+    assert (chained.closed, chained.right) == (0, 0)
+    told = [("left 1", "right 1"), ("left 1", "right 2"), ("left 2", "right 3")]
+    assert nd.evaluate(told, told).f1 == 1  # no id is on both sides
+    assert nd.evaluate([("a", "b"), ("a", "c")], [("a", "b"), ("a", "c"), ("b", "c")]).f1 == 1
+
+
+def test_too_many_pairs_that_follow(caplog: pytest.LogCaptureFixture) -> None:
+    """They would take all memory: known pairs count as they are, and a line says so."""
+    star = [("0", str(n)) for n in range(1, 3_000)]
+    result = nd.evaluate(star, [*star, ("1", "2")])
+    assert (result.known, result.closed, result.false) == (2_999, 0, (("1", "2"),))
+    assert "4,498,500 pairs follow from the known ones" in caplog.text
+
+
+def test_a_sweep_counts_what_follows() -> None:
+    """All three of a cluster are found, and two are known."""
+    rows = [{"id": n, "text": f"one two three four five six {n}"} for n in (1, 2, 3)]
+    swept = nd.duplicates(rows).sweep([(1, 2), (1, 3)])
+    assert (swept.best.f1, swept.closed) == (1, 1)
+    assert "1 pair that follows from the known ones counts as known" in repr(swept)
+
+
 def test_ids_may_be_numbers_and_pairs_a_dataframe() -> None:
     """Whole numbers are taken as texts, wherever ids are given."""
     frame = pd.DataFrame({"Nr": [1, 2, 7], "text": ["a b c d", "a b c d", "x y z"]})
@@ -49,7 +101,8 @@ def test_missed_and_false_pairs_have_the_ids_of_what_was_found(tmp_path: Path) -
     found = nd.duplicates(frame)
     (tmp_path / "known.tsv").write_text("2\t1\n1\t7\n")
     for known in ([(2, 1), (1, 7)], [("2", "1"), ("7", "1")], tmp_path / "known.tsv"):
-        made = nd.evaluate(known, found)
+        assert nd.evaluate(known, found).missed == ((1, 7), (2, 7))  # which follows
+        made = nd.evaluate(known, found, as_given=True)
         assert (made.missed, made.false) == (((1, 7),), ((8, 9),))
         assert "<bdi>7</bdi>" in made._repr_html_()
     made.write(tmp_path / "wrong.jsonl")
