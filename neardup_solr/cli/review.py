@@ -8,15 +8,11 @@ import webbrowser
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import neardup_solr as nd
 from neardup_solr.cli import show
 from neardup_solr.cli.options import Given
 from neardup_solr.files import private
-
-if TYPE_CHECKING:
-    from neardup_solr.types import Reviewed
 
 REDIRECT = '<!DOCTYPE html><meta http-equiv="refresh" content="0; url={0}"><a href="{0}">{0}</a>'
 
@@ -34,7 +30,8 @@ def review(given: Given) -> int:
             _tell(address, Path(folder) / "review.html")
 
         reviewed = nd.review(on_ready=tell, **watching, **given)
-    _say_reviewed(reviewed)
+    kept, left = show.counted(reviewed.kept, "answer"), show.counted(reviewed.tally.left, "pair")
+    show.say(f"Kept {kept} in {reviewed.answers}; {left} left.")
     return 0
 
 
@@ -54,18 +51,3 @@ def _tell(address: str, redirect: Path) -> None:
             with open(redirect, "w", encoding="utf-8", opener=private) as file:
                 file.write(REDIRECT.format(address))
             browser.open(redirect.as_uri())
-
-
-def _say_reviewed(reviewed: Reviewed) -> None:
-    tally = reviewed.tally
-    answers = show.counted(reviewed.kept, "answer")
-    show.say(f"Kept {answers} in {reviewed.answers}; {show.counted(tally.left, 'pair')} left.")
-    if tally.same + tally.different:
-        figures = " and ".join(
-            f"{name} {one.value:.2f} ({one.low:.2f} to {one.high:.2f})"
-            for name, one in (
-                ("precision", tally.precision),
-                ("recall of the pairs found", tally.recall),
-            )
-        )
-        show.say(f"At the threshold {reviewed.threshold:g}: {figures}, by the answers so far.")

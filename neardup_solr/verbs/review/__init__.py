@@ -37,13 +37,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.verbs.answer import find_name, open_answers, read_from
 from neardup_solr.verbs.duplicates import Duplicates, duplicates
 from neardup_solr.verbs.duplicates.inputs import Compared
-from neardup_solr.verbs.review.doubts import (
-    compare_again,
-    compare_by_all,
-    find_doubts,
-    name_second,
-    read_texts,
-)  # fmt: skip
+from neardup_solr.verbs.review.doubts import compare_by_all, find_doubts, read_texts
 from neardup_solr.verbs.review.page import make_bar, make_end, make_question
 from neardup_solr.verbs.review.questions import Questions, Tally
 from neardup_solr.web import bind
@@ -55,12 +49,11 @@ PAUSE = 0.2  # seconds before it does
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewed:
-    """The answers that a review kept in the file `answers`, and what they tell of the threshold."""
+    """The `answers` file of a review, how many it kept there, and a count of all answers."""
 
     answers: Path
     kept: int
     tally: Tally
-    threshold: float
 
 
 @dataclass(slots=True, kw_only=True)
@@ -81,15 +74,9 @@ class Room:
     _learnt: int = 0  # answers
 
     def __post_init__(self) -> None:
-        texts = read_texts(self.found)
-        self._features = compare_by_all(self.found, texts)
+        self._features = compare_by_all(self.found, read_texts(self.found))
         at_threshold = self.found.at(self.threshold)
-        self.questions = Questions(
-            pairs=self.found.pairs,
-            clusters=at_threshold.clusters,
-            threshold=self.threshold,
-            others=compare_again(self.found, texts),
-        )
+        self.questions = Questions(pairs=self.found.pairs, threshold=self.threshold)
         self._clusters = {
             key_of(one.id, one.side): each for each in at_threshold.clusters for one in each.members
         }
@@ -179,8 +166,7 @@ class Room:
         if number is None:
             return make_end(self.questions)
         pair, cluster, found = self.found.pairs[number], self._cluster_of(number), self.found
-        second = name_second(found) if self.questions.disagreeing[number] else None
-        return make_question(pair, self.threshold, cluster, found.texts, found.kept, second)
+        return make_question(pair, self.threshold, cluster, found.texts, found.kept)
 
     def _read_others(self) -> None:
         """Note what was added to the file, by another review or a command too."""
@@ -238,12 +224,10 @@ def review(
 
     The pairs are those of `duplicates` down to `reach` below the threshold (default: 0.1, or 0.499
     by fields), without those that the file `answers` has; each answer is on the disk before the
-    next question is shown. First come those whose answer helps most: pairs near the threshold,
-    those that hold large clusters together, and those that another measure decides otherwise (by
-    fields, the similarity of the whole records); after each fifth answer, those that a model of the
-    answers is in doubt about. Each third is drawn at random. Several browsers may ask at the same
-    time: none gets a pair that another one has. `who` is noted with each answer (default: the
-    user).
+    next question is shown. First come those near the threshold or, after each fifth answer, those
+    that a model of the answers is in doubt about; each third is drawn at random. Several browsers
+    may ask at the same time: none gets a pair that another one has. `who` is noted with each answer
+    (default: the user). How good the result is, tells `evaluate`.
 
     The page is served on 127.0.0.1, at `port` (0: one that is free); `on_ready` is told its
     address, which has a token. The other arguments are those of `duplicates`.
@@ -273,9 +257,7 @@ def review(
             on_ready(f"http://127.0.0.1:{port}/#{token}")
         with suppress(KeyboardInterrupt):  # the usual end, which uvicorn raises again
             uvicorn.Server(config).run(sockets=[bound])
-    return Reviewed(
-        answers=room.path, kept=room.kept, tally=room.questions.tally(), threshold=room.threshold
-    )
+    return Reviewed(answers=room.path, kept=room.kept, tally=room.questions.tally())
 
 
 def _open_room(given: Mapping[str, Any]) -> Room:

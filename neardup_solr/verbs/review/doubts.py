@@ -1,4 +1,4 @@
-"""Second opinions about the pairs of a result: of another measure, of a model of the answers."""
+"""The doubts of a model of the answers about the pairs of a result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.measures import Comparer, measure_named
 from neardup_solr.measures.aligned import frequencies
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.measures.fields import RecordMatcher, make_column
@@ -18,7 +17,6 @@ from neardup_solr.records import AnyId, key_of
 from neardup_solr.verbs.duplicates import Duplicates
 from neardup_solr.verbs.duplicates.inputs import THREADS
 
-SECOND = {"fields": "aligned", "words": "jaccard"}  # the measure beside each; by default words
 MOST_CHARACTERS = 50_000_000  # of all pairs, which the model's measures compare in ten seconds
 FEWEST = 2  # answers of either kind that a model needs
 
@@ -38,22 +36,6 @@ def read_texts(found: Duplicates) -> Texts:
     pairs = [[rows.setdefault(key, len(rows)) for key in two] for two in ends]
     forms = sign.normal_forms([found.texts.get(key, "") for key in rows], threads=THREADS)
     return Texts(list(rows), forms, np.array(pairs, np.uint32))
-
-
-def name_second(found: Duplicates) -> str:
-    """Name the measure that has a second say about the pairs of a result."""
-    return SECOND.get(found.measure, "words")
-
-
-def compare_again(found: Duplicates, texts: Texts) -> NDArray[np.float64]:
-    """Compare the pairs of a result by a second measure."""
-    comparer = Comparer(
-        measure=measure_named(name_second(found)),
-        settings=found.settings,
-        frequencies=found.frequencies,
-        threads=THREADS,
-    )
-    return comparer.compare_texts(texts.forms, texts.pairs)[1]
 
 
 def compare_by_all(found: Duplicates, texts: Texts) -> Features | None:

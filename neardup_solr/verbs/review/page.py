@@ -11,7 +11,6 @@ from neardup_solr.measures import floor
 from neardup_solr.records import AnyId, Cluster, Duplicate, key_of
 from neardup_solr.reports.html import show_invisibles
 from neardup_solr.text import diff
-from neardup_solr.verbs.evaluate.answers import Share
 from neardup_solr.verbs.review.questions import Questions
 
 MOST_CHARACTERS = 20_000  # of a text that are shown
@@ -27,12 +26,8 @@ def make_question(
     cluster: Cluster | None,
     texts: Mapping[AnyId, str],
     kept: Mapping[AnyId, Mapping[str, Any]],
-    second: str | None = None,
 ) -> str:
-    """Make the HTML of a question. Nothing in a text is markup in it.
-
-    `second` is the measure that decides the pair otherwise, if there is one.
-    """
+    """Make the HTML of a question. Nothing in a text is markup in it."""
     one, other = key_of(pair.id, pair.sides[0]), key_of(pair.other_id, pair.sides[1])
     rows = [_compare("Id", str(pair.id), str(pair.other_id), is_id=True)]
     columns, others = kept.get(one, {}), kept.get(other, {})
@@ -43,7 +38,7 @@ def make_question(
         rows.append(_compare("Text", texts.get(one, ""), texts.get(other, "")))
     head = "<tr><td></td><th scope='col'>First</th><th scope='col'>Second</th></tr>"
     members = "" if cluster is None else "".join(_list_members(cluster, texts))
-    reason = escape(_tell_reason(pair, threshold, cluster, second))
+    reason = escape(_tell_reason(pair, threshold, cluster))
     table = f"<thead>{head}</thead><tbody>{''.join(rows)}</tbody>"
     return f"<p class='why-asked'>{reason}</p><table class='records'>{table}</table>{members}"
 
@@ -59,45 +54,20 @@ def make_end(questions: Questions) -> str:
 
 
 def make_bar(questions: Questions) -> str:
-    """Make the HTML of the bar: how many pairs are judged, and how sure the figures are."""
+    """Make the HTML of the bar: how many pairs are judged."""
     tally = questions.tally()
-    counts = (
-        f"{tally.same:,} same, {tally.different:,} different, {tally.unsure:,} unsure;"
-        f" {tally.left:,} pairs left"
-    )
-    if tally.same + tally.different == 0:
-        return f"<p>{counts}</p>"
-    precision = _gauge(f"Precision at {questions.threshold:g}", tally.precision)
-    return f"<p>{counts}</p>{precision}{_gauge('Recall of the pairs found', tally.recall)}"
+    counts = f"{tally.same:,} same, {tally.different:,} different, {tally.unsure:,} unsure"
+    return f"<p>{counts}; {tally.left:,} pairs left</p>"
 
 
-def _gauge(name: str, share: Share) -> str:
-    """A scale from 0 to 100 % with the interval filled."""
-    value, low, high = (100 * one for one in (share.value, share.low, share.high))
-    said = f"{name}: {value:.0f} %, {low:.0f} to {high:.0f} likely"
-    width = max(high - low, 1.0)
-    begin = min(low, 100 - width)
-    return (
-        f"<p class='gauge'><span>{said}</span><svg class='scale' viewBox='0 0 100 4'"
-        f" preserveAspectRatio='none' aria-hidden='true'><rect width='100' height='4'/>"
-        f"<rect class='sure' x='{begin:.1f}' width='{width:.1f}' height='4'/></svg></p>"
-    )
-
-
-def _tell_reason(
-    pair: Duplicate, threshold: float, cluster: Cluster | None, second: str | None
-) -> str:
+def _tell_reason(pair: Duplicate, threshold: float, cluster: Cluster | None) -> str:
     """Say why the pair is asked about."""
     side = "at least" if pair.similarity >= floor(threshold) else "below"
     what = "Probability of a match" if pair.measure == "fields" else f"Similarity by {pair.measure}"
-    said = f"{what} {pair.similarity:.3f}, {side} the threshold {threshold:g}"
-    if second is not None:
-        said += f"; the measure {second} decides otherwise"
+    reason = f"{what} {pair.similarity:.3f}, {side} the threshold {threshold:g}"
     if cluster is None or len(cluster.members) < 3:
-        return said
-    ends = {pair.id, pair.other_id}.intersection(cluster.bridges)
-    holds = ", which one of the two holds together" if ends else ""
-    return f"{said}; in a cluster of {len(cluster.members):,} documents{holds}"
+        return reason
+    return f"{reason}; in a cluster of {len(cluster.members):,} documents"
 
 
 def _compare(name: str, first: str, second: str, *, is_id: bool = False) -> str:
