@@ -88,9 +88,6 @@ TEXTS: dict[str, dict[str, str]] = {
         "show.job retry.job": "FOLDER: Job that index has told [default: all of the collection].",
         "heap": "SIZE: Java's memory, such as 512m or 2g [default: 1g].",
         "port": "Port on 127.0.0.1 [default: the last one, else a free one].",
-        "password": "Ask for user and password, kept in a file [default: as before, or none].",
-        "cloud": "Start N nodes as a SolrCloud; 0: a single Solr [default: as before, or 0].",
-        "version": "Solr's, with data of its own, such as 8.11.4 [default: as before, or 9.10.1].",
         "host": "Address to listen on; without --tokens one of this machine.",
         "serve.port": "Port to listen on; 0 takes one that is free.",
         "root_path": "PATH: Path under which a proxy has the service, such as /neardup.",
@@ -100,8 +97,6 @@ TEXTS: dict[str, dict[str, str]] = {
         "max_documents": "Most documents of a request.",
         "concurrency": "Requests that Solr is asked for at the same time; few more wait.",
         "lines": "How many lines.",
-        "follow": "Wait for more.",
-        "node": "Of a cloud, which node's log.",
     },
     "What counts as a near-duplicate": {
         "tag": (
@@ -261,7 +256,6 @@ FLAGS = {
     "search.id": "--id",
     "lines": "-n --lines",
     "output": "--output -o",
-    "password": "--password/--no-password",
     "query": "--query -q",
     "rows": "--band-rows",
     "text": "--text-field",
