@@ -64,6 +64,7 @@ Id = str | int  # a whole number is taken as its text
 
 # Arguments and options that are no more, with what to do instead.
 GONE = {
+    "duplicates.full": "delete the file of --remember to start over",
     "duplicates.within": "compare each side by itself, too",
     "logs.follow": "tail -f the solr.log in the folder that neardup solr status shows",
     "start.cloud": "start a SolrCloud by Solr itself, and name the address of a node by --solr",

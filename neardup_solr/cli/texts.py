@@ -216,7 +216,6 @@ TEXTS: dict[str, dict[str, str]] = {
         "min_replicas": "Replicas of each shard that must have a document before it counts.",
         "annotate.remember": "With --mark: the file that duplicates --remember has written.",
         "remember": "Remember what was compared: the next run compares only what changed.",
-        "full": "With --remember: start over, and compare everything.",
         "limit": "Read at most this many documents (of each side).",
         "memory": "SIZE: Memory to use, such as 4G (default: half of the machine's).",
         "spill": "FOLDER: Folder for what does not fit into the memory.",

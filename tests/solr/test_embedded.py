@@ -530,6 +530,6 @@ def test_what_is_gone_says_what_to_do(home: Layout, words: list[str], step: str)
     """In one line; nothing is started."""
     refused = neardup_solr(*words)
     assert refused.returncode == 2
-    assert refused.stderr.splitlines()[-1].startswith("Error: No such option: --")
+    assert refused.stderr.splitlines()[-1].startswith("Error: No such option '--")
     assert step in refused.stderr
     assert not home.solr_home.exists()

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
-
-import numpy as np
 
 from neardup_solr.answers import Answer
 from neardup_solr.arguments import (
@@ -37,7 +34,7 @@ from neardup_solr.memory import Spill
 from neardup_solr.progress import LOG, Callbacks, OnError, OnProgress
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import Reading, is_collection, paths_of, reading_of
-from neardup_solr.verbs.duplicates.compare import Comparison, Verified, find_candidates
+from neardup_solr.verbs.duplicates.compare import Comparison, find_candidates
 from neardup_solr.verbs.duplicates.group import group
 from neardup_solr.verbs.duplicates.inputs import Compared, Gathered, gather
 from neardup_solr.verbs.duplicates.result import Duplicates, make_result
@@ -107,7 +104,6 @@ class Options:
     spill: str | Path | None = None
     checkpoint: str | Path | None = None
     remember: str | Path | None = None
-    full: bool = False
     texts: bool | int | None = None
     output: str | Path | Sequence[str | Path] | None = None
     unique: str | Path | None = None
@@ -214,8 +210,6 @@ class Options:
 
     def _check_files(self) -> None:
         """Refuse files that could not be written, before any work is done for them."""
-        require(self.remember is not None or not self.full, "`full` goes with `remember`",
-                "name a file by that")  # fmt: skip
         outputs = paths_of(self.output) or []
         names = ("unique", "removed", "rejected", "checkpoint", "remember", "answers", "model")
         given = {name: getattr(self, name) for name in names}
@@ -317,7 +311,6 @@ def duplicates(
     spill: str | Path | None = None,
     checkpoint: str | Path | None = None,
     remember: str | Path | None = None,
-    full: bool = False,
     texts: bool | int | None = None,
     output: str | Path | Sequence[str | Path] | None = None,
     unique: str | Path | None = None,
@@ -383,7 +376,7 @@ def duplicates(
     `spill`. `checkpoint` names a file that keeps what is verified until all files are there:
     after an interruption the same call goes on there. `remember` names a file that keeps what was
     compared: the next call compares only documents that came or changed since, and gives what a
-    full one would; `full` starts over. With `texts` the result has the texts of its
+    full one would. With `texts` the result has the texts of its
     pairs; a number asks for those of so many of the largest clusters. Without it the result of a
     source still has those that a page shows, for `write`; False leaves them out. `on_error` is told
     of each record that cannot be used, `on_progress` how far a stage is: "reading", "joining",
@@ -440,7 +433,7 @@ def _find(
         comparison = replace(comparison, answers=find_answered(gathered))
     if options.compared_by.needs_frequencies:
         _warn_of_long_texts(comparison, found)
-    verified = _verify(comparison, found)
+    verified = comparison.verify(found.pairs, checkpoint=options.files.get("checkpoint"))
     if options.mutual_best:
         from neardup_solr.measures.aligned import mutual_best
 
@@ -455,7 +448,7 @@ def _find(
         write_duplicates(result, Path(path))
     if result.remembered is not None and previous is not None:
         try:
-            previous.write(gathered)
+            previous.write()
         except SourceError as error:
             LOG.warning("the next run will compare all of this again: %s", error)
             result = replace(result, remembered=None)
@@ -469,27 +462,6 @@ def _warn_of_long_texts(comparison: Comparison, found: Candidates) -> None:
         LOG.warning("to align %s of texts of about %d words takes long; for such texts there are"
                     " the measures words and jaccard",
                     counted(len(found.pairs), "pair"), words)  # fmt: skip
-
-
-def _verify(comparison: Comparison, found: Candidates) -> Verified:
-    path = comparison.gathered.options.files.get("checkpoint")
-    if path is None or comparison.matcher is not None:  # which needs all pairs at once
-        return comparison.verify(found.pairs)
-    from neardup_solr.checkpoint import ArrayCheckpoint
-
-    with ArrayCheckpoint(path, _describe_work(comparison, found), arrays=3) as parts:
-        return comparison.verify(found.pairs, checkpoint=parts)
-
-
-def _describe_work(comparison: Comparison, found: Candidates) -> str:
-    """Describe what is verified in a line: the same only for the same documents and measure."""
-    gathered = comparison.gathered
-    digest = hashlib.sha256(np.ascontiguousarray(found.pairs).data)
-    for side in gathered.sides:
-        digest.update(repr((side.documents, side.state, side.digest)).encode())
-    name, limits = comparison.comparer.measure.name, comparison.comparer.limits
-    known = f"{gathered.settings.fingerprint} {name} {limits} {comparison.order}"
-    return f"{known} {digest.hexdigest()}"
 
 
 def _warn(gathered: Gathered) -> None:
