@@ -118,7 +118,8 @@ class PreviousRun:
         then = np.argsort(before["keys"], kind="stable")
         at = _places(before["keys"][then], keys[order])
         places = np.full(len(then), -1)
-        places[then] = np.where((at >= 0) & (before["keys"][then] != UNKNOWN), order[at], -1)
+        is_kept = (at >= 0) & (before["keys"][then] != UNKNOWN)
+        places[then[is_kept]] = order[at[is_kept]]
         near, kept = _renumber(before["near"], places)
         before["near"], before["far"] = near, _renumber(before["far"], places)[0]
         for name in ("distances", "similarities"):
