@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import neardup_solr as nd
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from neardup_solr.arguments import TableOrJson
     from neardup_solr.minhash.plans import Choice, Tuning
     from neardup_solr.verbs.duplicates.training import Training
-
-BAR = 25  # characters of the longest
-EIGHTHS = "▏▎▍▌▋▊▉█"
 
 
 def tune(given: Given, *, format: TableOrJson = "table") -> int:
@@ -146,7 +143,7 @@ def _spell_commands(
 
 
 def _table(found: Tuning, follow: Sequence[str]) -> Iterator[str]:
-    for block in (_head(found), _histogram(found), _choices(found), _advice(found, follow)):
+    for block in (_head(found), _curve(found), _choices(found), _advice(found, follow)):
         yield from (f"{line.rstrip()}\n" for line in block)
 
 
@@ -157,33 +154,21 @@ def _head(found: Tuning) -> Iterator[str]:
     yield ""
 
 
-def _histogram(found: Tuning) -> Iterator[str]:
-    """Bars on a logarithmic scale, and beside them the curve of the recommended bands."""
+def _curve(found: Tuning) -> Iterator[str]:
+    """Count pairs by similarity, beside the chance to find them by the recommended bands."""
     from neardup_solr.minhash.plans import curve, make_histogram
 
     pairs, plan = make_histogram(found.agreements), found.choice.plan
-    counts = make_histogram(found.known or found.agreements)
-    known = [f"{count:,}" if count else "" for count in counts]
-    middles = [(at + 0.5) / len(pairs) for at in range(len(pairs))]
-    chances = curve(middles, plan.bands, plan.rows).tolist()
-    most = math.log1p(max(pairs))
-    title = "known" if found.known else ""
-    yield f"{'similarity':<11}{'pairs':>12} {'(logarithmic)':<{BAR}} {'found':>7} {title:>6}"
-    for at, count in enumerate(pairs.tolist()):
-        low, high = at / len(pairs), (at + 1) / len(pairs)
-        own = known[at] if found.known else ""
-        bar = _bar(math.log1p(count) / most if most else 0)
-        yield (
-            f"{low:.2f}–{high:.2f}  {count:>12,} {bar:<{BAR}} {100 * chances[at]:>5.1f} % {own:>6}"
-            f" {_marks(found, low, high)}"
-        )
+    known = make_histogram(found.known) if found.known else ()
+    edges = [at / len(pairs) for at in range(len(pairs) + 1)]
+    rows = [["similarity", "pairs", "found", *(["known"] if found.known else ()), ""]]
+    for at, (low, high) in enumerate(pairwise(edges)):
+        chance = float(curve((low + high) / 2, plan.bands, plan.rows))
+        of_known = [f"{count:,}" if count else "" for count in known[at : at + 1]]
+        cells = [f"{low:.2f}–{high:.2f}", f"{pairs[at]:,}", f"{100 * chance:.1f} %", *of_known]
+        rows.append([*cells, _marks(found, low, high)])
+    yield from show.align(rows, right=range(1, len(rows[0]) - 1), gap="  ")
     yield ""
-
-
-def _bar(share: float) -> str:
-    eighths = math.ceil(share * BAR * len(EIGHTHS))
-    whole, rest = divmod(eighths, len(EIGHTHS))
-    return EIGHTHS[-1] * whole + (EIGHTHS[rest - 1] if rest else "")
 
 
 def _marks(found: Tuning, low: float, high: float) -> str:
@@ -226,10 +211,6 @@ def _advice(found: Tuning, follow: Sequence[str]) -> Iterator[str]:
         f" passed: of {demand.avoid:g};"
     )
     yield "candidates, bytes of index: expected for a document of the whole collection."
-    yield (
-        f"Threshold {plan.threshold:.3f}, slope {plan.slope:.2f}; by (1/b)^(1/r) and r/(e·s):"
-        f" {plan.approximate_threshold:.3f}, {plan.approximate_slope:.2f}."
-    )
     if found.absent:
         yield f"{show.counted(found.absent, 'known pair')} left out: a document is missing."
     yield ""

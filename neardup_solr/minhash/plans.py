@@ -68,17 +68,13 @@ class Demand:
 class Plan:
     """Bands of rows, and their curve.
 
-    At `threshold` half of the pairs are found, and the curve has `slope` there; the
-    approximations of the book are (1/b)^(1/r) and r/(e·s). `caught` and `load` are the shares
+    At the similarity `threshold` half of the pairs are found; `caught` and `load` are the shares
     that are found at the similarities to catch and to pass over.
     """
 
     bands: int
     rows: int
     threshold: float
-    approximate_threshold: float
-    slope: float
-    approximate_slope: float
     caught: float
     load: float
 
@@ -173,16 +169,10 @@ def plan(bands: int, rows: int, demand: Demand) -> Plan:
     Raises ArgumentError if one of them is below 1.
     """
     require_positive(bands=bands, rows=rows)
-    threshold = similarity_at(0.5, bands, rows)
-    approximate = (1 / bands) ** (1 / rows)
-    through = (1 - threshold**rows) ** (bands - 1)
     return Plan(
         bands=bands,
         rows=rows,
-        threshold=threshold,
-        approximate_threshold=approximate,
-        slope=bands * rows * threshold ** (rows - 1) * through,
-        approximate_slope=rows / (math.e * approximate),
+        threshold=similarity_at(0.5, bands, rows),
         caught=float(curve(demand.catch, bands, rows)),
         load=float(curve(demand.avoid, bands, rows)),
     )

@@ -250,7 +250,7 @@ class Duplicates:
         """Precision, recall and F1 at each threshold from that of the result upwards.
 
         `known` is as for `evaluate`: known pairs, or answers to a `sample`. A notebook shows the
-        sweep as a picture; `best` is the point of the highest F1.
+        sweep as a table; `best` is the point of the highest F1.
 
         Raises ArgumentError and SourceError as `evaluate` does.
         """

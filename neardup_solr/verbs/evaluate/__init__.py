@@ -17,14 +17,12 @@ import numpy as np
 from neardup_solr import records
 from neardup_solr.arguments import Frame, Id, checked, require
 from neardup_solr.clusters import Partition
-from neardup_solr.errors import SourceError, counted
-from neardup_solr.files import write_lines
+from neardup_solr.errors import counted
 from neardup_solr.measures import floor
 from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId, Duplicate, Pair, natural
 from neardup_solr.reports import tables
 from neardup_solr.reports.html import show_invisibles
-from neardup_solr.reports.html.figures import Line, lines_figure
 from neardup_solr.reports.rows import ANSWER, Columns
 from neardup_solr.sources.pairs import read_pairs
 from neardup_solr.text.escape import Markup, make_html_table
@@ -349,7 +347,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Sweep(tables.Table):
-    """Precision, recall and F1 of a result at each threshold. A notebook shows a picture.
+    """Precision, recall and F1 of a result at each threshold. A notebook shows a table.
 
     `closed` of the known pairs were not given, but follow from those that were.
     """
@@ -379,34 +377,11 @@ class Sweep(tables.Table):
 
     @checked
     def write(self, path: str | Path) -> None:
-        """Write the picture to an .svg file, or the points to a .tsv, .csv, .jsonl or .xlsx file.
+        """Write the points to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
 
         Raises SourceError if the suffix is not known or the file cannot be written.
         """
-        path = Path(path)
-        if path.suffix.lower() == ".svg":
-            write_lines(path, [self.svg])
-            return
-        try:
-            write_columns(self.columns(), path)
-        except SourceError as error:
-            raise SourceError(error.source, error.reason, f"{error.next_step}, .svg") from None
-
-    @property
-    def svg(self) -> str:
-        """The picture: precision, recall and F1 over the threshold."""
-        colours = {"precision": "blue", "recall": "orange", "f1": "green"}
-        lines = [
-            Line(name={"f1": "F1"}.get(name, name), colour=colour, points=self._line(name))
-            for name, colour in colours.items()
-            if getattr(self.points[0], name) is not None
-        ]
-        has_bounds = self.points[0].low is not None
-        band = [*self._line("low"), *self._line("high")[::-1]] if has_bounds else []
-        return lines_figure("Shares by threshold", "min_similarity", lines, band)
-
-    def _line(self, name: str) -> list[tuple[float, float]]:
-        return [(point.min_similarity, getattr(point, name)) for point in self.points]
+        write_columns(self.columns(), Path(path))
 
     def _repr_html_(self) -> str:
         columns = self.columns()
@@ -415,7 +390,7 @@ class Sweep(tables.Table):
             for row in zip(*columns.values(), strict=True)
             if row[0] * 100 % 10 < 0.5 or row[0] == self.best.min_similarity
         ]
-        return f"{self.svg}{make_html_table(list(columns), rows)}"
+        return make_html_table(list(columns), rows)
 
 
 def sweep(found: Duplicates, known: KnownPairs) -> Sweep:

@@ -38,8 +38,6 @@ def test_worked_example() -> None:
     assert plan.caught == pytest.approx(0.996, abs=5e-4)
     assert plan.load == pytest.approx(0.005, abs=5e-4)
     assert plan.threshold == pytest.approx(0.2539, abs=5e-5)
-    assert plan.approximate_threshold == pytest.approx(0.2877, abs=5e-5)
-    assert plan.approximate_slope == pytest.approx(3 / (math.e * 0.2877), abs=1e-3)
 
 
 @given(st.floats(0, 1), st.integers(1, 300), st.integers(1, 30))
@@ -54,15 +52,6 @@ def test_roots_are_those_of_the_closed_form(chance: float, count: int, rows: int
     """Bisection finds what solving P(s) = chance for s gives."""
     closed = (-math.expm1(math.log1p(-chance) / count)) ** (1 / rows)
     assert plans.similarity_at(chance, count, rows) == pytest.approx(closed, rel=1e-9)
-
-
-@given(st.integers(1, 100), st.integers(1, 20))
-def test_the_slope_is_the_derivative(count: int, rows: int) -> None:
-    """It is the steepness of the curve about its threshold."""
-    plan = plans.plan(count, rows, Demand())
-    near = 1e-6
-    around = plans.curve(np.array([plan.threshold - near, plan.threshold + near]), count, rows)
-    assert plan.slope == pytest.approx(float(around[1] - around[0]) / (2 * near), rel=1e-4)
 
 
 def brute_force(demand: Demand, hashes: int) -> tuple[int, int] | None:
