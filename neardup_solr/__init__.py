@@ -107,6 +107,7 @@ _PLACES = {
     "SolrUnauthorized": "errors",
     "SolrUnreachable": "errors",
     "SourceError": "errors",
+    "TemplateError": "errors",
 }
 __all__ = list(_PLACES)
 
@@ -130,6 +131,7 @@ if TYPE_CHECKING:  # the same, for type checkers; tests/test_docs.py compares th
     from neardup_solr.errors import SolrUnauthorized as SolrUnauthorized
     from neardup_solr.errors import SolrUnreachable as SolrUnreachable
     from neardup_solr.errors import SourceError as SourceError
+    from neardup_solr.errors import TemplateError as TemplateError
     from neardup_solr.minhash.plans import Tuning as Tuning
     from neardup_solr.minhash.signature import decode as decode
     from neardup_solr.minhash.signature import estimate_containment as estimate_containment

@@ -64,12 +64,7 @@ Id = str | int  # a whole number is taken as its text
 
 # Arguments and options that are no more, with what to do instead.
 GONE = {
-    "duplicates.full": "delete the file of --remember to start over",
-    "duplicates.within": "compare each side by itself, too",
-    "logs.follow": "tail -f the solr.log in the folder that neardup solr status shows",
-    "start.cloud": "start a SolrCloud by Solr itself, and name the address of a node by --solr",
-    "start.password": "the embedded Solr asks for one from its first start on",
-    "start.version": "set $NEARDUP_SOLR_VERSION",
+    "within": "compare each side by itself, too",
 }
 
 
@@ -206,8 +201,7 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
     for name in kwargs:
         if name not in signature.parameters and not further:
             near = _nearest(name, signature.parameters)
-            meant = f"did you mean `{near}`?" if near else about
-            step = GONE.get(f"{verb.__name__}.{name}", meant)
+            step = GONE.get(name) or (f"did you mean `{near}`?" if near else about)
             raise ArgumentError(f"{called} has no argument `{name}`", step)
     try:
         given = signature.bind(*args, **kwargs).arguments

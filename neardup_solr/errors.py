@@ -5,6 +5,7 @@
     ├── RecordError            one record of a source cannot be used; the rest can
     ├── SettingsError          settings that are impossible, or differ from the collection's
     │   └── ArgumentError      an argument of the wrong type, out of range, or against another
+    │       └── TemplateError  documents to remove or mark that may be templates, no copies
     ├── JobError               a job that another run has open, or that cannot go on
     ├── SolrError              Solr did not answer, or not with what was asked for
     │   ├── SolrUnreachable    no answer at all
@@ -115,6 +116,18 @@ class ArgumentError(SettingsError, ValueError):
     The message has the names of arguments in backticks. The command `neardup` shows its own
     options instead, and ends with exit code 2.
     """
+
+
+class TemplateError(ArgumentError):
+    """Documents that are to be removed or marked, but may be templates instead of copies.
+
+    `templates` are their clusters, see `Duplicates.templates`. Nothing was written or marked.
+    """
+
+    def __init__(self, templates: Sequence[Any], reason: str) -> None:
+        super().__init__(reason, "give `yes` to take them for copies all the same")
+        self.args = (templates, reason)
+        self.templates = tuple(templates)
 
 
 class JobError(NeardupError):

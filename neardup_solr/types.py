@@ -45,6 +45,7 @@ from neardup_solr.reports.rows import Columns as Columns
 from neardup_solr.solr.credentials import Connection as Connection
 from neardup_solr.solr.names import Names as Names
 from neardup_solr.sources import SourceLike as SourceLike
+from neardup_solr.templates import Template as Template
 from neardup_solr.text.diff import Change as Change
 from neardup_solr.text.diff import Words as Words
 from neardup_solr.verbs.duplicates.answers import Answered as Answered
@@ -65,6 +66,7 @@ from neardup_solr.verbs.explain.facts import Facts as Facts
 from neardup_solr.verbs.explain.facts import Measured as Measured
 from neardup_solr.verbs.explain.facts import Route as Route
 from neardup_solr.verbs.explain.facts import Subject as Subject
+from neardup_solr.verbs.explain.verdict import Advice as Advice
 from neardup_solr.verbs.gate.policy import Decisions as Decisions
 from neardup_solr.verbs.lint.growth import Growth as Growth
 from neardup_solr.verbs.lint.rules import Finding as Finding

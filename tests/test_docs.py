@@ -81,8 +81,7 @@ def test_every_variable_of_the_environment_is_listed() -> None:
     page = (ROOT / "docs" / "environment.md").read_text()
     listed = set(re.findall(r"`(_?NEARDUP_[A-Z_]+)`", page))
     assert read <= listed
-    of_click = {"_NEARDUP_COMPLETE"}
-    assert listed - read == {"NEARDUP_DATA", "NEARDUP_FAULTS"} | of_click  # of the tests alone
+    assert listed - read == {"NEARDUP_DATA", "NEARDUP_FAULTS"}  # of the tests alone
 
 
 def anchors(page: Path) -> set[str]:

@@ -17,6 +17,7 @@ from neardup_solr.cli.options import Given
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import RowFormat
+    from neardup_solr.records import Cluster
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.duplicates import Duplicates
     from neardup_solr.verbs.duplicates.clean_file import Unique
@@ -64,7 +65,10 @@ def duplicates(
         if against is not None:
             given["against"] = find_side(against, given.address)
         show.compile_kernel()
-        found = nd.duplicates(**watching, **given)
+        removes = bool(given["unique"] or given["removed"])
+        found = nd.duplicates(
+            **watching, **given, yes=lambda found: _allow(found, yes=yes or not removes)
+        )
     if outputs:
         show.say(f"Wrote {' and '.join(map(str, outputs))}.")
     elif format is None and (mark or found.unique is not None):
@@ -211,7 +215,7 @@ def _say_duplicates(found: Duplicates) -> None:
 def _describe_changes(since: Changes) -> str:
     """Describe what changed since the run that was remembered, and what of it was used."""
     if since.reason:
-        return f"Everything was compared: {since.reason}."
+        return f"Everything was compared: {since.reason.replace('`full`', '--full')}."
     changes = {"came": since.came, "changed": since.changed, "went": since.gone}
     told = [f"{show.counted(count, 'document')} {word}" for word, count in changes.items() if count]
     known = show.counted(since.reused, "comparison was", "comparisons were")
@@ -240,7 +244,7 @@ def _are(count: int) -> str:
 def _check(given: Given, *, mark: bool, undo: bool, dry_run: bool) -> None:
     """Refuse options that do not go together, before any work."""
     source, against = given["source"], given["against"]
-    marks, compares = mark or undo, given["remember"] is not None
+    marks, compares = mark or undo, given["remember"] is not None or given["full"]
     for is_wrong, reason in (
         (mark and undo, "give one of --mark and --undo"),
         (dry_run and not marks, "--dry-run goes with --mark or --undo"),
@@ -249,7 +253,7 @@ def _check(given: Given, *, mark: bool, undo: bool, dry_run: bool) -> None:
             "marks are for one collection: leave SOURCE and --against out",
         ),
         (undo and given["output"], "--undo writes no pairs: leave -o out"),
-        (undo and compares, "--undo compares nothing: leave --remember out"),
+        (undo and compares, "--undo compares nothing: leave --remember and --full out"),
     ):
         if is_wrong:
             raise click.BadParameter(reason)
@@ -288,11 +292,34 @@ def _has_no_solr(address: str | None) -> bool:
     return not (address or os.environ.get(ADDRESS) or embedded.is_known())
 
 
+def _allow(found: Duplicates, *, yes: bool) -> bool:
+    """Say which clusters may be no copies, and ask before any is removed, unless `yes` answers."""
+    from neardup_solr.cli.main import in_options
+
+    show.say(show.printable(f"{in_options(found.doubt, 'duplicates')}."))
+    if not yes:
+        options.confirm(
+            "Remove them all the same?",
+            unasked="nothing was written: add --yes to remove them all the same",
+            declined="Nothing was written.",
+        )
+    return True
+
+
 def _confirm(found: Duplicates, *, yes: bool) -> None:
     """Ask before clusters are marked whose documents may be unrelated, unless --yes answers."""
-    chained = found.chained
-    if not chained:
-        return
+    if found.chained:
+        _say_chained(found, found.chained)
+    if not yes and (found.chained or found.templates):
+        options.confirm(
+            "Mark them all the same?",
+            unasked="nothing was marked: add --yes to mark them all the same",
+            declined="Nothing was marked.",
+        )
+
+
+def _say_chained(found: Duplicates, chained: Sequence[Cluster]) -> None:
+    """Say how much of the documents is in clusters that link what may be unrelated."""
     members = sum(len(cluster.members) for cluster in chained)
     clusters = show.counted(len(chained), "cluster links", "clusters link")
     share = members / max(found.documents, 1)
@@ -302,18 +329,12 @@ def _confirm(found: Duplicates, *, yes: bool) -> None:
         f" {max(len(cluster.members) for cluster in chained):,} in the largest. With --linkage"
         " complete, or a larger --min-similarity, all documents of a cluster are near-duplicates."
     )
-    if not yes:
-        options.confirm(
-            "Mark them all the same?",
-            unasked="nothing was marked: add --yes to mark them all the same",
-            declined="Nothing was marked.",
-        )
 
 
 def _mark(solr: Collection, found: Duplicates, *, dry_run: bool) -> None:
     """Mark the clusters that were found in their collection, and tell the queries for them."""
     with show.watch() as watching:
-        made = nd.mark(solr, found, dry_run=dry_run, on_progress=watching["on_progress"])
+        made = nd.mark(solr, found, yes=True, dry_run=dry_run, on_progress=watching["on_progress"])
     show.say(_describe_marks(made, dry_run=dry_run))
     _say_torn(solr, made, dry_run=dry_run)
     if made.clusters and not dry_run:

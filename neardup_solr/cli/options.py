@@ -105,8 +105,8 @@ class Command(click.Command):
         except click.UsageError as error:
             said = without_password(error.format_message())
             name = error.option_name if isinstance(error, click.NoSuchOption) else ""
-            if step := GONE.get(f"{self.name}.{name[2:]}"):
-                said = f"No such option '{name}'; {step}"
+            if step := GONE.get(name[2:].replace("-", "_")):
+                said = f"No such option: {name}; {step}"
             raise click.UsageError(said, ctx) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -22,6 +22,7 @@ EXAMPLES = [
     e.CoreMissing("http://127.0.0.1:18983/solr", "listings", True),
     e.SchemaError("http://h/solr/x", ["content_ng", "signature"]),
     e.DocumentNotFound("http://h/solr/x", "7"),
+    e.TemplateError(["a cluster"], "a template, not copies"),
     e.ServerError("no Java", "install it"),
 ]
 

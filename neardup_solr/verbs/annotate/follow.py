@@ -330,6 +330,7 @@ def make_marking(collection: Collection, remember: Path) -> Callable[[], Marks]:
 
     def mark_anew() -> Marks:
         found = duplicates(collection, remember=remember, **asked)
-        return mark(collection, found, patience=collection.session.outages.patience)
+        # Who asked for the remembered run to be marked was asked then; a line is logged now, too.
+        return mark(collection, found, yes=True, patience=collection.session.outages.patience)
 
     return mark_anew

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
 
 from neardup_solr.answers import Answer
 from neardup_solr.arguments import (
@@ -26,7 +29,7 @@ from neardup_solr.arguments import (
 )
 from neardup_solr.candidates import Candidates
 from neardup_solr.clusters import ARRIVAL, LENGTH, LINKAGES, Rule, parse_rule
-from neardup_solr.errors import SourceError, counted
+from neardup_solr.errors import SourceError, TemplateError, counted
 from neardup_solr.files import check_apart, check_place, is_inside
 from neardup_solr.measures import Limits, Measure, measure_named, measure_of
 from neardup_solr.measures.equality import Equality, parse_equality
@@ -34,7 +37,7 @@ from neardup_solr.memory import Spill
 from neardup_solr.progress import LOG, Callbacks, OnError, OnProgress
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import Reading, is_collection, paths_of, reading_of
-from neardup_solr.verbs.duplicates.compare import Comparison, find_candidates
+from neardup_solr.verbs.duplicates.compare import Comparison, Verified, find_candidates
 from neardup_solr.verbs.duplicates.group import group
 from neardup_solr.verbs.duplicates.inputs import Compared, Gathered, gather
 from neardup_solr.verbs.duplicates.result import Duplicates, make_result
@@ -104,11 +107,13 @@ class Options:
     spill: str | Path | None = None
     checkpoint: str | Path | None = None
     remember: str | Path | None = None
+    full: bool = False
     texts: bool | int | None = None
     output: str | Path | Sequence[str | Path] | None = None
     unique: str | Path | None = None
     removed: str | Path | None = None
     rejected: str | Path | None = None
+    yes: bool | Callable[[Duplicates], bool] = False
     on_error: OnError | None = None
     on_progress: OnProgress | None = None
     compared_by: Measure = field(init=False)
@@ -210,6 +215,8 @@ class Options:
 
     def _check_files(self) -> None:
         """Refuse files that could not be written, before any work is done for them."""
+        require(self.remember is not None or not self.full, "`full` goes with `remember`",
+                "name a file by that")  # fmt: skip
         outputs = paths_of(self.output) or []
         names = ("unique", "removed", "rejected", "checkpoint", "remember", "answers", "model")
         given = {name: getattr(self, name) for name in names}
@@ -254,6 +261,12 @@ class Options:
         return (
             self.compared_by.needs_texts or self.by == "words" or bool(self.judged or self.equality)
         )
+
+    @property
+    def reads_texts(self) -> bool:
+        """True if texts can be read: they have to be compared, or looked at for templates."""
+        is_there = any(map(is_collection, self.given))
+        return is_there or self.needs_texts or bool(self.files.keys() & {"unique", "removed"})
 
     @property
     def needs_sets(self) -> bool:
@@ -311,11 +324,13 @@ def duplicates(
     spill: str | Path | None = None,
     checkpoint: str | Path | None = None,
     remember: str | Path | None = None,
+    full: bool = False,
     texts: bool | int | None = None,
     output: str | Path | Sequence[str | Path] | None = None,
     unique: str | Path | None = None,
     removed: str | Path | None = None,
     rejected: str | Path | None = None,
+    yes: bool | Callable[[Duplicates], bool] = False,
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> Duplicates:
@@ -376,7 +391,7 @@ def duplicates(
     `spill`. `checkpoint` names a file that keeps what is verified until all files are there:
     after an interruption the same call goes on there. `remember` names a file that keeps what was
     compared: the next call compares only documents that came or changed since, and gives what a
-    full one would. With `texts` the result has the texts of its
+    full one would; `full` starts over. With `texts` the result has the texts of its
     pairs; a number asks for those of so many of the largest clusters. Without it the result of a
     source still has those that a page shows, for `write`; False leaves them out. `on_error` is told
     of each record that cannot be used, `on_progress` how far a stage is: "reading", "joining",
@@ -390,11 +405,14 @@ def duplicates(
     `rejected` one for those that cannot be used, with neardup_reason and neardup_position, and
     neardup_record if they cannot be taken apart. So each record is in one of the three. Their
     suffixes select the formats; columns and order are those of the source. All files are written
-    completely, or none is.
+    completely, or none is. If clusters may be templates instead of copies (`templates` of the
+    result), nothing is written without `yes`: True, or a function that is given the result and
+    tells whether to go on. A result without `unique` and `removed` is only warned of.
 
     Raises SettingsError if a collection lacks the signatures, SourceError if a source cannot be
     read as a whole or a file cannot be written, SolrError if Solr does not answer; ArgumentError
-    if the source cannot be read twice, which `unique`, `removed` and `rejected` need.
+    if the source cannot be read twice, which `unique`, `removed` and `rejected` need; TemplateError
+    if records may be removed that are no copies.
     """
     options = Options(**locals())  # which has a field for each argument
     if by == "bands":
@@ -419,6 +437,21 @@ def duplicates(
     return result
 
 
+def _require_copies(result: Duplicates, options: Options) -> None:
+    """Tell of clusters that may be templates, and raise TemplateError if they would be removed."""
+    yes, removes = options.yes, options.files.keys() & {"unique", "removed"}
+    is_sure = False
+    try:
+        is_sure = yes if isinstance(yes, bool) else yes(result)
+    finally:
+        if removes and not is_sure and "checkpoint" in options.files:
+            options.files["checkpoint"].unlink(missing_ok=True)
+    if removes and not is_sure:
+        raise TemplateError(result.templates, result.doubt)
+    if isinstance(yes, bool):
+        LOG.warning("%s", result.doubt)
+
+
 def _find(
     options: Options, spill: Spill, previous: PreviousRun | None, copies: Outputs | None
 ) -> Duplicates:
@@ -433,7 +466,7 @@ def _find(
         comparison = replace(comparison, answers=find_answered(gathered))
     if options.compared_by.needs_frequencies:
         _warn_of_long_texts(comparison, found)
-    verified = comparison.verify(found.pairs, checkpoint=options.files.get("checkpoint"))
+    verified = _verify(comparison, found)
     if options.mutual_best:
         from neardup_solr.measures.aligned import mutual_best
 
@@ -442,13 +475,15 @@ def _find(
     clustered = group(comparison, verified)
     _warn(gathered)
     result = make_result(comparison, way, found, verified, clustered)
+    if result.templates:
+        _require_copies(result, options)
     if copies is not None:
         result = replace(result, unique=copies.write(gathered.sides[0], result.removed))
     for path in paths_of(options.output) or ():
         write_duplicates(result, Path(path))
     if result.remembered is not None and previous is not None:
         try:
-            previous.write()
+            previous.write(gathered)
         except SourceError as error:
             LOG.warning("the next run will compare all of this again: %s", error)
             result = replace(result, remembered=None)
@@ -462,6 +497,27 @@ def _warn_of_long_texts(comparison: Comparison, found: Candidates) -> None:
         LOG.warning("to align %s of texts of about %d words takes long; for such texts there are"
                     " the measures words and jaccard",
                     counted(len(found.pairs), "pair"), words)  # fmt: skip
+
+
+def _verify(comparison: Comparison, found: Candidates) -> Verified:
+    path = comparison.gathered.options.files.get("checkpoint")
+    if path is None or comparison.matcher is not None:  # which needs all pairs at once
+        return comparison.verify(found.pairs)
+    from neardup_solr.checkpoint import ArrayCheckpoint
+
+    with ArrayCheckpoint(path, _describe_work(comparison, found), arrays=3) as parts:
+        return comparison.verify(found.pairs, checkpoint=parts)
+
+
+def _describe_work(comparison: Comparison, found: Candidates) -> str:
+    """Describe what is verified in a line: the same only for the same documents and measure."""
+    gathered = comparison.gathered
+    digest = hashlib.sha256(np.ascontiguousarray(found.pairs).data)
+    for side in gathered.sides:
+        digest.update(repr((side.documents, side.state, side.digest)).encode())
+    name, limits = comparison.comparer.measure.name, comparison.comparer.limits
+    known = f"{gathered.settings.fingerprint} {name} {limits} {comparison.order}"
+    return f"{known} {digest.hexdigest()}"
 
 
 def _warn(gathered: Gathered) -> None:

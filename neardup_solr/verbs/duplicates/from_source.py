@@ -154,7 +154,10 @@ def sign_source(source: sources.SourceLike, reading: Reading, gathered: Gathered
                 if digest is not None:
                     digest.update(contents.data)
                 if remembering is not None:
-                    remembering.add(sign.hash_texts(batch.ids)[is_there], contents[is_there])
+                    from neardup_solr.verbs.duplicates.previous_run import DocumentKeys
+
+                    keys = DocumentKeys.of(sign.hash_texts(batch.ids), contents=contents)
+                    remembering.add(keys.only(is_there))
             for name, column in columns.items():
                 column.extend(kept.get(name) for kept in compress(batch.kept, there))
             if gathered.numbers is not None:
@@ -278,7 +281,7 @@ class _Texts:
 
     def __init__(self, source: sources.SourceLike, reading: Reading, gathered: Gathered) -> None:
         spill, options = gathered.spill, gathered.options
-        self._are_wanted = options.needs_texts or bool(options.texts)
+        self._are_wanted = options.reads_texts or bool(options.texts)
         self._held, self._places = spill.strings(TEXTS), spill.rows(2, np.int64)
         self._again = sources.again(source, reading) if self._are_wanted else None
         if self._again is not None:

@@ -17,6 +17,7 @@ from neardup_solr.clusters import LENGTH, Labels, Rule, Similarities, components
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import NO_DISTANCE, floor
 from neardup_solr.measures.arrays import Pairs, number_pairs
+from neardup_solr.minhash import sign
 from neardup_solr.minhash.sign import count_shared_bands
 from neardup_solr.records import (
     BORDER,
@@ -26,16 +27,20 @@ from neardup_solr.records import (
     Duplicate,
     Member,
     key_of,
+    largest,
     natural,
 )
+from neardup_solr.templates import FEWEST, Template, choose_doubtful, find_template
 from neardup_solr.threads import gc_disabled
 from neardup_solr.verbs.duplicates.answers import Answered, DocumentKey
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
+from neardup_solr.verbs.duplicates.inputs import Gathered
 
 if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates.result import Duplicates
 
 PAIRS_AT_ONCE = 1 << 14  # whose signatures are looked at
+LOOKED_AT, TEXTS = 50, 50  # clusters, most of them the largest, and texts of each, for templates
 UNCLUSTERED = ""  # the cluster of a pair that complete linkage has separated
 
 SIDES = ((0, 0), (0, 1), (1, 1))  # of a pair, by how many of the two are of the second side
@@ -168,6 +173,29 @@ def find_borderline(
     )
 
 
+def find_templates(gathered: Gathered, grouped: Grouped) -> tuple[Template, ...]:
+    """Find the clusters that may be templates instead of copies, by some of their texts."""
+    options, documents = gathered.options, len(gathered) - len(gathered.dead)
+    known = [one for one in largest(grouped.clusters) if len(one.members) >= FEWEST]
+    if not (known and options.reads_texts):
+        return ()
+    places = np.unique((np.linspace(0, 1, LOOKED_AT) ** 2 * (len(known) - 1)).astype(np.int64))
+    row_of = {key: row for row, key in grouped.keys.items()}
+    rows = {
+        at: [row_of[key_of(one.id, one.side)] for one in members[:: -(-len(members) // TEXTS)]]
+        for at, members in ((at, known[at].members) for at in places.tolist())
+    }
+    wanted = sorted({row for some in rows.values() for row in some})
+    forms = dict(zip(wanted, sign.normal_forms([text or "" for text in gathered.texts(wanted)]),
+                     strict=True))  # fmt: skip
+    sizes = {at: len(known[at].members) for at in rows}
+    found = (
+        find_template(known[at].id, sizes[at], sizes[at] / documents, [forms[row] for row in some])
+        for at, some in rows.items()
+    )
+    return choose_doubtful(filter(None, found))
+
+
 def regroup(found: Duplicates, least: float) -> tuple[tuple[Duplicate, ...], tuple[Cluster, ...]]:
     """Keep the pairs of a result that are at least so similar, and group them anew.
 
@@ -242,7 +270,7 @@ class _Numbered:
         if options.linkage == "complete":
             labels = components(len(nodes), self._pairs)
             lacking = clusters.missing_pairs(len(nodes), self._pairs, labels)
-            more = replace(comparison, previous=None).verify(np.sort(self._places[lacking], axis=1))
+            more = comparison.verify(np.sort(self._places[lacking], axis=1))
             pairs, by_ids = self._renumber(more.pairs)
             self._pairs = np.concatenate([self._pairs, pairs])
             self._distances = np.concatenate([self._distances, more.distances[by_ids]])

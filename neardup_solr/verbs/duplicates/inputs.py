@@ -315,7 +315,7 @@ def gather(options: Options, spill: Spill, previous: PreviousRun | None = None) 
     release_unused()
     gathered.signatures = gathered.rows.table()
     if gathered.remembering is not None:
-        gathered.remembering.settle(gathered.dead)
+        gathered.remembering.settle(gathered.signatures)
     if gathered.numbers is not None:
         gathered.groups = gathered.numbers.table()
     if dead := gathered.dead:

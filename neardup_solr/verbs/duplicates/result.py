@@ -36,10 +36,16 @@ from neardup_solr.records import (
 from neardup_solr.reports import rows, tables
 from neardup_solr.settings import Settings
 from neardup_solr.sources import is_collection, is_for_excel, paths_of, shown_name
+from neardup_solr.templates import FEWEST, Template
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates.answers import Answered, DocumentKey
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
-from neardup_solr.verbs.duplicates.group import Grouped, find_borderline, regroup
+from neardup_solr.verbs.duplicates.group import (
+    Grouped,
+    find_borderline,
+    find_templates,
+    regroup,
+)
 from neardup_solr.verbs.duplicates.inputs import Compared, Gathered
 from neardup_solr.verbs.duplicates.write import write_duplicates
 
@@ -85,9 +91,11 @@ class Duplicates:
     file `remembered` held, if one was named. `values` are those that the rule `canonical` compares,
     by side and id, for `at`. `whole_ids` names the columns of ids that are all whole numbers.
     `answered` says what became of the answers of people, if a file of them was named. `borderline`
-    says how much depends on the threshold, None if distances or `equal` count as well, and in the
-    result of `at`. A source that is `for_excel` is a sheet, or begins with a byte order mark, and
-    so does CSV that is written of it.
+    says how much depends on the threshold, None if distances or `equal` count as well, and in
+    the result of `at`. `templates` are clusters that may be no copies: most of their pairs differ
+    in the same places, or they are a large part of all; `doubt` says so in a sentence. A source
+    that is `for_excel` is a sheet, or begins with a byte order mark, and so does CSV that is
+    written of it.
     """
 
     pairs: tuple[Duplicate, ...]
@@ -122,6 +130,7 @@ class Duplicates:
     since: Changes | None = None
     answered: Answered | None = None
     borderline: Borderline | None = field(default=None, compare=False)
+    templates: tuple[Template, ...] = field(default=(), compare=False)
     remembered: Path | None = field(default=None, compare=False)
     values: Mapping[DocumentKey, object] = field(default_factory=dict, compare=False)
     whole_ids: tuple[str, ...] = field(default=(), compare=False)
@@ -201,6 +210,22 @@ class Duplicates:
         return tuple(one for one in self.clusters if one.diameter > LONGEST or one.diameter == 0)
 
     @property
+    def doubt(self) -> str:
+        """Why documents may be removed that are no copies, and what to do, "" if none may."""
+        if not self.templates:
+            return ""
+        first, more = self.templates[0], len(self.templates) - 1
+        others = f"; {counted(more, 'more cluster is', 'more clusters are')} such" if more else ""
+        ids = {one.cluster for one in self.templates}
+        has_chain = any(one.diameter != 1 for one in self.clusters if one.id in ids)
+        steps = [
+            "`linkage` complete joins only documents that are all near to each other" * has_chain,
+            "`equal` numbers keeps apart what has other numbers" * first.has_numbers,
+        ]
+        what = "A template, not copies, it seems" if first.is_regular else "Hardly copies"
+        return f"{what}: {first}{others}{''.join(f'; {step}' for step in steps if step)}"
+
+    @property
     def complete(self) -> bool:
         """True if all documents were compared, in their present state."""
         return not self.gaps
@@ -235,6 +260,8 @@ class Duplicates:
         step = f"give {self.min_similarity:g} to 1, or compare again with a lower one"
         require(fits, reason, step)
         pairs, clusters = regroup(self, min_similarity)
+        large = [one.members[0] for one in clusters if len(one.members) >= FEWEST]
+        before = {self.labels[key_of(one.id, one.side)] for one in large}
         return replace(
             self,
             pairs=pairs,
@@ -243,6 +270,7 @@ class Duplicates:
             beyond_cap=0,  # it was judged by the lower threshold
             numeric=0,
             unique=None,
+            templates=tuple(one for one in self.templates if one.cluster in before),
             borderline=None,  # which pairs were compared is not kept
         )
 
@@ -341,6 +369,7 @@ def make_result(
         values=clustered.values,
         answered=clustered.answered,
         borderline=find_borderline(comparison, found.pairs, verified),
+        templates=find_templates(gathered, clustered),
         for_excel=any(
             is_for_excel(each, reading=own)
             for each, own in zip(options.given, options.readings, strict=False)

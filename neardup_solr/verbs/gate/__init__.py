@@ -23,11 +23,11 @@ from neardup_solr.arguments import (
     require_positive,
 )
 from neardup_solr.errors import NeardupError, RecordError, SettingsError
-from neardup_solr.measures import measure_named, nearness
+from neardup_solr.measures import floor, measure_named, nearness
 from neardup_solr.measures.equality import parse_equality
 from neardup_solr.memory import Spill
 from neardup_solr.minhash import encode
-from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, ignore
+from neardup_solr.progress import LOG, Failures, OnError, OnProgress, SourceProgress, ignore
 from neardup_solr.records import Document, find_problem
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema
@@ -35,6 +35,8 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.query import Hits, OtherSettings
 from neardup_solr.sources import SourceLike, reading_of, rows_hint, size_hint
 from neardup_solr.sources.record import Record, check_keep
+from neardup_solr.templates import SEVERAL, Template, find_template
+from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs import search
 from neardup_solr.verbs.answer import read_if_given
 from neardup_solr.verbs.batch import (
@@ -48,7 +50,7 @@ from neardup_solr.verbs.batch import (
 )
 from neardup_solr.verbs.delivery import Destination, Interval
 from neardup_solr.verbs.gate.matcher import Admitted, Matched, keep_equal, match_hits
-from neardup_solr.verbs.gate.policy import REJECT, TAG_FIELD, Decision, Decisions, Policy
+from neardup_solr.verbs.gate.policy import HOLD, REJECT, TAG_FIELD, Decision, Decisions, Policy
 from neardup_solr.verbs.index import ColumnsToKeep
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates.answers import Answered
     from neardup_solr.verbs.gate.answered import GateAnswers
 
+MOST_TEXTS, MOST_GROUPS = 50, 1_000  # that are looked at to know a template, and such groups
 VERIFIED_EVERY = 10_000  # documents that were indexed
 MOST_AT_ONCE = 1_000  # documents that one query asks about
 _NOT_ADMITTED = -1
@@ -70,6 +73,7 @@ def gate(
     hold: float | None = None,
     reject: float | None = None,
     exact: Action = "reject",
+    yes: bool = False,
     measure: MeasureName = "words",
     model: str | Path | None = None,
     max_distance: int | None = None,
@@ -110,6 +114,10 @@ def gate(
     collection, with the answers of people: a document that was judged different is not near, and
     one that was judged the same gets at least the action `exact`, whatever their similarity is;
     `answered` of the result has them.
+
+    Documents that would be rejected for their similarity, and differ from each other only where all
+    of them do, are a template, such as alerts of several hosts: from the batch on in which five
+    such have come they are held, unless `yes` is given. Exact copies are rejected all the same.
 
     With `index`, admitted documents are indexed: a decision is given once Solr has the document,
     and what Solr refuses is rejected. Now and then, and after the last one that is read, they are
@@ -177,6 +185,7 @@ def gate(
         patience=in_seconds(patience, "patience"),
         columns=ColumnsToKeep(collection, {TAG_FIELD}) if index and keep is None else None,
         answers=None if judged is None else make_answers(collection, judged),
+        yes=yes,
     )
     return Decisions(
         run.decide(records),
@@ -241,7 +250,9 @@ def _read_settings(collection: Collection, *, index: bool) -> Settings:
 class GateRun:
     """Decides about documents, one after the other.
 
-    With a `destination` they are indexed; `interval` holds what is not verified yet.
+    With a `destination` they are indexed; `interval` holds what is not verified yet. `rejected` has
+    the normal forms of some documents, by one that they are near to, and `templates` those of them
+    that are held instead if not `yes`.
     """
 
     collection: Collection
@@ -255,7 +266,10 @@ class GateRun:
     patience: float = 0.0
     columns: ColumnsToKeep | None = None
     answers: GateAnswers | None = None
+    yes: bool = True
     interval: Interval = field(default_factory=Interval)
+    rejected: dict[str, list[str]] = field(default_factory=dict)
+    templates: dict[str, Template] = field(default_factory=dict)
 
     def find_gaps(self) -> list[str]:
         """Say how many documents of the collection have no signature."""
@@ -296,6 +310,9 @@ class GateRun:
         self.failures.warn()
         if self.answers is not None:
             self.answers.count().warn()
+        for template in self.templates.values():
+            LOG.warning("held, not rejected, as it seems to be a template: %s; with yes such are"
+                        " rejected", template)  # fmt: skip
 
     def _verify(self) -> None:
         """See that Solr has what was indexed, and report what it loses each time as failed."""
@@ -324,7 +341,35 @@ class GateRun:
             self.finder = replace(self.finder, is_sure=True)
         decisions, rows, matched = self._judge_found(batch, found, admitted)
         admitted.add(batch, rows, matched.hashes, self.policy.equality)
-        return decisions
+        return decisions if self.yes else self._hold_templates(decisions)
+
+    def _hold_templates(self, decisions: list[Decision]) -> list[Decision]:
+        """Hold what is rejected only for a likeness that is that of a template."""
+        groups = [self._group(one) if one.action == REJECT else "" for one in decisions]
+        for id in {*groups} - {""}:
+            template = self.templates.get(id) or find_template(id, 0, 0.0, self.rejected[id])
+            if template and template.is_regular and template.texts >= SEVERAL:
+                held = template.documents + groups.count(id)
+                self.templates[id] = replace(template, documents=held)
+        return [
+            replace(one, action=HOLD, reason=f"{one.reason}, but as in a template")
+            if id in self.templates
+            else one
+            for one, id in zip(decisions, groups, strict=True)
+        ]
+
+    def _group(self, decision: Decision) -> str:
+        """Group a rejected document with others near the same one, "" if it is an exact copy."""
+        bound, ids = self.policy.reject, [match.id for match in decision.matches]
+        if bound is None or not ids or not floor(bound) <= decision.matches[0].similarity < 1:
+            return ""
+        id = next((id for id in ids if id in self.rejected), ids[0])
+        forms = self.rejected.setdefault(id, [])
+        if len(forms) < MOST_TEXTS:
+            forms.append(normalize(decision.document.text))
+        if len(self.rejected) > MOST_GROUPS:
+            del self.rejected[next(iter(self.rejected))]
+        return id
 
     def decide_apart(self, requests: Sequence[Sequence[Document]]) -> list[list[Decision] | None]:
         """Decide about the documents of each request as a gate of its own does.

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
+import neardup_solr as nd
 from neardup_solr.solr.collection import Collection
 from tests.solr.cli.conftest import Run
 
@@ -71,3 +74,23 @@ def test_a_filter_that_tears_clusters_is_told(run: Run, solr: Collection, tmp_pa
     assert torn.format("is") in run(*of_a).stderr
     assert "torn" not in run("duplicates", "--mark").stderr
     assert "torn" not in run("duplicates", "--undo").stderr
+
+
+def test_templates_are_marked_only_with_yes(run: Run, solr: Collection, tmp_path: Path) -> None:
+    """Alerts that differ in host and percentage are no copies: nothing is marked unasked."""
+    source = tmp_path / "alerts.csv"
+    rows = [f"{n},disk usage on web-{n} is {70 + n} percent of the volume var" for n in range(20)]
+    source.write_text("id,text\n" + "\n".join(rows) + "\n")
+    run("index", str(source))
+    command = ("duplicates", "--measure", "words", "--mark")
+    refused = run(*command)
+    assert refused.returncode == 2
+    assert "share “disk usage on … is … percent of the volume var”" in refused.stderr
+    assert "nothing was marked: add --yes" in refused.stderr
+    assert solr.count(["neardup_cluster:[* TO *]"]) == 0
+    found = nd.duplicates(solr, measure="words")
+    with pytest.raises(nd.TemplateError):
+        nd.mark(solr, found)
+    assert nd.mark(solr, found, dry_run=True).marked == 20
+    assert run(*command, "--yes").returncode == 0
+    assert solr.count(["neardup_cluster:[* TO *]"]) == 20

@@ -490,3 +490,28 @@ def test_the_progress_of_a_list_has_a_share(solr: Collection) -> None:
     assert {one.stage: one.share for one in seen} == {"deciding": 1.0, "indexing": 1.0}
     list(nd.gate(iter(news), solr, on_progress=seen.append))
     assert seen[-1].share is None
+
+
+@pytest.mark.parametrize("batch", [1, 50])
+def test_templates_are_held_and_copies_rejected(
+    solr: Collection, batch: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Alerts that would be rejected for each other are held, from the fifth on or its batch."""
+    alerts = [
+        document(str(n), f"disk usage on web {n} is {70 + n} percent of the volume var")
+        for n in range(20)
+    ]
+    nd.index([alerts[0], document("fox", FOX), document("lamp", LAMP)], solr)
+    coming = [*alerts[1:], document("copy", alerts[0].text), document("near", f"{LAMP} again")]
+    asked: dict[str, Any] = {"reject": 0.6, "batch": batch}
+    made = actions(nd.gate(coming, solr, **asked))
+    count = 4 if batch == 1 else 0  # before it can be seen that they are a template
+    expected = ["reject"] * count + ["hold"] * (19 - count)
+    assert [made[one.id] for one in alerts[1:]] == expected
+    assert (made["copy"], made["near"]) == ("reject", "reject")
+    (said,) = [line.getMessage() for line in caplog.records]
+    assert f"{19 - count} documents share “disk usage on web … is … percent" in said
+    caplog.clear()
+    made = actions(nd.gate(coming, solr, yes=True, **asked))
+    assert set(made.values()) == {"reject"}
+    assert not caplog.records

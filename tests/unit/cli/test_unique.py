@@ -158,3 +158,27 @@ def test_several_files_are_one_source(folder: Path) -> None:
     assert '"id":"2@row3","other_id":"5"' in ran.stdout
     assert "a.csv, line 6: 1 field, but the header has 2" in ran.stderr
     assert "Of 6 records, 2 are in c.jsonl, 3 removed" in ran.stderr
+
+
+ALERTS = [f"Disk usage on web-{n} is {70 + n} percent of the volume" for n in range(20)]
+
+
+def test_templates_are_removed_only_after_a_question(folder: Path) -> None:
+    """Without --yes nothing is written where nobody can be asked; a report is only warned of."""
+    rows = "".join(f"{n},{text}\n" for n, text in enumerate(ALERTS))
+    (folder / "alerts.csv").write_text(f"id,text\n{rows}")
+    before = sorted(folder.iterdir())
+    command = ["duplicates", "alerts.csv", "--measure", "words"]
+    for option in ("--unique", "--removed"):
+        ran = CliRunner().invoke(parser(), [*command, option, "out.csv", "-o", "page.html"])
+        assert ran.exit_code == 2
+        phrase = "20 documents (100 % of all) share “disk usage on … is … percent of the volume”"
+        assert phrase in ran.stderr
+        assert "differ in web-0, web-1, web-2 and in 70, 71, 72; --equal numbers" in ran.stderr
+        assert "nothing was written: add --yes" in ran.stderr
+        assert sorted(folder.iterdir()) == before
+    ran = CliRunner().invoke(parser(), [*command, "--unique", "out.csv", "--yes"])
+    assert (ran.exit_code, ran.stderr.count("A template, not copies")) == (0, 1)
+    assert "1 is in out.csv, 19 removed" in ran.stderr
+    ran = CliRunner().invoke(parser(), command)
+    assert (ran.exit_code, ran.stderr.count("A template, not copies")) == (0, 1)

@@ -21,6 +21,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr import demo
 from neardup_solr.arguments import Way
+from neardup_solr.checkpoint import ArrayCheckpoint
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures.words import similarity, word_distance
 from neardup_solr.minhash import make_entry
@@ -419,6 +420,27 @@ def test_a_late_interrupt_keeps_the_checkpoint(
     found = nd.duplicates(documents(CHAIN), **LOOSE, checkpoint=path, output=report)
     assert not path.exists()
     assert len(nd.read_pairs(report)) == len(found.pairs)
+
+
+def test_checkpoints_survive_a_cut(tmp_path: Path) -> None:
+    """A part that was being written when all ended is dropped, those before it are there."""
+    import numpy as np
+
+    path = tmp_path / "work"
+    parts = [(np.arange(n), np.ones(n)) for n in (3, 5, 2)]
+    with ArrayCheckpoint(path, "some work", arrays=2) as kept:
+        for part in parts:
+            kept.keep(part)
+    whole = path.read_bytes()
+    for cut in range(len(whole) - 1, len(whole) - 100, -7):
+        path.write_bytes(whole[:cut])
+        with ArrayCheckpoint(path, "some work", arrays=2) as kept:
+            found = list(kept.kept())
+            assert len(found) == 2
+            kept.keep(parts[2])
+            assert [len(one) for one, _ in kept.kept()] == [3, 5, 2]
+    with ArrayCheckpoint(path, "other work", arrays=2) as kept:
+        assert list(kept.kept()) == []
 
 
 def test_demo_listings_against_all_pairs_that_share_a_band() -> None:

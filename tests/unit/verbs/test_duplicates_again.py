@@ -199,7 +199,7 @@ def test_an_appended_file(tmp_path: Path) -> None:
 
 
 def test_other_settings_start_over(tmp_path: Path) -> None:
-    """Other limits, measures or settings: everything is compared, and it says why."""
+    """Other limits, measures or settings, and `full`: everything is compared, and it says why."""
     now, known = documents(texts(100, seed=5)), tmp_path / "known"
     nd.duplicates(now, remember=known)
     other = Changes(
@@ -210,6 +210,9 @@ def test_other_settings_start_over(tmp_path: Path) -> None:
     assert nd.duplicates(now, remember=known).since == other
     assert nd.duplicates(now, remember=known, settings={"shingle_size": 2}).since == other
     assert nd.duplicates(now, remember=known).since == other
+    assert nd.duplicates(now, remember=known, full=True).since == Changes(
+        reason="`full` was asked for"
+    )
     assert of_again(nd.duplicates(now, remember=known, linkage="complete").since)
 
 
@@ -234,19 +237,21 @@ def test_aligned_is_compared_in_full(tmp_path: Path) -> None:
     assert not (tmp_path / "known").exists()
 
 
-def test_a_damaged_file_starts_over(tmp_path: Path) -> None:
-    """One byte of the results is another, or the file is cut short, or nothing is in it."""
+@pytest.mark.parametrize("at", [60, 400, -5])
+def test_a_damaged_file_starts_over(tmp_path: Path, at: int) -> None:
+    """One byte is another, in the header or in what follows; or the file is cut short."""
     now, known = documents(texts(100, seed=7)), tmp_path / "known"
     full = nd.duplicates(now, remember=known)
     kept = known.read_bytes()
     damaged = bytearray(kept)
-    damaged[len(kept) // 2] ^= 1
-    for content in (bytes(damaged), kept[: len(kept) // 2], b"", bytes(100)):
+    damaged[at] ^= 1
+    for content in (bytes(damaged), kept[:at], b"", bytes(100)):
         known.write_bytes(content)
         found = nd.duplicates(now, remember=known)
         what = "damaged" if content else "empty"
         assert found.since == Changes(reason=f"known is {what}")
         assert result(found) == result(full)
+        assert known.read_bytes() == kept
 
 
 def test_another_file_is_left_alone(tmp_path: Path) -> None:
@@ -261,8 +266,10 @@ def test_another_file_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_what_does_not_go_together() -> None:
-    """Two sides."""
+    """`full` without a file, and two sides."""
     now = documents(["a b", "b c"])
+    with pytest.raises(nd.ArgumentError, match="`full` goes with `remember`; name a file"):
+        nd.duplicates(now, full=True)
     with pytest.raises(nd.ArgumentError, match="`remember` is for one source"):
         nd.duplicates(now, against=now, remember="known")
 
@@ -314,7 +321,7 @@ def test_what_cannot_be_remembered_costs_nothing(
     def fail(path: Path, *_: object) -> None:
         raise nd.SourceError(str(path), "cannot be written (No space left on device)", "make room")
 
-    monkeypatch.setattr(previous_run, "write_arrays", fail)
+    monkeypatch.setattr(previous_run, "write", fail)
     found = nd.duplicates(now, remember=known, output=tmp_path / "pairs.csv")
     assert found.pairs
     assert found.remembered is None

@@ -45,7 +45,7 @@ def compare(source: Path, suffix: str, on_repeat: Any, **reading: Any) -> list[l
     unique, removed, rejected = files
     found = nd.duplicates(
         source, unique=unique, removed=removed, rejected=rejected, on_repeat=on_repeat,
-        min_similarity=0.7, on_error=lambda error: None, **reading,
+        min_similarity=0.7, yes=True, on_error=lambda error: None, **reading,
     )  # fmt: skip
     assert found.unique is not None
     counts = (found.unique.kept, found.unique.removed + found.unique.repeated, found.failed)

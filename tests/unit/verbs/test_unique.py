@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import pickle
 import re
 from io import BytesIO
 from pathlib import Path
@@ -267,12 +268,12 @@ def test_no_pair_is_left(linkage: Any, canonical: str, measure: Any, tmp_path: P
     source, unique = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     documents = [{"id": one.id, "text": one.text} for one in read(demo.listings())]
     source.write_text("".join(json.dumps(one) + "\n" for one in documents))
-    found = nd.duplicates(source, unique=unique, canonical=canonical, **how)
+    found = nd.duplicates(source, unique=unique, canonical=canonical, **how, yes=True)
     assert len(found.clusters) > 10
     assert nd.duplicates(unique, **how).pairs == ()
     spilled = tmp_path / "spilled.jsonl"
     nd.duplicates(
-        source, unique=spilled, canonical=canonical, memory=1 << 20, spill=tmp_path, **how
+        source, unique=spilled, canonical=canonical, yes=True, memory=1 << 20, spill=tmp_path, **how
     )
     assert spilled.read_bytes() == unique.read_bytes()
     ids = {row["id"] for row in rows_of(unique)}
@@ -540,7 +541,9 @@ def test_a_damaged_file_gives_what_is_whole(tmp_path: Path) -> None:
     texts = "".join(f"{at},words {at * at} {at} of their own {-at}\n" for at in range(50_000))
     content = gzip.compress(f"id,text\n{texts}".encode())
     source.write_bytes(content[: len(content) // 2])
-    found = nd.duplicates(source, unique=unique, removed=tmp_path / "gone.csv", by="bands")
+    found = nd.duplicates(
+        source, unique=unique, removed=tmp_path / "gone.csv", by="bands", yes=True
+    )
     told = found.unique
     assert told is not None
     assert told.failed == 1
@@ -559,7 +562,9 @@ def test_of_a_damaged_table_all_that_is_whole_is_copied(tmp_path: Path) -> None:
     at = pq.ParquetFile(source).metadata.row_group(2).column(1).data_page_offset
     content[at + 40 : at + 4_000] = bytes(3_960)
     source.write_bytes(content)
-    found = nd.duplicates(source, unique=unique, removed=tmp_path / "gone.parquet", by="bands")
+    found = nd.duplicates(
+        source, unique=unique, removed=tmp_path / "gone.parquet", by="bands", yes=True
+    )
     told = found.unique
     assert told is not None
     assert (told.failed, told.kept + told.removed) == (1, found.documents)
@@ -632,3 +637,38 @@ def test_a_part_that_changes_or_would_be_overwritten_is_noticed(tmp_path: Path) 
 
     with pytest.raises(SourceError, match="changed while it was read"):
         nd.duplicates(tmp_path / "all", unique=tmp_path / "u.csv", on_progress=write_to_one)
+
+
+def test_templates_are_an_error_without_yes(tmp_path: Path) -> None:
+    """The error has the facts, survives pickling, and nothing is written."""
+    source, unique = tmp_path / "in.csv", tmp_path / "out.csv"
+    rows = [f"{n},pump {n} of station {n}b is at {n} bar again today" for n in range(10)]
+    source.write_text("id,text\n" + "\n".join(rows) + "\n")
+    how: dict[str, Any] = {"measure": "words", "checkpoint": tmp_path / "half"}
+    with pytest.raises(nd.TemplateError, match="share “pump … of station … is at … bar") as refused:
+        nd.duplicates(source, unique=unique, **how)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+    (one,) = pickle.loads(pickle.dumps(refused.value)).templates
+    assert (one.documents, one.is_regular, one.values[0]) == (10, True, ("0", "1", "2"))
+    asked: list[nd.Duplicates] = []
+
+    def decline(found: nd.Duplicates) -> bool:
+        asked.append(found)
+        return False
+
+    with pytest.raises(nd.TemplateError):
+        nd.duplicates(source, removed=unique, yes=decline, **how)
+    assert asked[0].templates == refused.value.templates
+    found = nd.duplicates(source, unique=unique, yes=True, **how)
+    assert (found.unique and found.unique.removed, found.templates) == (9, (one,))
+    assert found.at(0.6).templates == (one,)
+    assert found.at(1.0).templates == ()
+    assert found.at(1.0).doubt == ""
+
+
+def test_a_result_of_templates_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    """Where nothing is removed, one line tells of it."""
+    rows = [(str(n), f"pump {n} of station {n}b is at {n} bar again today") for n in range(10)]
+    found = nd.duplicates(rows, measure="words")
+    assert [line.getMessage() for line in caplog.records] == [found.doubt]
+    assert "`equal` numbers" in found.doubt

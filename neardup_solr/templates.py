@@ -1,0 +1,140 @@
+"""Templates: texts that share one phrase and say something else each in the same places of it.
+
+Alerts of many hosts, invoices and form letters are near-duplicates by any measure, and no copies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from rapidfuzz.distance import Levenshtein
+
+from neardup_solr.records import AnyId
+
+WORDS = 1_000  # at either end of a text that are looked at
+FEWEST = 3  # texts; two always differ in the same places
+# A place is shared if at most this part of the pairs of texts differ there, and a slot from the
+# other part on, and more for few texts, of which a single edit parts many pairs.
+SHARED, SLOT, OF_FEW = 0.2, 0.5, 1.5
+IN_SLOTS, IN_PHRASE = 2 / 3, 0.25  # of all differences, and of the words, at least
+# Worth a question: a template of so many texts, or of fewer that are much of all, or a cluster of
+# another kind that is; or so many small templates, if they are most of the clusters.
+MANY, SEVERAL, LARGE, MUCH, MOST = 8, 5, 20, 0.25, 0.5
+_DIGIT = re.compile(r"\d")
+PHRASE, VALUE, VALUES, SLOTS = 80, 30, 3, 2  # characters and numbers of what is shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """A cluster of documents that may be no copies, and what they share.
+
+    `cluster` is its id; it has `documents`, which are the part `share` of all, and at least `texts`
+    different ones; `differing` is the part of its pairs that are not equal. `phrase` is what all
+    share, in normal form, with … where they differ; `values` are examples of what they say there,
+    for each of some slots. `is_regular` if they differ in the same places, so that it is a
+    template; others are only large.
+    """
+
+    cluster: AnyId
+    documents: int
+    share: float
+    texts: int
+    differing: float
+    phrase: str
+    values: tuple[tuple[str, ...], ...]
+    is_regular: bool
+
+    @property
+    def has_numbers(self) -> bool:
+        """True if the documents differ in numbers in one of the places."""
+        return any(all(map(_DIGIT.search, some)) for some in self.values)
+
+    def __str__(self) -> str:
+        share = f" ({100 * self.share:.0f} % of all)" if self.share >= 0.01 else ""
+        phrase = f"share “{self.phrase}”" if self.phrase else "are linked, but no copies"
+        values = " and in ".join(", ".join(some) for some in self.values)
+        differ = f", and differ in {values}" if values and self.is_regular else ""
+        return f"{self.documents:,} documents{share} {phrase}{differ}"
+
+
+def find_template(
+    cluster: AnyId, documents: int, share: float, forms: Sequence[str]
+) -> Template | None:
+    """Find what a cluster's documents share, by the normal forms of some, the canonical one first.
+
+    The words of each are aligned with those of the first one (Levenshtein). Copies that were edited
+    differ now here, now there, so that in each place most pairs agree. Documents of a template
+    differ where all others do. None for fewer than three different texts.
+    """
+    if len(set(forms)) < FEWEST:
+        return None
+    texts = [[*words[:WORDS], *words[WORDS:][-WORDS:]] for words in map(str.split, forms)]
+    rows = [_align(texts[0], other) for other in texts]
+    differing = [_differing(column) for column in zip(*rows, strict=True)]
+    least = SLOT + OF_FEW / len(forms)
+    in_slots = sum(part for part in differing if part >= least)
+    in_phrase = sum(part <= SHARED for part in differing[:-1])
+    runs = [(first, len(list(run))) for first, run in groupby(part <= SHARED for part in differing)]
+    phrase: list[str] = []
+    slots: list[dict[str, None]] = []
+    at = 0
+    for is_shared, size in runs:
+        part = slice(at, at + size)
+        at += size
+        phrase.append(" ".join(texts[0][part]) if is_shared else "…")
+        if max(differing[part]) >= least:
+            values = (" ".join(filter(None, (" ".join(w) for w in row[part]))) for row in rows)
+            slots.append(dict.fromkeys(_cut(value, VALUE) for value in values if value))
+    return Template(
+        cluster=cluster,
+        documents=documents,
+        share=share,
+        texts=len(set(forms)),
+        differing=_differing(forms),
+        phrase=_cut(" ".join(phrase), PHRASE) if in_phrase else "",
+        values=tuple(tuple(values)[:VALUES] for values in slots[:SLOTS]),
+        is_regular=in_slots >= IN_SLOTS * sum(differing) > 0
+        and in_phrase >= IN_PHRASE * len(texts[0]),
+    )
+
+
+def choose_doubtful(clusters: Iterable[Template]) -> tuple[Template, ...]:
+    """Choose the clusters to ask about before documents are removed, the largest first."""
+    known = list(clusters)
+    regular = [one for one in known if one.is_regular]
+    small = [one for one in regular if one.texts < SEVERAL]
+    are_most = len(small) >= max(SEVERAL, MOST * len(known))
+    return tuple(
+        one
+        for one in known
+        if (one.is_regular and one.texts >= MANY)
+        or (one.is_regular and one.texts >= SEVERAL and one.share >= MUCH)
+        or (one.documents >= LARGE and one.share >= MUCH and one.differing >= SLOT)
+        or (one.is_regular and are_most)
+    )
+
+
+def _align(first: Sequence[str], other: Sequence[str]) -> list[tuple[str, ...]]:
+    """List what another text has in the place of each word of the first one, and at its end."""
+    places = [[word] for word in [*first, ""]]
+    for edit in Levenshtein.editops(first, other):
+        word = "" if edit.tag == "delete" else other[edit.dest_pos]
+        if edit.tag == "insert":
+            places[edit.src_pos].insert(-1, word)
+        else:
+            places[edit.src_pos][-1] = word
+    return list(map(tuple, places))
+
+
+def _differing(values: Sequence[object]) -> float:
+    """Compute the part of all pairs that are not equal, 0 if there is no pair."""
+    pairs = len(values) * (len(values) - 1)
+    return 1 - sum(n * (n - 1) for n in Counter(values).values()) / pairs if pairs else 0.0
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
