@@ -54,6 +54,9 @@ def duplicates(
     first = next(iter([*outputs, *filter(None, files.values())]), None)
     if first is not None and first.name and given["checkpoint"] is None:
         given["checkpoint"] = first.with_name(f"{first.name}.unfinished")
+    if against is not None:
+        given["against"] = find_side(against, given.address)
+    options.choose_columns(given)
     if not given["texts"]:
         given["texts"] = _choose_texts(
             outputs,
@@ -62,8 +65,6 @@ def duplicates(
         )
     with _say_if_unfinished(given["checkpoint"]), show.watch(comparing="pairs") as watching:
         place = given["source"] = source or given.connect(check=_require_markable if mark else None)
-        if against is not None:
-            given["against"] = find_side(against, given.address)
         show.compile_kernel()
         removes = bool(given["unique"] or given["removed"])
         found = nd.duplicates(

@@ -10,6 +10,7 @@ import inspect
 import io
 import os
 import re
+import shlex
 import sys
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -297,6 +298,27 @@ def repeat_options(heading: str) -> list[str]:
 
 def _spell_value(value: Any) -> str:
     return join_names(value) if isinstance(value, tuple) else str(value)
+
+
+def choose_columns(given: Given, *, by_fields: bool = True) -> list[str]:
+    """Add the columns of a source without a text to what was typed, and say which.
+
+    Return the options that would ask for them.
+    """
+    from neardup_solr.verbs import columns
+
+    chosen = columns.choose_columns(given, by_fields=by_fields) if given["source"] else None
+    if chosen is None:
+        return []
+    given.update(chosen.arguments)
+    flags = {"id": "--id-field", "text": "--text-field", "fields": "--field"}
+    words: list[str] = []
+    for name, value in chosen.arguments.items():
+        for one in [value] if isinstance(value, str) else value:
+            words += [flags[name], one if name == "id" else join_names([one])]
+    for line in chosen.lines(lambda _: shlex.join(words)):
+        show.say(show.printable(line))
+    return words
 
 
 def spell_settings(settings: Settings, names: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import neardup_solr as nd
-from neardup_solr.cli import show
+from neardup_solr.cli import options, show
 from neardup_solr.cli.options import Given
 from neardup_solr.files import private
 
@@ -20,6 +20,7 @@ REDIRECT = '<!DOCTYPE html><meta http-equiv="refresh" content="0; url={0}"><a hr
 def review(given: Given) -> int:
     """Judge pairs in the browser, those first whose answer helps most."""
     given.require_source("SOURCE")
+    options.choose_columns(given)
     given["source"] = given["source"] or given.connect()
     show.compile_kernel()
     with ExitStack() as shown, TemporaryDirectory(prefix="neardup-") as folder:

@@ -187,6 +187,10 @@ TEXTS: dict[str, dict[str, str]] = {
             "COLUMN: Column of the text (repeatable, or a,b: they are joined; a name with a comma"
             """ in quotes, '"a, b",c')."""
         ),
+        "duplicates.text review.text tune.text": (
+            "COLUMN: Column of the text (repeatable, or a,b: they are joined; a name with a comma"
+            """ in quotes, '"a, b",c'). If there is no text, columns are chosen by their values."""
+        ),
         "gate.text": (
             "COLUMN: Column of the text (repeatable, or a,b: they are joined) [default: the text"
             " fields of the collection; text for one of ours]."

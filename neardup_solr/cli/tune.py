@@ -28,6 +28,7 @@ def tune(given: Given, *, format: TableOrJson = "table") -> int:
     source = given["source"]
     given.require_source("SOURCE")
     failures: list[Exception] = []
+    chosen = options.choose_columns(given, by_fields=bool(given["answers"]))
     target = None if source else given.connect()
     if source:
         show.say_if_typed(source, "documents")
@@ -42,7 +43,7 @@ def tune(given: Given, *, format: TableOrJson = "table") -> int:
     found = cast("Tuning", nd.tune(**given, on_error=failures.append))
     _say_failures(failures)
     place = target.place if target else nd.errors.place(given.collection or "NEW", given.address)
-    follow = _spell_commands(found, source, place, options.repeat_options(READ))
+    follow = _spell_commands(found, source, place, [*options.repeat_options(READ), *chosen])
     show.print_rows(_format_json(found) if format == "json" else _table(found, follow))
     return 1 if failures else 0
 

@@ -262,7 +262,7 @@ def make_column(
     parsed: list[tuple[float, ...]] = []
     numbers, example, unread = [], None, 0
     for value in values:
-        text = as_text(value)
+        text = as_text(value).strip()  # a blank is no value
         if (number := of_texts.get(text)) is None:
             key, meaning = _read_value(kind, text)
             example = text if text and not key and example is None else example

@@ -23,10 +23,11 @@ import stat
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
@@ -75,6 +76,7 @@ FORMATS: Final = tuple(dict.fromkeys([*SUFFIXES.values(), "folder"]))
 # What is read first, to see whether the source is of that format at all.
 FIRST_RECORDS: Final = 1_000
 FIRST_CHARACTERS: Final = 2**24
+LOOKED_AT: Final = 20_000  # of a file, of which some show how its columns are
 
 
 # What may be wrong if most records are bad.
@@ -262,21 +264,24 @@ def with_ids(source: Opened, format: str) -> Opened:
         return with_ids_of_lines(source)
     if reading.guess == "refuse":
         return source
-    if format in BINARY:
-        from neardup_solr.sources.raw import names_of
-
-        names = names_of(source, format) or []
-    else:
-        head, source = begun(source, are_enough)
-        if format in WITH_DELIMITER:
-            names = first_fields(source, head, format)
-        else:
-            from neardup_solr.sources.json import first_names
-
-            names = first_names(head)
+    names, source = _read_names(source, format)
     if names:  # if there are none, that is said when it is read
         reading = choose_id(source, names, reading)
     return replace(source, reading=replace(reading, guess="none"))
+
+
+def _read_names(source: Opened, format: str) -> tuple[list[Any], Opened]:
+    """Read the names of columns, those of the first objects of JSON, none if that fails."""
+    if format in BINARY:
+        from neardup_solr.sources.raw import names_of
+
+        return names_of(source, format) or [], source
+    head, source = begun(source, are_enough)
+    if format in WITH_DELIMITER:
+        return first_fields(source, head, format), source
+    from neardup_solr.sources.json import first_names
+
+    return first_names(head), source
 
 
 def _parts(
@@ -341,6 +346,46 @@ def as_written(source: SourceLike, *, reading: Reading) -> RawRecords:
     parts = _with_ids(_parts(paths_of(source) or [], reading, refuses_mixed=True))
     reading = parts[0][0].reading
     return of_parts([(replace(p, begun=None), format or "lines") for p, format in parts], reading)
+
+
+def column_names(source: SourceLike, *, reading: Reading) -> list[Any]:
+    """Read the names of the columns of a source, none if it has no columns, or is read once.
+
+    Raises as `documents` does.
+    """
+    paths = paths_of(source)
+    if paths is None:
+        from neardup_solr.sources.frames import names_of
+
+        return names_of(source)
+    parts = _parts(paths, reading)
+    if not all(part.path is not None and part.path.is_file() for part, _ in parts):  # but a pipe
+        return []
+    part, format = parts[0]
+    return [] if format in (None, *WITHOUT_COLUMNS) else _read_names(part, format)[0]
+
+
+def read_rows(source: SourceLike, *, reading: Reading, most: int) -> list[dict[Any, Any]]:
+    """Read up to twice `most` rows with all columns, evenly from the whole, or from its beginning.
+
+    Raises as `documents` does.
+    """
+    if paths_of(source) is None:
+        from neardup_solr.sources.frames import rows_of
+
+        return rows_of(source, most)
+    held, step, rows = list[Any](), 1, list[dict[Any, Any]]()
+    with suppress(Unusable):  # a header that cannot be read
+        raw = as_written(source, reading=reading)
+        for at, record in enumerate(islice(raw.records, LOOKED_AT)):
+            if at % step == 0 and record is not None:
+                held.append(record)
+            if len(held) > 2 * most:
+                held, step = held[::2], 2 * step
+    for record in held:
+        with suppress(ValueError, RecursionError):
+            rows.append(raw.row(record))
+    return rows
 
 
 def format_of(source: SourceLike, *, reading: Reading) -> str:

@@ -6,9 +6,9 @@ rows at a time: nothing is copied as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final
 
 from neardup_solr.errors import ArgumentError, RecordError, counted
@@ -89,6 +89,47 @@ def _frame(given: Any, source: Opened) -> Iterator[Piece] | None:
     if any(hasattr(given, door) for door in doors):
         return read_arrow(source, _batches(given, source))
     return None
+
+
+def names_of(given: Any) -> list[Any]:
+    """List the columns of what can be read again, a named index of pandas too, or none."""
+    library, kind = origin(given)
+    if (library, kind) == ("pandas", "DataFrame"):
+        inner = [name for name in given.index.names if name not in (None, *given.columns)]
+        return [*inner, *given.columns]
+    if kind in ("DataFrame", "LazyFrame"):
+        return list(given.collect_schema().names())
+    if hasattr(given, "to_batches"):
+        return list(given.schema.names)
+    if hasattr(given, "keys") and hasattr(given, "__getitem__"):
+        return list(given.keys())
+    if not isinstance(given, list | tuple) or any(_kind(one) != MAPPING for one in given[:1]):
+        return []
+    few = given[:FIRST_OBJECTS]
+    return list(dict.fromkeys(name for one in few if _kind(one) == MAPPING for name in _names(one)))
+
+
+def rows_of(given: Any, most: int) -> list[dict[Any, Any]]:
+    """Read up to twice `most` rows of what has such columns, evenly from the whole if it can be."""
+    library, kind = origin(given)
+    if kind == "LazyFrame":
+        return list(given.head(most).collect().to_dicts())
+    step = max(1, len(given) // most) if isinstance(given, Sized) else 1
+    if (library, kind) == ("pandas", "DataFrame"):
+        has_more = len(names_of(given)) > len(given.columns)
+        few = given.iloc[::step].reset_index() if has_more else given.iloc[::step]
+        return [dict(zip(few.columns, row, strict=True)) for row in few.itertuples(index=False)]
+    if kind == "DataFrame":
+        return list(given.gather_every(step).to_dicts())
+    if hasattr(given, "to_batches"):  # a table, or a dataset
+        is_there = isinstance(given, Sized)
+        few = given.take([*range(0, len(given), step)]) if is_there else given.head(most)
+        return list(few.to_pylist())
+    if not isinstance(given, list | tuple):
+        names, rows = list(given.keys()), zip(*given.values(), strict=False)
+        return [dict(zip(names, row, strict=True)) for row in islice(rows, most)]
+    few = (one for one in given[::step] if _kind(one) == MAPPING)
+    return [dict(one._asdict() if hasattr(one, "_fields") else one) for one in few]
 
 
 def origin(given: object) -> tuple[str, str]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
+from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -210,7 +211,7 @@ def choose_id(source: Opened, names: Iterable[object], reading: Reading) -> Read
     names = list(names)
     if reading.guess != "number" or not reading.has_ids or matches(reading.id, names):
         return reading
-    if any(isinstance(name, str) and _LIKE_ID.search(_apart(name)) for name in names):
+    if any(isinstance(name, str) and is_like_id(name) for name in names):
         return reading
     source.on_notice(f"{source.name} has no column of ids: its records are numbered from 1")
     return replace(reading, id=ROW)
@@ -224,9 +225,9 @@ def number_them(reading: Reading) -> str:
     return f"{step}, if no other source comes into the collection: numbers would replace each other"
 
 
-def _apart(name: str) -> str:
-    """A name in small letters, with blanks between its words: adId has two."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+def is_like_id(name: str) -> bool:
+    """Tell whether a column is named as ids are. Its words may be joined: adId has two."""
+    return _LIKE_ID.search(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()) is not None
 
 
 def are_there(names: Sequence[object], reading: Reading) -> bool:
@@ -491,7 +492,7 @@ def _join_texts(values: tuple[object, ...], reading: Reading) -> str:
 
 def _spell(value: object) -> object:
     """Write a number or a date as people do: 2024.0 is 2024, and midnight is no part of a day."""
-    if not isinstance(value, int | float | date):
+    if not isinstance(value, int | float | date | Decimal):
         return value
     if value != value:  # NaN, and no time
         return None

@@ -23,6 +23,7 @@ from neardup_solr.records import Document, filter_usable, ordered
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import SourceLike, reading_of
+from neardup_solr.verbs.columns import fill_in
 from neardup_solr.verbs.evaluate.answers import id_pairs, known_pairs
 
 if TYPE_CHECKING:
@@ -178,17 +179,17 @@ def tune(
     the collection has no signatures or too few documents, or if none of the known pairs is in it;
     SourceError if a file cannot be read, SolrError if Solr does not answer.
     """
-    given = {name: value for name, value in locals().items() if name in OF_MODELS}
+    given = locals() | fill_in(locals(), by_fields=answers is not None)
     if answers is not None:
         from neardup_solr.verbs.duplicates.training import train
 
         require(known is None, "`known` is for bands, and `answers` for a model", "leave one out")
-        return train(**given)
+        return train(**{name: given[name] for name in OF_MODELS})
     of_model = fields is None and against is None and by is None and output is None
     require(of_model, "`fields`, `by`, `against` and `output` are for a model", NAME_ANSWERS)
     demand = Demand(catch=catch, miss=miss, avoid=avoid, load=load)
     check_sizes(hashes, sample)
-    reading, failures = reading_of(locals(), "number"), Failures(on_error)
+    reading, failures = reading_of(given, "number"), Failures(on_error)
     told = () if known is None else known
     pairs = sorted(
         {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -37,6 +37,7 @@ from neardup_solr.memory import Spill
 from neardup_solr.progress import LOG, Callbacks, OnError, OnProgress
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import Reading, is_collection, paths_of, reading_of
+from neardup_solr.verbs.columns import fill_in
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified, find_candidates
 from neardup_solr.verbs.duplicates.group import group
 from neardup_solr.verbs.duplicates.inputs import Compared, Gathered, gather
@@ -130,6 +131,9 @@ class Options:
 
     def __post_init__(self) -> None:
         self._check_sides()
+        given = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+        for name, value in fill_in(given).items():
+            setattr(self, name, value)
         self._check_model()
         self._check_fields()
         self.limits = Limits(max_distance=self.max_distance, min_similarity=self.min_similarity)
@@ -364,7 +368,9 @@ def duplicates(
     is text (compared as by "aligned"), exact, a number or a date; a missing value is no evidence.
     What each field says is learnt from all candidates, without answers; the similarity is the
     probability that the two are the same, 0.5 or more by default. Candidates come from the fields
-    of a source together, or from `text`; in a collection, from the text that was indexed.
+    of a source together, or from `text`; in a collection, from the text that was indexed. If a
+    source has no column "text", and no other one is named, fields, or a text, and the id are chosen
+    by the values of its columns; two lines are logged on what was chosen and left out.
 
     Of a collection only documents that match `fq`, Solr filter queries, are read. With `same`, the
     names of fields or columns (a tenant, a language), only documents with equal values of all of

@@ -35,6 +35,7 @@ from neardup_solr.progress import LOG, OnError, OnProgress
 from neardup_solr.records import AnyId, Cluster, key_of
 from neardup_solr.settings import Settings
 from neardup_solr.verbs.answer import find_name, open_answers, read_from
+from neardup_solr.verbs.columns import fill_in
 from neardup_solr.verbs.duplicates import Duplicates, duplicates
 from neardup_solr.verbs.duplicates.inputs import Compared
 from neardup_solr.verbs.review.doubts import compare_by_all, find_doubts, read_texts
@@ -242,12 +243,12 @@ def review(
     except ImportError as error:
         reason = f"a review needs {error.name}, which is not installed"
         raise SettingsError(reason, "pip install 'neardup-solr[serve]'") from None
+    given = locals() | fill_in(locals())
     if reach is None:
-        reach = REACH if fields is None else REACH_BY_FIELDS
+        given["reach"] = reach = REACH if given["fields"] is None else REACH_BY_FIELDS
     reason = f"`port` cannot be {port}"
     require(0 <= port < 1 << 16, reason, "leave it out: one that is free is taken")
     require(0 <= reach <= 1, f"`reach` cannot be {reach:g}", "give 0 to 1, such as 0.1")
-    given = locals()
     token = secrets.token_urlsafe(24)
     step = "leave `port` out: one that is free is taken"
     with closing(bind("127.0.0.1", port, step)) as bound:  # before any work is done

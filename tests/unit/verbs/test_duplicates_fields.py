@@ -111,7 +111,7 @@ def test_the_text_of_candidates_may_be_another(tmp_path: Path) -> None:
 def test_what_cannot_be_compared(how: dict[str, Any], said: str) -> None:
     """What does not go together is one clear message."""
     with pytest.raises(ArgumentError, match=said):
-        nd.duplicates(invent(10, 2)[0], **how)
+        nd.duplicates(invent(10, 2)[0].assign(text="a"), **how)
 
 
 def test_records_that_say_little() -> None:

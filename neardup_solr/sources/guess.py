@@ -1,0 +1,379 @@
+"""Guess by which columns the records of a table are compared, from the values of some of them.
+
+Values tell, as columns are named in all languages; a name is a hint if it says id or note.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from neardup_solr.errors import ArgumentError
+from neardup_solr.measures.fields import MISSING, FieldColumn, FieldKind, as_text, make_column
+from neardup_solr.sources.record import ROW, is_like_id, matches
+from neardup_solr.text.normalize import normalize
+
+FEW = 20  # records, of which nothing is left out: chance makes values equal, or all unlike
+MOST_FIELDS = 16
+MOST_SHOWN = 12  # of the columns that are left out
+FILLED = 0.05  # of the records, which have a value at least
+MOST = 0.95  # of the values, which stand for all
+CONSTANT = 0.97  # of the values, which are one and the same
+PROSE, LONG_PROSE = 200, 500  # bytes of a value by the median
+NOTE = 30  # the same, of a column that is named like notes
+BESIDE_PROSE = 3  # columns at most, with which records are texts all the same
+TITLE = 12  # bytes
+DISTINCT = 0.5  # of the values, at least, of what tells records apart
+SHORT, CATEGORIES = 4, 50  # characters of a value, and values, that are categories
+SPAN = 20  # years: dates that only grow within it are those of entries
+WIDE = 4  # more digits than small amounts have large ones
+
+ONE_VALUE, UNIQUE, NUMBERS = "one value", "unique in each record", "numbers of rows"
+
+_NUMBER = re.compile(
+    r"(?P<before>[A-Z]{3}|[^\w\s.,(/-])?\s?[-+]?"
+    r"(?:\d{1,3}(?:[.,'\u2019 \u00a0\u202f]\d{3})+|\d+)(?P<rest>[.,]\d+)?(?:[eE][-+]?\d+)?"
+    r"(?P<behind>\s?(?:[^\W\d]{1,3}|[^\w\s.,:()/-]))?"
+)
+_CODE = re.compile(r"[!-~]*\d[!-~]*|[^@\s]+@[^@\s]+\.\w+|\w+://\S+|(?=.*\d)(?!.*[^\W\d_]{4}).+")
+_TOKEN = re.compile(r"\S+")
+_RANGE = re.compile(r"\D?\d+\D?\s*[-\u2010-\u2015]+\s*\D?\d+\D?")  # of pages
+_CLOCK = re.compile(r".*\d[T ](?!00?:00(?::00(?:\.0*)?)?(?:[Z+]|$))\d{1,2}:\d\d.*")
+_NOTE = re.compile(
+    r"note|comment|remark|remarq|bemerk|notiz|anmerk|observa|komment|備考|备注|примеч"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guess:
+    """Columns that were chosen: the id if none is named, and either fields or texts.
+
+    `left_out` has the reason for each other column; `more` of them tell less than the fields.
+    """
+
+    id: str | None
+    fields: dict[str, FieldKind] = field(default_factory=dict)
+    texts: tuple[str, ...] = ()
+    left_out: dict[str, str] = field(default_factory=dict)
+    more: int = 0
+
+    @property
+    def spelled(self) -> list[str]:
+        """The fields as `parse_fields` reads them."""
+        kinds = self.fields.items()
+        return [name if kind == "text" and ":" not in name else f"{name}:{kind}"
+                for name, kind in kinds]  # fmt: skip
+
+    def describe_left_out(self) -> str:
+        """Describe in a line what is not compared, "" if all is."""
+        shown = [f"{name} ({why})" for name, why in self.left_out.items()]
+        more = self.more + len(shown[MOST_SHOWN:])
+        shown = shown[:MOST_SHOWN] + ([f"{more:,} more that tell less"] if more else [])
+        return f"Left out: {', '.join(shown)}." if shown else ""
+
+
+# Reads named columns of all records, each with the number of its side.
+Read = Callable[[Sequence[str]], Iterable[tuple[int, Mapping[str, Any]]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Values:
+    """The values of a column as texts, "" for none, by side, and those that are there."""
+
+    name: str
+    sides: tuple[list[str], ...]
+    texts: list[str]
+    column: FieldColumn  # as codes
+
+    @property
+    def filled(self) -> float:
+        return len(self.texts) / max(sum(map(len, self.sides)), 1)
+
+    @property
+    def distinct(self) -> float:
+        return len(self.column.values) / max(len(self.texts), 1)
+
+    @property
+    def size(self) -> float:
+        """The bytes of a value by the median: a sign of Chinese, of three, says more than one."""
+        return float(np.median([len(text.encode("utf-8", "replace")) for text in self.texts]))
+
+    @property
+    def bits(self) -> float:
+        """What the column can tell: the entropy of its values, less those that are missing."""
+        shares = self.column.counts / max(len(self.texts), 1)
+        return float(-(shares * np.log2(shares)).sum()) * self.filled
+
+    def share(self, pattern: re.Pattern[str]) -> float:
+        """The share of the values that are wholly of a form."""
+        found = sum(pattern.fullmatch(text) is not None for text in self.texts)
+        return found / max(len(self.texts), 1)
+
+    def is_unique(self) -> bool:
+        """Tell whether no value is there twice on a side."""
+        return all(len({*filter(None, side)}) == len(side) - side.count("") for side in self.sides)
+
+    def are_numbers_of_rows(self) -> bool:
+        """Tell whether values are whole numbers that leave none out, or that only grow."""
+        if not all(text.isdecimal() and len(text) < 19 for text in self.texts):
+            return False
+        for side in self.sides:
+            numbers = np.array([text for text in side if text], dtype=np.int64)
+            steps = np.diff(numbers)
+            is_dense = len(numbers) and np.ptp(numbers) < 1.1 * len(numbers)
+            if not (is_dense or (steps > 0).all() or (steps < 0).all()):
+                return False
+        return True
+
+
+def guess_columns(
+    sides: Sequence[Sequence[Mapping[str, Any]]],
+    *,
+    id: str | None = None,
+    read: Read | None = None,
+) -> Guess | None:
+    """Choose columns by the values of some records, or None if there is no column to compare.
+
+    `sides` are the records of one source, or of two, with values as JSON has them. `id` is the
+    column of the ids, if it is named; else one of the name "id" is, or one that is unique and looks
+    like one. `read` reads columns of all records, if these are more: none is left out as a
+    constant, or as unique, that only some of them show to be so.
+    """
+    names = list(dict.fromkeys(name for side in sides for row in side for name in row))
+    columns = {}
+    for name in names:
+        values = [[row.get(name) for row in side] for side in sides]
+        if all(_is_plain(value) for side in values for value in side):
+            columns[name] = _look(name, [[as_text(one).strip() for one in side] for side in values])
+    ids = [[*columns][at] for at in matches(id or "id", columns)]
+    left_out = _find_reasons(columns, ids, read)
+    if id is None and not ids:
+        ids = [ROW if len(columns) == 1 else _choose_id(columns, left_out)]
+        id = ids[0]
+    others = {name: each for name, each in columns.items() if name not in ids}
+    left_out = {name: why for name, why in left_out.items() if name in others}
+    left_out |= dict.fromkeys((name for name in names if name not in columns), "no single values")
+    kept = {name: each for name, each in others.items() if name not in left_out}
+    if not kept:  # all records are equal
+        kept = {name: each for name, each in others.items() if each.texts}
+        left_out = {name: why for name, why in left_out.items() if name not in kept}
+    if not kept:
+        return None
+    if _count(columns) >= FEW:
+        joined = _find_joined([*kept.values()])
+        left_out |= joined
+        kept = {name: each for name, each in kept.items() if name not in joined}
+    fields = {name: _choose_kind(each) for name, each in kept.items()}
+    texts, notes = _choose_texts(kept, fields)
+    if texts:
+        left_out |= dict.fromkeys((name for name in kept if name not in texts), "beside the text")
+        return Guess(id=id, texts=texts, left_out=left_out)
+    left_out |= dict.fromkeys(notes, "free text")
+    fields = {name: kind for name, kind in fields.items() if name not in notes}
+    telling = sorted(fields, key=lambda name: -kept[name].bits)[:MOST_FIELDS]
+    more = len(fields) - len(telling)
+    fields = {name: kind for name, kind in fields.items() if name in telling}
+    if len(fields) == 1:
+        return Guess(id=id, texts=tuple(fields), left_out=left_out)
+    return Guess(id=id, fields=fields, left_out=left_out, more=more)
+
+
+def _is_plain(value: object) -> bool:
+    """Tell whether a value is one that fields and texts may have, or several texts."""
+    if isinstance(value, list):
+        return all(isinstance(part, str) for part in value)
+    return value is None or isinstance(value, str | int | float)
+
+
+def _look(name: str, sides: Sequence[list[str]]) -> _Values:
+    texts = [text for side in sides for text in side if text]
+    return _Values(
+        name=name, sides=tuple(sides), texts=texts, column=make_column(name, "exact", texts)
+    )
+
+
+def _count(columns: Mapping[str, _Values]) -> int:
+    """Count the records that were looked at."""
+    return max((sum(map(len, each.sides)) for each in columns.values()), default=0)
+
+
+def _find_reasons(
+    columns: Mapping[str, _Values], ids: Sequence[str], read: Read | None
+) -> dict[str, str]:
+    """Find the columns that cannot tell duplicates, with the reason for each."""
+    reasons = {name: "no value" for name, each in columns.items() if not each.texts}
+    if _count(columns) < FEW:
+        return reasons
+    for name, each in columns.items():
+        if name not in ids and name not in reasons and (why := _find_reason(each)):
+            reasons[name] = why
+    doubtful = {name: why for name, why in reasons.items() if why in (ONE_VALUE, UNIQUE, NUMBERS)}
+    if read is not None and doubtful:
+        for name in _refute(read, doubtful):
+            del reasons[name]
+    return reasons
+
+
+def _find_reason(each: _Values) -> str:
+    """Find why a column cannot tell duplicates, "" if it can."""
+    counts = each.column.counts
+    if each.filled < FILLED:
+        return "almost empty"
+    if not len(counts) or counts.max() >= CONSTANT * counts.sum():
+        return ONE_VALUE
+    if (dates := _read_dates(each)) is not None:
+        days = dates @ (365.25, 30.44, 1.0)
+        steps = np.diff(days)
+        grows = bool((steps >= 0).all() or (steps <= 0).all()) and np.ptp(days) <= SPAN * 365.25
+        is_entry = each.distinct >= MOST and (grows or each.share(_CLOCK) > 0.5)
+        return "a timestamp" if is_entry else ""
+    # Codes that are unique are never equal. Titles may be unique, too, and alike.
+    if not each.is_unique() or each.share(_CODE) < MOST or each.share(_TOKEN) < MOST:
+        return ""
+    if each.are_numbers_of_rows():
+        return NUMBERS
+    is_alike = "@" in each.texts[0] or _is_amount(each) or each.distinct < 1
+    return "" if is_alike else UNIQUE
+
+
+def _refute(read: Read, reasons: Mapping[str, str]) -> set[str]:
+    """Find the columns of which not all records are as the reason says."""
+    seen = {name: set[int]() for name, why in reasons.items() if why != ONE_VALUE}
+    counts = {name: Counter[str]() for name, why in reasons.items() if why == ONE_VALUE}
+    refuted: set[str] = set()
+    for side, row in read([*reasons]):
+        for name in {*reasons} - refuted:
+            key = normalize(as_text(row.get(name))).replace(" ", "")
+            if not key:
+                continue
+            if name in counts:
+                counts[name][key] += 1
+                is_refuted = len(counts[name]) > CATEGORIES
+            else:
+                number = hash((side if reasons[name] == NUMBERS else 0, key))
+                is_refuted = number in seen[name]
+                seen[name].add(number)
+            if is_refuted:
+                refuted.add(name)
+        if len(refuted) == len(reasons):
+            break
+    return refuted | {
+        name
+        for name, one in counts.items()
+        if max(one.values(), default=0) < CONSTANT * one.total()
+    }
+
+
+def _choose_id(columns: Mapping[str, _Values], reasons: Mapping[str, str]) -> str:
+    """Choose the column of the ids: unique in all records, and named so or the first one."""
+    is_few = _count(columns) < FEW
+    unique = [
+        name
+        for name, each in columns.items()
+        if each.filled == each.share(_TOKEN) == 1 and each.is_unique()
+        and (is_few or reasons.get(name) in (UNIQUE, NUMBERS))
+    ]  # fmt: skip
+    first = [name for name in [*columns][:1] if name in unique and not is_few]
+    return next(iter([name for name in unique if is_like_id(name)] + first), ROW)
+
+
+def _read_dates(each: _Values) -> Any:
+    """Read year, month and day of each record, or None unless nearly all are dates of a month."""
+    try:
+        dates = make_column(each.name, "date", each.texts)
+    except ArgumentError:
+        return None
+    parsed = dates.parsed[dates.numbers[dates.numbers != MISSING]]
+    is_date = (parsed[:, 1] > 0) & (parsed[:, 0] > 1_800) & (parsed[:, 0] < 2_200)
+    return parsed[is_date] if np.count_nonzero(is_date) >= MOST * len(each.texts) else None
+
+
+def _is_amount(each: _Values) -> bool:
+    """Tell whether values are measured: they have decimals or units, or are small and very large.
+
+    Other whole numbers are codes, such as those of houses, or years.
+    """
+    parts = [part for part in map(_NUMBER.fullmatch, each.texts) if part is not None]
+    if len(parts) < MOST * len(each.texts) or any(re.match(r"0\d", part[0]) for part in parts):
+        return False
+    decimals = sum(part["rest"] is not None for part in parts)
+    units = sum(bool(part["before"] or part["behind"]) for part in parts)
+    if decimals >= len(parts) / 10 or units >= len(parts) / 2:
+        return True
+    sizes = [len(re.sub(r"\D", "", part[0])) for part in parts]
+    return bool(np.ptp(np.quantile(sizes, (0.05, 0.95))) >= WIDE)
+
+
+def _choose_kind(each: _Values) -> FieldKind:
+    """Choose how the values of a column are compared."""
+    if _read_dates(each) is not None:
+        return "date" if each.share(_CLOCK) <= 0.5 else "exact"
+    if _is_amount(each):
+        return "number"
+    lengths = {len(text) for text in each.texts}
+    if each.share(_CODE) >= MOST:
+        is_range = each.share(_RANGE) >= 0.5 and len(lengths) > 2
+        return "text" if is_range or (each.is_unique() and each.share(_TOKEN) < 1) else "exact"
+    are_few = len(each.column.values) <= min(CATEGORIES, max(2, len(each.texts) // 20))
+    return "exact" if are_few and max(lengths) <= SHORT else "text"
+
+
+def _choose_texts(
+    kept: Mapping[str, _Values], kinds: Mapping[str, FieldKind]
+) -> tuple[tuple[str, ...], list[str]]:
+    """Choose the columns of a text if records are texts, and those that are notes beside fields."""
+    texts = {name: each for name, each in kept.items() if kinds[name] == "text"}
+    notes = [
+        name for name, each in texts.items() if _NOTE.search(name.lower()) and each.size > NOTE
+    ]
+    prose = [name for name, each in texts.items() if name not in notes and each.size >= PROSE]
+    titles = [
+        name
+        for name, each in texts.items()
+        if name not in notes and each.size >= TITLE and each.distinct >= DISTINCT
+    ]
+    beside = len(kept) - len({*titles, *prose, *notes})
+    is_long = any(kept[name].size >= LONG_PROSE and kept[name].filled > 0.5 for name in prose)
+    rest = [each for name, each in kept.items() if name not in (*prose, *notes)]
+    # Without a name, a number or the like, only the prose tells records apart.
+    is_apart = len(rest) > 1 and any(each.distinct >= DISTINCT for each in rest)
+    if prose and (not beside or (is_long and beside <= BESIDE_PROSE) or not is_apart):
+        return tuple(name for name in kept if name in titles or name in prose), []
+    return (), prose + notes if is_apart else []
+
+
+def _find_joined(columns: Sequence[_Values]) -> dict[str, str]:
+    """Find columns that repeat what others hold: one of them, or several joined."""
+    words = {
+        each.name: [frozenset(normalize(text).split()) for side in each.sides for text in side]
+        for each in columns
+    }
+    counts = [Counter(chain.from_iterable(row)) for row in zip(*words.values(), strict=True)]
+    joined: dict[str, str] = {}
+    for each in sorted(columns, key=lambda each: each.size)[::-1]:  # the later of two equal ones
+        if each.distinct < DISTINCT:  # few values are alike by chance
+            continue
+        own = words[each.name]
+        there = [at for at, some in enumerate(own) if some]
+        most = MOST * len(there)
+        repeated = [counts[at][word] > 1 for at in there for word in own[at]]
+        if sum(repeated) < MOST * max(len(repeated), 1):
+            continue
+        held = {
+            name: sum(bool(other[at]) and other[at] <= own[at] for at in there)
+            for name, other in words.items()
+            if name != each.name and name not in joined
+        }
+        parts = [name for name, count in held.items() if count >= most / 2]
+        same = [one for one in parts if sum(words[one][at] == own[at] for at in there) >= most]
+        if same or len(parts) > 1:
+            joined[each.name] = f"as {same[0]}" if same else f"{', '.join(parts[:3])} … joined"
+            for at in there:
+                counts[at].subtract(own[at])
+    return joined

@@ -1,0 +1,128 @@
+"""Choose the columns of a source that has no column of the text, if nobody named any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any, NamedTuple
+
+from neardup_solr import sources
+from neardup_solr.arguments import READING, Source, listed
+from neardup_solr.errors import ArgumentError, RecordError, SourceError
+from neardup_solr.progress import LOG, ignore
+from neardup_solr.records import Document
+from neardup_solr.sources import Reading, reading_of
+from neardup_solr.sources.record import ROW, matches
+from neardup_solr.sources.values import plain
+
+ROWS = 1_000  # that are looked at
+
+
+class Chosen(NamedTuple):
+    """Arguments for a source that was looked at, and a line on what is left out, or ""."""
+
+    name: str
+    arguments: dict[str, Any]
+    left_out: str
+
+    def lines(self, spell: Callable[[Mapping[str, Any]], str]) -> list[str]:
+        """Describe the choice in a line or two, with the arguments spelled to be repeated."""
+        lacking, by = "text", "columns" if "fields" in self.arguments else "text"
+        if self.arguments.keys() == {"id"}:
+            lacking = by = "id"
+        chosen = f"compared by its {by}, as by: {spell(self.arguments)}"
+        return [f"{self.name} has no column {lacking}: {chosen}", *filter(None, [self.left_out])]
+
+
+def fill_in(given: Mapping[str, Any], *, by_fields: bool = True) -> dict[str, Any]:
+    """Choose columns as `choose_columns`, log which, and return these arguments, {} for none."""
+    chosen = choose_columns(given, by_fields=by_fields)
+    if chosen is None:
+        return {}
+    for line in chosen.lines(_spell):
+        LOG.warning("%s", line)
+    return chosen.arguments
+
+
+def choose_columns(given: Mapping[str, Any], *, by_fields: bool = True) -> Chosen | None:
+    """Choose the id, and fields or a text, by the arguments of a verb.
+
+    None if the source has a column text, or is a collection, or columns are named; the id is chosen
+    for fields that are named, too. Two sides are compared by columns that both have. If the other
+    arguments are for texts, or not `by_fields`, the columns are joined to one. What is wrong with
+    the source is told by who reads it.
+    """
+    try:
+        return _look(given, by_fields)
+    except (ArgumentError, SourceError, RecordError):
+        return None
+
+
+def _look(given: Mapping[str, Any], by_fields: bool) -> Chosen | None:
+    compared = [given[name] for name in ("source", "against") if given.get(name) is not None]
+    if listed(given["text"]) != ("text",) or any(map(sources.is_collection, compared)):
+        return None
+    usual = reading_of({name: given.get(name) for name in READING} | {"keep": ()}, "none")
+    read = [_open(side, usual) for side in compared]
+    names = [sources.column_names(side, reading=reading) for side, reading in read]
+    has_fields = given["fields"] is not None or given.get("model") is not None
+    has_ids = given["id"] is not None or all(matches("id", each) for each in names)
+    has_texts = any(matches("text", each) for each in names)
+    if not all(names) or (has_ids if has_fields else has_texts):
+        return None
+    from neardup_solr.sources.guess import guess_columns
+
+    shown = {name.strip(): None for name in names[0] if isinstance(name, str) and name.strip()}
+    keys = [{name: [each[at] for at in matches(name, each)] for name in shown} for each in names]
+    common = [name for name in shown if all(len(each[name]) == 1 for each in keys)]
+    sides = [
+        [
+            {name: plain(row.get(each[name][0])) for name in common}
+            for row in sources.read_rows(side, reading=reading, most=ROWS)
+        ]
+        for (side, reading), each in zip(read, keys, strict=True)
+    ]
+
+    def read_again(wanted: Sequence[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        rows = [row for side in sides for row in side]
+        whole = (name for name in common if all(isinstance(row[name], str | int) for row in rows))
+        texts = tuple({*wanted, *islice(whole, 1)})  # with which each record has a text
+        for number, (side, reading) in enumerate(read):
+            asked = replace(reading, id=ROW, text=texts, keep=tuple(wanted))
+            for record in sources.records(side, reading=asked, on_notice=ignore):
+                if isinstance(record, Document):
+                    yield number, record.kept
+
+    guess = guess_columns(sides, id=given["id"])
+    if guess and guess.fields and any(len(rows) >= ROWS for rows in sides):  # long texts: once
+        guess = guess_columns(sides, id=given["id"], read=read_again)
+    if guess is None:
+        return None
+    paths = sources.paths_of(read[0][0])
+    name = type(read[0][0]).__name__ if paths is None else sources.shown_name(paths)
+    arguments: dict[str, Any] = {} if guess.id is None else {"id": guess.id}
+    if has_fields:
+        return Chosen(name, arguments, "")
+    is_for_texts = (
+        given.get("measure", "fields") not in ("auto", "words", "fields")
+        or given.get("by") == "shingles"
+        or any(given.get(each) is not None for each in ("remember", "max_distance"))
+    )
+    if guess.texts or is_for_texts or not by_fields:
+        arguments["text"] = guess.texts or tuple(guess.fields)
+    else:
+        arguments["fields"] = guess.spelled
+    return Chosen(name, arguments, guess.describe_left_out())
+
+
+def _open(side: Any, usual: Reading) -> tuple[Any, Reading]:
+    """Take a side and how it is read, which a Source tells by itself."""
+    if isinstance(side, Source):
+        return side.source, reading_of(side.given() | {"keep": ()}, "none")
+    return side, usual
+
+
+def _spell(arguments: Mapping[str, Any]) -> str:
+    """Spell arguments as they are written in Python."""
+    return ", ".join(f"{name}={value!r}" for name, value in arguments.items())

@@ -1,0 +1,257 @@
+"""Columns by looking: kinds, ids and what is left out, from values in many languages."""
+
+import random
+from collections.abc import Callable
+from datetime import date, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from neardup_solr.sources.guess import Guess, guess_columns
+
+RECORDS, REPEATED = 300, 30
+draw = random.Random(38)
+ROWS = range(RECORDS)
+NUMBERS = [str(one * 7919 % 100_003) for one in range(RECORDS)]
+SYLLABLES = ["ba", "lo", "mi", "tar", "ven", "so", "ri", "kel", "du", "na", "po", "gar"]
+
+
+def words(count: int) -> str:
+    return " ".join("".join(draw.choices(SYLLABLES, k=draw.randint(2, 4))) for _ in range(count))
+
+
+def digits(count: int) -> str:
+    return "".join(draw.choices("0123456789", k=count))
+
+
+def day(first: int = 1940, span: int = 25_000) -> date:
+    return date(first, 1, 1) + timedelta(draw.randrange(span))
+
+
+def column(make: Callable[[], Any], repeated: int = REPEATED) -> list[Any]:
+    """Values of a column, of which the last ones are those of duplicates of the first ones."""
+    values = [make() for _ in range(RECORDS - repeated)]
+    return values + values[:repeated]
+
+
+def guess(columns: dict[str, list[Any]], **given: Any) -> Guess:
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    found = guess_columns([rows], **given)
+    assert found is not None
+    return found
+
+
+def names() -> dict[str, list[Any]]:
+    """Two columns beside which others are looked at."""
+    return {"name": column(lambda: words(2)), "street": column(lambda: words(2))}
+
+
+KINDS: dict[str, tuple[str, Callable[[], Any]]] = {
+    "name": ("text", lambda: words(2)),
+    "surname alone": ("text", lambda: words(1)),
+    "Chinese names": ("text", lambda: "".join(draw.choices("王李张刘陈杨黄赵周吴明伟芳娜秀", k=3))),
+    "Chinese addresses": ("text", lambda: f"北京市朝阳区建国路{draw.randrange(999)}号"),
+    "Japanese": ("text", lambda: "".join(draw.choices("サトウスズキタカハシ", k=5))),
+    "Cyrillic": ("text", lambda: "".join(draw.choices("абвгдежзик", k=8)) + " улица"),
+    "streets with numbers": ("text", lambda: f"{words(1)}straße {draw.randrange(99)}"),
+    "numbers before streets": ("text", lambda: f"{draw.randrange(999)} {words(1)} Avenue"),
+    "towns": ("text", lambda: draw.choice(["Wien", "Graz", "Linz", "Salzburg"])),
+    "pages": ("text", lambda: f"{(a := draw.randrange(990))}-{a + draw.randrange(20)}"),
+    "house numbers": ("exact", lambda: f"{draw.randrange(1, 120)}{draw.choice(['', '', 'a'])}"),
+    "zip codes": ("exact", lambda: f"{draw.randrange(99_999):05}"),
+    "zip codes as numbers": ("exact", lambda: draw.randrange(10_000, 99_999)),
+    "British zip codes": ("exact", lambda: f"SW{draw.randrange(20)} {draw.randrange(9)}AB"),
+    "German phones": ("exact", lambda: f"+49 {draw.randrange(30, 999)} {draw.randrange(10**7)}"),
+    "Austrian phones": ("exact", lambda: f"0{draw.randrange(999)}/{draw.randrange(10**6)}"),
+    "American phones": ("exact", lambda: f"({draw.randrange(200, 999)}) 555-{digits(4)}"),
+    "French phones": ("exact", lambda: f"01 {digits(2)} {digits(2)} {digits(2)}"),
+    "e-mail": ("exact", lambda: f"{words(1)}@{words(1)}.org"),
+    "ISBN": ("exact", lambda: f"978-3-{digits(2)}-{digits(6)}-{digits(1)}"),
+    "IBAN": ("exact", lambda: f"DE{digits(2)} {digits(4)} {digits(4)} {digits(4)}"),
+    "articles": ("exact", lambda: f"{draw.choice(['AB', 'KD'])}-{draw.randrange(9999)}X"),
+    "versions": ("exact", lambda: f"{draw.randrange(4)}.{draw.randrange(20)}.{draw.randrange(9)}"),
+    "years": ("exact", lambda: draw.randrange(1950, 2024)),
+    "sex": ("exact", lambda: draw.choice("mf")),
+    "states": ("exact", lambda: draw.choice(["vic", "nsw", "wa", "qld"])),
+    "German dates": ("date", lambda: f"{day():%d.%m.%Y}"),
+    "American dates": ("date", lambda: f"{day():%m/%d/%Y}"),
+    "ISO dates": ("date", lambda: day().isoformat()),
+    "packed dates": ("date", lambda: f"{day():%Y%m%d}"),
+    "dates of a DataFrame": ("date", lambda: f"{day()}T00:00:00"),
+    "days of bills": ("date", lambda: day(2023, 300).isoformat()),
+    "times of bills": ("exact", lambda: f"{day(2023, 300)}T15:{digits(2)}"),
+    "decimals": ("number", lambda: round(draw.random() * 100, 2)),
+    "decimal commas": ("number", lambda: f"{draw.randrange(1, 99)}.{draw.randrange(999):03},50"),
+    "dollars": ("number", lambda: f"${draw.randrange(1, 9999):,}.99"),
+    "euros": ("number", lambda: f"{draw.randrange(1, 999)} €"),
+    "weights": ("number", lambda: f"{draw.randrange(1, 999)} kg"),
+    "inhabitants": ("number", lambda: int(10 ** draw.uniform(1, 7))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_kinds_of_columns(name: str) -> None:
+    """The kind follows from the values, whatever the column is called."""
+    kind, make = KINDS[name]
+    found = guess(names() | {"c": column(make)})
+    assert found.fields == {"name": "text", "street": "text", "c": kind}
+    assert found.left_out == {}
+
+
+LEFT_OUT: dict[str, tuple[str, Callable[[], list[Any]]]] = {
+    "rows": ("numbers of rows", lambda: [*range(RECORDS)]),
+    "rows in disorder": ("numbers of rows", lambda: draw.sample(range(1, RECORDS + 1), RECORDS)),
+    "growing numbers": ("numbers of rows", lambda: [17 * one + 100 for one in range(RECORDS)]),
+    "seconds": ("numbers of rows", lambda: [1_700_000_000 + 37 * one for one in range(RECORDS)]),
+    "customers": ("unique in each record", lambda: [*NUMBERS]),
+    "uuids": ("unique in each record", lambda: [str(uuid4()) for _ in NUMBERS]),
+    "addresses": ("unique in each record", lambda: [f"https://x.org/{n}" for n in NUMBERS]),
+    "country": ("one value", lambda: ["AT"] * RECORDS),
+    "nearly constant": ("one value", lambda: [True] * (RECORDS - 2) + [False] * 2),
+    "seldom": ("almost empty", lambda: ["x"] * 5 + [None] * (RECORDS - 5)),
+    "never": ("no value", lambda: [""] * RECORDS),
+    "clock": ("a timestamp", lambda: [f"{day(2023, 300)}T15:{n}" for n in NUMBERS]),
+    "German clock": ("a timestamp", lambda: [f"{day(2023, 300):%d.%m.%Y} 12:{n}" for n in NUMBERS]),
+    "days of entry": ("a timestamp", lambda: [f"{date(2023, 1, 1) + timedelta(n)}" for n in ROWS]),
+    "prose": ("free text", lambda: [words(40) for _ in range(RECORDS)]),
+    "Bemerkungen": ("free text", lambda: column(lambda: words(8))),
+    "备注": ("free text", lambda: column(lambda: "请打电话给他明天会来" + digits(3))),
+    "objects": ("no single values", lambda: [{"a": 1}] * RECORDS),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_columns_that_are_left_out(name: str) -> None:
+    """What cannot tell duplicates is not compared, and the reason is told."""
+    reason, make = LEFT_OUT[name]
+    found = guess(names() | {"town": column(lambda: words(1)), name: make()})
+    assert found.left_out == {name: reason}
+    assert found.describe_left_out() == f"Left out: {name} ({reason})."
+    assert set(found.fields) == {"name", "street", "town"}
+
+
+def test_columns_that_repeat_others() -> None:
+    """A copy of a column, and columns joined to a line, say nothing new."""
+    columns = names() | {"phone": column(lambda: f"{draw.randrange(10**6)}")}
+    joined = [
+        f"{one.title()} {two}, {three}" for one, two, three in zip(*columns.values(), strict=True)
+    ]
+    found = guess(columns | {"label": [one.upper() for one in columns["name"]], "raw": joined})
+    assert set(found.fields) == set(columns)
+    assert found.left_out == {"label": "as name", "raw": "name, street, phone … joined"}
+
+
+def test_ids() -> None:
+    """The id is unique and named so, or stands first; a number that is shared by some is not."""
+    numbers = [f"k{number}" for number in NUMBERS]
+    shared = column(lambda: str(draw.randrange(10**6, 10**7)))
+    for columns, id, fields in (
+        ({"first": numbers} | names(), "first", {"name", "street"}),
+        (names() | {"rec_id": numbers}, "rec_id", {"name", "street"}),
+        ({"soc_sec_id": shared} | names(), ":row", {"soc_sec_id", "name", "street"}),
+        ({"ID": shared} | names(), None, {"name", "street"}),
+        (names(), ":row", {"name", "street"}),
+    ):
+        found = guess(columns)
+        assert (found.id, set(found.fields)) == (id, fields)
+    assert guess({"nr": numbers, "rec_id": shared} | names(), id="rec_id").id == "rec_id"
+
+
+def test_what_seems_unique_is_looked_at_in_all_records() -> None:
+    """A phone number that repeats later, and a column that is constant at first, are compared."""
+    columns = names() | {"phone": NUMBERS}
+    columns["country"] = ["AT"] * RECORDS
+    assert set(guess(columns).left_out) == {"phone", "country"}
+
+    def read(wanted: Any) -> Any:
+        for _ in range(2):
+            for place in range(RECORDS):
+                row = {"phone": columns["phone"][place], "country": draw.choice(["AT", "DE"])}
+                yield 0, {name: row[name] for name in wanted}
+
+    found = guess(columns, read=read)
+    assert found.left_out == {}
+    assert found.fields["phone"] == "exact"
+
+
+def test_two_sides_number_their_rows_alike() -> None:
+    """Numbers of rows repeat on the other side and are no evidence; a phone number is."""
+    columns = names() | {"phone": NUMBERS, "row": [*range(RECORDS)]}
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    found = guess_columns([rows, rows[::-1]])
+    assert found is not None
+    assert found.left_out == {"row": "numbers of rows"}
+    assert found.fields["phone"] == "exact"
+
+
+def test_prose_is_a_text() -> None:
+    """Title and body are compared as texts, also beside author and category."""
+    columns = {
+        "id": [*range(RECORDS)],
+        "title": column(lambda: words(6)),
+        "body": column(lambda: words(90)),
+    }
+    assert guess(columns).texts == ("title", "body")
+    columns |= {
+        "author": column(lambda: draw.choice(["Ann Bell", "Ned Orr"])),
+        "seen": ["x"] * RECORDS,
+    }
+    found = guess(columns)
+    assert found.texts == ("title", "body")
+    assert found.left_out == {"seen": "one value", "author": "beside the text"}
+    assert found.fields == {}
+
+
+def test_prose_is_not_left_out_if_nothing_else_tells_records_apart() -> None:
+    """Reviews with stars and a product are texts."""
+    columns = {"stars": column(lambda: draw.randrange(5)), "item": column(lambda: f"X{digits(1)}")}
+    found = guess(columns | {"review": column(lambda: words(30))})
+    assert found.texts == ("review",)
+    assert set(found.left_out) == {"stars", "item"}
+
+
+def test_one_column_is_the_text() -> None:
+    """So is the only one beside the id, or that is left, or of digits."""
+    assert guess({"any": column(lambda: words(2))}).texts == ("any",)
+    assert guess({"any": NUMBERS}) == Guess(id=":row", texts=("any",))
+    assert guess({"id": [*range(RECORDS)], "any": NUMBERS}) == Guess(id=None, texts=("any",))
+    assert guess(
+        {"id": [*range(RECORDS)], "country": ["AT"] * RECORDS, "a": column(lambda: words(1))}
+    ).texts == ("a",)
+    assert guess_columns([[{"id": "1"}] * 5]) is None
+    assert guess_columns([[]]) is None
+
+
+def test_nothing_is_left_out_of_little() -> None:
+    """Two records have all their columns compared, and equal ones, too."""
+    rows = [
+        {"id": 1, "name": "Ann", "town": "Rom", "no": None},
+        {"id": 2, "name": "Ann", "town": "Rom", "no": None},
+    ]
+    found = guess_columns([rows])
+    assert found is not None
+    assert found.fields == {"name": "text", "town": "exact"} or set(found.fields) == {
+        "name",
+        "town",
+    }
+    equal = guess({"name": ["Ann"] * 50, "town": ["Rom"] * 50})
+    assert set(equal.fields) == {"name", "town"}
+    assert equal.left_out == {}
+
+
+def test_of_many_columns_the_most_telling_are_taken() -> None:
+    """Of 300 columns, 16 are compared, and a line says how many are not."""
+    columns: dict[str, list[Any]] = {
+        f"flag{one}": column(lambda: draw.choice("ab")) for one in range(297)
+    }
+    found = guess(columns | names() | {"born": column(lambda: day().isoformat())})
+    assert len(found.fields) == 16
+    assert {"name", "street", "born"} < set(found.fields)
+    assert found.describe_left_out() == "Left out: 284 more that tell less."
+
+
+def test_names_that_parts_of_an_option_could_be() -> None:
+    """A name with a colon keeps it, and says its kind."""
+    found = guess(names() | {"of: whom": column(lambda: words(2))})
+    assert found.spelled == ["name", "street", "of: whom:text"]

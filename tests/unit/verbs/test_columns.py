@@ -1,0 +1,260 @@
+"""Sources without a column of the text: compared by their columns, which two lines tell."""
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.verbs.columns import choose_columns
+from tests.command import neardup
+from tests.unit.verbs.test_duplicates_fields import ids_of, invent
+
+FIELDS = ["name", "street", "zip:exact", "born:date"]
+CHOSEN = f"compared by its columns, as by: id='rec_id', fields={FIELDS}"
+LEFT_OUT = "Left out: row (numbers of rows), country (one value), created (a timestamp)."
+
+
+def table() -> tuple[pd.DataFrame, set[tuple[int, int]]]:
+    """Invented people with columns that tell nothing, and the pairs of ids that are the same."""
+    frame, known = invent()
+    frame = frame.rename(columns={"id": "rec_id"})
+    frame["row"] = [*range(len(frame))]
+    frame["country"] = "AT"
+    frame["created"] = [
+        f"2024-03-{1 + one % 28:02}T10:{one % 60:02}:07" for one in range(len(frame))
+    ]
+    frame["born"] = frame["born"].fillna("")
+    return frame, known
+
+
+def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [dict(row) for row in frame.to_dict("records")]
+
+
+def jsonl(frame: pd.DataFrame, folder: Path) -> Path:
+    path = folder / "people.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows_of(frame))))
+    return path
+
+
+def csv(frame: pd.DataFrame, folder: Path, **given: Any) -> Path:
+    path = folder / "people.csv"
+    frame.to_csv(path, index=False, **given)
+    return path
+
+
+def spaced(frame: pd.DataFrame, folder: Path) -> Path:
+    """A header with blanks behind its commas, as files of people have."""
+    return csv(frame.rename(columns=lambda name: f" {name}"), folder)
+
+
+def semicolons(frame: pd.DataFrame, folder: Path) -> Path:
+    return csv(frame, folder, sep=";")
+
+
+def parquet(frame: pd.DataFrame, folder: Path) -> Path:
+    frame.to_parquet(folder / "people.parquet")
+    return folder / "people.parquet"
+
+
+def xlsx(frame: pd.DataFrame, folder: Path) -> Path:
+    frame.to_excel(folder / "people.xlsx", index=False)
+    return folder / "people.xlsx"
+
+
+SOURCES: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
+    "csv": csv, "semicolons": semicolons, "spaced": spaced, "jsonl": jsonl, "parquet": parquet,
+    "xlsx": xlsx, "pandas": lambda frame, _: frame,
+    "pandas index": lambda frame, _: frame.set_index("rec_id"),
+    "polars": lambda frame, _: pl.from_pandas(frame),
+    "lazy": lambda frame, _: pl.from_pandas(frame).lazy(),
+    "arrow": lambda frame, _: pa.Table.from_pandas(frame),
+    "dataset": lambda frame, _: ds.dataset(pa.Table.from_pandas(frame)),
+    "dicts": lambda frame, _: rows_of(frame), "mapping": lambda frame, _: frame.to_dict("list"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_any_source_with_columns(name: str, tmp_path: Path, caplog: Any) -> None:
+    """Wherever it comes from, the columns are the same, and so are the pairs."""
+    frame, known = table()
+    source = SOURCES[name](frame, tmp_path)
+    found = nd.duplicates(source)
+    lines = caplog.messages
+    assert lines[0].endswith(f" has no column text: {CHOSEN}")
+    assert lines[1] == LEFT_OUT
+    assert len(ids_of(found) & known) > 0.93 * len(known)
+    assert len(ids_of(found) - known) < 0.07 * len(known)
+    same = nd.duplicates(frame, id="rec_id", fields=FIELDS)
+    assert ids_of(found) == ids_of(same)
+
+
+def test_blanks_are_no_values(tmp_path: Path, caplog: Any) -> None:
+    """A date that is missing is so with a blank behind the comma, too: no line counts it."""
+    frame, _ = table()
+    frame["born"] = " " + frame["born"].str.strip()
+    assert (frame["born"] == " ").any()
+    found = nd.duplicates(csv(frame, tmp_path))
+    assert len(caplog.messages) == 2
+    assert len(found.pairs) > 50
+
+
+def test_the_two_lines_can_be_pasted(tmp_path: Path) -> None:
+    """The command says what it chose, as options, which give the same again and say nothing."""
+    frame, _ = table()
+    frame = frame.rename(columns={"name": 'name, "given"', "street": "of: street"})
+    path = str(csv(frame, tmp_path))
+    ran = neardup("duplicates", path)
+    first, second, *_ = ran.stderr.splitlines()
+    chosen = re.fullmatch(r".*people\.csv has no column text: .*, as by: (.*)", first)
+    assert chosen is not None
+    assert second == LEFT_OUT
+    again = neardup("duplicates", path, *shlex.split(chosen[1]))
+    assert again.stdout == ran.stdout
+    assert len(ran.stdout) > 1_000
+    assert "as by" not in again.stderr
+
+
+def test_two_sides_are_compared_by_what_both_have(caplog: Any) -> None:
+    """A column of one side is no field; one that is named otherwise but for case is the same."""
+    frame, known = table()
+    other = frame[300:].drop(columns=["zip"]).rename(columns={"street": "Street"})
+    found = nd.duplicates(frame[:300], against=other)
+    assert caplog.messages[0].endswith("id='rec_id', fields=['name', 'street', 'born:date']")
+    assert len(ids_of(found) & known) > 0.8 * len(known)
+
+
+def test_other_arguments_for_texts_join_the_columns(tmp_path: Path, caplog: Any) -> None:
+    """A measure of texts, or words that may differ, need a text: that of all columns."""
+    frame, _ = table()
+    text = ("name", "street", "zip", "born")
+    given: Iterator[dict[str, Any]] = iter(
+        ({"measure": "aligned"}, {"max_distance": 3}, {"remember": tmp_path / "run"})
+    )
+    for each in given:
+        caplog.clear()
+        found = nd.duplicates(frame, **each)
+        assert found.measure != "fields"
+        assert caplog.messages[0].endswith(f"compared by its text, as by: id='rec_id', text={text}")
+
+
+def test_prose_is_compared_as_text(caplog: Any) -> None:
+    """Title and body are joined, and measured as texts are."""
+    body = "the quick brown fox jumps over the lazy dog near the river bank " * 4
+    rows = [{"nr": f"a{one * 7919 % 1009}", "title": f"About {one % 29} foxes",
+             "body": f"{one % 29} {body}"}
+            for one in range(30)]  # fmt: skip
+    found = nd.duplicates(rows)
+    assert caplog.messages[0].endswith("as by: id='nr', text=('title', 'body')")
+    assert found.measure != "fields"
+    assert ids_of_texts(found) >= {("a0", "a608")}
+
+
+def ids_of_texts(found: nd.Duplicates) -> set[tuple[str, str]]:
+    return {(str(pair.id), str(pair.other_id)) for pair in found.pairs}
+
+
+def test_nothing_changes_if_columns_are_named_or_there_is_a_text(caplog: Any) -> None:
+    """A column text is the text, whatever is beside it; an option is obeyed."""
+    frame, _ = table()
+    given = {"source": frame, "fields": None, "text": "text", "id": None}
+    chosen = choose_columns(given)
+    assert chosen is not None
+    assert choose_columns(given | {"text": "name"}) is None
+    assert choose_columns(given | {"source": frame.assign(text="a")}) is None
+    assert choose_columns(given | {"source": iter(rows_of(frame))}) is None
+    assert choose_columns(given | {"source": [("1", "a")]}) is None
+    assert choose_columns(given | {"source": "there/is/no.csv"}) is None
+    found = choose_columns(given | {"fields": ["name"]})
+    assert found is not None
+    assert found.arguments == {"id": "rec_id"}
+    assert choose_columns(given | {"fields": ["name"], "id": "rec_id"}) is None
+
+
+SMALL: dict[str, str] = {
+    "two records": "name,zip,town\nAnn,1010,Wien\nAnn,1010,Wien\n",
+    "all equal": "name,zip,town\n" + "Ann,1010,Wien\n" * 40,
+    "one column": "name\n" + "Ann Bell of Wien\n" * 3,
+    "one value": "id,name,town\n" + "".join(f"{one},Ann Bell,Wien\n" for one in range(40)),
+    "digits": "code\n" + "123 456\n" * 3,
+    "id and digits": "id,code\n1,123 456\n2,123 456\n3,9\n",
+    "missing": "name,zip,born\nAnn,,\nAnn,,\nEve,,\n",
+    "same name": "name,name,zip,town\n" + "Ann,Ann,1010,Wien\n" * 3,
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_little_to_look_at(name: str, tmp_path: Path) -> None:
+    """Equal records are found however few or poor the columns are, and lines tell by what."""
+    path = tmp_path / "some.csv"
+    path.write_text(SMALL[name])
+    ran = neardup("duplicates", str(path), "--format", "jsonl")
+    pairs = [json.loads(line) for line in ran.stdout.splitlines()]
+    count = SMALL[name].count("\n") - 1
+    equal = {"id and digits": 1, "missing": 1}.get(name, count * (count - 1) // 2)
+    assert "has no column text: compared by its" in ran.stderr
+    assert len(pairs) == equal
+
+
+def test_values_that_libraries_have_for_none() -> None:
+    """Missing values of pandas, decimals and dates of a DataFrame are what they mean."""
+    frame, known = table()
+    frame["born"] = pd.to_datetime(frame["born"], errors="coerce")
+    frame["zip"] = frame["zip"].replace("", None).astype("string")
+    frame["fee"] = [Decimal(one % 7) / 4 for one in range(len(frame))]
+    found = nd.duplicates(frame)
+    assert found.failed == 0
+    assert len(ids_of(found) & known) > 0.8 * len(known)
+
+
+def test_many_records_are_looked_at_again(tmp_path: Path, caplog: Any) -> None:
+    """A number that only later records share is compared, and what few have is no error."""
+    rows = [{"name": f"Ann {one % 1500} of {one % 7}", "town": f"Town {one % 11}",
+             "phone": f"0{one % 2500 * 7919 % 100_003}", "fax": None if one % 8 else f"9{one}7"}
+            for one in range(3000)]  # fmt: skip
+    chosen = choose_columns({"source": rows, "fields": None, "text": "text", "id": None})
+    assert chosen is not None
+    assert chosen.arguments["fields"] == ["name", "town", "phone:exact"]
+    assert "fax (" in chosen.left_out
+
+
+def test_many_columns(tmp_path: Path) -> None:
+    """Of 300 columns a few are compared, and a line is short."""
+    frame, _ = table()
+    flags = pd.DataFrame(
+        {f"flag{one}": ["yes", "no", "maybe"] * (len(frame) // 3) for one in range(290)}
+    )
+    ran = neardup("duplicates", str(csv(pd.concat([frame, flags], axis=1), tmp_path)))
+    first, second, *_ = ran.stderr.splitlines()
+    assert first.count("--field") == 16
+    assert "278 more that tell less." in second
+
+
+def test_tune_and_review(tmp_path: Path, caplog: Any) -> None:
+    """A model learns from answers by the same columns, and is obeyed without an id being named."""
+    frame, known = table()
+    answers, model = tmp_path / "answers.jsonl", tmp_path / "model.json"
+    same = sorted(known)[:12]
+    pairs = [(one, other, "same") for one, other in same]
+    pairs += [(one, other + 1, "different") for one, other in same if (one, other + 1) not in known]
+    rows = pd.DataFrame(pairs, columns=["id", "other_id", "answer"])
+    nd.import_answers(None, rows, answers=answers)
+    trained = nd.tune(frame, answers=answers, output=model)
+    assert set(trained.model.fields) == {"name", "street", "zip", "born"}
+    caplog.clear()
+    found = nd.duplicates(frame, model=model)
+    assert caplog.messages[0].endswith("has no column id: compared by its id, as by: id='rec_id'")
+    assert len(ids_of(found) & known) > 0.8 * len(known)
+    bands = nd.tune(frame, sample=100)
+    assert bands.sampled == 100
+    assert bands.documents == len(frame)
