@@ -11,9 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+import mmh3
+import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from neardup_solr.kernel import shingle_hashes
 from neardup_solr.records import AnyId
+from neardup_solr.text.packed import pack
 
 WORDS = 1_000  # at either end of a text that are looked at
 FEWEST = 3  # texts; two always differ in the same places
@@ -24,6 +29,7 @@ IN_SLOTS, IN_PHRASE = 2 / 3, 0.25  # of all differences, and of the words, at le
 # Worth a question: a template of so many texts, or of fewer that are much of all, or a cluster of
 # another kind that is; or so many small templates, if they are most of the clusters.
 MANY, SEVERAL, LARGE, MUCH, MOST = 8, 5, 20, 0.25, 0.5
+RUN, SHORT, FEWEST_TEXTS = 3, 60, 5  # words that are common together, of texts of so many or more
 _DIGIT = re.compile(r"\d")
 PHRASE, VALUE, VALUES, SLOTS = 80, 30, 3, 2  # characters and numbers of what is shown
 
@@ -100,6 +106,72 @@ def find_template(
         is_regular=in_slots >= IN_SLOTS * sum(differing) > 0
         and in_phrase >= IN_PHRASE * len(texts[0]),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Common:
+    """Runs of `size` words that the part `share` of all texts or more have, by their hashes."""
+
+    size: int
+    share: float
+    hashes: NDArray[np.uint64]
+
+    def strip(self, forms: Sequence[str]) -> list[str]:
+        """Take the runs out of normal forms.
+
+        One of which nothing is left becomes a word of its own, which equals only its exact copies.
+        """
+        hashed, bounds = _hash_runs(forms, self.size)
+        are_common = np.isin(hashed, self.hashes)
+        stripped = []
+        for form, first, last in zip(forms, bounds.tolist(), bounds[1:].tolist(), strict=False):
+            words = np.array(form.split())
+            is_taken = np.zeros(len(words), dtype=np.bool_)
+            for at in np.flatnonzero(are_common[first:last]).tolist():
+                is_taken[at : at + self.size] = True
+            rest = " ".join(words[~is_taken].tolist())
+            stripped.append(rest or (form and f"0{mmh3.hash64(form, signed=False)[0]:x}"))
+        return stripped
+
+
+def find_common(forms: Sequence[str], share: float | None = None) -> Common:
+    """Find the runs of words that most texts have, or the part `share` of them, copies left out.
+
+    Of how many texts have each run, the logarithms are parted in two where the variance between the
+    parts is greatest (Otsu 1979), each run counted as often as it comes. Single words are looked at
+    if the texts are short.
+    """
+    forms = list(dict.fromkeys(filter(None, forms)))
+    size = RUN if np.median([form.count(" ") + 1 for form in forms] or [0]) >= SHORT else 1
+    hashed, bounds = _hash_runs(forms, size)
+    owners = np.repeat(np.arange(len(forms)), np.diff(bounds))
+    once = np.unique(np.stack([hashed, owners.astype(np.uint64)], axis=1), axis=0)
+    runs, counts = np.unique(once[:, 0], return_counts=True)
+    least = max(_part(counts) if share is None else share * len(forms), FEWEST_TEXTS)
+    return Common(size=size, share=least / max(len(forms), 1), hashes=runs[counts >= least])
+
+
+def _part(counts: NDArray[np.int64]) -> float:
+    """Part counts, each counted as often as it says, by their logarithms."""
+    values, times = np.unique(counts, return_counts=True)
+    if len(values) < 2:
+        return float(values.max(initial=0)) + 1
+    weights, logs = values * times, np.log(values)
+    below = np.cumsum(weights)[:-1]
+    sums, above = np.cumsum(weights * logs)[:-1], weights.sum() - below
+    means, others = sums / below, ((weights * logs).sum() - sums) / above
+    at = int(np.argmax(below * above * (means - others) ** 2))
+    return float(np.sqrt(values[at] * values[at + 1]))
+
+
+def _hash_runs(forms: Sequence[str], size: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Hash each run of so many words of normal forms, in order: t has bounds[t]:bounds[t + 1]."""
+    texts = pack(forms)
+    hashed = np.empty(len(texts.data) // 2 + len(forms), dtype=np.uint64)
+    bounds = np.zeros(len(forms) + 1, dtype=np.int64)
+    run = np.uint64(size)
+    shingle_hashes.hash_shingles(texts.data, texts.bounds, False, run, hashed, bounds[1:])
+    return hashed[: bounds[-1]], bounds
 
 
 def choose_doubtful(clusters: Iterable[Template]) -> tuple[Template, ...]:

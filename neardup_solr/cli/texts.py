@@ -158,6 +158,7 @@ TEXTS: dict[str, dict[str, str]] = {
             " is different is never found again, and what is the same always is."
         ),
         "model": "FILE: Compare by a model that neardup tune --answers has written.",
+        "without_common": "Compare texts without what many share: boilerplate, footers, templates.",
         "cap": (
             "Most documents of a band key or shingle that are all paired with each other (default:"
             " 1024; of a word: 50)."

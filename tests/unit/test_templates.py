@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from neardup_solr.templates import Template, choose_doubtful, find_template
+from neardup_solr.templates import Template, choose_doubtful, find_common, find_template
 
 TEXT = (
     "the ferry to the northern island leaves the old pier at nine every morning but on Sundays and"
@@ -123,3 +123,33 @@ def test_empty_texts_and_long_ones() -> None:
     assert template(["", "", ""]) is None
     assert is_doubtful([" ".join([*WORDS * 60, str(n)]) for n in range(9)], 0.1)
     assert not is_doubtful([" ".join([*WORDS * 30, str(n), *WORDS * 30]) for n in range(9)], 0.1)
+
+
+def test_what_many_texts_share_is_taken_out() -> None:
+    """Short texts lose single words, long ones runs of three; what is left stays in order."""
+    short = [f"pump {n} of station {name} is hot" for n, name in enumerate("abcdefghij")]
+    common = find_common(short)
+    assert (common.size, common.strip(short[:2])) == (1, ["0 a", "1 b"])
+    rng = random.Random(5)
+    bodies = [" ".join(f"w{rng.randrange(10**6)}" for _ in range(40)) for _ in range(20)]
+    common = find_common([f"{TEXT} {body} {TEXT}" for body in bodies])
+    assert common.size == 3
+    assert common.strip([f"{TEXT} {bodies[0]} {TEXT}"]) == [bodies[0]]
+    assert find_common(short, 1.0).strip(["pump 3 of hot"]) == ["3"]
+
+
+def test_a_text_of_which_nothing_is_left_equals_its_copies_alone() -> None:
+    """It becomes a word that no other text has, and an empty one stays empty."""
+    short = [f"pump {n} of station {name} is hot" for n, name in enumerate("abcdefghij")]
+    one, copy, other, empty = find_common(short).strip(
+        ["pump is hot", "pump is hot", "pump of station", ""]
+    )
+    assert one == copy != other
+    assert empty == ""
+
+
+def test_without_templates_little_is_common() -> None:
+    """Runs of fewer than five texts stay, and so do all of a few texts."""
+    texts = [f"{TEXT} {n}" for n in range(4)]
+    assert find_common(texts).strip(texts) == texts
+    assert find_common([]).strip(["one two"]) == ["one two"]

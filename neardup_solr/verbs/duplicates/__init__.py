@@ -115,6 +115,7 @@ class Options:
     removed: str | Path | None = None
     rejected: str | Path | None = None
     yes: bool | Callable[[Duplicates], bool] = False
+    without_common: bool | float = False
     on_error: OnError | None = None
     on_progress: OnProgress | None = None
     compared_by: Measure = field(init=False)
@@ -143,6 +144,7 @@ class Options:
 
             self.measure, self.compared_by = "model", make_measure(self.trained)
         self._check_way()
+        self._check_common()
         self.rule = parse_rule(self.canonical)
         self.fq, self.keep = listed(self.fq), listed(self.keep)
         self.same = tuple(dict.fromkeys(listed(self.same)))
@@ -205,6 +207,15 @@ class Options:
         require(self.by != "all" or self.cap is None, reason, "leave it out")
         require_choice("linkage", self.linkage, LINKAGES)
 
+    def _check_common(self) -> None:
+        share = float(self.without_common)
+        require(0 <= share <= 1, f"`without_common` cannot be {share:g}", "give a share below 1")
+        for name in ("remember", "fields", "model"):
+            is_alone = not self.without_common or getattr(self, name) is None
+            require(
+                is_alone, f"`without_common` does not go with `{name}`", "leave one of them out"
+            )
+
     def _read_by(self) -> tuple[Reading, Reading]:
         """Choose how either side is read, and replace a second Source by what it holds."""
         of_rule = [name for name in self.rule.needs if name not in (LENGTH, ARRIVAL)]
@@ -263,7 +274,9 @@ class Options:
     def needs_texts(self) -> bool:
         """True if texts have to be read to compare documents, or beside what is compared."""
         return (
-            self.compared_by.needs_texts or self.by == "words" or bool(self.judged or self.equality)
+            self.compared_by.needs_texts
+            or self.by == "words"
+            or bool(self.judged or self.equality or self.without_common)
         )
 
     @property
@@ -335,6 +348,7 @@ def duplicates(
     removed: str | Path | None = None,
     rejected: str | Path | None = None,
     yes: bool | Callable[[Duplicates], bool] = False,
+    without_common: bool | float = False,
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> Duplicates:
@@ -391,6 +405,11 @@ def duplicates(
     "shortest", "oldest", "oldest:FIELD", "FIELD:asc", "FIELD:desc", or trusted values,
     "FIELD=wire,agency". Pairs are sorted by their clusters, then by their ids; a cluster is named
     by its first id in natural order.
+
+    With `without_common`, texts are compared without the runs of words that many documents share:
+    boilerplate of pages, footers of mails, templates. How many documents that are is chosen by the
+    texts, or given as a share of them (0..1). A text of which nothing is left counts only with its
+    exact copies. Texts that are shown and written stay whole.
 
     Only the first `limit` documents of each side are read. About `memory` bytes at most are used
     (a number, or "4G"; default: half of the machine's); the rest goes to files in the folder
@@ -522,7 +541,8 @@ def _describe_work(comparison: Comparison, found: Candidates) -> str:
     for side in gathered.sides:
         digest.update(repr((side.documents, side.state, side.digest)).encode())
     name, limits = comparison.comparer.measure.name, comparison.comparer.limits
-    known = f"{gathered.settings.fingerprint} {name} {limits} {comparison.order}"
+    common = gathered.common and (gathered.common.size, gathered.common.share)
+    known = f"{gathered.settings.fingerprint} {name} {limits} {comparison.order} {common}"
     return f"{known} {digest.hexdigest()}"
 
 

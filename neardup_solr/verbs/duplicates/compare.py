@@ -147,7 +147,7 @@ class Comparison:
         if not (self.comparer.measure.needs_texts and len(self.gathered)):
             return None
         rows = np.linspace(0, len(self.gathered) - 1, min(len(self.gathered), SAMPLE))
-        texts = self.gathered.texts(np.unique(rows.astype(np.int64)).tolist())
+        texts = self.gathered.compared(np.unique(rows.astype(np.int64)).tolist())
         return int(np.median([len(text.split()) for text in texts if text is not None] or [0]))
 
     @property
@@ -348,7 +348,7 @@ class Comparison:
 
     def _read(self, rows: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], Sequence[str | None]]:
         """The rows, and their texts."""
-        return rows, self.gathered.texts(rows.tolist())
+        return rows, self.gathered.compared(rows.tolist())
 
     def _forms(
         self, rows: NDArray[np.uint32], read: Sequence[str | None], found: Verified

@@ -186,13 +186,15 @@ def find_templates(gathered: Gathered, grouped: Grouped) -> tuple[Template, ...]
         for at, members in ((at, known[at].members) for at in places.tolist())
     }
     wanted = sorted({row for some in rows.values() for row in some})
-    forms = dict(zip(wanted, sign.normal_forms([text or "" for text in gathered.texts(wanted)]),
+    forms = dict(zip(wanted, sign.normal_forms([text or "" for text in gathered.compared(wanted)]),
                      strict=True))  # fmt: skip
     sizes = {at: len(known[at].members) for at in rows}
     found = (
         find_template(known[at].id, sizes[at], sizes[at] / documents, [forms[row] for row in some])
         for at, some in rows.items()
     )
+    if options.without_common:  # what is left of templates differs where it did
+        found = (one and replace(one, is_regular=False) for one in found)
     return choose_doubtful(filter(None, found))
 
 

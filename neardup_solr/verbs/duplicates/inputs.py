@@ -23,6 +23,7 @@ from neardup_solr.records import AnyId
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import is_collection
 from neardup_solr.sources.values import plain
+from neardup_solr.templates import Common, find_common
 from neardup_solr.text.packed import size_of
 from neardup_solr.threads import prefetch, thread_pool
 
@@ -38,6 +39,7 @@ else:
 _Key: TypeAlias = str | tuple[str, ...]
 READING = "reading"
 AT_ONCE = 20_000  # texts that are read at once
+SAMPLED = 50_000  # documents, for what many have in common
 PAGE = 500  # documents that are requested at once
 FIRST, MOST = 100, 10_000  # or while others are worked on: the first ones, and at most
 CHARACTERS = 1 << 24  # that those have, about
@@ -192,6 +194,7 @@ class Gathered:
     sides: list[Input] = field(default_factory=list)
     signatures: NDArray[np.uint32] = field(default_factory=lambda: np.empty((0, 0), np.uint32))
     groups: NDArray[np.uint32] = field(default_factory=lambda: ONE_GROUP)
+    common: Common | None = None
     dead: list[int] = field(default_factory=list)
     _forms: list[str] = field(default_factory=list)
 
@@ -228,6 +231,33 @@ class Gathered:
             return self.sides[0].texts(rows)
         return [text for side, own in self.by_side(rows) for text in side.texts(own)]
 
+    def compared(self, rows: Sequence[int]) -> Sequence[str | None]:
+        """The texts of rows as they are compared: without what is `common`."""
+        texts = self.texts(rows)
+        if self.common is None:
+            return texts
+        rest = self.common.strip(sign.normal_forms([text or "" for text in texts]))
+        return [text and form for text, form in zip(texts, rest, strict=True)]
+
+    def leave_out_common(self, share: float | None) -> None:
+        """Find what many documents have in common, and sign all of them anew without it."""
+        living = self.living()
+        some = living[np.linspace(0, len(living) - 1, min(len(living), SAMPLED)).astype(np.int64)]
+        texts = (
+            self.texts(some[at : at + AT_ONCE].tolist()) for at in range(0, len(some), AT_ONCE)
+        )
+        forms = [form for part in texts for form in sign.normal_forms([t or "" for t in part])]
+        self.common = find_common(forms, share)
+        rows = self.spill.rows(self.settings.hashes, np.uint32)
+        for at in range(0, len(self), AT_ONCE):
+            rest = [text or "" for text in self.compared(range(at, min(at + AT_ONCE, len(self))))]
+            signed = sign.sign(rest, self.settings, threads=THREADS, keep_keys=False)
+            rows.append(signed.signatures)
+        self.signatures = rows.table()
+        runs = "words" if self.common.size == 1 else f"runs of {self.common.size} words"
+        LOG.warning("compared without %s that %.2g %% of the documents or more share: %d",
+                    runs, 100 * self.common.share, len(self.common.hashes))  # fmt: skip
+
     def living(self) -> NDArray[np.intp]:
         """The rows that count, in ascending order."""
         return np.delete(np.arange(len(self)), self.dead)
@@ -236,7 +266,7 @@ class Gathered:
         """Tell whether texts that count have at most `most` characters, reading few of them."""
         total, rows = 0, self.living()
         for at in range(0, len(rows), PAGE):
-            texts = self.texts(rows[at : at + PAGE].tolist())
+            texts = self.compared(rows[at : at + PAGE].tolist())
             total += sum(len(text or "") for text in texts)
             if total > most:
                 return False
@@ -245,7 +275,7 @@ class Gathered:
     def forms(self) -> list[str]:
         """Normalise the texts of all documents once, "" for one that is no longer there."""
         for at in range(len(self._forms), len(self), AT_ONCE):
-            texts = self.texts(range(at, min(at + AT_ONCE, len(self))))
+            texts = self.compared(range(at, min(at + AT_ONCE, len(self))))
             self._forms.extend(sign.normal_forms([text or "" for text in texts]))
         return self._forms
 
@@ -261,7 +291,7 @@ class Gathered:
         sets, every, characters = self.spill.lists(), range(len(self)), 0
         parts = (every[part] for part in fitting_parts(len(self), lambda: (len(sets), characters)))
         with thread_pool(1) as reader:
-            for texts in prefetch(reader, self.texts, parts):
+            for texts in prefetch(reader, self.compared, parts):
                 forms = sign.normal_forms([text or "" for text in texts], threads=THREADS)
                 sets.extend(hash_sets(forms, self.settings))
                 characters += size_of(forms)
@@ -295,7 +325,9 @@ def gather(options: Options, spill: Spill, previous: PreviousRun | None = None) 
         spill=spill,
         settings=settings,
         rows=spill.rows(settings.hashes, np.uint32),
-        sets=spill.lists() if options.needs_sets and not stored else None,
+        sets=spill.lists()
+        if options.needs_sets and not (stored or options.without_common)
+        else None,
         numbers=Groups(options.same, spill.rows(1, np.uint32)) if options.same else None,
         previous=previous,
     )
@@ -323,6 +355,9 @@ def gather(options: Options, spill: Spill, previous: PreviousRun | None = None) 
         groups = groups if len(groups) else np.zeros(len(gathered), dtype=np.uint32)
         groups[dead] = int(groups.max()) + 1 + np.arange(len(dead), dtype=np.uint32)
         gathered.groups = groups
+    if options.without_common:
+        share = options.without_common
+        gathered.leave_out_common(None if share is True else share)
     return gathered
 
 

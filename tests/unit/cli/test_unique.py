@@ -174,7 +174,7 @@ def test_templates_are_removed_only_after_a_question(folder: Path) -> None:
         assert ran.exit_code == 2
         phrase = "20 documents (100 % of all) share “disk usage on … is … percent of the volume”"
         assert phrase in ran.stderr
-        assert "differ in web-0, web-1, web-2 and in 70, 71, 72; --equal numbers" in ran.stderr
+        assert "differ in web-0, web-1, web-2 and in 70, 71, 72; --without-common" in ran.stderr
         assert "nothing was written: add --yes" in ran.stderr
         assert sorted(folder.iterdir()) == before
     ran = CliRunner().invoke(parser(), [*command, "--unique", "out.csv", "--yes"])

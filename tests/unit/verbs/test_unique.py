@@ -672,3 +672,18 @@ def test_a_result_of_templates_is_warned_of(caplog: pytest.LogCaptureFixture) ->
     found = nd.duplicates(rows, measure="words")
     assert [line.getMessage() for line in caplog.records] == [found.doubt]
     assert "`equal` numbers" in found.doubt
+
+
+def test_templates_are_compared_without_what_they_share(tmp_path: Path) -> None:
+    """Only what is left is compared; the texts of the result stay whole."""
+    rows = [(str(n), f"pump {n}x{n} of station {n}b is at {n}c bar again") for n in range(10)]
+    rows.append(("copy", "Pump 3x3 of station 3b is at 3c bar once more again"))
+    found = nd.duplicates(rows, measure="words", without_common=True, texts=True)
+    assert [(pair.id, pair.other_id) for pair in found.pairs] == [("3", "copy")]
+    assert found.texts == {"3": rows[3][1], "copy": rows[10][1]}
+    assert found.templates == ()
+    for by in ("bands", "words"):
+        ways = nd.duplicates(rows, measure="jaccard", without_common=0.5, by=by, min_similarity=0.2)
+        assert [(pair.id, pair.other_id) for pair in ways.pairs] == [("3", "copy")]
+    with pytest.raises(ArgumentError, match="`without_common` does not go with `fields`"):
+        nd.duplicates(rows, without_common=True, fields="text")
