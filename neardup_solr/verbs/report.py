@@ -107,7 +107,7 @@ def report(
     fq: OneOrMore = (),
     same: OneOrMore = (),
     equal: OneOrMore = (),
-    measure: MeasureName = "words",
+    measure: MeasureName = "auto",
     model: str | Path | None = None,
     max_distance: int | None = None,
     min_similarity: float | None = None,
@@ -134,7 +134,7 @@ def report(
         fq=listed(fq),
         same=listed(same),
         equality=parse_equality(equal),
-        measure=measure_by(collection, measure, model),
+        measure=measure_by(collection, measure, model, max_distance),
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
     judged = read_if_given(answers)

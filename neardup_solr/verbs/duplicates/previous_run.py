@@ -236,11 +236,10 @@ class PreviousRun:
         """Read the earlier run, if it was of these settings and of what is `compared` now."""
         from neardup_solr import __version__
 
-        name, limits = self.options.measure, self.options.limits
+        name, limits = self.options.compared_by.name, self.options.limits
         self._work = f"{__version__} {settings.fingerprint} {name} {limits} {compared}"
-        if self.options.compared_by.needs_frequencies:
-            reason = f"{name} weighs words by all documents, so nothing can be remembered"
-            self.give_up(reason, is_kept=False)
+        self.require_rememberable()
+        if not self.is_kept:
             return
         found = read(self.options.files["remember"])
         if self.options.full:
@@ -256,6 +255,13 @@ class PreviousRun:
             self.reason = "the last run had no documents"
         else:
             self.before = found[1]
+
+    def require_rememberable(self) -> None:
+        """Give up if the measure, which may just have been chosen, needs all documents anew."""
+        measure = self.options.compared_by
+        if measure.needs_frequencies:
+            reason = f"{measure.name} weighs words by all documents, so nothing can be remembered"
+            self.give_up(reason, is_kept=False)
 
     def give_up(self, reason: str, *, is_kept: bool = True) -> None:
         """Compare everything, and say why.

@@ -71,7 +71,7 @@ def advise(found: Facts, *, is_candidate: bool) -> Advice | None:
     If it is beyond the limits, wider ones; if it is not a candidate, the first that helps of these:
     index again what has changed, other bands of the stored signatures, other shingles, a search.
     """
-    by_words = found.measure in ("aligned", *OF_RECORDS)
+    by_words = found.measure in ("aligned", "records", *OF_RECORDS)
     if not found.is_within and not by_words and any(_describe_parts(found)):
         is_usual = found.containment >= floor(CONTAINMENT.default)
         limits = None if is_usual else Limits(min_similarity=_round_down(found.containment))
@@ -105,7 +105,7 @@ def is_related(found: Facts) -> bool:
     """Return True if a pair is similar enough to be worth catching."""
     if found.measure in OF_RECORDS:
         is_alike = found.similarity >= RELATED
-    elif found.measure in ("aligned", "containment"):
+    elif found.measure in ("aligned", "records", "containment"):
         is_alike = found.similarity >= RELATED_ALIGNED
     else:
         is_alike = found.measured("words").similarity >= RELATED
@@ -457,6 +457,7 @@ def list_measures(facts: Facts) -> list[list[str]]:
         "contained": f"{shared:,} of {other:,} shingles of the second",
         "estimate": f"jaccard by signatures: {estimate.low:.2f}–{estimate.high:.2f} (95 %)",
         "aligned": _describe_alignment(facts),
+        "records": "as aligned, halved if most numbers differ",
         "fields": f"by weights that {counted(facts.candidates, 'pair')} taught",
         "model": "by what answers taught",
     }

@@ -74,7 +74,7 @@ def gate(
     reject: float | None = None,
     exact: Action = "reject",
     yes: bool = False,
-    measure: MeasureName = "words",
+    measure: MeasureName = "auto",
     model: str | Path | None = None,
     max_distance: int | None = None,
     equal: OneOrMore = (),
@@ -138,7 +138,7 @@ def gate(
     """
     if index:
         check_keep(listed(keep or ()))
-    chosen = measure_named(search.measure_by(collection, measure, model))
+    chosen = measure_named(search.measure_by(collection, measure, model, max_distance))
     policy = Policy(
         tag=tag,
         hold=hold,

@@ -46,7 +46,7 @@ def serve(
     hold: float | None = None,
     reject: float | None = None,
     exact: Action = "reject",
-    measure: MeasureName = "words",
+    measure: MeasureName = "auto",
     model: str | Path | None = None,
     max_distance: int | None = None,
     equal: OneOrMore = (),
@@ -100,7 +100,7 @@ def serve(
     require_positive(max_body=most, max_documents=max_documents, concurrency=concurrency)
     policy = Policy(
         tag=tag, hold=hold, reject=reject, exact=exact, max_distance=max_distance,
-        measure=measure_named(measure_by(collection, measure, model)),
+        measure=measure_named(measure_by(collection, measure, model, max_distance)),
         equality=parse_equality(equal),
     )  # fmt: skip
     known = None if tokens is None else Tokens(Path(tokens))
