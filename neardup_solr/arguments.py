@@ -355,7 +355,8 @@ def _next_step(name: str, value: object, kinds: Sequence[Any]) -> str:
         return "take the surrogates out"
     for kind in kinds:
         if example := _example(kind, value):
-            return f"give {_describe_kind(kind)}, such as {name}={example}"
+            described = "" if get_origin(kind) is Literal else f"{_describe_kind(kind)}, such as "
+            return f"give {described}{name}={example}"
     return f"leave `{name}` out"
 
 

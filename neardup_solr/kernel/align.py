@@ -148,9 +148,8 @@ def _compute_similarity(first, second, vocabulary, rules, table):
             one += _weigh(weight, other_weight, different)
             other += _weigh(other_weight, weight, different)
             both += gains[edge]
-    alone, numbers = _weigh_alone(first, vocabulary)
-    other_alone, other_numbers = _weigh_alone(second, vocabulary)
-    one, other = one + alone, other + other_alone
+    one, numbers = _add_alone(first, vocabulary, one)
+    other, other_numbers = _add_alone(second, vocabulary, other)
     similarity = (2.0 * both / (one + other) + both / min(one, other)) / 2.0
     if agreeing < rules.numbers * (agreeing + min(numbers, other_numbers)):
         similarity *= rules.unlike
@@ -158,9 +157,9 @@ def _compute_similarity(first, second, vocabulary, rules, table):
 
 
 @inner
-def _weigh_alone(side, vocabulary):
-    """Weigh the words that stand alone, and the numbers among them."""
-    total, numbers = 0.0, 0.0
+def _add_alone(side, vocabulary, total):
+    """Add the words that stand alone to a weight, and weigh the numbers among them."""
+    numbers = 0.0
     for at in range(len(side.words)):
         if not side.taken[at]:
             weight = vocabulary.weights[side.words[at]]

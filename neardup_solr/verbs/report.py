@@ -134,9 +134,10 @@ def report(
         fq=listed(fq),
         same=listed(same),
         equality=parse_equality(equal),
-        measure=measure_by(collection, measure, model, max_distance),
+        measure=measure,
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
+    asked = replace(asked, measure=measure_by(collection, measure, model, max_distance))
     judged = read_if_given(answers)
     on_progress = on_progress or ignore
     settings, criteria = searchable(collection, asked)
