@@ -24,9 +24,9 @@ from lib.corpus import corpus
 from lib.solr import BANDS_ONLY, FIELDS, running_solr
 
 import neardup_solr as nd
-from neardup_solr.embedded import nodes as cloud
 from neardup_solr.embedded.layout import Layout, layout
 from neardup_solr.solr.collection import Collection
+from tests.solr import nodes as cloud
 
 ROUNDS = 5  # exports
 WARMING = 200  # searches before anything is measured
@@ -70,7 +70,7 @@ def running_cloud(nodes: int) -> Iterator[str]:
         (Path(folder) / jars.name).symlink_to(jars)
         place = Layout(home=Path(folder))
         try:
-            yield cloud.start(place, nodes, "1g", None, print).url
+            yield cloud.start(place, nodes, "1g", print).url
         finally:
             cloud.stop(place, nodes, timeout=5)
 

@@ -34,13 +34,9 @@ from neardup_solr.errors import ArgumentError
 # The words that arguments and options may be, as types: mypy, editors and the parser know them.
 Kind = Literal["words", "chars", "stops", "stems"]  # what shingles are made of
 Family = Literal["affine", "xor"]  # of hashes
-MeasureName = Literal["auto", "words", "jaccard", "containment", "aligned", "records", "estimate"]
-# What a collection keeps as its own.
-StoredMeasure = Literal["words", "jaccard", "containment", "aligned", "records"]
+MeasureName = Literal["words", "jaccard", "containment", "aligned", "estimate"]
 # What pairs of `duplicates` may be compared by, too: records by their fields.
-PairMeasure = Literal[
-    "auto", "words", "jaccard", "containment", "aligned", "records", "estimate", "fields", "model"
-]
+PairMeasure = Literal["words", "jaccard", "containment", "aligned", "estimate", "fields", "model"]
 # What the candidates of a search share with the text.
 By = Literal["shingles", "bands", "signatures", "profile", "md5"]
 # How the candidates of a whole collection are found.
@@ -68,7 +64,12 @@ Id = str | int  # a whole number is taken as its text
 
 # Arguments and options that are no more, with what to do instead.
 GONE = {
-    "within": "compare each side by itself, too",
+    "duplicates.full": "delete the file of --remember to start over",
+    "duplicates.within": "compare each side by itself, too",
+    "logs.follow": "tail -f the solr.log in the folder that neardup solr status shows",
+    "start.cloud": "start a SolrCloud by Solr itself, and name the address of a node by --solr",
+    "start.password": "the embedded Solr asks for one from its first start on",
+    "start.version": "set $NEARDUP_SOLR_VERSION",
 }
 
 
@@ -205,7 +206,8 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
     for name in kwargs:
         if name not in signature.parameters and not further:
             near = _nearest(name, signature.parameters)
-            step = GONE.get(name) or (f"did you mean `{near}`?" if near else about)
+            meant = f"did you mean `{near}`?" if near else about
+            step = GONE.get(f"{verb.__name__}.{name}", meant)
             raise ArgumentError(f"{called} has no argument `{name}`", step)
     try:
         given = signature.bind(*args, **kwargs).arguments
@@ -355,8 +357,7 @@ def _next_step(name: str, value: object, kinds: Sequence[Any]) -> str:
         return "take the surrogates out"
     for kind in kinds:
         if example := _example(kind, value):
-            described = "" if get_origin(kind) is Literal else f"{_describe_kind(kind)}, such as "
-            return f"give {described}{name}={example}"
+            return f"give {_describe_kind(kind)}, such as {name}={example}"
     return f"leave `{name}` out"
 
 

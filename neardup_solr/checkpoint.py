@@ -5,8 +5,6 @@ The folder of a job, one source on its way into one collection, holds `checkpoin
 their owner alone. The checkpoint is written last, and with the length of the other file: what was
 added to that one after it is cut off. Once the job has ended, that length no longer counts: the
 user may edit the dead letters, and index them again.
-
-An `ArrayCheckpoint` is one file, which holds the finished parts of the work of `duplicates`.
 """
 
 from __future__ import annotations
@@ -16,22 +14,19 @@ import json
 import os
 import re
 import shutil
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
-from io import BytesIO
 from pathlib import Path
-from struct import Struct
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from neardup_solr.errors import JobError, RecordError, SourceError
 from neardup_solr.files import home, private, replaced
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
 FORMAT: Final = 1
 CHECKPOINT: Final = "checkpoint.json"
@@ -409,90 +404,3 @@ def _writing(path: Path) -> Iterator[None]:
         if error.errno in _NO_ROOM:
             step = "make room or name another folder by `job`, then go on with `resume`"
         raise SourceError(str(path), reason, step) from None
-
-
-Part = tuple["NDArray[Any]", ...]
-_FRAME = Struct("<QI")  # before each part: its length, and its checksum
-
-
-class ArrayCheckpoint:
-    """Finished parts of a piece of work, `arrays` numpy arrays each, in a file beside its result.
-
-    `work` describes the work in a line: if the file holds parts of other work, they are deleted.
-    """
-
-    def __init__(self, path: Path, work: str, *, arrays: int) -> None:
-        self._path, self._arrays = path, arrays
-        self._work = work.encode() + b"\n"
-
-    def __enter__(self) -> ArrayCheckpoint:
-        with self._writing():
-            # Without a buffer, which would try again and again to write what did not fit.
-            self._file: IO[bytes] = open(self._path, "a+b", buffering=0, opener=private)
-            try:
-                self._file.seek(0)
-                if self._file.read(len(self._work)) != self._work:
-                    self._file.truncate(0)
-                    self._write(self._work)
-            except OSError:
-                self._file.close()
-                raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def kept(self) -> Iterator[Part]:
-        """Read the finished parts. What is damaged, or half written, is cut off.
-
-        Nothing after such a part is given either.
-        """
-        import numpy as np
-
-        self._file.seek(len(self._work))
-        while True:
-            whole = self._file.tell()
-            length, check = _FRAME.unpack(self._file.read(_FRAME.size).ljust(_FRAME.size, b"\0"))
-            body = self._file.read(min(length, self._size()))
-            if not body or zlib.crc32(body) != check:
-                self._file.truncate(whole)
-                return
-            stream = BytesIO(body)
-            yield tuple(np.load(stream, allow_pickle=False) for _ in range(self._arrays))
-
-    def keep(self, part: Sequence[NDArray[Any]]) -> None:
-        """Add a part, on the disk before this returns.
-
-        Raises SourceError if the disk is full; the parts before it are kept.
-        """
-        import numpy as np
-
-        stream = BytesIO()
-        for array in part:
-            np.save(stream, array)
-        body = stream.getvalue()
-        with self._writing():
-            self._write(_FRAME.pack(len(body), zlib.crc32(body)) + body)
-
-    def _write(self, added: bytes) -> None:
-        """Add bytes at the end, all of them or none."""
-        whole = self._size()
-        try:
-            while added:
-                added = added[self._file.write(added) :]
-            os.fsync(self._file.fileno())
-        except OSError:
-            self._file.truncate(whole)
-            raise
-
-    def _size(self) -> int:
-        return os.fstat(self._file.fileno()).st_size
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            reason = f"finished parts cannot be kept ({error.strerror})"
-            step = "choose another place for the report"
-            raise SourceError(str(self._path), reason, step) from None

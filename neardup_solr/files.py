@@ -10,9 +10,12 @@ from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
 from shutil import rmtree
-from typing import IO
+from typing import IO, TYPE_CHECKING, Any
 
 from neardup_solr.errors import ServerError, SourceError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _UNFINISHED: set[Path] = set()  # folders of files that are being written
 SITE = ""  # the address of the documentation, once it is published
@@ -124,6 +127,51 @@ def whole(path: Path, *, lasting: bool = True) -> Iterator[Path]:
             mode = path.lstat().st_mode
             if stat.S_ISREG(mode):
                 unfinished.chmod(stat.S_IMODE(mode) & 0o777)
+
+
+def write_arrays(
+    path: Path, kind: bytes, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> None:
+    """Write arrays, and what they are about, to a file that begins with the line `kind`.
+
+    Whole or not at all; damage is seen by checksums. Raises SourceError if it cannot be written.
+    """
+    import numpy as np
+    import orjson
+
+    told = np.frombuffer(orjson.dumps(about), dtype=np.uint8)
+    with whole(path, lasting=False) as unfinished, open(unfinished, "xb", opener=private) as file:
+        file.write(kind)
+        np.savez(file, about=told, **arrays)  # type: ignore[arg-type]  # none is allow_pickle
+
+
+def read_arrays(path: Path, kind: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | str:
+    """Read what `write_arrays` has written, or return the reason if there is nothing of use.
+
+    Raises SourceError if it is another file, or cannot be read.
+    """
+    from zipfile import BadZipFile
+
+    import numpy as np
+    import orjson
+
+    try:
+        with open(path, "rb") as file:
+            first = file.readline(len(kind))
+            if not first.strip(b"\0"):  # a crash of the machine may leave nothing in it
+                return f"{path.name} is {'damaged' if first else 'empty'}"
+            if first != kind:
+                reason = "no run of duplicates wrote this file"
+                raise SourceError(str(path), reason, "name another file")
+            with np.load(file, allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
+            return orjson.loads(arrays.pop("about").tobytes()), arrays
+    except FileNotFoundError:
+        return "there was no run before"
+    except (ValueError, KeyError, EOFError, BadZipFile, NotImplementedError):
+        return f"{path.name} is damaged"
+    except OSError as error:
+        raise SourceError(str(path), f"cannot be read ({error.strerror})", "name another") from None
 
 
 @contextmanager

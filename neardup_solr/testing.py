@@ -22,7 +22,7 @@ import pytest
 
 from neardup_solr import embedded
 from neardup_solr.embedded import jars, server
-from neardup_solr.embedded.layout import default_version, layout
+from neardup_solr.embedded.layout import ServerState, layout, remember
 from neardup_solr.errors import SolrUnreachable
 from neardup_solr.files import solr_config
 from neardup_solr.solr import admin, collection
@@ -64,15 +64,18 @@ def fresh_core(address: str) -> Iterator[Collection]:
 def private_home(folder: Path) -> Iterator[Path]:
     """Let a folder hold the embedded Solr that this process uses, with the user's own jars.
 
-    Until the block ends $NEARDUP_HOME names it, so that no test sees what the user has indexed;
-    then a Solr that runs there is stopped. Raises ServerError if the jars cannot be downloaded.
+    Until the block ends $NEARDUP_HOME names it, so that no test sees what the user has indexed, and
+    the Solr that runs there asks for no password; then it is stopped. Raises ServerError if the
+    jars cannot be downloaded.
     """
-    place = layout(default_version())
+    place = layout()
     user_jars = place.jars
     jars.install(user_jars, jars.read_lock(place.version), tell=server.to_stderr)
     (folder / user_jars.parent.name).symlink_to(user_jars.parent)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NEARDUP_HOME", str(folder))
+        layout().server.mkdir(mode=0o700, parents=True, exist_ok=True)
+        remember(layout(), ServerState(port=0))  # only a first start makes a password
         try:
             yield folder
         finally:

@@ -66,7 +66,6 @@ from neardup_solr.verbs.explain.facts import Facts as Facts
 from neardup_solr.verbs.explain.facts import Measured as Measured
 from neardup_solr.verbs.explain.facts import Route as Route
 from neardup_solr.verbs.explain.facts import Subject as Subject
-from neardup_solr.verbs.explain.verdict import Advice as Advice
 from neardup_solr.verbs.gate.policy import Decisions as Decisions
 from neardup_solr.verbs.lint.growth import Growth as Growth
 from neardup_solr.verbs.lint.rules import Finding as Finding

@@ -23,6 +23,7 @@ from neardup_solr.solr.credentials import AUTHORITIES
 from neardup_solr.testing import fresh_core, private_home
 from tests import ROOT, durations, java_cache
 from tests.faults.tiers import sized, tier
+from tests.solr import nodes as cloud_nodes
 from tests.solr.cloud import empty, nodes, with_jars
 
 # Files whose tests need no other test, and those that share what is slow to start.
@@ -48,7 +49,7 @@ def pytest_configure() -> None:
     # Two workers that look for a free port at the same time would find the same one.
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     process.FIRST_PORT += 40 * worker
-    embedded.nodes.FIRST_PORT += 300 * worker
+    cloud_nodes.FIRST_PORT += 300 * worker
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -24,12 +24,12 @@ import requests
 import neardup_solr as nd
 from neardup_solr import embedded
 from neardup_solr.arguments import By
-from neardup_solr.embedded import nodes, process
-from neardup_solr.embedded.layout import CHOSEN, RELEASES
+from neardup_solr.embedded import process
+from neardup_solr.embedded.layout import CHOSEN, RELEASES, layout
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core, private_home
 from tests import ROOT
-from tests.solr import foreign
+from tests.solr import foreign, nodes
 
 PAGE = ROOT / "docs" / "versions.md"
 BEGIN, END = "<!-- written by tests/versions.py -->\n", "<!-- end -->\n"
@@ -145,8 +145,11 @@ def tried(version: str) -> Iterator[tuple[str, str]]:
         with foreign.collection() as core:
             yield "annotate", reason(partial(annotate, core))
             yield "strip", reason(partial(strip, core))
-        embedded.start(cloud=2, heap="512m")
-        yield "cloud", reason(partial(cloud, embedded.start().url))
+        try:
+            started = nodes.start(layout(), 2, "512m", print)
+            yield "cloud", reason(partial(cloud, started.url))
+        finally:
+            nodes.stop(layout(), 2, timeout=0)
 
 
 @contextmanager

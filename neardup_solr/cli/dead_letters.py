@@ -115,7 +115,7 @@ def _find_target(given: Given) -> Collection:
     from neardup_solr.verbs.dead_letters import require_job
 
     work = require_job(given["job"]).work
-    is_usual = os.environ.get(ADDRESS) or work.server in embedded.addresses()
+    is_usual = os.environ.get(ADDRESS) or work.server == embedded.address()
     address = None if is_usual else work.server
     target = options.connect(address, given.collection or work.collection)
     if os.environ.get(ADDRESS) and target.base != work.server:

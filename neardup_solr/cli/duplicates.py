@@ -199,8 +199,11 @@ def _say_duplicates(found: Duplicates) -> None:
     if found.numeric >= max(MANY_NUMERIC, NUMERIC * len(found.pairs)):
         pairs = show.counted(found.numeric, "pair")
         show.say(f"About {pairs} differ in numbers alone: --equal numbers keeps such apart.")
-    if found.chosen:
-        show.say(found.chosen.replace("`measure`", "--measure"))
+    if found.are_short:
+        show.say(
+            f"The records are short ({found.median_words} words by the median): --measure aligned"
+            " tells such apart better, and --field compares columns by themselves."
+        )
     elif found.borderline is not None and found.borderline.warning:
         show.say(f"{found.borderline.warning} neardup review asks about such pairs.")
     if found.since is not None:
@@ -213,7 +216,7 @@ def _say_duplicates(found: Duplicates) -> None:
 def _describe_changes(since: Changes) -> str:
     """Describe what changed since the run that was remembered, and what of it was used."""
     if since.reason:
-        return f"Everything was compared: {since.reason.replace('`full`', '--full')}."
+        return f"Everything was compared: {since.reason}."
     changes = {"came": since.came, "changed": since.changed, "went": since.gone}
     told = [f"{show.counted(count, 'document')} {word}" for word, count in changes.items() if count]
     known = show.counted(since.reused, "comparison was", "comparisons were")
@@ -242,7 +245,7 @@ def _are(count: int) -> str:
 def _check(given: Given, *, mark: bool, undo: bool, dry_run: bool) -> None:
     """Refuse options that do not go together, before any work."""
     source, against = given["source"], given["against"]
-    marks, compares = mark or undo, given["remember"] is not None or given["full"]
+    marks, compares = mark or undo, given["remember"] is not None
     for is_wrong, reason in (
         (mark and undo, "give one of --mark and --undo"),
         (dry_run and not marks, "--dry-run goes with --mark or --undo"),
@@ -251,7 +254,7 @@ def _check(given: Given, *, mark: bool, undo: bool, dry_run: bool) -> None:
             "marks are for one collection: leave SOURCE and --against out",
         ),
         (undo and given["output"], "--undo writes no pairs: leave -o out"),
-        (undo and compares, "--undo compares nothing: leave --remember and --full out"),
+        (undo and compares, "--undo compares nothing: leave --remember out"),
     ):
         if is_wrong:
             raise click.BadParameter(reason)

@@ -7,7 +7,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -125,29 +125,21 @@ def parser() -> click.Group:
         "neardup",
         callback=_prepare,
         params=[
-            _flag("--version", _print_version, "Print the version and exit."),
+            click.Option(
+                ["--version"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=_print_version,
+                help="Print the version and exit.",
+            ),
             click.Option(["--ca"], metavar="FILE", help=ca),
             click.Option(["--cert"], metavar="FILE", help=cert),
             click.Option(["--plain-http"], is_flag=True, help=plain),
-            _flag("--install-completion", _install_completion, "Complete words from now on."),
-            _flag("--show-completion", _show_completion, "Print what completes words in $SHELL."),
         ],
         help="Near-duplicate text detection for Apache Solr.",
         invoke_without_command=True,
         context_settings={"help_option_names": ["-h", "--help"]},
-    )
-
-
-def _flag(name: str, action: Callable[[], None], help: str) -> click.Option:
-    """Make an option that does something and ends the command."""
-
-    def act(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None:
-        if is_asked:
-            action()
-            ctx.exit()
-
-    return click.Option(
-        [name], is_flag=True, is_eager=True, expose_value=False, callback=act, help=help
     )
 
 
@@ -162,36 +154,10 @@ def _prepare(ca: str | None, cert: str | None, plain_http: bool) -> None:
         print(START, end="")
 
 
-def _print_version() -> None:
-    print(nd.__version__)
-
-
-def _show_completion() -> None:
-    print(_find_completion()[1])
-
-
-def _install_completion() -> None:
-    """Add a line to what a shell reads when it starts, unless it is there."""
-    from pathlib import Path
-
-    place, line = _find_completion()
-    path = Path.home() / place
-    path.parent.mkdir(parents=True, exist_ok=True)
-    known = path.read_text(encoding="utf-8") if path.exists() else ""
-    if line not in known.splitlines():
-        path.write_text(f"{known}{line}\n", encoding="utf-8")
-    print(f"{path} has it; begin a new shell")
-
-
-def _find_completion() -> tuple[str, str]:
-    """Choose the file that the user's shell reads when it starts, and the line for it."""
-    shell = os.path.basename(os.environ.get("SHELL", ""))
-    if shell == "fish":
-        line = "_NEARDUP_COMPLETE=fish_source neardup | source"
-        return ".config/fish/completions/neardup.fish", line
-    if shell not in ("bash", "zsh"):
-        raise click.UsageError("$SHELL is none of bash, zsh and fish")
-    return f".{shell}rc", f'eval "$(_NEARDUP_COMPLETE={shell}_source neardup)"'
+def _print_version(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None:
+    if is_asked:
+        print(nd.__version__)
+        ctx.exit()
 
 
 def main() -> None:

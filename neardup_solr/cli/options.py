@@ -40,8 +40,8 @@ Function = Callable[..., int]  # of a command; it returns the exit code
 # asked for bands and rows.
 SIGNING = ("kind", "shingle_size", "language", "family", "hashes", "bands", "rows")
 SETTINGS = {
-    "annotate": ("fields", *SIGNING, "signatures", "measure"),
-    "index": ("fields", *SIGNING, "signatures", "measure"),
+    "annotate": ("fields", *SIGNING, "signatures"),
+    "index": ("fields", *SIGNING, "signatures"),
     "tune": ("kind", "shingle_size", "language", "family"),
 }
 PARTED = ("COLUMN", "FIELD")  # metavars of names that may be separated by commas
@@ -106,8 +106,8 @@ class Command(click.Command):
         except click.UsageError as error:
             said = without_password(error.format_message())
             name = error.option_name if isinstance(error, click.NoSuchOption) else ""
-            if step := GONE.get(name[2:].replace("-", "_")):
-                said = f"No such option: {name}; {step}"
+            if step := GONE.get(f"{self.name}.{name[2:]}"):
+                said = f"No such option '{name}'; {step}"
             raise click.UsageError(said, ctx) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

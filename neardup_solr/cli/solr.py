@@ -19,41 +19,25 @@ if TYPE_CHECKING:
 HELP = "Start, stop and look at the embedded Solr."
 
 
-def start(
-    given: Given,
-    *,
-    heap: str | None = None,
-    port: int | None = None,
-    password: bool | None = None,
-    cloud: int | None = None,
-    version: str | None = None,
-) -> int:
+def start(given: Given, *, heap: str | None = None, port: int | None = None) -> int:
     """Start Solr, if it does not run already."""
     from neardup_solr import embedded
 
-    found = embedded.start(heap=heap, port=port, password=password, cloud=cloud, version=version)
+    found = embedded.start(heap=heap, port=port)
     verb = "runs" if found.started_now else "runs already"
-    if found.nodes:
-        click.echo(
-            f"SolrCloud {found.version} {verb} with {_nodes(found)} at {found.url} "
-            f"(heap {found.heap} each, data in {embedded.data()})"
-        )
-    else:
-        click.echo(
-            f"Solr {found.version} {verb} at {found.url} "
-            f"(pid {found.pid}, heap {found.heap}, data in {found.home})"
-        )
+    click.echo(
+        f"Solr {found.version} {verb} at {found.url} "
+        f"(pid {found.pid}, heap {found.heap}, data in {found.home})"
+    )
     if found.password is not None:
         click.echo(f"It asks for a user and a password: {_user(found.password)}")
-    if not found.started_now:
-        _say_what_was_not_done(found, heap, port, password)
+    is_other = (heap and heap.lower() != found.heap) or (port and port != found.port)
+    if is_other and not found.started_now:
+        raise ServerError(
+            "--heap and --port do not change a running Solr",
+            "stop it first with: neardup solr stop",
+        )
     return 0
-
-
-def _nodes(found: Server) -> str:
-    from neardup_solr.errors import counted
-
-    return counted(len(found.nodes), "node")
 
 
 def _user(password: Path) -> str:
@@ -61,18 +45,6 @@ def _user(password: Path) -> str:
     from neardup_solr.embedded.layout import USER
 
     return f"{USER}, and that in {password}"
-
-
-def _say_what_was_not_done(
-    found: Server, heap: str | None, port: int | None, password: bool | None
-) -> None:
-    """Refuse options for a running Solr instead of ignoring them."""
-    is_other = (heap and heap.lower() != found.heap) or (port and port != found.port)
-    if is_other or password not in (None, found.password is not None):
-        raise ServerError(
-            "--heap, --port and --password do not change a running Solr",
-            "stop it first with: neardup solr stop",
-        )
 
 
 def status(given: Given) -> int:
@@ -90,49 +62,29 @@ def status(given: Given) -> int:
             click.echo("Solr does not run; start it with: neardup solr start")
         return 1
     for name, value in _facts(found):
-        click.echo(f"{name:{13 if found.nodes else 8}}{value}")
+        click.echo(f"{name:8}{value}")
     return 0
 
 
 def _facts(found: Server) -> Iterator[tuple[str, str]]:
     from neardup_solr import embedded
+    from neardup_solr.errors import counted
 
     yield "url", found.url
-    if found.nodes:
-        yield "nodes", ", ".join(found.nodes)
-        if away := [one for one in embedded.addresses() if one not in found.nodes]:
-            yield "not running", f"{', '.join(away)}; start with: neardup solr start"
-        yield "zookeeper", embedded.zookeeper()
-        yield "heap", f"{found.heap} each"
-    else:
-        yield "pid", str(found.pid)
-        yield "port", str(found.port)
-        yield "heap", found.heap
+    yield "pid", str(found.pid)
+    yield "port", str(found.port)
+    yield "heap", found.heap
     yield "since", found.started
     yield "version", found.version
     if found.password is not None:
         yield "user", _user(found.password)
-    folder = embedded.data() if found.nodes else found.home
-    yield "data", f"{folder} ({_megabytes(folder)})"
-    cores, named = embedded.cores(found), "collections" if found.nodes else "cores"
+    yield "data", str(found.home)
+    cores = embedded.cores(found)
     if cores is None:
-        yield named, "unknown: Solr does not answer; see neardup solr logs"
-    elif not cores:
-        yield named, "none yet"
+        yield "cores", "unknown: Solr does not answer; see neardup solr logs"
     else:
-        yield named, ", ".join(f"{name} ({_documents(count)})" for name, count in cores.items())
-
-
-def _documents(count: int) -> str:
-    from neardup_solr.errors import counted
-
-    return "cannot be searched now" if count < 0 else counted(count, "document")
-
-
-def _megabytes(folder: Path) -> str:
-    from neardup_solr import embedded
-
-    return f"{embedded.size_on_disk(folder) / 1e6:,.0f} MB"
+        counts = (f"{name} ({counted(count, 'document')})" for name, count in cores.items())
+        yield "cores", ", ".join(counts) or "none yet"
 
 
 def stop(given: Given) -> int:
@@ -143,36 +95,25 @@ def stop(given: Given) -> int:
     return 0
 
 
-def logs(given: Given, *, lines: int = 50, follow: bool = False, node: int = 1) -> int:
+def logs(given: Given, *, lines: int = 50) -> int:
     """Print the last lines of Solr's log."""
     from neardup_solr import embedded
 
     require_positive(lines=lines)
-    last = embedded.logs(lines, node=node)
-    if not last and not follow:
+    last = embedded.logs(lines)
+    if not last:
         click.echo("There is no log yet; start Solr with: neardup solr start", err=True)
     click.echo(last, nl=False)
-    if follow:
-        _follow(node)
     return 0
-
-
-def _follow(node: int) -> None:
-    from neardup_solr import embedded
-
-    try:
-        for line in embedded.follow(node=node):
-            click.echo(line, nl=False)
-    except KeyboardInterrupt:
-        pass  # the usual way to leave
 
 
 def reset(given: Given, *, yes: bool = False) -> int:
     """Stop Solr and delete everything that is indexed in it."""
     from neardup_solr import embedded
+    from neardup_solr.embedded.layout import layout
 
-    folder = embedded.data()
-    if not yes and not _ask(f"Delete all that is indexed in {folder} ({_megabytes(folder)})?"):
+    folder = layout().cores
+    if not yes and not _ask(f"Delete all that is indexed in {folder}?"):
         click.echo("Nothing deleted")
         return 1
     embedded.reset()

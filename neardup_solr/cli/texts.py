@@ -89,9 +89,6 @@ TEXTS: dict[str, dict[str, str]] = {
         "show.job retry.job": "FOLDER: Job that index has told [default: all of the collection].",
         "heap": "SIZE: Java's memory, such as 512m or 2g [default: 1g].",
         "port": "Port on 127.0.0.1 [default: the last one, else a free one].",
-        "password": "Ask for user and password, kept in a file [default: as before, or none].",
-        "cloud": "Start N nodes as a SolrCloud; 0: a single Solr [default: as before, or 0].",
-        "version": "Solr's, with data of its own, such as 8.11.4 [default: as before, or 9.10.1].",
         "host": "Address to listen on; without --tokens one of this machine.",
         "serve.port": "Port to listen on; 0 takes one that is free.",
         "root_path": "PATH: Path under which a proxy has the service, such as /neardup.",
@@ -101,13 +98,11 @@ TEXTS: dict[str, dict[str, str]] = {
         "max_documents": "Most documents of a request.",
         "concurrency": "Requests that Solr is asked for at the same time; few more wait.",
         "lines": "How many lines.",
-        "follow": "Wait for more.",
-        "node": "Of a cloud, which node's log.",
     },
     "What counts as a near-duplicate": {
         "tag": (
             "Tag what is at least this similar (default if none of the three is given: 0.5;"
-            " containment 0.8, aligned 0.75, records 0.7)."
+            " containment 0.8, aligned 0.75)."
         ),
         "hold": "Hold back what is at least this similar.",
         "reject": "Reject what is at least this similar.",
@@ -116,20 +111,16 @@ TEXTS: dict[str, dict[str, str]] = {
         "duplicates.by review.by tune.by": (
             "What candidates share: bands, shingles (most of one of the two), words (rare ones; for"
             " short records), or all for every pair (default: all up to 2,000 documents, for more"
-            " bands; shingles for --measure containment, words for aligned and records)."
+            " bands; shingles for --measure containment, words for aligned)."
         ),
         "candidates": "Candidates to compare for each document.",
         "measure": (
-            "auto (that of the collection; of a file, records for short texts and words for long"
-            " ones), words (edit distance), jaccard (of shingles), containment (an excerpt in a"
-            " longer text), aligned (short texts), records (those that differ if their numbers do),"
-            " or estimate (jaccard by signatures)."
+            "words (edit distance), jaccard (of shingles), containment (an excerpt in a longer"
+            " text), aligned (short records), or estimate (jaccard by signatures)."
         ),
         "duplicates.measure": (
-            "auto (records for short texts, words for long ones), words (edit distance), jaccard"
-            " (of shingles), containment (an excerpt in a longer text), aligned (short texts),"
-            " records (those that differ if their numbers do), estimate (jaccard by signatures),"
-            " fields (--field)."
+            "words (edit distance), jaccard (of shingles), containment (an excerpt in a longer"
+            " text), aligned (short records), estimate (jaccard by signatures), fields (--field)."
         ),
         "duplicates.fields explain.fields review.fields tune.fields": (
             "FIELD: Column or field that is compared apart, such as name, zip:exact, price:number"
@@ -138,7 +129,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "max_distance": "At most this many words inserted, deleted or replaced.",
         "min_similarity": (
             "At least this similarity by the measure, 0 to 1 (default: 0.5; containment 0.8,"
-            " aligned 0.75, records 0.7; none if --max-distance is given)."
+            " aligned 0.75; none if --max-distance is given)."
         ),
         "fq": "QUERY: Compare only with documents that match this (repeatable).",
         "duplicates.fq review.fq": (
@@ -215,10 +206,6 @@ TEXTS: dict[str, dict[str, str]] = {
             " +profile_hash for text profiles too [of long texts: no shingles]."
         ),
         "kind": "What shingles are made of [words].",
-        "settings.measure": (
-            "What texts are compared by, unless a command is told (default: records for short"
-            " ones, words for long ones, jaccard for --kind chars)."
-        ),
         "shingle_size": "Pieces in a shingle [3].",
         "language": "NAME: Language of the stems [english].",
         "family": "Hash family [affine].",
@@ -235,7 +222,6 @@ TEXTS: dict[str, dict[str, str]] = {
         "min_replicas": "Replicas of each shard that must have a document before it counts.",
         "annotate.remember": "With --mark: the file that duplicates --remember has written.",
         "remember": "Remember what was compared: the next run compares only what changed.",
-        "full": "With --remember: start over, and compare everything.",
         "limit": "Read at most this many documents (of each side).",
         "memory": "SIZE: Memory to use, such as 4G (default: half of the machine's).",
         "spill": "FOLDER: Folder for what does not fit into the memory.",
@@ -275,7 +261,6 @@ FLAGS = {
     "search.id": "--id",
     "lines": "-n --lines",
     "output": "--output -o",
-    "password": "--password/--no-password",
     "query": "--query -q",
     "rows": "--band-rows",
     "text": "--text-field",

@@ -35,13 +35,6 @@ RELEASES = {
 }
 
 
-def require_version(version: str, named: str = "`version`") -> str:
-    """Refuse a version of Solr that has no lock, by ArgumentError."""
-    if version not in RELEASES:
-        raise ArgumentError(f"{named} cannot be {version!r}", f"give one of {', '.join(RELEASES)}")
-    return version
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
     """Every path of one embedded Solr, all below `home`. `node` is its own folder there."""
@@ -60,11 +53,6 @@ class Layout:
     def server(self) -> Path:
         """File that the running server writes."""
         return self.home / self.node
-
-    @property
-    def cloud(self) -> Path:
-        """The folders of the nodes of a cloud."""
-        return self.home / "cloud"
 
     @property
     def solr_home(self) -> Path:
@@ -114,21 +102,20 @@ class Layout:
 class ServerState:
     """State between commands: the port always, the rest while a server runs.
 
-    `pid` is 0 if the server was stopped; `started` (UTC, ISO 8601) is empty until it is ready;
-    `cloud` is the number of nodes if there is a cloud in its place. A `port` of 0 is none yet.
+    `pid` is 0 if the server was stopped; `started` (UTC, ISO 8601) is empty until it is ready. A
+    `port` of 0 is none yet.
     """
 
     port: int
     pid: int = 0
     heap: str = ""
     started: str = ""
-    cloud: int = 0
 
 
-def layout(version: str | None = None) -> Layout:
+def layout() -> Layout:
     """The folders in use: $NEARDUP_HOME, else the user's data folder.
 
-    Other versions than SOLR_VERSION have a folder in it; the version is the one used last.
+    Another version of Solr than SOLR_VERSION, by $NEARDUP_SOLR_VERSION, has a folder in it.
     """
     home = files.home()
     if os.pathsep in str(home):
@@ -137,30 +124,11 @@ def layout(version: str | None = None) -> Layout:
             f"the folder {home} has a {os.pathsep!r} in its name",
             "set NEARDUP_HOME to a folder without one",
         )
-    version = version or _last_version(home)
+    version = os.environ.get(CHOSEN) or SOLR_VERSION
+    if version not in RELEASES:
+        reason = f"${CHOSEN} cannot be {version!r}"
+        raise ArgumentError(reason, f"give one of {', '.join(RELEASES)}")
     return Layout(home=home if version == SOLR_VERSION else home / version, version=version)
-
-
-def _last_version(home: Path) -> str:
-    """The version of the embedded Solr that was chosen last in a home."""
-    try:
-        return require_version((home / "version").read_text(encoding="utf-8").strip())
-    except (OSError, ValueError):
-        return default_version()
-
-
-def default_version() -> str:
-    """The version of Solr in a home where none was started yet: $CHOSEN, else SOLR_VERSION."""
-    return require_version(os.environ.get(CHOSEN) or SOLR_VERSION, f"${CHOSEN}")
-
-
-def remember_version(version: str) -> None:
-    """Let all commands use the embedded Solr of a version from now on."""
-    path = files.home() / "version"
-    with writing(path.parent):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replaced(path) as unfinished:
-            unfinished.write_text(f"{version}\n", encoding="utf-8")
 
 
 def recall(place: Layout) -> ServerState:
@@ -203,12 +171,10 @@ def server_extra() -> Iterator[None]:
         ) from error
 
 
-def choose_password(place: Layout, *, asked: bool) -> None:
-    """Generate a password unless there is one, or take it away: for the next start."""
-    with writing(place.server):
-        if not asked:
-            place.password.unlink(missing_ok=True)
-        elif not place.password.is_file():
+def choose_password(place: Layout) -> None:
+    """Generate a password unless there is one, for the next start."""
+    if not place.password.is_file():
+        with writing(place.server):
             _write_private(place.password, f"{secrets.token_urlsafe(BYTES)}\n")
 
 

@@ -68,8 +68,8 @@ def _version(java: str) -> int:
     return int(match[1]) if match else 0
 
 
-def heap_size(asked: str | None, nodes: int = 1) -> str:
-    """The heap to start each node with: what is asked for, else $NEARDUP_SOLR_HEAP, else 1g.
+def heap_size(asked: str | None) -> str:
+    """The heap to start Solr with: what is asked for, else $NEARDUP_SOLR_HEAP, else 1g.
 
     Raises ArgumentError for a value that is not a size, too small for Solr, or over the memory.
     """
@@ -85,15 +85,8 @@ def heap_size(asked: str | None, nodes: int = 1) -> str:
     with server_extra():
         from psutil import virtual_memory
     memory = int(virtual_memory().total)
-    if size * nodes > memory:
-        has = f"{memory / 2**30:.1f}g"
-        of_nodes = f" for each of {nodes} nodes" if nodes > 1 else ""
-        reason = f"{named} cannot be {heap}{of_nodes}: this machine has {has}"
-        if nodes > 1:
-            most = memory // nodes
-            next_step = (
-                f"give `heap` {most >> 20}m or less" if most >= SMALLEST_HEAP else "take fewer"
-            )
+    if size > memory:
+        reason = f"{named} cannot be {heap}: this machine has {memory / 2**30:.1f}g"
         raise ArgumentError(reason, next_step)
     return heap
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -27,7 +27,6 @@ from neardup_solr.embedded.layout import (
 from neardup_solr.embedded.process import find_java
 from neardup_solr.errors import ServerError
 from neardup_solr.files import solr_config
-from neardup_solr.records import NOTHING
 
 READY_WITHIN = 60.0  # seconds until the first answer; an idle machine needs two
 ATTEMPTS = 3  # at a port, if another program takes it while Java starts
@@ -42,8 +41,7 @@ class Server:
     `url` ends with /solr, to which a slash and a core's name can be added; `heap` is Java's -Xmx;
     `home` holds everything it has on disk; `started` is UTC, ISO 8601; `started_now` is False if
     the server was running already; `password` is the file of the password that it asks for, None
-    if it asks for none. `nodes` are the addresses of all nodes of a SolrCloud, of which `url`,
-    `pid` and `port` are those of the first; empty for a Solr of its own. `version` is Solr's.
+    if it asks for none. `version` is Solr's.
     """
 
     url: str
@@ -54,7 +52,6 @@ class Server:
     started: str
     started_now: bool
     password: Path | None = None
-    nodes: tuple[str, ...] = ()
     version: str = SOLR_VERSION
 
 
@@ -129,15 +126,8 @@ def _wait_until_ready(place: Layout, state: ServerState, tell: Tell) -> ServerSt
     return ready
 
 
-def launch(
-    place: Layout,
-    heap: str,
-    port: Callable[[], int],
-    tell: Tell,
-    *,
-    properties: Mapping[str, str] = NOTHING,
-) -> Server:
-    """Start a server. `properties` are further ones for Java, those of a node.
+def launch(place: Layout, heap: str, port: Callable[[], int], tell: Tell) -> Server:
+    """Start a server.
 
     `port` is asked before each attempt. Raises ServerError if the server cannot be started.
     """
@@ -146,14 +136,12 @@ def launch(
     jars.install(place.jars, wanted, tell=tell)
     for pid in process.running_pids(place):
         process.end(pid, timeout=30)
-    prepare(place, is_node=bool(properties))
+    prepare(place)
     class_path, settings = jars.class_path(place.jars, wanted), solr_config() / "server"
     for attempt in range(1, ATTEMPTS + 1):
         state = replace(recall(place), port=port(), heap=heap, started="")
         try:
-            words = process.command(
-                place, state.port, java=java, heap=heap, settings=settings, properties=properties
-            )
+            words = process.command(place, state.port, java=java, heap=heap, settings=settings)
             begun = replace(state, pid=process.spawn(place, words, class_path))
             remember(place, begun)  # so that other commands can wait for it
             return _describe(place, _wait_until_ready(place, begun, tell), started_now=True)
@@ -164,20 +152,15 @@ def launch(
     raise AssertionError("the last attempt returns or raises")
 
 
-def prepare(place: Layout, *, is_node: bool = False) -> None:
+def prepare(place: Layout) -> None:
     """Lay out Solr's home afresh from solr_config. The cores stay as they are."""
     source = solr_config()
     with writing(place.server):
-        if is_node:
-            place.cloud.mkdir(mode=0o700, parents=True, exist_ok=True)
         shutil.rmtree(place.temporary, ignore_errors=True)
         for folder in (place.temporary, place.logs, place.cores, place.webapp / "WEB-INF"):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         refused = RELEASES[place.version]
-        settings = "solr-node.xml" if is_node else "solr.xml"
-        _copy(source / "server" / settings, place.solr_home / "solr.xml", refused)
-        if is_node:
-            shutil.copyfile(source / "server" / "zoo.cfg", place.solr_home / "zoo.cfg")
+        _copy(source / "server" / "solr.xml", place.solr_home / "solr.xml", refused)
         _copy(source / "server" / "web.xml", place.webapp / "WEB-INF" / "web.xml", refused)
         shutil.rmtree(place.configset, ignore_errors=True)
         shutil.copytree(source / "conf", place.configset, ignore=shutil.ignore_patterns(".*"))

@@ -225,9 +225,13 @@ def check_format(format: str) -> None:
 def check_output(path: Path) -> None:
     """Refuse a report file that cannot be written, before any work is done for it.
 
-    Raises SourceError if its suffix is not known, or as `check_place` does.
+    Raises SourceError if its suffix is not known, openpyxl is missing, which .xlsx needs, or as
+    `check_place` does.
     """
-    _face(path)
+    if _face(path) is None:
+        from neardup_solr.reports.workbook import check_workbook
+
+        check_workbook(path)
     check_place(path)
 
 

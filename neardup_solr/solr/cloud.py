@@ -102,7 +102,7 @@ def require_single(**numbers: int) -> None:
     """Refuse more than one shard or replica of a Solr that is not in cloud mode."""
     for name, number in numbers.items():
         reason = f"`{name}` cannot be {number}: this Solr is not in cloud mode"
-        step = "leave it out, or use a SolrCloud, such as: neardup solr start --cloud 2"
+        step = "leave it out, or use a SolrCloud"
         require(number == 1, reason, step)
 
 

@@ -1,14 +1,14 @@
 """The first sheet of an Excel file, row by row.
 
-It is a ZIP archive of XML. Before openpyxl reads it, parts that are bombs are refused: those that
-grow too much, and definitions of entities, which no program writes into a sheet.
+It is a ZIP archive of XML. Before openpyxl reads it, parts that grow too much are refused;
+defusedxml, which it uses, refuses definitions of entities.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from contextlib import ExitStack, contextmanager
+from typing import Any, BinaryIO, Final
 
 from neardup_solr.errors import RecordError
 from neardup_solr.sources.arrow import first_line
@@ -16,13 +16,9 @@ from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.record import Opened, Reading, Record, columns
 from neardup_solr.sources.values import from_row
 
-if TYPE_CHECKING:
-    from zipfile import ZipFile, ZipInfo
-
 STREAMED: Final = ("xl/worksheets/", "xl/sharedStrings")  # read piece by piece
 MOST_WHOLE: Final = 2**24  # bytes of any other part, and how far any part may grow
 MOST_GROWTH: Final = 200  # times; sheets grow 10 to 40 times
-PROLOG: Final = 2**10
 # A sheet of Excel has no more. A row may say that it is a later one: openpyxl would make up those
 # before it.
 MOST_ROWS, MOST_COLUMNS = 2**20, 2**14
@@ -76,23 +72,6 @@ def _check_parts(source: Opened, file: BinaryIO) -> None:
             if part.file_size > MOST_WHOLE and (grows or not is_streamed):
                 reason = f"its part {part.filename!r} is {part.file_size:,} bytes, as bombs have"
                 raise source.error(reason, "save it anew, or as CSV")
-            if not part.is_dir() and _defines_entities(archive, part):
-                reason = f"its part {part.filename!r} has a document type, as entity bombs do"
-                raise source.error(reason, "save it anew, or as CSV")
-
-
-def _defines_entities(archive: ZipFile, part: ZipInfo) -> bool:
-    """Tell whether a part is XML with a document type, which stands before its first element."""
-    from xml.parsers import expat
-
-    seen: list[bool] = []
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = lambda *_: seen.append(True)
-    parser.StartElementHandler = lambda *_: seen.append(False)
-    with archive.open(part) as stream, suppress(expat.ExpatError):
-        while not seen and (block := stream.read(PROLOG)):
-            parser.Parse(block)
-    return seen[:1] == [True]
 
 
 def _records(source: Opened, book: Any, reading: Reading) -> Iterator[Record]:

@@ -91,8 +91,7 @@ def _open_embedded(
         on_started(f"Started the embedded Solr at {running.url} (data in {running.home})")
     access = Access(embedded=embedded.credentials(running))
     found = open_collection(running.url, collection, embedded=True, access=access)
-    found.session.nodes.learn(running.nodes)
-    found.session.outages.revive = lambda: _revive(running.url, heap, is_cloud=bool(running.nodes))
+    found.session.outages.revive = lambda: _revive(running.url, heap)
     return found
 
 
@@ -132,12 +131,12 @@ def _open(address: str | Connection, collection: str | None, access: Access) -> 
     return found
 
 
-def _revive(url: str, heap: str | None, *, is_cloud: bool) -> None:
+def _revive(url: str, heap: str | None) -> None:
     """Start the embedded Solr again if it has ended. Raises ServerError if it cannot be."""
     from neardup_solr import embedded
 
     # At the same port: a Java that was killed may hold it a while longer.
     found = embedded.start(heap=heap, port=urlsplit(url).port)
-    if found.url != url or bool(found.nodes) != is_cloud:
+    if found.url != url:
         reason = f"the embedded Solr that was at {url} is no longer there"
         raise ServerError(reason, "run this again: it takes the one that runs now")

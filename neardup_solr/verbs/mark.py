@@ -14,23 +14,20 @@ from neardup_solr.errors import (
     SchemaError,
     SettingsError,
     SolrAnswerError,
-    SourceError,
     TemplateError,
     counted,
 )
-from neardup_solr.progress import LOG, OnProgress, Progress, ignore
+from neardup_solr.progress import OnProgress, Progress, ignore
 from neardup_solr.records import Cluster
 from neardup_solr.solr import schema, update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS, SETTINGS
 from neardup_solr.threads import gc_disabled
 from neardup_solr.verbs.duplicates import Duplicates
-from neardup_solr.verbs.duplicates.from_solr import refresh_versions
 
 FIELDS = MARKS
 CLUSTER = FIELDS[0]
 BATCH = 1_000
-FEW = 50  # one document in so many takes less time to read again than all to write
 PASSES = 3  # documents that were indexed again meanwhile have lost their marks: mark them again
 MUST_EXIST = 1  # as _version_: Solr refuses the update of a document that is not there
 
@@ -73,14 +70,13 @@ def mark(
 ) -> Marks:
     """Mark the members of clusters in their collection, and no other documents.
 
-    `clusters` are those of `duplicates`, or its whole result: give that if the run had filters, or
-    is remembered, so that the next one knows the marked documents again. A member gets
-    `neardup_cluster` (the number of its cluster), `neardup_canonical` (1 for the document to keep,
-    else 0) and `neardup_rank` (0 for that one, then 1, 2, … in the order of the members). Other
-    marks of an earlier run are cleared, but not those of documents that do not match `fq`, Solr
-    filter queries (default: those of the run of `duplicates`); `torn` of the result counts clusters
-    that are parted by that. Only what differs is sent, in place:
-    Solr rewrites only the documents that are cleared. After an interruption the same call continues
+    `clusters` are those of `duplicates`, or its whole result: give that if the run had filters. A
+    member gets `neardup_cluster` (the number of its cluster), `neardup_canonical` (1 for the
+    document to keep, else 0) and `neardup_rank` (0 for that one, then 1, 2, … in the order of the
+    members). Other marks of an earlier run are cleared, but not those of documents that do not
+    match `fq`, Solr filter queries (default: those of the run of `duplicates`); `torn` of the
+    result counts clusters that are parted by that. Only what differs is sent, in place: Solr
+    rewrites only the documents that are cleared. After an interruption the same call continues
     where it stopped. A dry run only counts. A result with `templates`, whose documents may be no
     copies, is only marked with `yes`.
 
@@ -120,14 +116,6 @@ def mark(
         reason = f"the marks of {counted(len(differing), 'document')} do not stay: {run.reason}"
         step = "run it again when nobody else writes, and all nodes run"
         raise SolrAnswerError(collection.url, 200, reason, step)
-    if isinstance(clusters, Duplicates) and not dry_run:
-        # Marks give documents new versions: the next run need not read all their texts for that.
-        path, has_many = clusters.remembered, len(run.touched) * FEW > clusters.documents
-        if path is not None and has_many:
-            try:
-                refresh_versions(path, collection, sorted(run.touched))
-            except SourceError as error:
-                LOG.warning("all is marked, but the next run will read it again: %s", error)
     return run.counts(len(members))
 
 

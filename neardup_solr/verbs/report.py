@@ -107,7 +107,7 @@ def report(
     fq: OneOrMore = (),
     same: OneOrMore = (),
     equal: OneOrMore = (),
-    measure: MeasureName = "auto",
+    measure: MeasureName = "words",
     model: str | Path | None = None,
     max_distance: int | None = None,
     min_similarity: float | None = None,
@@ -134,10 +134,9 @@ def report(
         fq=listed(fq),
         same=listed(same),
         equality=parse_equality(equal),
-        measure=measure,
+        measure=measure_by(collection, measure, model),
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
-    asked = replace(asked, measure=measure_by(collection, measure, model, max_distance))
     judged = read_if_given(answers)
     on_progress = on_progress or ignore
     settings, criteria = searchable(collection, asked)

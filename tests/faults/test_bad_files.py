@@ -238,7 +238,7 @@ KINDS: dict[str, Kind] = {
     "a truncated Excel": whole("a.xlsx", cut(excel()), "is not a whole Excel file"),
     "an Excel without its sheet": whole("a.xlsx", EMPTY_BOOK, "has no sheet with cells"),
     "an entity bomb": whole(
-        "a.xlsx", excel(workbook='<!DOCTYPE x [<!ENTITY a "b">]>'), "has a document type"
+        "a.xlsx", excel(workbook='<!DOCTYPE x [<!ENTITY a "b">]>'), "is not a whole Excel file"
     ),
     "a ZIP bomb": whole("a.xlsx", excel(sheet1=" " * 2**25), "as bombs have"),
     "a row far below": Kind("a.xlsx", excel(sheet1='<row r="9999999999"/>'), 1, "beyond the 1,048"),

@@ -13,9 +13,7 @@ import psutil
 import pytest
 
 import neardup_solr as nd
-from neardup_solr import embedded
 from neardup_solr.embedded.layout import layout, recall
-from neardup_solr.embedded.nodes import places
 from neardup_solr.solr.waiting import passes
 from neardup_solr.testing import private_home
 from tests.faults.history import judged
@@ -23,6 +21,7 @@ from tests.faults.invented import invent
 from tests.faults.killer import Command
 from tests.faults.place import FIELDS
 from tests.faults.tiers import sized
+from tests.solr import nodes
 
 NODES, SHARDS, REPLICAS = 3, 2, 2
 DOCUMENTS = sized(usual=20_000, full=300_000)
@@ -35,8 +34,9 @@ OLD = "ba de fi go"
 def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """An embedded SolrCloud that may be killed, in a folder of its own."""
     with private_home(tmp_path_factory.mktemp("cloud")) as folder:
-        embedded.start(cloud=NODES, heap="512m", tell=print)
+        nodes.start(layout(), NODES, "512m", print)
         yield folder
+        nodes.stop(layout(), NODES, timeout=0)
 
 
 class NodeKiller(threading.Thread):
@@ -51,12 +51,12 @@ class NodeKiller(threading.Thread):
     def run(self) -> None:
         try:
             while not self._stopped.wait(EVERY):
-                state = recall(self.random.choice(places(layout(), NODES)))
+                state = recall(self.random.choice(nodes.places(layout(), NODES)))
                 process = psutil.Process(state.pid)
                 process.kill()
                 process.wait(60)
                 self.kills += 1
-                embedded.start(tell=lambda line: None)
+                nodes.start(layout(), NODES, "512m", lambda line: None)
         except BaseException as error:
             self.fault = error
 

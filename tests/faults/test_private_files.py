@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.checkpoint import ArrayCheckpoint
-from neardup_solr.files import private, write_lines
+from neardup_solr.files import private, write_arrays, write_lines
 from tests.faults.conftest import RecordRow
 
 SAID = "what is somebody else's\n"
@@ -72,14 +71,11 @@ def test_no_link_is_followed(tmp_path: Path, other: Path, row: RecordRow) -> Non
 def test_a_checkpoint_that_is_a_link(tmp_path: Path, other: Path, row: RecordRow) -> None:
     """Its name can be told in advance, so that in a shared folder somebody may wait there."""
     link = tmp_path / "pairs.tsv.unfinished"
-    link.symlink_to(other)
-    with (
-        pytest.raises(nd.SourceError, match=r"finished parts cannot be kept .*symbolic links"),
-        ArrayCheckpoint(link, "work", arrays=1),
-    ):
-        pass
-    assert other.read_text() == SAID
-    row("S5", "a link in place of a checkpoint is refused")
+    link.symlink_to(tmp_path / "none")
+    write_arrays(link, b"kind\n", {}, {})
+    assert not link.is_symlink()
+    assert not (tmp_path / "none").exists()
+    row("S5", "a link in place of a checkpoint is replaced")
 
 
 @pytest.mark.parametrize("before", [0o644, 0o666, 0o600])

@@ -9,9 +9,8 @@ from typing import Any
 
 import requests
 
-from neardup_solr.embedded import nodes as cloud
-from neardup_solr.embedded.layout import SOLR_VERSION, Layout, default_version
-from neardup_solr.embedded.server import Server
+from neardup_solr.embedded.layout import SOLR_VERSION, Layout, layout
+from tests.solr import nodes as cloud
 
 
 def with_jars(home: Path, folder: Path) -> Path:
@@ -23,16 +22,16 @@ def with_jars(home: Path, folder: Path) -> Path:
 
 def in_folder(home: Path) -> Layout:
     """The places below a home of the version of Solr in use."""
-    version = default_version()
+    version = layout().version
     return Layout(home=home if version == SOLR_VERSION else home / version, version=version)
 
 
 @contextmanager
-def nodes(home: Path, count: int = 1) -> Iterator[Server]:
+def nodes(home: Path, count: int = 1) -> Iterator[cloud.Cloud]:
     """A cloud of so many nodes whose data lie in `home`, where the jars are already."""
     place = in_folder(home)
     try:
-        yield cloud.start(place, count, "512m", None, print)
+        yield cloud.start(place, count, "512m", print)
     finally:
         cloud.stop(place, count, timeout=0)
 

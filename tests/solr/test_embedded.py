@@ -13,11 +13,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
 from pathlib import Path
 from random import randrange
 from signal import SIGKILL, SIGSTOP
-from threading import Event, Thread
 
 import psutil
 import pytest
@@ -25,12 +23,12 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr import embedded
+from neardup_solr.arguments import GONE
 from neardup_solr.embedded import jars as fetching
 from neardup_solr.embedded import process
 from neardup_solr.embedded.layout import (
     Layout,
     ServerState,
-    choose_password,
     layout,
     recall,
     remember,
@@ -80,6 +78,8 @@ def settle(patch: pytest.MonkeyPatch, folder: Path, jars: Path) -> Layout:
     patch.setattr(process, "LAST_PORT", 32000)
     place = layout()
     shutil.copytree(jars, place.jars, copy_function=_link)
+    place.server.mkdir(mode=0o700)
+    remember(place, ServerState(port=0))  # as if it had been started before, without a password
     return place
 
 
@@ -183,8 +183,7 @@ def test_a_core_can_be_made_from_the_configset(found: embedded.Server) -> None:
     assert embedded.cores(found) == {}
     make_core(found, "one")
     assert embedded.cores(found) == {"one": 0}
-    assert (embedded.data() / "one" / "core.properties").is_file()
-    assert embedded.size_on_disk(embedded.data()) > 0
+    assert (layout().cores / "one" / "core.properties").is_file()
 
 
 def test_the_users_own_solr_settings_do_not_leak_in(found: embedded.Server) -> None:
@@ -269,7 +268,6 @@ def test_a_starter_that_is_killed_leaves_a_server_to_be_found(home: Layout) -> N
 
 def test_a_number_that_went_to_another_process_is_not_taken_for_solr(home: Layout) -> None:
     """A stale pid that is alive again as something else is neither used nor killed."""
-    home.server.mkdir(parents=True)
     with (
         subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other,
         socket.create_server((process.HOST, 0)) as listener,
@@ -301,7 +299,6 @@ def test_a_port_taken_meanwhile_is_left_and_the_new_one_remembered(
     home: Layout, heard: list[str]
 ) -> None:
     """One line names both ports; an explicit port that is taken is refused."""
-    home.server.mkdir(parents=True)
     with socket.create_server((process.HOST, 0)) as other:
         port = other.getsockname()[1]
         remember(home, ServerState(port=port))
@@ -435,30 +432,6 @@ def test_a_reset_needs_a_yes(home: Layout) -> None:
     assert not home.cores.exists()
 
 
-def test_a_followed_log_is_followed_past_its_end(home: Layout) -> None:
-    """Lines that are appended arrive, also after the log was rolled over."""
-    home.logs.mkdir(parents=True)
-    log = home.logs / "solr.log"
-    log.write_text("old\n")
-    lines, seen, over = embedded.follow(), Event(), Event()
-
-    def write() -> None:
-        while not over.wait(0.02):
-            with log.open("a") as file:
-                file.write("second\n" if seen.is_set() else "first\n")
-
-    writer = Thread(target=write)
-    writer.start()
-    try:
-        assert next(lines) == "first\n"
-        log.rename(home.logs / "solr.log.1")
-        seen.set()
-        assert "second\n" in islice(lines, 1000)
-    finally:
-        over.set()
-        writer.join()
-
-
 # Of the node and of a core, by both APIs, existing or not.
 GUARDED = (
     "/solr/", "/solr/admin/cores?action=STATUS", "/solr/admin/info/system",
@@ -485,7 +458,8 @@ def guarded(home: Layout, monkeypatch: pytest.MonkeyPatch) -> embedded.Server:
     """A server that asks for a password, started where there are passwords of another one."""
     for name in ("NEARDUP_SOLR_PASSWORD", "HTTPS_PROXY", "no_proxy"):
         monkeypatch.setenv(name, "http://me:c4n4ry@127.0.0.1:1")
-    return embedded.start(password=True)
+    home.state.unlink()  # a first start
+    return embedded.start()
 
 
 def test_a_password_is_asked_for(guarded: embedded.Server, home: Layout) -> None:
@@ -523,149 +497,39 @@ def test_a_password_is_asked_for(guarded: embedded.Server, home: Layout) -> None
     assert not [text for text in looked_at if known[1] in text or "c4n4ry" in text]
 
 
-def test_a_password_stays_until_it_is_taken_away(guarded: embedded.Server, home: Layout) -> None:
-    """The next start and a reset keep it; --no-password ends it, for a stopped Solr only."""
+def test_a_password_stays(guarded: embedded.Server, home: Layout) -> None:
+    """The next start and a reset keep it."""
     known = embedded.credentials(guarded)
-    refused = neardup_solr("start", "--no-password")
-    assert (refused.returncode, "--password do not change a running Solr" in refused.stderr) == (
-        1,
-        True,
-    )
     embedded.reset(tell=print)
     again = neardup_solr("start")
-    assert (
-        f"It asks for a user and a password: neardup, and that in {home.password}" in again.stdout
-    )
+    said = f"It asks for a user and a password: neardup, and that in {home.password}"
+    assert said in again.stdout
     running = embedded.running()
     assert running is not None
     assert embedded.credentials(running) == known
-    embedded.stop()
-    opened = neardup_solr("start", "--no-password")
-    assert "asks for" not in opened.stdout
-    running = embedded.running()
-    assert running is not None
-    assert running.password is None
-    assert not home.security.exists()
-    assert statuses(running.port)["/solr/admin/cores?action=STATUS"] == 200
-    refused = neardup_solr("start", "--password")
-    assert (refused.returncode, home.password.exists()) == (1, False)
 
 
 def test_a_password_of_ones_own(home: Layout) -> None:
     """What somebody writes into the file is the password from the next start on."""
-    home.server.mkdir(mode=0o700, parents=True)
     home.password.write_text("p\u00e4ss w\u00f6rd\u20ac:\n", encoding="utf-8")
     embedded.start()
     assert nd.connect(collection="x", create=True).count() == 0
 
 
-def test_a_cloud_is_started_seen_and_left(home: Layout) -> None:
-    """Several nodes by one command, which every other command uses; what was before stays."""
-    assert neardup_solr("start").returncode == 0
-    one = nd.connect(collection="one", create=True)
-    assert nd.index([("1", "a b c d")], one).indexed == 1
-    taken = str(one.base).split(":")[-1].removesuffix("/solr")
-    refused = neardup_solr("start", "--cloud", "2", "--port", taken).stderr
-    assert f"port {taken} of node 1 is taken" in refused
-    assert embedded.running() is not None  # only a cloud that can be started takes its place
-    said = neardup_solr("start", "--cloud", "2", "--heap", "400m", "--port", "30100")
-    assert said.returncode == 0, said.stderr
-    back = "neardup solr stop; neardup solr start --cloud 0"
-    assert said.stderr == (
-        f"The single Solr is stopped and keeps what it has; to return to it: {back}\n"
-    )
-    assert list(process.running_pids(home)) == []
-    assert said.stdout.startswith(
-        f"SolrCloud {home.version} runs with 2 nodes at http://127.0.0.1:30100/solr "
-        "(heap 400m each, data in"
-    )
-    solr = nd.connect(collection="two")
-    assert nd.init(solr, shards=2, replicas=2).is_created
-    assert nd.index([("1", "a b c d"), ("2", "a b c d")], solr).indexed == 2
-    status = neardup_solr("status").stdout.splitlines()
-    assert status[1] == "nodes        http://127.0.0.1:30100/solr, http://127.0.0.1:30101/solr"
-    assert status[2] == "zookeeper    zk://127.0.0.1:31100"
-    assert status[-1] == "collections  two (2 documents)"
-    assert neardup_solr("logs", "--node", "2", "--lines", "3").stdout.count("\n") == 3
-    assert "give one between 1 and 2" in neardup_solr("logs", "--node", "3").stderr
-    # Nothing changes while it runs, and no node with its documents is left out afterwards.
-    all_of_them = "the cloud has 2 nodes, and their documents; start all of them: "
-    again = "neardup solr start --cloud 2"
-    refused = neardup_solr("start", "--cloud", "0").stderr
-    assert "runs as a cloud of 2 nodes; stop it first" in refused
-    refused = neardup_solr("start", "--cloud", "1").stderr
-    assert f"{all_of_them}{again}; or delete them: neardup solr reset" in refused
-    second = recall(Layout(home=home.home, node="cloud/2"))
-    psutil.Process(second.pid).kill()
-    status = neardup_solr("status").stdout.splitlines()
-    assert status[1] == "nodes        http://127.0.0.1:30100/solr"
-    assert status[2] == "not running  http://127.0.0.1:30101/solr; start with: neardup solr start"
-    assert neardup_solr("start").stdout.startswith(f"SolrCloud {home.version} runs with 2 nodes")
-    assert neardup_solr("stop").returncode == 0
-    assert neardup_solr("status").returncode == 1
-    assert f"{all_of_them}{again}" in neardup_solr("start", "--cloud", "1").stderr
-    assert neardup_solr("start", "--cloud", "0").stdout.startswith(f"Solr {home.version} runs at ")
-    single = embedded.start()
-    assert embedded.cores(single) == {"one": 1}
-    # The reset of what runs would leave the cloud.
-    assert neardup_solr("start", "--cloud", "1").stderr.endswith(f"{all_of_them}{again}\n")
-    # What cannot start changes nothing.
-    for password in (True, None):
-        if password is None:
-            choose_password(home, asked=True)
-        with pytest.raises(ServerError, match="a cloud on this machine asks for no password"):
-            embedded.start(cloud=2, password=password)
-    state = recall(home)
-    assert (state.cloud, state.pid) == (0, single.pid)
-    embedded.start(cloud=2, password=False)
-    assert not psutil.pid_exists(single.pid)
-    assert neardup_solr("reset", "--yes").returncode == 0
-    assert not home.cloud.exists()
-    assert home.cores.is_dir()
-
-
-def test_a_version_without_a_lock_is_refused(home: Layout) -> None:
-    """The line lists those that can be had; nothing is started."""
-    refused = neardup_solr("start", "--version", "7.7.3")
+@pytest.mark.parametrize(
+    ("words", "step"),
+    [
+        (["start", "--cloud", "2"], GONE["start.cloud"]),
+        (["start", "--version", "8.11.4"], GONE["start.version"]),
+        (["start", "--no-password"], ""),
+        (["start", "--password"], GONE["start.password"]),
+        (["logs", "--follow"], GONE["logs.follow"]),
+    ],
+)
+def test_what_is_gone_says_what_to_do(home: Layout, words: list[str], step: str) -> None:
+    """In one line; nothing is started."""
+    refused = neardup_solr(*words)
     assert refused.returncode == 2
-    assert "--version cannot be '7.7.3'; give one of 8.11.4, 9.0.0" in refused.stderr
-    assert not home.server.exists()
-
-
-@pytest.mark.slow
-def test_another_version_has_data_of_its_own(home: Layout, tmp_path: Path) -> None:
-    """It starts when no other runs, is used from then on, and opens nothing of another one."""
-    embedded.start()
-    nd.init(nd.connect(collection="one"))
-    assert nd.index([("1", "a b c d")], nd.connect(collection="one")).indexed == 1
-    refused = neardup_solr("start", "--version", "8.11.4").stderr
-    assert refused == f"Error: Solr {home.version} runs; stop it first: neardup solr stop\n"
-    assert neardup_solr("stop").returncode == 0
-    said = neardup_solr("start", "--version", "8.11.4")
-    back = f"to return to it: neardup solr start --version {home.version}"
-    assert f"Solr {home.version} keeps what it has in {home.home}; {back}" in said.stderr
-    assert said.stdout.startswith("Solr 8.11.4 runs at ")
-    assert f"data in {home.home / '8.11.4'})" in said.stdout
-    assert "cores   none yet" in neardup_solr("status").stdout
-    nd.init(nd.connect(collection="old"))
-    assert nd.index([("1", "a b c d")], nd.connect(collection="old")).indexed == 1
-    assert neardup_solr("stop").returncode == 0
-    assert "one (1 document)" not in neardup_solr("start", "--version", home.version).stdout
-    assert embedded.cores(embedded.start()) == {"one": 1}
-
-
-def test_a_cloud_that_the_machine_cannot_hold_is_refused(home: Layout) -> None:
-    """Before anything is started: each node has the heap, and ZooKeeper a port above the first."""
-    most = int(psutil.virtual_memory().total) >> 20
-    with pytest.raises(nd.ArgumentError, match=r"for each of 16 nodes: this machine has .*less"):
-        embedded.start(cloud=16, heap=f"{most // 8}m")
-    with pytest.raises(nd.ArgumentError, match=r"`port` cannot be 65000.*give one up to 64535"):
-        embedded.start(cloud=2, port=65_000, heap="400m")
-    assert not home.cloud.exists()
-
-
-@pytest.mark.parametrize("cloud", [-1, 17])
-def test_a_cloud_that_cannot_be_is_refused(home: Layout, cloud: int) -> None:
-    """Fewer nodes than none, or more than a machine has room for."""
-    with pytest.raises(nd.ArgumentError, match=f"`cloud` cannot be {cloud}; give 0 to 16 nodes"):
-        embedded.start(cloud=cloud)
+    assert refused.stderr.splitlines()[-1].startswith("Error: No such option '--")
+    assert step in refused.stderr
+    assert not home.solr_home.exists()

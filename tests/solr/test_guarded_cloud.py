@@ -12,8 +12,8 @@ from kazoo.client import KazooClient
 
 import neardup_solr as nd
 from neardup_solr.embedded.layout import security_rules
-from neardup_solr.embedded.nodes import ZOOKEEPER
 from tests.solr.cloud import nodes, with_jars
+from tests.solr.nodes import ZOOKEEPER
 
 # Two nodes of its own.
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("plain_environment")]

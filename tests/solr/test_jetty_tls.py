@@ -15,12 +15,12 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr import embedded
-from neardup_solr.embedded import nodes as cloud
 from neardup_solr.embedded import process, server
 from neardup_solr.embedded.layout import Layout
 from neardup_solr.files import solr_config
 from neardup_solr.testing import fresh_core, private_home
 from tests.command import neardup
+from tests.solr import nodes as cloud
 from tests.solr.cloud import nodes, with_jars
 from tests.solr.front import Certified, certify, certify_client
 from tests.solr.nginx import free_port

@@ -7,6 +7,7 @@ import json
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr import embedded
 from neardup_solr.embedded import process, server
-from neardup_solr.embedded.layout import Layout
+from neardup_solr.embedded.layout import CHOSEN, Layout
 from neardup_solr.testing import fresh_core, private_home
 from tests.command import neardup
 
@@ -51,12 +52,14 @@ def solr(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[nd.Co
     def write_rules(place: Layout) -> None:
         place.security.write_text(json.dumps(rules))
 
-    with private_home(tmp_path_factory.mktemp("jwt")), pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as held:
+        patch.setenv(CHOSEN, "8.11.4")
+        held.enter_context(private_home(tmp_path_factory.mktemp("jwt")))
         patch.setenv("NEARDUP_SOLR_TOKEN", token(3_600))
         header = {"Authorization": f"Bearer {token(3_600)}"}
         patch.setattr(server, "write_security", write_rules)
         patch.setattr(process, "auth_header", lambda place: header)
-        started = embedded.start(version="8.11.4")
+        started = embedded.start()
         with fresh_core(started.url) as core:
             yield core
         embedded.stop(timeout=0)

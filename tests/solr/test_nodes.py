@@ -11,10 +11,10 @@ import psutil
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.embedded import nodes as cloud
 from neardup_solr.embedded import server
 from neardup_solr.embedded.layout import Layout, recall
 from neardup_solr.solr.responses import answer
+from tests.solr import nodes as cloud
 from tests.solr.cloud import in_folder, nodes, with_jars
 
 
@@ -43,7 +43,7 @@ def test_a_node_that_is_away_is_not_missed(place: Layout) -> None:
         assert (done.indexed, solr.count()) == (30, 60)
         with pytest.raises(nd.SolrUnreachable, match="1 of 2 replicas have what was sent last"):
             nd.index([(7, texts[7])], solr, patience=2, min_replicas=2)
-        again = cloud.start(place, 2, "512m", None, print)
+        again = cloud.start(place, 2, "512m", print)
         assert again.nodes == running.nodes
         assert nd.index([(7, texts[7])], solr, patience=60, min_replicas=2).indexed == 1
         with pytest.raises(nd.ArgumentError, match="cannot be 3: a shard of 'two' has 2 replicas"):

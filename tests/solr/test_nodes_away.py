@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.embedded import nodes as cloud
 from neardup_solr.embedded.layout import Layout
-from neardup_solr.embedded.server import Server
 from neardup_solr.solr.responses import answer
 from tests.command import NEARDUP
+from tests.solr import nodes as cloud
 from tests.solr.cloud import in_folder, nodes, with_jars
 from tests.solr.test_nodes import kill
 
@@ -32,7 +31,7 @@ def place(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Layout:
 
 
 @pytest.fixture(scope="module")
-def running(place: Layout) -> Iterator[Server]:
+def running(place: Layout) -> Iterator[cloud.Cloud]:
     """Two nodes: a collection on both, its shards on one each, and one on the second alone."""
     with nodes(place.home, 2) as found:
         first, second = found.nodes
@@ -59,7 +58,7 @@ def started_again(place: Layout, after: float) -> Iterator[None]:
 
     def start() -> None:
         time.sleep(after)
-        cloud.start(place, 2, "512m", None, print)
+        cloud.start(place, 2, "512m", print)
 
     thread = threading.Thread(target=start)
     thread.start()
@@ -70,7 +69,7 @@ def started_again(place: Layout, after: float) -> Iterator[None]:
 
 
 def test_a_shard_without_a_node_is_told_and_waited_for(
-    place: Layout, running: Server, tmp_path: Path
+    place: Layout, running: cloud.Cloud, tmp_path: Path
 ) -> None:
     """The message names it; `index` waits, and ends with exit code 4 if it does not come back."""
     source = tmp_path / "a.tsv"
@@ -110,7 +109,9 @@ def _said_by_a_search(address: str) -> str:
     return ""
 
 
-def test_a_zookeeper_that_is_away_is_told_and_waited_for(place: Layout, running: Server) -> None:
+def test_a_zookeeper_that_is_away_is_told_and_waited_for(
+    place: Layout, running: cloud.Cloud
+) -> None:
     """It is why nothing can be written; searches go on, and doctor says so."""
     address = running.nodes[1]
     solr = nd.connect(address, "both")

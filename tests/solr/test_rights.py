@@ -9,6 +9,7 @@ import pytest
 import requests
 
 from neardup_solr import embedded
+from neardup_solr.embedded.layout import choose_password, layout
 from neardup_solr.testing import private_home
 from tests import ROOT
 from tests.command import neardup
@@ -47,7 +48,8 @@ def guarded(
 ) -> Iterator[tuple[str, tuple[str, str]]]:
     """The address of a Solr that knows these roles, and its administrator."""
     with private_home(tmp_path_factory.mktemp("guarded")):
-        server = embedded.start(password=True)
+        choose_password(layout())
+        server = embedded.start()
         own = embedded.credentials(server)
         assert own is not None
 

@@ -12,11 +12,12 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr import embedded
-from neardup_solr.embedded import jars, nodes
+from neardup_solr.embedded import jars
 from neardup_solr.embedded.layout import CHOSEN, SOLR_VERSION, Layout, layout
 from neardup_solr.testing import private_home
 from tests import ROOT
 from tests.faults.scripted import Answer
+from tests.solr import nodes
 from tests.solr.front import front
 from tests.test_examples import blocks, run_console
 
@@ -75,13 +76,15 @@ def test_a_cloud_of_two_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         Layout(home=tmp_path / older, node="cloud/2", version=older),
     ]
     for place in places:
-        there = layout(place.version).jars
+        monkeypatch.setenv(CHOSEN, place.version)
+        there = layout().jars
         jars.install(there, jars.read_lock(place.version), tell=print)
         place.jars.parent.mkdir()
         place.jars.symlink_to(there)
+    monkeypatch.delenv(CHOSEN)
     monkeypatch.setattr(nodes, "places", lambda *_: places)
     try:
-        cloud = nodes.start(places[0], 2, "512m", None, print)
+        cloud = nodes.start(places[0], 2, "512m", print)
         nd.init(nd.connect(cloud.url, "ads"), shards=2, replicas=2)
         for address in cloud.nodes:
             core = nd.connect(address, "ads")

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 import neardup_solr as nd
 from neardup_solr import spark
-from neardup_solr.embedded import nodes as embedded_nodes
+from tests.solr import nodes as cloud_nodes
 from tests.solr.cloud import in_folder, nodes, with_jars
 from tests.spark.test_near import drawn
 
@@ -118,10 +118,10 @@ def test_a_solr_that_is_away_when_tasks_begin_is_waited_for(
     def restart() -> None:
         while not begun.exists():
             time.sleep(0.05)
-        embedded_nodes.stop(place, 1, timeout=0)
+        cloud_nodes.stop(place, 1, timeout=0)
         away.touch()
         time.sleep(10)
-        embedded_nodes.start(place, 1, "512m", None, print)
+        cloud_nodes.start(place, 1, "512m", print)
 
     rows = [(str(n), f"number {n} of the lamps") for n in range(20)]
     frame = session.createDataFrame(rows, "id string, text string").coalesce(1)

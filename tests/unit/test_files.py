@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from neardup_solr import files
 from neardup_solr.errors import SourceError
+from neardup_solr.files import read_arrays, write_arrays
 from tests import ROOT
 
 
@@ -55,3 +59,42 @@ def test_a_link_that_leads_to_itself_is_compared_by_its_name(tmp_path: Path) -> 
         files.check_apart({"SOURCE": link, "-o": tmp_path / "." / "loop.csv"})
     assert not files.is_inside(link, link)
     files.check_place(link)
+
+
+KIND = b"a file of tests\n"
+
+
+def test_arrays_come_back(tmp_path: Path) -> None:
+    """With what they are about, also empty ones, in a file that nobody else can read."""
+    path = tmp_path / "kept"
+    arrays: dict[str, NDArray[Any]] = {
+        "pairs": np.arange(6, dtype=np.uint32).reshape(3, 2),
+        "none": np.empty(0),
+    }
+    write_arrays(path, KIND, {"done": 3}, arrays)
+    found = read_arrays(path, KIND)
+    assert not isinstance(found, str)
+    assert found[0] == {"done": 3}
+    assert found[1].keys() == arrays.keys()
+    assert all(np.array_equal(found[1][name], array) for name, array in arrays.items())
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_damaged_arrays_are_none(tmp_path: Path) -> None:
+    """Cut at any place, with another byte in an array, or empty; another file is left alone."""
+    path = tmp_path / "kept"
+    assert read_arrays(path, KIND) == "there was no run before"
+    write_arrays(path, KIND, {}, {"array": np.arange(100)})
+    whole = path.read_bytes()
+    damaged = bytearray(whole)
+    damaged[whole.index(np.arange(100).tobytes()) + 9] ^= 1
+    cuts = [whole[:at] for at in range(len(KIND), len(whole), 7)]
+    for content in (bytes(damaged), bytes(50), *cuts):
+        path.write_bytes(content)
+        assert read_arrays(path, KIND) == "kept is damaged"
+    path.write_bytes(b"")
+    assert read_arrays(path, KIND) == "kept is empty"
+    for other in (b"id,text\n", b"PK\x03\x04", KIND[:-3]):
+        path.write_bytes(other)
+        with pytest.raises(SourceError, match="no run of duplicates wrote this file"):
+            read_arrays(path, KIND)

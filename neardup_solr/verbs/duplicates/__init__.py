@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
-
-import numpy as np
 
 from neardup_solr.answers import Answer
 from neardup_solr.arguments import (
@@ -19,7 +16,6 @@ from neardup_solr.arguments import (
     OnRepeatOrKeep,
     PairMeasure,
     Source,
-    StoredMeasure,
     Way,
     checked,
     in_bytes,
@@ -32,14 +28,14 @@ from neardup_solr.candidates import Candidates
 from neardup_solr.clusters import ARRIVAL, LENGTH, LINKAGES, Rule, parse_rule
 from neardup_solr.errors import SourceError, TemplateError, counted
 from neardup_solr.files import check_apart, check_place, is_inside
-from neardup_solr.measures import AUTO, Limits, Measure, measure_named, measure_of
+from neardup_solr.measures import Limits, Measure, measure_named, measure_of
 from neardup_solr.measures.equality import Equality, parse_equality
 from neardup_solr.memory import Spill
 from neardup_solr.progress import LOG, Callbacks, OnError, OnProgress
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import Reading, is_collection, paths_of, reading_of
 from neardup_solr.verbs.columns import fill_in
-from neardup_solr.verbs.duplicates.compare import Comparison, Verified, find_candidates
+from neardup_solr.verbs.duplicates.compare import Comparison, find_candidates
 from neardup_solr.verbs.duplicates.group import group
 from neardup_solr.verbs.duplicates.inputs import Compared, Gathered, gather
 from neardup_solr.verbs.duplicates.result import Duplicates, make_result
@@ -73,8 +69,7 @@ __all__ = ["Duplicates", "check_output", "duplicates", "write_duplicates"]
 class Options:
     """The arguments of `duplicates`, checked together before any work begins.
 
-    `readings` read the source and `against`; `room` is the `memory` in bytes. With `reach` pairs so
-    far below the threshold are found as well. Raises ArgumentError
+    `readings` read the source and `against`; `room` is the `memory` in bytes. Raises ArgumentError
     if a value is not possible, or if two of them do not go together; SourceError if a file could
     not be written.
     """
@@ -83,7 +78,7 @@ class Options:
     against: Compared | Source | None = None
     mutual_best: bool = False
     by: Way | None = None
-    measure: PairMeasure = "auto"
+    measure: PairMeasure = "words"
     fields: OneOrMore | Mapping[str, str] | None = None
     max_distance: int | None = None
     min_similarity: float | None = None
@@ -110,7 +105,6 @@ class Options:
     spill: str | Path | None = None
     checkpoint: str | Path | None = None
     remember: str | Path | None = None
-    full: bool = False
     texts: bool | int | None = None
     output: str | Path | Sequence[str | Path] | None = None
     unique: str | Path | None = None
@@ -120,7 +114,6 @@ class Options:
     without_common: bool | float = False
     on_error: OnError | None = None
     on_progress: OnProgress | None = None
-    reach: float = 0.0
     compared_by: Measure = field(init=False)
     limits: Limits = field(init=False)
     equality: Equality = field(init=False)
@@ -131,7 +124,6 @@ class Options:
     judged: list[Answer] = field(init=False, default_factory=list)
     trained: Model | None = field(init=False, default=None)
     kinds: dict[str, FieldKind] = field(init=False, default_factory=dict)
-    chosen: str = field(init=False, default="")
     watching: Callbacks = field(init=False)
 
     def __post_init__(self) -> None:
@@ -141,9 +133,8 @@ class Options:
             setattr(self, name, value)
         self._check_model()
         self._check_fields()
-        if self.measure == AUTO and (self.max_distance is not None or self.by == "shingles"):
-            self.measure = "jaccard" if self.max_distance is None else "words"
-        self._compare_by(self.measure)
+        self.limits = Limits(max_distance=self.max_distance, min_similarity=self.min_similarity)
+        self.compared_by = measure_of(self.measure, self.limits)
         if self.trained is not None:
             from neardup_solr.measures.model import make_measure
 
@@ -177,7 +168,7 @@ class Options:
             return
         from neardup_solr.verbs.duplicates.training import read_model
 
-        is_alone = self.fields is None and self.measure in (AUTO, "model")
+        is_alone = self.fields is None and self.measure in ("words", "model")
         require(is_alone, "a model has its own measure and fields", "leave `model` or these out")
         require(self.remember is None, "`remember` does not go with `model`", "leave one out")
         require(self.max_distance is None, "a model has no distance", "give `min_similarity`")
@@ -192,7 +183,7 @@ class Options:
             require(self.measure != "fields", reason, step)
             return
         reason = f"`fields` does not go with the measure {self.measure}"
-        require(self.measure in (AUTO, "fields"), reason, "leave one of them out")
+        require(self.measure in ("words", "fields"), reason, "leave one of them out")
         require(self.remember is None, "`remember` does not go with `fields`, whose weights come"
                 " from all candidates", "leave one of them out")  # fmt: skip
         from neardup_solr.measures.fields import parse_fields
@@ -235,8 +226,6 @@ class Options:
 
     def _check_files(self) -> None:
         """Refuse files that could not be written, before any work is done for them."""
-        require(self.remember is not None or not self.full, "`full` goes with `remember`",
-                "name a file by that")  # fmt: skip
         outputs = paths_of(self.output) or []
         names = ("unique", "removed", "rejected", "checkpoint", "remember", "answers", "model")
         given = {name: getattr(self, name) for name in names}
@@ -269,20 +258,6 @@ class Options:
                 is_read = is_inside(self.files["remember"], Path(path))
                 reason = "`remember` lies in the folder that is read"
                 require(not is_read, reason, "name another place")
-
-    def settle(self, measure: StoredMeasure, reason: str) -> None:
-        """Compare by this measure if none was named, and note why it was chosen."""
-        if self.measure == AUTO:
-            self.chosen = reason
-            self._compare_by(measure)
-
-    def _compare_by(self, measure: PairMeasure) -> None:
-        limits = Limits(max_distance=self.max_distance, min_similarity=self.min_similarity)
-        self.measure, self.compared_by = measure, measure_of(measure, limits)
-        if self.reach:
-            least = max(0.0, self.compared_by.least(limits) - self.reach)
-            limits = replace(limits, min_similarity=least)
-        self.limits = limits
 
     @property
     def given(self) -> list[Compared]:
@@ -333,7 +308,7 @@ def duplicates(
     against: Compared | None = None,
     mutual_best: bool = False,
     by: Way | None = None,
-    measure: PairMeasure = "auto",
+    measure: PairMeasure = "words",
     fields: OneOrMore | Mapping[str, str] | None = None,
     max_distance: int | None = None,
     min_similarity: float | None = None,
@@ -360,7 +335,6 @@ def duplicates(
     spill: str | Path | None = None,
     checkpoint: str | Path | None = None,
     remember: str | Path | None = None,
-    full: bool = False,
     texts: bool | int | None = None,
     output: str | Path | Sequence[str | Path] | None = None,
     unique: str | Path | None = None,
@@ -435,7 +409,7 @@ def duplicates(
     `spill`. `checkpoint` names a file that keeps what is verified until all files are there:
     after an interruption the same call goes on there. `remember` names a file that keeps what was
     compared: the next call compares only documents that came or changed since, and gives what a
-    full one would; `full` starts over. With `texts` the result has the texts of its
+    full one would. With `texts` the result has the texts of its
     pairs; a number asks for those of so many of the largest clusters. Without it the result of a
     source still has those that a page shows, for `write`; False leaves them out. `on_error` is told
     of each record that cannot be used, `on_progress` how far a stage is: "reading", "joining",
@@ -460,28 +434,23 @@ def duplicates(
     """
     options = Options(**locals())  # which has a field for each argument
     if by == "bands":
-        warn_of_bands(options.measure)
-    return find_duplicates(options)
-
-
-def find_duplicates(options: Options) -> Duplicates:
-    """Find all near-duplicates by these options. See `duplicates`."""
+        warn_of_bands(measure)
     copies = previous = None
     if options.files.keys() & {"unique", "removed", "rejected"}:
         from neardup_solr.verbs.duplicates.clean_file import Outputs
 
         copies = Outputs(options)
     has_collection = any(map(is_collection, options.given))
-    require(has_collection or not options.fq, "`fq` is for a collection", "leave it out")
+    require(has_collection or not fq, "`fq` is for a collection", "leave it out")
     reason = "a collection has its own settings, and `settings` are given"
-    require(not (has_collection and options.settings), reason, "leave `settings` out")
+    require(not (has_collection and settings), reason, "leave `settings` out")
     if "remember" in options.files:
         from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
         previous = PreviousRun(options=options)
-    with Spill(memory=options.room, folder=options.spill) as spilled:
+    with Spill(memory=options.room, folder=spill) as spilled:
         result = _find(options, spilled, previous, copies)
-    if options.checkpoint is not None:
+    if checkpoint is not None:
         options.files["checkpoint"].unlink(missing_ok=True)
     return result
 
@@ -515,7 +484,7 @@ def _find(
         comparison = replace(comparison, answers=find_answered(gathered))
     if options.compared_by.needs_frequencies:
         _warn_of_long_texts(comparison, found)
-    verified = _verify(comparison, found)
+    verified = comparison.verify(found.pairs, checkpoint=options.files.get("checkpoint"))
     if options.mutual_best:
         from neardup_solr.measures.aligned import mutual_best
 
@@ -532,7 +501,7 @@ def _find(
         write_duplicates(result, Path(path))
     if result.remembered is not None and previous is not None:
         try:
-            previous.write(gathered)
+            previous.write()
         except SourceError as error:
             LOG.warning("the next run will compare all of this again: %s", error)
             result = replace(result, remembered=None)
@@ -546,28 +515,6 @@ def _warn_of_long_texts(comparison: Comparison, found: Candidates) -> None:
         LOG.warning("to align %s of texts of about %d words takes long; for such texts there are"
                     " the measures words and jaccard",
                     counted(len(found.pairs), "pair"), words)  # fmt: skip
-
-
-def _verify(comparison: Comparison, found: Candidates) -> Verified:
-    path = comparison.gathered.options.files.get("checkpoint")
-    if path is None or comparison.matcher is not None:  # which needs all pairs at once
-        return comparison.verify(found.pairs)
-    from neardup_solr.checkpoint import ArrayCheckpoint
-
-    with ArrayCheckpoint(path, _describe_work(comparison, found), arrays=3) as parts:
-        return comparison.verify(found.pairs, checkpoint=parts)
-
-
-def _describe_work(comparison: Comparison, found: Candidates) -> str:
-    """Describe what is verified in a line: the same only for the same documents and measure."""
-    gathered = comparison.gathered
-    digest = hashlib.sha256(np.ascontiguousarray(found.pairs).data)
-    for side in gathered.sides:
-        digest.update(repr((side.documents, side.state, side.digest)).encode())
-    name, limits = comparison.comparer.measure.name, comparison.comparer.limits
-    common = gathered.common and (gathered.common.size, gathered.common.share)
-    known = f"{gathered.settings.fingerprint} {name} {limits} {comparison.order} {common}"
-    return f"{known} {digest.hexdigest()}"
 
 
 def _warn(gathered: Gathered) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +17,14 @@ from neardup_solr.answers import SAME
 from neardup_solr.arguments import Way
 from neardup_solr.candidates import ONE_SIDE, Candidates, Joining, all_candidates
 from neardup_solr.errors import SettingsError, counted
+from neardup_solr.files import read_arrays, write_arrays
 from neardup_solr.measures import (
     NO_DISTANCE,
     Comparer,
     Limits,
     floor,
 )
-from neardup_solr.measures.arrays import Flat, Pairs, number_pairs, pairs_of
+from neardup_solr.measures.arrays import Flat, Pairs, number_pairs
 from neardup_solr.measures.equality import differ_in_numbers_alone
 from neardup_solr.minhash import sign
 from neardup_solr.progress import LOG, OnProgress, Progress, ignore
@@ -31,7 +35,6 @@ from neardup_solr.threads import prefetch, run_aside, thread_pool
 from neardup_solr.verbs.duplicates.inputs import AT_ONCE, THREADS, Gathered, fitting_parts
 
 if TYPE_CHECKING:
-    from neardup_solr.checkpoint import ArrayCheckpoint
     from neardup_solr.measures.aligned import Frequencies
     from neardup_solr.measures.fields import RecordMatcher
     from neardup_solr.measures.model import ModelMatcher
@@ -47,7 +50,9 @@ NO_DISTANCES, NO_SIMILARITIES = np.empty(0, dtype=np.int64), np.empty(0, dtype=n
 U64 = np.uint64
 PLACE = U64(19)  # bits: a stretch has half a million documents
 LOW = (U64(1) << PLACE) - U64(1)
-ORDER = 3  # of the pairs in a checkpoint: the version of `_sort_for_reading`
+CHECKPOINT = b"neardup duplicates: pairs that an interrupted run has compared\n"
+COLUMNS = ("pairs", "distances", "similarities")
+KEEP_EVERY = 10.0  # seconds
 
 
 @dataclass(slots=True)
@@ -126,7 +131,7 @@ class Comparison:
     def without_limits(self) -> Comparison:
         """The same without limits, by which every pair counts, and without a word of progress."""
         every = replace(self.comparer, limits=Limits(min_similarity=0.0))
-        return replace(self, comparer=every, is_limited=False, on_progress=ignore)
+        return replace(self, comparer=every, previous=None, is_limited=False, on_progress=ignore)
 
     def count_beyond(self, found: Candidates) -> int:
         """Count about how many near-duplicates share only words beyond the cap, by a sample.
@@ -150,12 +155,7 @@ class Comparison:
         texts = self.gathered.compared(np.unique(rows.astype(np.int64)).tolist())
         return int(np.median([len(text.split()) for text in texts if text is not None] or [0]))
 
-    @property
-    def order(self) -> str:
-        """The order of pairs, which the parts of a checkpoint have to have."""
-        return f"{ORDER}.{BLOCK}" + (f".{self.previous.digest}" if self.previous else "")
-
-    def verify(self, pairs: Pairs, *, checkpoint: ArrayCheckpoint | None = None) -> Verified:
+    def verify(self, pairs: Pairs, *, checkpoint: Path | None = None) -> Verified:
         """Find the pairs that are within the limits, and not different by an answer.
 
         The array `pairs` may be sorted in place.
@@ -248,45 +248,60 @@ class Comparison:
         verified.keep(np.lexsort((verified.pairs[:, 1], verified.pairs[:, 0])))
 
     def _compare_unknown(
-        self, pairs: Pairs, previous: PreviousRun, checkpoint: ArrayCheckpoint | None
+        self, pairs: Pairs, previous: PreviousRun, checkpoint: Path | None
     ) -> Verified:
-        known = previous.within if self.is_limited else previous.beyond
-        near, unknown = known.split(pairs)
+        near, unknown = previous.split(pairs)
         found = self._compare(unknown, checkpoint)
         if len(unknown) < len(pairs):
             found.below = None
         previous.forget([*found.vanished, *found.stale])
-        found.pairs = np.concatenate([found.pairs, pairs_of(near.near)])
-        found.distances = np.concatenate([found.distances, near.distances])
-        found.similarities = np.concatenate([found.similarities, near.similarities])
-        known.add(found.pairs, found.distances, found.similarities)
+        found.take([(found.pairs, found.distances, found.similarities), near])
+        previous.take(found.pairs, found.distances, found.similarities)
         return found
 
-    def _compare(self, pairs: Pairs, checkpoint: ArrayCheckpoint | None) -> Verified:
+    def _compare(self, pairs: Pairs, checkpoint: Path | None) -> Verified:
         pairs = _sort_for_reading(pairs)
         found = Verified(pairs[:0], NO_DISTANCES, NO_SIMILARITIES)
         texts: Any = self.gathered.signatures
-        places, parts = None, []
+        places, parts, done, work = None, list[tuple[NDArray[Any], ...]](), 0, ""
         if self.comparer.measure.needs_texts:
-            parts = list(checkpoint.kept()) if checkpoint else []
+            if checkpoint is not None:
+                work = self._describe_work(pairs)
+                done, parts = _read_done(checkpoint, work)
             texts, places = self._prepare(pairs, found)
         found.below = None if parts else 0
         is_there = np.ones(len(self.gathered), dtype=np.bool_)
         is_there[list(found.vanished)] = False
-        for at in range(len(parts) * BLOCK, len(pairs), BLOCK):
-            block = pairs[at : at + BLOCK]
-            block = block[is_there[block].all(axis=1)]
-            own = block if places is None else places[block]
-            distances, similarities, is_near = self.comparer.compare(texts, own)
-            parts.append((block[is_near], distances[is_near], similarities[is_near]))
-            if found.below is not None:
-                found.below += self._count_below(texts, own, similarities, is_near)
-            if self.comparer.measure.needs_texts:
-                if checkpoint:
-                    checkpoint.keep(parts[-1])
-                self._tell(COMPARING, min(at + BLOCK, len(pairs)), len(pairs))
+        due = time.monotonic() + KEEP_EVERY
+        try:
+            for at in range(done, len(pairs), BLOCK):
+                block = pairs[at : at + BLOCK]
+                block = block[is_there[block].all(axis=1)]
+                own = block if places is None else places[block]
+                distances, similarities, is_near = self.comparer.compare(texts, own)
+                parts.append((block[is_near], distances[is_near], similarities[is_near]))
+                if found.below is not None:
+                    found.below += self._count_below(texts, own, similarities, is_near)
+                done = at + BLOCK
+                if work and checkpoint is not None and time.monotonic() > due:
+                    _write_done(checkpoint, work, done, parts)
+                    due = time.monotonic() + KEEP_EVERY
+                if self.comparer.measure.needs_texts:
+                    self._tell(COMPARING, min(done, len(pairs)), len(pairs))
+        finally:
+            if work and checkpoint is not None:
+                _write_done(checkpoint, work, done, parts)
         found.take(parts)
         return found
+
+    def _describe_work(self, pairs: Pairs) -> str:
+        """Describe what is compared: the same only for the same pairs, documents and measure."""
+        digest = hashlib.sha256(pairs.data)
+        for side in self.gathered.sides:
+            digest.update(repr((side.documents, side.state, side.digest)).encode())
+        common = self.gathered.common and (self.gathered.common.size, self.gathered.common.share)
+        known = f"{self.gathered.settings.fingerprint} {self.comparer.measure.name}"
+        return f"{known} {self.comparer.limits} {common} {digest.hexdigest()}"
 
     def _count_below(
         self,
@@ -365,14 +380,28 @@ class Comparison:
             texts, gathered.settings, threads=THREADS, keep_normal=True, keep_keys=False
         )
         differ = (signed.signatures != gathered.signatures[rows]).any(axis=1)
-        if self.previous is not None:
-            self.previous.note_contents(rows, texts)
         is_there = np.array([text is not None for text in read])
         found.stale.update(rows[is_there & (differ | (signed.words == 0))].tolist())
         return signed.normal
 
     def _tell(self, stage: str, done: int, total: int) -> None:
         self.on_progress(Progress(stage, done, total))
+
+
+def _read_done(path: Path, work: str) -> tuple[int, list[tuple[NDArray[Any], ...]]]:
+    """Read how many pairs an interrupted run of this work has compared, and the near ones."""
+    stored = read_arrays(path, CHECKPOINT)
+    if isinstance(stored, str) or stored[0]["work"] != work:
+        return 0, []
+    return stored[0]["done"], [tuple(stored[1][name] for name in COLUMNS)]
+
+
+def _write_done(path: Path, work: str, done: int, parts: list[tuple[NDArray[Any], ...]]) -> None:
+    """Write how many pairs are compared, and the near ones, for a run that is interrupted."""
+    if parts:
+        columns = map(np.concatenate, zip(*parts, strict=True))
+        about = {"work": work, "done": done}
+        write_arrays(path, CHECKPOINT, about, dict(zip(COLUMNS, columns, strict=True)))
 
 
 def _make_matcher(

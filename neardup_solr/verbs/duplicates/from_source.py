@@ -104,7 +104,6 @@ def sign_source(source: sources.SourceLike, reading: Reading, gathered: Gathered
         values=partial(_read_values, words, columns),
         failures=Failures(options.watching.on_error),
         order=order,
-        words=words,
         has_changed=texts.has_changed,
         are_whole=lambda: ids.are_whole,
     )
@@ -155,10 +154,7 @@ def sign_source(source: sources.SourceLike, reading: Reading, gathered: Gathered
                 if digest is not None:
                     digest.update(contents.data)
                 if remembering is not None:
-                    from neardup_solr.verbs.duplicates.previous_run import DocumentKeys
-
-                    keys = DocumentKeys.of(sign.hash_texts(batch.ids), contents=contents)
-                    remembering.add(keys.only(is_there))
+                    remembering.add(sign.hash_texts(batch.ids)[is_there], contents[is_there])
             for name, column in columns.items():
                 column.extend(kept.get(name) for kept in compress(batch.kept, there))
             if gathered.numbers is not None:

@@ -272,7 +272,7 @@ class _Numbered:
         if options.linkage == "complete":
             labels = components(len(nodes), self._pairs)
             lacking = clusters.missing_pairs(len(nodes), self._pairs, labels)
-            more = comparison.verify(np.sort(self._places[lacking], axis=1))
+            more = replace(comparison, previous=None).verify(np.sort(self._places[lacking], axis=1))
             pairs, by_ids = self._renumber(more.pairs)
             self._pairs = np.concatenate([self._pairs, pairs])
             self._distances = np.concatenate([self._distances, more.distances[by_ids]])

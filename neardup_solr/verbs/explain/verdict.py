@@ -1,111 +1,60 @@
-"""The verdict on a pair of documents: found or not, why, and the cheapest way to catch it."""
+"""The verdict on a pair of documents: found or not, why, and what would find it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from itertools import accumulate, pairwise
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from neardup_solr.arguments import MeasureName
 from neardup_solr.errors import counted
-from neardup_solr.measures import Limits, floor
+from neardup_solr.measures import floor
 from neardup_solr.measures.aligned import ALIGNED
 from neardup_solr.measures.sets import CONTAINMENT
 from neardup_solr.measures.words import WORDS
-from neardup_solr.minhash import plans
-from neardup_solr.minhash.plans import Demand, curve, percent
-from neardup_solr.minhash.sign import Signature, minhash
+from neardup_solr.minhash.plans import percent
 from neardup_solr.reports.html import show_invisibles
 from neardup_solr.settings import WORD_CAP, Settings
 from neardup_solr.text.escape import Markup, make_html_table
-from neardup_solr.text.shingles import shingles
 from neardup_solr.verbs.explain.facts import Facts, Route
 
-SURE = 0.9  # advised settings find at least this share of pairs as similar as the pair
-BEARABLE = 0.05  # and at most this share of pairs of unrelated texts
 RELATED = 0.25  # below this similarity by words a pair is unrelated, unless its similarity
 RELATED_ALIGNED = 0.5  # by aligned words is at least this
-
-# The Jaccard similarity that 99 of 100 pairs of unrelated English texts do not reach, by shingles:
-# measured on news articles, titles of papers and texts of unrelated sentences.
-UNRELATED = {("words", 1): 0.15, ("words", 2): 0.05, ("words", 3): 0.03, ("chars", 5): 0.1}
-MORE_HASHES = (256, 512)
-WATERFALL, ZERO = 30, "│"  # columns, and the line at even odds
 OF_RECORDS = ("fields", "model")  # measures whose similarity is a probability
-BANDED = frozenset({"signature", "content_bands"})  # the fields that bands need
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advice:
-    """The cheapest change that catches a pair.
-
-    `again` has the ids of documents to index again, because their stored fields do not match their
-    texts. `limits` are wider limits, if they are needed. `settings` are other settings, if the pair
-    has to share a band; then `similarity` is its Jaccard similarity with them, `chance` the
-    probability that such a pair shares a band, and `load` the share of unrelated pairs that do
-    (`load_now`: with the present settings). Unless `needs_texts`, stored signatures are enough
-    (`reband`). `by` is a way to search that finds the pair as a candidate, if no bands do.
-    `measure` is a measure that finds the pair with `duplicates`, if its words differ in spelling or
-    one is a part of the other, `cap` the least cap at which a word that the two share makes them
-    candidates.
-    """
-
-    again: tuple[str, ...] = ()
-    limits: Limits | None = None
-    settings: Settings | None = None
-    similarity: float = 0.0
-    chance: float = 0.0
-    load: float = 0.0
-    load_now: float = 0.0
-    needs_texts: bool = False
-    by: str | None = None
-    measure: MeasureName | None = None
-    cap: int | None = None
-
-
-def advise(found: Facts, *, is_candidate: bool) -> Advice | None:
-    """Choose the cheapest change that catches a pair, None if it is unrelated or no change does.
-
-    If it is beyond the limits, wider ones; if it is not a candidate, the first that helps of these:
-    index again what has changed, other bands of the stored signatures, other shingles, a search.
-    """
-    by_words = found.measure in ("aligned", "records", *OF_RECORDS)
+def advise(found: Facts, *, is_candidate: bool) -> str:
+    """Say in a sentence what would find a pair, or "" if it is unrelated or has to be renewed."""
+    by_words = found.measure in ("aligned", *OF_RECORDS)
+    asked = "" if found.measure in ("words", *OF_RECORDS) else f" --measure {found.measure}"
+    limits = asked if found.is_within else f"{asked}{_widen(found)}"
     if not found.is_within and not by_words and any(_describe_parts(found)):
         is_usual = found.containment >= floor(CONTAINMENT.default)
-        limits = None if is_usual else Limits(min_similarity=_round_down(found.containment))
-        return Advice(measure="containment", limits=limits)
+        wider = "" if is_usual else f" --min-similarity {_round_down(found.containment):g}"
+        return f"To find it as a part of the other: duplicates --measure containment{wider}."
     if found.difference or not is_related(found):
-        return None
+        return ""
     differs = found.measure == "words" and found.measured("words").similarity < WORDS.default
     if differs and _measure_aligned(found) >= floor(ALIGNED.default):
-        return Advice(measure="aligned")  # only if words may differ in spelling
-    limits = None if found.is_within else _widen(found)
+        return "To find it although words differ in spelling: duplicates --measure aligned."
     if is_candidate:
-        return Advice(limits=limits)
+        return f"To find it, widen the limits:{limits}."
     if found.by == "words":  # a cap that lets a shared word make candidates
         cap = min(found.shared_words.values(), default=None)
-        return Advice(limits=limits, cap=cap, by="all" if cap is None else None)
+        way = "--by all" if cap is None else f"--cap {cap}"
+        return f"To find it: duplicates{limits} {way}."
     if found.fresh_bands:
-        return Advice(again=tuple(each.id for each in found.both if each.stale), limits=limits)
-    stored = _choose_bands(
-        found,
-        found.settings,
-        (found.first.signature, found.second.signature),
-        found.jaccard,
-        needs_texts=not found.settings.fields >= BANDED,
-    )
+        return ""
     by = next((way.name for way in found.ways if way.is_there and way.shared), None)
-    advice = stored or _advise_texts(found) or (Advice(by=by) if by else None)
-    return replace(advice, limits=limits) if advice else None
+    search = f"search or report --by {by}{limits}, or " if by else ""
+    return f"To find it: {search}duplicates --by all{limits}, or other bands, by neardup tune."
 
 
 def is_related(found: Facts) -> bool:
     """Return True if a pair is similar enough to be worth catching."""
     if found.measure in OF_RECORDS:
         is_alike = found.similarity >= RELATED
-    elif found.measure in ("aligned", "records", "containment"):
+    elif found.measure in ("aligned", "containment"):
         is_alike = found.similarity >= RELATED_ALIGNED
     else:
         is_alike = found.measured("words").similarity >= RELATED
@@ -118,95 +67,17 @@ def _measure_aligned(found: Facts) -> float:
     return 0.0 if found.alignment is None else found.measured("aligned").similarity
 
 
-def _widen(found: Facts) -> Limits:
-    """Widen the limits so that they just include the pair."""
-    if found.measure != "words":
-        return Limits(min_similarity=_round_down(found.similarity))
-    most, least = found.limits.max_distance, found.least
-    if most is not None:
-        most = max(most, found.distance)
-    if found.distance > WORDS.largest_distance(found.longest, Limits(min_similarity=least)):
-        least = _round_down(found.measured("words").similarity)
-    return Limits(max_distance=most, min_similarity=least)
+def _widen(found: Facts) -> str:
+    """Spell the limits that just include the pair."""
+    most, least = found.limits.max_distance, found.similarity
+    wider = "" if most is None else f" --max-distance {max(most, found.distance)}"
+    if not wider or (found.limits.min_similarity or 0) > least:
+        wider += f" --min-similarity {_round_down(least):g}"
+    return wider
 
 
 def _round_down(similarity: float) -> float:
     return math.floor(similarity * 100) / 100
-
-
-def _advise_texts(found: Facts) -> Advice | None:
-    """Advise other shingles or more hashes, which need the texts again: those of the least load."""
-    known = found.settings
-    tried: list[dict[str, Any]] = [{"hashes": more} for more in MORE_HASHES if more > known.hashes]
-    tried += [
-        {"kind": kind, "shingle_size": size, "language": "english"}
-        for kind, size in UNRELATED
-        if (kind, size) != (known.kind, known.shingle_size)
-    ]
-    advised = []
-    for shaping in tried:
-        settings = replace(known, **shaping)
-        one, other = (shingles(each.entry.normal, settings) for each in found.both)
-        similarity = len({*one} & {*other}) / len({*one} | {*other})
-        signatures = minhash(one, settings), minhash(other, settings)
-        advised.append(_choose_bands(found, settings, signatures, similarity, needs_texts=True))
-    return min(filter(None, advised), key=_rank_bands, default=None)
-
-
-def _rank_bands(advice: Advice) -> tuple[float, float]:
-    """Rank bands: those of the least load, up to the present one, then those that find most."""
-    return max(advice.load, advice.load_now), -advice.chance
-
-
-def _choose_bands(
-    found: Facts,
-    settings: Settings,
-    signatures: tuple[Signature, Signature],
-    similarity: float,
-    *,
-    needs_texts: bool,
-) -> Advice | None:
-    """Choose the bands of the least load that the pair shares, and nine in ten pairs as similar.
-
-    Loads up to that of the present bands count as equal: then the bands that find most are chosen.
-    None if even the least load is too high.
-    """
-    settings = replace(settings, fields=settings.fields | BANDED)
-    least, now = measure_unrelated(settings), measure_load(found.settings)
-    if not (len(signatures[0]) and len(signatures[1])) or similarity <= least:
-        return None
-    equal = signatures[0] == signatures[1]
-    choices = []
-    demand = Demand(catch=similarity, miss=1 - SURE, avoid=least)
-    for plan in plans.catching(demand, settings.hashes):
-        most = settings.hashes // plan.rows
-        whole = equal[: most * plan.rows].reshape(most, plan.rows).all(axis=1)
-        if whole.any():
-            affordable = int(math.log1p(-now) / math.log1p(-(least**plan.rows)))
-            bands = max(plan.bands, int(whole.argmax()) + 1, min(affordable, most))
-            chosen = replace(settings, bands=bands, rows=plan.rows)
-            choices.append(
-                Advice(
-                    settings=chosen,
-                    similarity=similarity,
-                    chance=float(curve(similarity, bands, plan.rows)),
-                    load=measure_load(chosen),
-                    load_now=now,
-                    needs_texts=needs_texts,
-                )
-            )
-    best = min(choices, key=_rank_bands, default=None)
-    return best if best is not None and best.load <= BEARABLE else None
-
-
-def measure_load(settings: Settings) -> float:
-    """Return the share of unrelated pairs that share a band, if they are as similar as can be."""
-    return float(curve(measure_unrelated(settings), settings.bands, settings.rows))
-
-
-def measure_unrelated(settings: Settings) -> float:
-    """Return the Jaccard similarity by such shingles that hardly any unrelated texts reach."""
-    return UNRELATED.get((settings.kind, settings.shingle_size), Demand().avoid)
 
 
 MOST_WORDS = 5  # shared words that are named
@@ -221,15 +92,15 @@ class Explanation:
 
     `verdict` is "found", "missed" (near enough, but not a candidate), "beyond the limits" (a
     candidate, but not near enough) or "apart" (neither); `way` is the way that decides, the first
-    that the collection has. `reasons` are sentences. `advice` is None if the pair is unrelated, or
-    if nothing would catch it.
+    that the collection has. `reasons` are sentences. `advice` says what would find the pair, in the
+    words of the command; "" if it is found, unrelated, or has to be indexed again.
     """
 
     facts: Facts
     way: str
     verdict: str
     reasons: tuple[str, ...]
-    advice: Advice | None
+    advice: str
 
     def __repr__(self) -> str:
         ids = f"{self.facts.first.id!r} and {self.facts.second.id!r}"
@@ -245,17 +116,10 @@ class Explanation:
             other = safe(facts.second.words.text(change.second))
             words += [one] if change.kind == "equal" else [f"<del>{one}</del> <ins>{other}</ins>"]
         tables = "".join(
-            make_html_table(
-                heads, [[Markup(_keep_blanks(safe(cell))) for cell in row] for row in rows]
-            )
+            make_html_table(heads, [[Markup(safe(cell)) for cell in row] for row in rows])
             for heads, *rows in list_tables(facts)
         )
         return f"<p><b>{ids}</b>: {self.verdict}</p>{reasons}<p>{' '.join(words)}</p>{tables}"
-
-
-def _keep_blanks(cell: str) -> str:
-    """Keep the blanks of a bar of the waterfall, which stands about a line."""
-    return f"<code style='white-space: pre'>{cell}</code>" if ZERO in cell else cell
 
 
 def explain_facts(found: Facts) -> Explanation:
@@ -268,7 +132,7 @@ def explain_facts(found: Facts) -> Explanation:
         way=way.name,
         verdict=verdict,
         reasons=tuple(_give_reasons(found, way.name, is_candidate=is_candidate)),
-        advice=None if verdict == FOUND else advise(found, is_candidate=is_candidate),
+        advice="" if verdict == FOUND else advise(found, is_candidate=is_candidate),
     )
 
 
@@ -282,11 +146,7 @@ _VERDICTS = {
 
 def make_record(found: Explanation) -> dict[str, Any]:
     """Make the whole record for programs, with settings as their fingerprints."""
-    facts, advice = found.facts, None
-    if found.advice is not None:
-        settings = found.advice.settings
-        advice = asdict(replace(found.advice, settings=None))
-        advice["settings"] = settings and settings.fingerprint
+    facts = found.facts
     evidence = [row._asdict() for row in facts.evidence]
     return {
         "id": facts.first.id,
@@ -317,7 +177,7 @@ def make_record(found: Explanation) -> dict[str, Any]:
         "differing_bands": facts.differing_bands,
         "chance": facts.chance,
         "ways": facts.ways,
-        "advice": advice,
+        "advice": found.advice,
         "changes": [
             {
                 "kind": each.kind,
@@ -457,7 +317,6 @@ def list_measures(facts: Facts) -> list[list[str]]:
         "contained": f"{shared:,} of {other:,} shingles of the second",
         "estimate": f"jaccard by signatures: {estimate.low:.2f}–{estimate.high:.2f} (95 %)",
         "aligned": _describe_alignment(facts),
-        "records": "as aligned, halved if most numbers differ",
         "fields": f"by weights that {counted(facts.candidates, 'pair')} taught",
         "model": "by what answers taught",
     }
@@ -482,28 +341,11 @@ def _describe_alignment(facts: Facts) -> str:
 
 
 def list_evidence(facts: Facts) -> list[list[str]]:
-    """List what each field adds to the odds under a heading, with a waterfall of all."""
-    bits = [one.bits for one in facts.evidence]
-    rows = [["field", "agreement", "bits", ""]]
-    for one, bar in zip(facts.evidence, _draw_waterfall(bits), strict=False):
-        rows.append([one.field or "at first", one.level, f"{one.bits:+.1f}", bar])
-    bar = _draw_waterfall(bits)[-1]
-    rows.append(["together", f"probability {facts.probability:.3f}", f"{sum(bits):+.1f}", bar])
-    return rows
-
-
-def _draw_waterfall(bits: Sequence[float]) -> list[str]:
-    """Draw each step from where the one before ended, then the sum, about a line at 0."""
-    ends = [0.0, *accumulate(bits)]
-    steps = [*pairwise(ends), (0.0, ends[-1])]
-    low, high = min(ends), max(ends)
-    scale = WATERFALL / max(high - low, 1e-9)
-    zero, bars = round(-low * scale), []
-    for step in steps:
-        first, last = sorted(round((end - low) * scale) for end in step)
-        bar = "".join("█" if first <= at < last else " " for at in range(WATERFALL))
-        bars.append(f"{bar[:zero]}{ZERO}{bar[zero:]}".rstrip())
-    return bars
+    """List what each field adds to the odds under a heading, and all of them together."""
+    rows = [["field", "agreement", "bits"]]
+    rows += [[one.field or "at first", one.level, f"{one.bits:+.1f}"] for one in facts.evidence]
+    bits = sum(one.bits for one in facts.evidence)
+    return [*rows, ["together", f"probability {facts.probability:.3f}", f"{bits:+.1f}"]]
 
 
 def list_ways(facts: Facts) -> list[list[str]]:

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,14 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, SettingsError, SourceError
+from neardup_solr.files import read_arrays, write_arrays
 from neardup_solr.progress import Progress
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import MARKS
 from neardup_solr.solr.update import set_fields
 from neardup_solr.text import normalize
 from neardup_solr.verbs.annotate import AnnotateSummary, follow
-from neardup_solr.verbs.duplicates import previous_run
+from neardup_solr.verbs.duplicates.previous_run import FIRST_LINE
 from tests.command import NEARDUP
 from tests.solr import theirs
 
@@ -238,7 +239,7 @@ def test_clusters_stay_marked_as_documents_come_and_go(
 
 
 def test_marks_need_a_run_to_repeat(solr: Collection, tmp_path: Path) -> None:
-    """A file that is none, or of an earlier version, is told with what writes it."""
+    """A file that is none, or of another collection, is told with what writes it."""
     remember = tmp_path / "known"
     step = f"run this once: neardup duplicates {solr.place} --mark --remember {remember}"
     with pytest.raises(SourceError, match=f"there was no run before; {step}"):
@@ -246,13 +247,10 @@ def test_marks_need_a_run_to_repeat(solr: Collection, tmp_path: Path) -> None:
     put(solr, {"id": "a", "content": FERRY})
     nd.annotate(solr)
     nd.duplicates(solr, remember=remember)
-    found = previous_run.read(remember)
+    found = read_arrays(remember, FIRST_LINE)
     assert not isinstance(found, str)
-    previous_run.write(remember, found[0], replace(found[1], asked={}))
-    with pytest.raises(SourceError, match=f"how the last run was asked for; {step}"):
-        nd.annotate(solr, follow=True, mark=True, remember=remember)
-    work = found[0].replace(solr.name, "another")
-    previous_run.write(remember, work, found[1])
+    about = found[0] | {"work": found[0]["work"].replace(solr.name, "another")}
+    write_arrays(remember, FIRST_LINE, about, found[1])
     before = remember.read_bytes()
     with pytest.raises(SourceError, match=f"last run was not of '{solr.name}'.*another file"):
         nd.annotate(solr, follow=True, mark=True, remember=remember)

@@ -21,7 +21,6 @@ from neardup_solr.embedded.layout import (
     layout,
     recall,
     remember,
-    remember_version,
 )
 from neardup_solr.embedded.process import is_alive
 from neardup_solr.embedded.server import server_lock
@@ -89,17 +88,14 @@ def test_a_home_that_java_cannot_have_on_its_class_path_is_refused(
 def test_each_version_has_folders_of_its_own(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The one chosen last is in use, else the variable's; the first one keeps its old place."""
+    """By the variable; the first one keeps its old place."""
     monkeypatch.setenv("NEARDUP_HOME", str(tmp_path))
     monkeypatch.delenv("NEARDUP_SOLR_VERSION", raising=False)
     assert (layout().server, layout().jars) == (tmp_path / "server", tmp_path / "solr-9.10.1/jars")
     monkeypatch.setenv("NEARDUP_SOLR_VERSION", "9.4.1")
     assert layout().server == tmp_path / "9.4.1" / "server"
     assert layout().jars == tmp_path / "solr-9.4.1" / "jars"
-    remember_version("8.11.4")
-    assert layout().cloud == tmp_path / "8.11.4" / "cloud"
     monkeypatch.setenv("NEARDUP_SOLR_VERSION", "7.7.3")
-    (tmp_path / "version").unlink()
     with pytest.raises(ArgumentError, match=r"NEARDUP_SOLR_VERSION cannot be '7.7.3'; give one of"):
         layout()
 

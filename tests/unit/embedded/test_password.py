@@ -44,25 +44,22 @@ def test_none_at_first(place: Layout) -> None:
 
 
 def test_a_password_is_kept(place: Layout) -> None:
-    """It stays the same until it is taken away, and each layout has a salt of its own."""
-    choose_password(place, asked=True)
+    """It stays the same, and each layout has a salt of its own."""
+    choose_password(place)
     write_security(place)
     first, rules = read_credentials(place), place.security.read_bytes()
     assert first is not None
     assert len(first[1]) == 32
-    choose_password(place, asked=True)
+    choose_password(place)
     write_security(place)
     assert read_credentials(place) == first
     assert place.security.read_bytes() != rules
     assert first[1].encode() not in rules
-    choose_password(place, asked=False)
-    write_security(place)
-    assert (place.password.exists(), place.security.exists()) == (False, False)
 
 
 def test_nobody_else_can_read_them(place: Layout) -> None:
     """Whatever the umask is; a file that somebody put there before is not written to."""
-    choose_password(place, asked=True)
+    choose_password(place)
     write_security(place)
     assert {stat.S_IMODE(path.stat().st_mode) for path in (place.password, place.security)} == {
         0o600
@@ -78,5 +75,5 @@ def test_nobody_else_can_read_them(place: Layout) -> None:
 def test_only_a_server_that_was_laid_out_with_it_gets_it(place: Layout) -> None:
     """A password that was chosen since is for the next start."""
     write_security(place)
-    choose_password(place, asked=True)
+    choose_password(place)
     assert read_credentials(place) is None

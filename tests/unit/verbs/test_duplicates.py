@@ -21,7 +21,6 @@ import pytest
 import neardup_solr as nd
 from neardup_solr import demo
 from neardup_solr.arguments import Way
-from neardup_solr.checkpoint import ArrayCheckpoint
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures.words import similarity, word_distance
 from neardup_solr.minhash import make_entry
@@ -422,27 +421,6 @@ def test_a_late_interrupt_keeps_the_checkpoint(
     assert len(nd.read_pairs(report)) == len(found.pairs)
 
 
-def test_checkpoints_survive_a_cut(tmp_path: Path) -> None:
-    """A part that was being written when all ended is dropped, those before it are there."""
-    import numpy as np
-
-    path = tmp_path / "work"
-    parts = [(np.arange(n), np.ones(n)) for n in (3, 5, 2)]
-    with ArrayCheckpoint(path, "some work", arrays=2) as kept:
-        for part in parts:
-            kept.keep(part)
-    whole = path.read_bytes()
-    for cut in range(len(whole) - 1, len(whole) - 100, -7):
-        path.write_bytes(whole[:cut])
-        with ArrayCheckpoint(path, "some work", arrays=2) as kept:
-            found = list(kept.kept())
-            assert len(found) == 2
-            kept.keep(parts[2])
-            assert [len(one) for one, _ in kept.kept()] == [3, 5, 2]
-    with ArrayCheckpoint(path, "other work", arrays=2) as kept:
-        assert list(kept.kept()) == []
-
-
 def test_demo_listings_against_all_pairs_that_share_a_band() -> None:
     """The pairs are just those of an exhaustive look at all that share a band."""
     documents = list(nd.read(demo.listings()))
@@ -454,7 +432,7 @@ def test_demo_listings_against_all_pairs_that_share_a_band() -> None:
         distance = word_distance(words[one.id], words[other.id], at_most=int(0.3 * longest + 1e-9))
         if set(one.bands) & set(other.bands) and distance is not None:
             expected[one.id, other.id] = (distance, similarity(distance, longest))
-    found = nd.duplicates(documents, **LOOSE, by="bands", measure="words")
+    found = nd.duplicates(documents, **LOOSE, by="bands")
     assert {(p.id, p.other_id): (p.distance, p.similarity) for p in found.pairs} == expected
 
 
@@ -500,7 +478,7 @@ def test_bad_records_are_told_and_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("choice", "reason"),
     [
-        ({"measure": "nope"}, "`measure` cannot be 'nope'; choose one of auto, words, jaccard"),
+        ({"measure": "nope"}, "`measure` cannot be 'nope'; choose one of words, jaccard"),
         ({"cap": 1}, "`cap` cannot be 1; give 2 or more"),
         (
             {"measure": "estimate", "max_distance": 2},
