@@ -34,9 +34,13 @@ from neardup_solr.errors import ArgumentError
 # The words that arguments and options may be, as types: mypy, editors and the parser know them.
 Kind = Literal["words", "chars", "stops", "stems"]  # what shingles are made of
 Family = Literal["affine", "xor"]  # of hashes
-MeasureName = Literal["words", "jaccard", "containment", "aligned", "estimate"]
+MeasureName = Literal["auto", "words", "jaccard", "containment", "aligned", "records", "estimate"]
+# What a collection keeps as its own.
+StoredMeasure = Literal["words", "jaccard", "containment", "aligned", "records"]
 # What pairs of `duplicates` may be compared by, too: records by their fields.
-PairMeasure = Literal["words", "jaccard", "containment", "aligned", "estimate", "fields", "model"]
+PairMeasure = Literal[
+    "auto", "words", "jaccard", "containment", "aligned", "records", "estimate", "fields", "model"
+]
 # What the candidates of a search share with the text.
 By = Literal["shingles", "bands", "signatures", "profile", "md5"]
 # How the candidates of a whole collection are found.
@@ -357,7 +361,8 @@ def _next_step(name: str, value: object, kinds: Sequence[Any]) -> str:
         return "take the surrogates out"
     for kind in kinds:
         if example := _example(kind, value):
-            return f"give {_describe_kind(kind)}, such as {name}={example}"
+            described = "" if get_origin(kind) is Literal else f"{_describe_kind(kind)}, such as "
+            return f"give {described}{name}={example}"
     return f"leave `{name}` out"
 
 

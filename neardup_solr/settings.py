@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, get_args
 
-from neardup_solr.arguments import Family, Kind, check_fields, require, require_choice
+from neardup_solr.arguments import (
+    Family,
+    Kind,
+    StoredMeasure,
+    check_fields,
+    require,
+    require_choice,
+)
 from neardup_solr.errors import ArgumentError, SettingsError
 
 # What indexing writes, unless told otherwise; `id` and `signature_settings` are always written.
@@ -35,6 +42,7 @@ _FINGERPRINT = re.compile(
     r" seed(?P<seed>\d+) bands(?P<bands>\d+)x(?P<rows>\d+) sg(?P<signatures>\d+)"
     r"(?: profile(?P<profile_min_token_len>\d+)q(?P<profile_quant_rate>[0-9.e-]+))?"
     r"(?: without (?P<without>[a-z0-9_,]+))?"
+    r"(?: by (?P<measure>[a-z]+))?"
 )
 # The least that each number can be, and the most of those that have an end of their own.
 _LEAST = {
@@ -44,7 +52,7 @@ _LEAST = {
 _MOST = {"hashes": 65_536, "seed": 2**32 - 1, "profile_quant_rate": 1}
 # The types in a fingerprint of what is no whole number.
 _READ: dict[str, Callable[[Any], str | float]] = {
-    "kind": str, "language": str, "family": str, "profile_quant_rate": float,
+    "kind": str, "language": str, "family": str, "profile_quant_rate": float, "measure": str,
 }  # fmt: skip
 _CHOICE = f"choose from {', '.join(OPTIONAL_FIELDS)}"
 _OTHER_VERSION = "use the version of neardup-solr that wrote the collection, or index it anew"
@@ -63,7 +71,8 @@ class Settings:
     extremes of the hash `family`, drawn from `seed`, make a signature; `bands` × `rows` of them
     make the LSH band keys; the first `signatures` of them are the terms of content_sg; `fields`
     are those that indexing writes. `profile_min_token_len` and `profile_quant_rate` shape
-    profile_hash, if that is one of them.
+    profile_hash, if that is one of them. `measure` is what "auto" stands for in the collection,
+    None for words; settings that differ in it alone are equal.
 
     Raises ArgumentError if a value is out of range, or bands × rows exceeds the hashes.
     """
@@ -81,6 +90,7 @@ class Settings:
     profile_min_token_len: int = 2
     profile_quant_rate: float = 0.01
     normalization: int = NORMALIZATION
+    measure: StoredMeasure | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         check_fields(self, {*_LEAST, *_READ})
@@ -130,6 +140,7 @@ class Settings:
             f" seed{self.seed} bands{self.bands}x{self.rows} sg{self.signatures}"
             + (profile if "profile_hash" in self.fields else "")
             + (f" without {without}" if without else "")
+            + (f" by {self.measure}" if self.measure else "")
         )
 
     @classmethod

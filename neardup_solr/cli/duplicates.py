@@ -199,11 +199,8 @@ def _say_duplicates(found: Duplicates) -> None:
     if found.numeric >= max(MANY_NUMERIC, NUMERIC * len(found.pairs)):
         pairs = show.counted(found.numeric, "pair")
         show.say(f"About {pairs} differ in numbers alone: --equal numbers keeps such apart.")
-    if found.are_short:
-        show.say(
-            f"The records are short ({found.median_words} words by the median): --measure aligned"
-            " tells such apart better, and --field compares columns by themselves."
-        )
+    if found.chosen:
+        show.say(found.chosen.replace("`measure`", "--measure"))
     elif found.borderline is not None and found.borderline.warning:
         show.say(f"{found.borderline.warning} neardup review asks about such pairs.")
     if found.since is not None:

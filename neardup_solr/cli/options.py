@@ -40,8 +40,8 @@ Function = Callable[..., int]  # of a command; it returns the exit code
 # asked for bands and rows.
 SIGNING = ("kind", "shingle_size", "language", "family", "hashes", "bands", "rows")
 SETTINGS = {
-    "annotate": ("fields", *SIGNING, "signatures"),
-    "index": ("fields", *SIGNING, "signatures"),
+    "annotate": ("fields", *SIGNING, "signatures", "measure"),
+    "index": ("fields", *SIGNING, "signatures", "measure"),
     "tune": ("kind", "shingle_size", "language", "family"),
 }
 PARTED = ("COLUMN", "FIELD")  # metavars of names that may be separated by commas

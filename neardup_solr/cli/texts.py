@@ -102,7 +102,7 @@ TEXTS: dict[str, dict[str, str]] = {
     "What counts as a near-duplicate": {
         "tag": (
             "Tag what is at least this similar (default if none of the three is given: 0.5;"
-            " containment 0.8, aligned 0.75)."
+            " containment 0.8, aligned 0.75, records 0.7)."
         ),
         "hold": "Hold back what is at least this similar.",
         "reject": "Reject what is at least this similar.",
@@ -111,16 +111,20 @@ TEXTS: dict[str, dict[str, str]] = {
         "duplicates.by review.by tune.by": (
             "What candidates share: bands, shingles (most of one of the two), words (rare ones; for"
             " short records), or all for every pair (default: all up to 2,000 documents, for more"
-            " bands; shingles for --measure containment, words for aligned)."
+            " bands; shingles for --measure containment, words for aligned and records)."
         ),
         "candidates": "Candidates to compare for each document.",
         "measure": (
-            "words (edit distance), jaccard (of shingles), containment (an excerpt in a longer"
-            " text), aligned (short records), or estimate (jaccard by signatures)."
+            "auto (that of the collection; of a file, records for short texts and words for long"
+            " ones), words (edit distance), jaccard (of shingles), containment (an excerpt in a"
+            " longer text), aligned (short texts), records (those that differ if their numbers do),"
+            " or estimate (jaccard by signatures)."
         ),
         "duplicates.measure": (
-            "words (edit distance), jaccard (of shingles), containment (an excerpt in a longer"
-            " text), aligned (short records), estimate (jaccard by signatures), fields (--field)."
+            "auto (records for short texts, words for long ones), words (edit distance), jaccard"
+            " (of shingles), containment (an excerpt in a longer text), aligned (short texts),"
+            " records (those that differ if their numbers do), estimate (jaccard by signatures),"
+            " fields (--field)."
         ),
         "duplicates.fields explain.fields review.fields tune.fields": (
             "FIELD: Column or field that is compared apart, such as name, zip:exact, price:number"
@@ -129,7 +133,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "max_distance": "At most this many words inserted, deleted or replaced.",
         "min_similarity": (
             "At least this similarity by the measure, 0 to 1 (default: 0.5; containment 0.8,"
-            " aligned 0.75; none if --max-distance is given)."
+            " aligned 0.75, records 0.7; none if --max-distance is given)."
         ),
         "fq": "QUERY: Compare only with documents that match this (repeatable).",
         "duplicates.fq review.fq": (
@@ -206,6 +210,10 @@ TEXTS: dict[str, dict[str, str]] = {
             " +profile_hash for text profiles too [of long texts: no shingles]."
         ),
         "kind": "What shingles are made of [words].",
+        "settings.measure": (
+            "What texts are compared by, unless a command is told (default: records for short"
+            " ones, words for long ones, jaccard for --kind chars)."
+        ),
         "shingle_size": "Pieces in a shingle [3].",
         "language": "NAME: Language of the stems [english].",
         "family": "Hash family [affine].",

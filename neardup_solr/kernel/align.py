@@ -34,7 +34,10 @@ VOCABULARY = Vocabulary, "uint32[] int64[] uint32[] float64[] bool[]"
 
 
 class Rules(NamedTuple):
-    """The constants of measures/aligned.py. Acronyms have `fewest` to `most` letters."""
+    """The constants of measures/aligned.py. Acronyms have `fewest` to `most` letters.
+
+    Records of which less than the share `numbers` of the numbers agree are `unlike` by that factor.
+    """
 
     abbreviated: float
     initial: float
@@ -42,9 +45,11 @@ class Rules(NamedTuple):
     longest: int
     fewest: int
     most: int
+    numbers: float
+    unlike: float
 
 
-RULES = Rules, "float64 float64 float64 int64 int64 int64"
+RULES = Rules, "float64 float64 float64 int64 int64 int64 float64 float64"
 
 
 class Records(NamedTuple):
@@ -127,7 +132,7 @@ def _compute_similarity(first, second, vocabulary, rules, table):
     """Compute the mean of Dice and containment of the aligned weight."""
     if len(first.words) == 0 or len(second.words) == 0:
         return 1.0 if len(first.words) == len(second.words) else 0.0
-    both = _take_equal(first, second, vocabulary.weights)
+    both, agreeing = _take_equal(first, second, vocabulary)
     one, other = both, both
     for spell in (False, True):
         both, one, other = _take_runs(first, second, vocabulary, rules, spell, both, one, other)
@@ -143,13 +148,24 @@ def _compute_similarity(first, second, vocabulary, rules, table):
             one += _weigh(weight, other_weight, different)
             other += _weigh(other_weight, weight, different)
             both += gains[edge]
-    for at in range(len(first.words)):
-        if not first.taken[at]:
-            one += vocabulary.weights[first.words[at]]
-    for at in range(len(second.words)):
-        if not second.taken[at]:
-            other += vocabulary.weights[second.words[at]]
-    return (2.0 * both / (one + other) + both / min(one, other)) / 2.0
+    one, numbers = _add_alone(first, vocabulary, one)
+    other, other_numbers = _add_alone(second, vocabulary, other)
+    similarity = (2.0 * both / (one + other) + both / min(one, other)) / 2.0
+    if agreeing < rules.numbers * (agreeing + min(numbers, other_numbers)):
+        similarity *= rules.unlike
+    return similarity
+
+
+@inner
+def _add_alone(side, vocabulary, total):
+    """Add the words that stand alone to a weight, and weigh the numbers among them."""
+    numbers = 0.0
+    for at in range(len(side.words)):
+        if not side.taken[at]:
+            weight = vocabulary.weights[side.words[at]]
+            total += weight
+            numbers += weight * vocabulary.numeric[side.words[at]]
+    return total, numbers
 
 
 @inner
@@ -160,19 +176,20 @@ def _weigh(own, other, different):
 
 
 @inner
-def _take_equal(first, second, weights):
-    """Take equal words by a merge of both orders, and return their weight."""
-    total = 0.0
+def _take_equal(first, second, vocabulary):
+    """Take equal words by a merge of both orders, and weigh them, and the numbers among them."""
+    total, numbers = 0.0, 0.0
     at, other = 0, 0
     while at < len(first.order) and other < len(second.order):
         word, other_word = first.words[first.order[at]], second.words[second.order[other]]
         if word == other_word:
             first.taken[first.order[at]] = True
             second.taken[second.order[other]] = True
-            total += weights[word]
+            total += vocabulary.weights[word]
+            numbers += vocabulary.weights[word] * vocabulary.numeric[word]
         at += word <= other_word
         other += other_word <= word
-    return total
+    return total, numbers
 
 
 @inner

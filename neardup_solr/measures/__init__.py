@@ -6,6 +6,7 @@
 | jaccard | common shingles / all shingles of both | texts of any order |
 | containment | common shingles / shingles of the shorter text | excerpts in longer texts |
 | aligned | idf-weighted soft alignment of the words | short records, abbreviations, slips |
+| records | that, halved if numbers differ | short records with numbers |
 | estimate | Jaccard similarity as the signatures estimate it | if no text should be read |
 | fields | probability of a match by fields | records of `duplicates` |
 
@@ -22,10 +23,10 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from neardup_solr.arguments import MeasureName, PairMeasure, Way, require_choice
+from neardup_solr.arguments import MeasureName, PairMeasure, StoredMeasure, Way, require_choice
 from neardup_solr.errors import ArgumentError
 from neardup_solr.records import Entry, Hit, Match, natural
-from neardup_solr.settings import Settings
+from neardup_solr.settings import LONG_TEXT, Settings
 
 if TYPE_CHECKING:
     from neardup_solr.measures.aligned import Frequencies
@@ -37,9 +38,12 @@ Prepare = Callable[[Sequence[str]], Prepared]
 # The file of each measure, in which its name in capitals is it. Only files that are asked for load.
 FILES: dict[PairMeasure, str] = {
     "words": "words", "jaccard": "sets", "containment": "sets", "aligned": "aligned",
-    "estimate": "sets", "fields": "fields", "model": "model",
+    "records": "aligned", "estimate": "sets", "fields": "fields", "model": "model", "auto": "words",
 }  # fmt: skip
-NAMES: tuple[MeasureName, ...] = get_args(MeasureName)  # of texts
+AUTO = "auto"
+CHOSEN = "are compared by `measure` {}; `measure` words counts edited words instead."
+FEWEST = 20  # texts that tell which words are rare
+NAMES: tuple[MeasureName, ...] = get_args(MeasureName)[1:]  # of texts, without "auto"
 DEFAULT_SIMILARITY = 0.5
 NO_DISTANCE = -1
 _ROUNDING = 1e-9
@@ -226,6 +230,26 @@ def measure_of(name: str | Measure, limits: Limits) -> Measure:
         reason = f"the measure {found.name} has no distance, so {given}"
         raise ArgumentError(reason, "give `min_similarity` instead, or the `measure` words")
     return found
+
+
+def choose_measure(settings: Settings, words: Sequence[int]) -> tuple[StoredMeasure, str]:
+    """Choose what "auto" is for texts of so many words each, and say why if it is not words.
+
+    It is records if half of the texts are short; a few do not tell which words are rare. Texts
+    whose shingles are made of characters are compared by these.
+    """
+    if settings.kind == "chars":
+        return "jaccard", f"Shingles of characters {CHOSEN.format('jaccard')}"
+    median = sorted(words)[len(words) // 2] if words else 0
+    if len(words) < FEWEST or median > LONG_TEXT:
+        return "words", ""
+    return "records", f"Short texts ({median} words by the median) {CHOSEN.format('records')}"
+
+
+def read_measure(settings: Settings) -> tuple[StoredMeasure, str]:
+    """Read what "auto" is in a collection of these settings, and say so if it is not words."""
+    measure = settings.measure or "words"
+    return measure, "" if measure == "words" else f"Its texts {CHOSEN.format(measure)}"
 
 
 def rerank(

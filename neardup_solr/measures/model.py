@@ -268,7 +268,7 @@ class ModelMatcher:
         columns, threads = records.columns, records.threads
         whole = compare_records(records.forms, pairs, records.frequencies, threads=threads)
         may_match = whole >= LEAST_ALIKE
-        if not columns and self.measure != "aligned":
+        if not columns and self.measure not in ("aligned", "records"):
             least = LEAST_ALIKE
             may_match |= self._measure(self.measure, records.forms, pairs, least) >= least
         rows = np.flatnonzero(may_match)
@@ -364,7 +364,11 @@ def judge(values: Table, model: Model) -> Similarities:
 
 
 def make_default(measure: PairMeasure, fields: Mapping[str, FieldKind]) -> Model:
-    """Make the model that decides as a measure does by its default, before any answer."""
+    """Make the model that decides as a measure does by its default, before any answer.
+
+    For records it is that of aligned: their numbers are not among what it weighs.
+    """
+    measure = "aligned" if measure == "records" else measure
     weights = np.zeros(1 + len(MEASURES) + (1 + len(fields) if fields else 0))
     if fields:
         weights[1 + len(MEASURES)] = 1.0

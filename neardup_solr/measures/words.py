@@ -94,3 +94,4 @@ WORDS = Measure(
     compare_one=_compare_one,
     kernel_is_faster=False,  # hashing the words takes longer than rapidfuzz takes to compare them
 )
+AUTO = WORDS  # until the texts are known

@@ -566,13 +566,14 @@ class Collection:
         base = stored or usual or (DEFAULT_SETTINGS if self.names.is_plain else ANNOTATED)
         if asked is not None:
             asked = settings_of(asked, base)
-        if asked is not None and stored is not None and stored != asked:
+        differs = asked is not None and (base != asked or asked.measure not in (None, base.measure))
+        if asked is not None and stored is not None and differs:
             raise SettingsError(
                 f"the collection was indexed with [{stored.fingerprint}],"
                 f" and [{asked.fingerprint}] was asked for",
                 "leave these settings out to use the stored ones, or index into another collection",
             )
-        return asked or base
+        return base if asked is None or stored is not None else asked
 
     def take_names(self, names: Names) -> None:
         """Call the fields so from now on: these names have just been kept in the schema."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column
 
-ALIGNED = "aligned"
+OF_ALL = ("auto", "aligned", "records")  # which need all texts
 _PAIRS = "id string, other_id string, similarity double, distance int, shared int"
 SPLIT = 4_000_000  # documents whose keys of a band one task joins, 100 MB
 # Tasks that make the pairs of all bands distinct: at least so many, and one for so many documents.
@@ -126,14 +126,15 @@ def pairs(
     The measure "containment" misses most excerpts of longer texts this way, and a line of the log
     says so: `duplicates` finds them by shingles.
 
-    Raises ArgumentError if a column is missing, or an argument is impossible: the measure "aligned"
-    needs words counted over all documents, which this does not do. A document without an id, and
-    one in a pair whose id comes more than once or differs at each reading, ends the job; Spark
-    raises what is wrong as an error of its own.
+    Raises ArgumentError if a column is missing, or an argument is impossible: the measures
+    "aligned" and "records" need words counted over all documents, which this does not do. A
+    document without an id, and one in a pair whose id comes more than once or differs at each
+    reading, ends the job; Spark raises what is wrong as an error of its own.
     """
     from neardup_solr.spark.work import compare_block, prepare_texts
 
-    require(measure != ALIGNED, "the measure aligned is not one for Spark", 'take "words"')
+    reason = f"the measure {measure} is not one for Spark"
+    require(measure not in OF_ALL, reason, 'take "words"')
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
     measure_of(measure, limits)
     warn_of_bands(measure)

@@ -105,7 +105,7 @@ def _look(given: Mapping[str, Any], by_fields: bool) -> Chosen | None:
     if has_fields:
         return Chosen(name, arguments, "")
     is_for_texts = (
-        given.get("measure", "fields") not in ("auto", "words", "fields")
+        given.get("measure", "fields") not in ("auto", "fields")
         or given.get("by") == "shingles"
         or any(given.get(each) is not None for each in ("remember", "max_distance"))
     )

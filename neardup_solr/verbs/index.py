@@ -34,6 +34,8 @@ from neardup_solr.errors import (
     SolrError,
     counted,
 )
+from neardup_solr.measures import choose_measure
+from neardup_solr.minhash import sign
 from neardup_solr.progress import LOG, Failures, OnError, OnProgress, SourceProgress, ignore
 from neardup_solr.records import Document, check_documents
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, LONG_TEXT, Settings, settings_of
@@ -165,10 +167,10 @@ def index(
                 run.open_job(held.enter_context(Job(Path(job))), collection, resume=resume)
             batches = run.batches(source)
             first: list[Batch | BaseException] = []
-            looks = collection.names.is_plain and not _names_fields(settings)
             # What is not there as a whole may come slowly: its first batch has to do.
             texts = FIRST_TEXTS if run.progress.rows or run.progress.size else 1
-            usual = partial(_choose_by_texts, settings, batches, texts, first) if looks else None
+            base = DEFAULT_SETTINGS if collection.names.is_plain else ANNOTATED
+            usual = partial(_choose_by_texts, settings, base, batches, texts, first)
             chosen = _choose_settings(collection, settings, usual, min_replicas)
             batches = _go_on(first, batches)
             collection.require_fields(["id", *chosen.fields])
@@ -204,7 +206,7 @@ def index(
 def _choose_settings(
     collection: Collection,
     settings: Settings | Mapping[str, Any] | None,
-    usual: Callable[[], Settings] | None,
+    usual: Callable[[], Settings],
     min_replicas: int,
 ) -> Settings:
     """Choose the settings. A collection that is missing is to be made with enough replicas."""
@@ -233,15 +235,16 @@ def _go_on(first: list[Batch | BaseException], batches: Iterator[Batch]) -> Iter
 
 def _choose_by_texts(
     asked: Settings | Mapping[str, Any] | None,
+    usual: Settings,
     batches: Iterator[Batch],
     texts: int,
     first: list[Batch | BaseException],
 ) -> Settings:
-    """Choose the usual settings by the first texts: without shingles, and a line, if they are long.
+    """Choose the measure by the first texts, and leave shingles out, with a line, if they are long.
 
     The batches that are read for it go to `first`, and what ends them: those before are sent.
     """
-    settings_of(asked)  # raises before anything is read
+    made = settings_of(asked, usual)  # raises before anything is read
     lengths: list[int] = []
     characters = 0
     while len(lengths) < texts and characters < BATCH_CHARACTERS:
@@ -253,16 +256,18 @@ def _choose_by_texts(
             break
         first.append(batch)
         characters += batch.characters
-        lengths += (len(one.text.split()) for one in batch.documents.values())
+        forms = sign.normal_forms([one.text for one in batch.documents.values()])
+        lengths += (len(form.split()) for form in forms)
     words = sorted(lengths)[len(lengths) // 2] if lengths else 0
-    if words <= LONG_TEXT:
-        return DEFAULT_SETTINGS
-    LOG.warning(
-        "texts of about %d words are found by bands: word shingles and signature terms are left out"
-        " (fields=all keeps them)",
-        words,
-    )
-    return ANNOTATED
+    measure = choose_measure(made, lengths)[0]
+    if words > LONG_TEXT and usual == DEFAULT_SETTINGS and not _names_fields(asked):
+        LOG.warning(
+            "texts of about %d words are found by bands: word shingles and signature terms are left"
+            " out (fields=all keeps them)",
+            words,
+        )
+        usual = ANNOTATED
+    return usual if measure == "words" else replace(usual, measure=measure)
 
 
 def _require_one_text_field(collection: Collection, columns: Sequence[str]) -> None:

@@ -107,7 +107,7 @@ def report(
     fq: OneOrMore = (),
     same: OneOrMore = (),
     equal: OneOrMore = (),
-    measure: MeasureName = "words",
+    measure: MeasureName = "auto",
     model: str | Path | None = None,
     max_distance: int | None = None,
     min_similarity: float | None = None,
@@ -134,9 +134,10 @@ def report(
         fq=listed(fq),
         same=listed(same),
         equality=parse_equality(equal),
-        measure=measure_by(collection, measure, model),
+        measure=measure,
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
+    asked = replace(asked, measure=measure_by(collection, measure, model, max_distance))
     judged = read_if_given(answers)
     on_progress = on_progress or ignore
     settings, criteria = searchable(collection, asked)

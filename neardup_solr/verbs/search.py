@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -19,8 +20,9 @@ from neardup_solr.arguments import (
     require_choice,
     require_positive,
 )
-from neardup_solr.errors import DocumentNotFound, SettingsError
+from neardup_solr.errors import DocumentNotFound, SchemaError, SettingsError
 from neardup_solr.measures import (
+    AUTO,
     Comparer,
     Limits,
     Measure,
@@ -97,7 +99,7 @@ def search(
     fq: OneOrMore = (),
     same: OneOrMore = (),
     equal: OneOrMore = (),
-    measure: MeasureName = "words",
+    measure: MeasureName = "auto",
     max_distance: int | None = None,
     min_similarity: float | None = None,
     answers: str | Path | None = None,
@@ -138,6 +140,8 @@ def search(
     else:
         id = str(id)
         document = _document(collection, id, criteria.read)
+    measure_used = measure_by(collection, measure, max_distance=max_distance)
+    criteria = replace(criteria, measure=measure_used)
     if answers is None:
         return _find_matches(collection, document, criteria, id)
     from neardup_solr.verbs.answer import read_from
@@ -343,19 +347,28 @@ def comparer_for(
 
 
 def measure_by(
-    collection: Collection, measure: MeasureName, model: str | Path | None
+    collection: Collection,
+    measure: MeasureName,
+    model: str | Path | None = None,
+    max_distance: int | None = None,
 ) -> str | Measure:
-    """Name the measure, or make that of a model if its file is named.
+    """Name the measure, by default that of the collection, or make that of a model if it is named.
 
     Raises ArgumentError if both are given, SourceError if the file is not a model, SettingsError if
     the collection lacks a field that the model compares.
     """
     if model is None:
-        return measure
+        if measure != AUTO or max_distance is not None:
+            return measure
+        settings = collection.known_settings
+        if settings is None:
+            with suppress(SchemaError, SettingsError):  # which are told by what reads documents
+                settings = collection.stored_settings()
+        return (settings and settings.measure) or "words"
     from neardup_solr.measures.model import make_joined_measure
     from neardup_solr.verbs.duplicates.training import read_model
 
-    require(measure == "words", "a model has its own measure", "leave `model` or `measure` out")
+    require(measure == AUTO, "a model has its own measure", "leave `model` or `measure` out")
     trained = read_model(model)
     if collection.count():
         next_step = (

@@ -133,7 +133,7 @@ def tune(
     *,
     answers: str | Path | None = None,
     fields: OneOrMore | Mapping[str, str] | None = None,
-    measure: MeasureName = "words",
+    measure: MeasureName = "auto",
     by: Way | None = None,
     against: Compared | None = None,
     output: str | Path | None = None,

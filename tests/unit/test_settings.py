@@ -16,6 +16,7 @@ from neardup_solr.settings import (
     Settings,
     choose_fields,
     require_possible,
+    settings_of,
 )
 
 ALL = frozenset(OPTIONAL_FIELDS)
@@ -92,6 +93,17 @@ def test_settings_that_just_can_be(extreme: dict[str, int]) -> None:
     """Each bound belongs to what is allowed, and comes back from the fingerprint."""
     made = Settings(fields=ALL, **extreme)  # type: ignore[arg-type]  # a table of mixed values
     assert Settings.parse(made.fingerprint) == made
+
+
+def test_a_measure_is_kept_and_shapes_nothing() -> None:
+    """The fingerprint tells the measure, if there is one; settings are equal without it."""
+    plain, chosen = Settings(), Settings(measure="records")
+    assert chosen.fingerprint == f"{plain.fingerprint} by records"
+    assert Settings.parse(chosen.fingerprint).measure == "records"
+    assert Settings.parse(plain.fingerprint).measure is None
+    assert plain == chosen
+    with pytest.raises(ArgumentError):
+        settings_of({"measure": "fields"})
 
 
 def test_a_strange_fingerprint_is_refused() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from neardup_solr.arguments import OneOrMore, Which, checked, in_seconds, listed, require
 from neardup_solr.errors import ArgumentError, RecordError, SettingsError
+from neardup_solr.measures import choose_measure
 from neardup_solr.progress import Callbacks, Failures, OnError, OnProgress, Progress, ignore
 from neardup_solr.records import Document
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, Settings, settings_of
@@ -28,6 +29,7 @@ from neardup_solr.verbs.lint import (
     require_readable,
     require_safe,
 )
+from neardup_solr.verbs.search import normal_forms, sample_texts
 
 MD5 = "md5_hash"
 READ = (TEXT, MD5, SETTINGS, VERSION)
@@ -269,11 +271,15 @@ def is_current(stored: Mapping[str, Any], text: str, settings: Settings) -> bool
 
 
 def choose_settings(
-    collection: Collection, settings: Settings | Mapping[str, Any] | None, usual: Settings
+    collection: Collection,
+    settings: Settings | Mapping[str, Any] | None,
+    usual: Settings,
+    read: Collection | None = None,
 ) -> Settings:
     """Choose the settings to annotate with. The text counts as one of the fields, as it is stored.
 
-    They are the `usual` ones, unless others are asked for or stored.
+    They are the `usual` ones, unless others are asked for or stored, with the measure that suits
+    the first texts that are there, or in the collection that is `read`.
 
     Raises SettingsError if the collection has other settings, SchemaError if it lacks fields.
     """
@@ -283,7 +289,14 @@ def choose_settings(
     elif settings and "fields" in settings:
         asked = settings_of({"fields": settings["fields"]}, usual).fields
         settings = {**settings, "fields": asked | always}
-    found = collection.choose_settings(settings, usual)
+
+    def choose() -> Settings:
+        """Choose the measure by the first texts."""
+        words = [len(form.split()) for form in normal_forms(sample_texts(read or collection))]
+        measure = choose_measure(settings_of(settings, usual), words)[0]
+        return usual if measure == "words" else replace(usual, measure=measure)
+
+    found = collection.choose_settings(settings, choose)
     if not always <= found.fields:
         reason = f"the collection has documents without {', '.join(sorted(always))}"
         raise SettingsError(reason, f"strip it first: neardup strip {collection.place}")
@@ -302,7 +315,7 @@ def _annotate_into(
 ) -> AnnotateSummary:
     require_readable(collection)
     require_other(collection, other)
-    counts = _Counts(settings=choose_settings(other, settings, DEFAULT_SETTINGS))
+    counts = _Counts(settings=choose_settings(other, settings, DEFAULT_SETTINGS, collection))
     collection.commit()
     wanted = [*query, *roots_only(schema.read_schema(collection))]
     total = collection.count(wanted)

@@ -16,6 +16,7 @@ from neardup_solr.arguments import (
     OnRepeatOrKeep,
     PairMeasure,
     Source,
+    StoredMeasure,
     Way,
     checked,
     in_bytes,
@@ -28,7 +29,7 @@ from neardup_solr.candidates import Candidates
 from neardup_solr.clusters import ARRIVAL, LENGTH, LINKAGES, Rule, parse_rule
 from neardup_solr.errors import SourceError, TemplateError, counted
 from neardup_solr.files import check_apart, check_place, is_inside
-from neardup_solr.measures import Limits, Measure, measure_named, measure_of
+from neardup_solr.measures import AUTO, Limits, Measure, measure_named, measure_of
 from neardup_solr.measures.equality import Equality, parse_equality
 from neardup_solr.memory import Spill
 from neardup_solr.progress import LOG, Callbacks, OnError, OnProgress
@@ -69,7 +70,8 @@ __all__ = ["Duplicates", "check_output", "duplicates", "write_duplicates"]
 class Options:
     """The arguments of `duplicates`, checked together before any work begins.
 
-    `readings` read the source and `against`; `room` is the `memory` in bytes. Raises ArgumentError
+    `readings` read the source and `against`; `room` is the `memory` in bytes. With `reach` pairs so
+    far below the threshold are found as well. Raises ArgumentError
     if a value is not possible, or if two of them do not go together; SourceError if a file could
     not be written.
     """
@@ -78,7 +80,7 @@ class Options:
     against: Compared | Source | None = None
     mutual_best: bool = False
     by: Way | None = None
-    measure: PairMeasure = "words"
+    measure: PairMeasure = "auto"
     fields: OneOrMore | Mapping[str, str] | None = None
     max_distance: int | None = None
     min_similarity: float | None = None
@@ -114,6 +116,7 @@ class Options:
     without_common: bool | float = False
     on_error: OnError | None = None
     on_progress: OnProgress | None = None
+    reach: float = 0.0
     compared_by: Measure = field(init=False)
     limits: Limits = field(init=False)
     equality: Equality = field(init=False)
@@ -124,6 +127,7 @@ class Options:
     judged: list[Answer] = field(init=False, default_factory=list)
     trained: Model | None = field(init=False, default=None)
     kinds: dict[str, FieldKind] = field(init=False, default_factory=dict)
+    chosen: str = field(init=False, default="")
     watching: Callbacks = field(init=False)
 
     def __post_init__(self) -> None:
@@ -133,8 +137,9 @@ class Options:
             setattr(self, name, value)
         self._check_model()
         self._check_fields()
-        self.limits = Limits(max_distance=self.max_distance, min_similarity=self.min_similarity)
-        self.compared_by = measure_of(self.measure, self.limits)
+        if self.measure == AUTO and (self.max_distance is not None or self.by == "shingles"):
+            self.measure = "jaccard" if self.max_distance is None else "words"
+        self._compare_by(self.measure)
         if self.trained is not None:
             from neardup_solr.measures.model import make_measure
 
@@ -168,7 +173,7 @@ class Options:
             return
         from neardup_solr.verbs.duplicates.training import read_model
 
-        is_alone = self.fields is None and self.measure in ("words", "model")
+        is_alone = self.fields is None and self.measure in (AUTO, "model")
         require(is_alone, "a model has its own measure and fields", "leave `model` or these out")
         require(self.remember is None, "`remember` does not go with `model`", "leave one out")
         require(self.max_distance is None, "a model has no distance", "give `min_similarity`")
@@ -183,7 +188,7 @@ class Options:
             require(self.measure != "fields", reason, step)
             return
         reason = f"`fields` does not go with the measure {self.measure}"
-        require(self.measure in ("words", "fields"), reason, "leave one of them out")
+        require(self.measure in (AUTO, "fields"), reason, "leave one of them out")
         require(self.remember is None, "`remember` does not go with `fields`, whose weights come"
                 " from all candidates", "leave one of them out")  # fmt: skip
         from neardup_solr.measures.fields import parse_fields
@@ -259,6 +264,20 @@ class Options:
                 reason = "`remember` lies in the folder that is read"
                 require(not is_read, reason, "name another place")
 
+    def settle(self, measure: StoredMeasure, reason: str) -> None:
+        """Compare by this measure if none was named, and note why it was chosen."""
+        if self.measure == AUTO:
+            self.chosen = reason
+            self._compare_by(measure)
+
+    def _compare_by(self, measure: PairMeasure) -> None:
+        limits = Limits(max_distance=self.max_distance, min_similarity=self.min_similarity)
+        self.measure, self.compared_by = measure, measure_of(measure, limits)
+        if self.reach:
+            least = max(0.0, self.compared_by.least(limits) - self.reach)
+            limits = replace(limits, min_similarity=least)
+        self.limits = limits
+
     @property
     def given(self) -> list[Compared]:
         """The sides that are compared: one, or two."""
@@ -308,7 +327,7 @@ def duplicates(
     against: Compared | None = None,
     mutual_best: bool = False,
     by: Way | None = None,
-    measure: PairMeasure = "words",
+    measure: PairMeasure = "auto",
     fields: OneOrMore | Mapping[str, str] | None = None,
     max_distance: int | None = None,
     min_similarity: float | None = None,
@@ -434,23 +453,28 @@ def duplicates(
     """
     options = Options(**locals())  # which has a field for each argument
     if by == "bands":
-        warn_of_bands(measure)
+        warn_of_bands(options.measure)
+    return find_duplicates(options)
+
+
+def find_duplicates(options: Options) -> Duplicates:
+    """Find all near-duplicates by these options. See `duplicates`."""
     copies = previous = None
     if options.files.keys() & {"unique", "removed", "rejected"}:
         from neardup_solr.verbs.duplicates.clean_file import Outputs
 
         copies = Outputs(options)
     has_collection = any(map(is_collection, options.given))
-    require(has_collection or not fq, "`fq` is for a collection", "leave it out")
+    require(has_collection or not options.fq, "`fq` is for a collection", "leave it out")
     reason = "a collection has its own settings, and `settings` are given"
-    require(not (has_collection and settings), reason, "leave `settings` out")
+    require(not (has_collection and options.settings), reason, "leave `settings` out")
     if "remember" in options.files:
         from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
         previous = PreviousRun(options=options)
-    with Spill(memory=options.room, folder=spill) as spilled:
+    with Spill(memory=options.room, folder=options.spill) as spilled:
         result = _find(options, spilled, previous, copies)
-    if checkpoint is not None:
+    if options.checkpoint is not None:
         options.files["checkpoint"].unlink(missing_ok=True)
     return result
 

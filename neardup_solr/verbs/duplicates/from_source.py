@@ -104,6 +104,7 @@ def sign_source(source: sources.SourceLike, reading: Reading, gathered: Gathered
         values=partial(_read_values, words, columns),
         failures=Failures(options.watching.on_error),
         order=order,
+        words=words,
         has_changed=texts.has_changed,
         are_whole=lambda: ids.are_whole,
     )

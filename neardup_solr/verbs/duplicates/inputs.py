@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from neardup_solr import sources
 from neardup_solr.candidates import ONE_GROUP
 from neardup_solr.errors import RecordError, SettingsError
+from neardup_solr.measures import choose_measure, read_measure
 from neardup_solr.measures.arrays import Flat
 from neardup_solr.memory import Column, Lists, Rows, Spill, Strings, release_unused
 from neardup_solr.minhash import sign
@@ -40,6 +41,7 @@ _Key: TypeAlias = str | tuple[str, ...]
 READING = "reading"
 AT_ONCE = 20_000  # texts that are read at once
 SAMPLED = 50_000  # documents, for what many have in common
+LOOKED_AT = 1_000  # documents whose numbers of words choose the measure, about
 PAGE = 500  # documents that are requested at once
 FIRST, MOST = 100, 10_000  # or while others are worked on: the first ones, and at most
 CHARACTERS = 1 << 24  # that those have, about
@@ -77,7 +79,7 @@ class Input:
 
     `unsigned` documents have text but no signature; `repeated` records had an id that others have;
     `dead` rows do not count beside those. `state` is the state of a collection when it was read,
-    `order` that of the records of a source;
+    `order` that of the records of a source, `words` how many words each of its documents has;
     `has_changed` tells whether a file has been written to since, `are_whole` whether all ids are
     given back as whole numbers; `digest` tells the texts of a source, if there is a checkpoint.
     """
@@ -94,6 +96,7 @@ class Input:
     collection: Collection | None = None
     state: CollectionState | None = None
     order: RecordOrder | None = None
+    words: Rows | None = None
     has_changed: Callable[[], bool] = lambda: False
     are_whole: Callable[[], bool] = lambda: False
     digest: bytes = b""
@@ -320,6 +323,8 @@ def gather(options: Options, spill: Spill, previous: PreviousRun | None = None) 
         reason = f"the two collections were indexed with different settings, {shown}"
         raise SettingsError(reason, "index one of them again with the settings of the other")
     settings = stored[0] if stored else settings_of(options.settings)
+    if stored:
+        options.settle(*read_measure(settings))
     gathered = Gathered(
         options=options,
         spill=spill,
@@ -344,6 +349,12 @@ def gather(options: Options, spill: Spill, previous: PreviousRun | None = None) 
             side = sign_source(each, reading, gathered)
         gathered.dead += [sum(len(one.ids) for one in gathered.sides) + row for row in side.dead]
         gathered.sides.append(side)
+    words = [side.words.table()[:, 0] for side in gathered.sides if side.words is not None]
+    if words:
+        every = np.concatenate(words)
+        options.settle(*choose_measure(settings, every[:: len(every) // LOOKED_AT or 1].tolist()))
+    if previous is not None:
+        previous.require_rememberable()
     release_unused()
     gathered.signatures = gathered.rows.table()
     if gathered.remembering is not None:

@@ -71,10 +71,10 @@ class PreviousRun:
         """Read the earlier run, if it was of these settings and of what is `compared` now."""
         from neardup_solr import __version__
 
-        name, limits = self.options.measure, self.options.limits
+        name, limits = self.options.compared_by.name, self.options.limits
         self._work = f"{__version__} {settings.fingerprint} {name} {limits} {compared}"
-        if self.options.compared_by.needs_frequencies:
-            self.give_up(f"{name} weighs words by all documents, so nothing can be remembered")
+        self.require_rememberable()
+        if not self.is_kept:
             return
         found = read_arrays(self.options.files["remember"], FIRST_LINE)
         if isinstance(found, str):
@@ -88,6 +88,14 @@ class PreviousRun:
             self.reason = "the last run had no documents"
         else:
             self._before = found[1]
+
+    def require_rememberable(self) -> None:
+        """Give up if the measure, which may just have been chosen, needs all documents anew."""
+        measure = self.options.compared_by
+        if measure.needs_frequencies:
+            self.give_up(
+                f"{measure.name} weighs words by all documents, so nothing can be remembered"
+            )
 
     def give_up(self, reason: str) -> None:
         """Compare everything, say why, and do not store this run."""

@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.evaluate import KnownPairs, Sweep
     from neardup_solr.verbs.evaluate.answers import AnswerSheet
 
-SHORT, MANY = 20, 100  # words of a short document; documents of which not all pairs are looked at
 V = TypeVar("V")
 FIRST = 10  # members of a cluster whose texts are shown
 AT_ONCE = 5_000  # texts that are read at once
@@ -78,7 +77,8 @@ class Duplicates:
     than the cap, `beyond_cap` the pairs that share only such words, about, judged by a sample.
     `numeric` counts, about, the pairs whose texts differ in numbers alone.
     `median_words` is the median number of words of a sample of the documents, None if texts were
-    not compared. `settings` shaped the signatures. `measure`, `by` (how candidates are found),
+    not compared. `chosen` says why they are not compared by words, if no measure was named.
+    `settings` shaped the signatures. `measure`, `by` (how candidates are found),
     `min_similarity`, `max_distance`, `linkage`, `canonical`, `fq` and `same` are those that were
     used. `gaps` says what may be missing, such as documents that changed while they were read.
     `texts` has the texts of the pairs by id, if they were asked for, `shown` those that a page
@@ -115,6 +115,7 @@ class Duplicates:
     beyond_cap: int = 0
     numeric: int = 0
     median_words: int | None = None
+    chosen: str = ""
     repeated: int = 0
     failed: int = 0
     errors: tuple[RecordError, ...] = ()
@@ -189,12 +190,6 @@ class Duplicates:
         columns = rows.of_clusters(self.clusters, has_sides=self.against)
         keys = [key_of(one.id, one.side) for each in self.clusters for one in each.members]
         return rows.beside(columns, self.texts, self.kept, {"id": keys})
-
-    @property
-    def are_short(self) -> bool:
-        """True if many documents have so few words that the measure aligned suits them better."""
-        is_few = self.median_words is not None and self.median_words < SHORT
-        return self.measure == "words" and is_few and self.documents >= MANY
 
     @property
     def by_bands(self) -> bool:
@@ -358,6 +353,7 @@ def make_result(
         beyond_cap=comparison.count_beyond(found),
         numeric=comparison.count_numeric(verified),
         median_words=comparison.median_words(),
+        chosen=options.chosen,
         repeated=sum(side.repeated for side in sides),
         failed=sum(side.failures.count for side in sides),
         errors=tuple(error for side in sides for error in side.failures.first),

@@ -136,6 +136,7 @@ def _page(found: Duplicates, path: Path) -> None:
         complete=found.complete,
         borderline=found.borderline,
         notes=[f"{gap[0].upper()}{gap[1:]}." for gap in found.gaps]
+        + [found.chosen] * bool(found.chosen)
         + _describe_hot(found)
         + [f"{answered}."] * (not is_obeyed)
         + [warning] * bool(warning),
@@ -178,12 +179,8 @@ def show_in_notebook(found: Duplicates) -> str:
     table = make_html_table(heads, [_cells(found, one) for one in clusters]) if clusters else ""
     more = len(found.clusters) - len(clusters)
     note = f"<p>… and {more:,} more: <code>.to_pandas('clusters')</code></p>"
-    advice = (
-        f"<p>The records are short ({found.median_words} words by the median):"
-        ' <code>measure="aligned"</code> tells such apart better.</p>'
-    )
     said = f"<p>{escape(repr(found)[1:-1])}</p>{table}{note if more else ''}"
-    return said + (advice if found.are_short else "")
+    return said + (f"<p>{escape(found.chosen)}</p>" if found.chosen else "")
 
 
 def _cells(found: Duplicates, cluster: Cluster) -> list[object]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from neardup_solr import sources
-from neardup_solr.arguments import Id, MeasureName, OneOrMore, checked, require
+from neardup_solr.arguments import Id, MeasureName, OneOrMore, PairMeasure, checked, require
 from neardup_solr.candidates.by_word import count_shared_words
 from neardup_solr.errors import DocumentNotFound, RecordError, SourceError
-from neardup_solr.measures import Limits, measure_of
+from neardup_solr.measures import AUTO, Limits, choose_measure, measure_of
 from neardup_solr.measures.aligned import alignment, frequencies
 from neardup_solr.measures.equality import parse_equality
 from neardup_solr.memory import Spill
@@ -23,6 +23,7 @@ from neardup_solr.settings import WORD_CAP, Settings, require_indexed, settings_
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.schema import remedy
 from neardup_solr.sources import Reading, SourceLike, reading_of
+from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs import search
 from neardup_solr.verbs.duplicates import Options, choose_way
 from neardup_solr.verbs.duplicates.compare import Comparison, find_candidates
@@ -40,7 +41,7 @@ def explain(
     one: Id,
     other: Id,
     *,
-    measure: MeasureName = "words",
+    measure: MeasureName = "auto",
     fields: OneOrMore | Mapping[str, str] | None = None,
     model: str | Path | None = None,
     max_distance: int | None = None,
@@ -81,25 +82,28 @@ def explain(
         given = {name: value for name, value in locals().items() if name not in PAIR}
         return explain_facts(_compare_fields(Options(**given), ids))
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
-    chosen = measure_of(measure, limits)
-    by_words = chosen.needs_frequencies
+    measure_of(measure, limits)  # which checks them
+    measure = "words" if measure == AUTO and max_distance is not None else measure
     sample: Iterable[str]
     if isinstance(source, Collection):
         used = _read_settings(source, settings)
         first, second = _read_stored(source, ids, used)
+        chosen = measure_of(search.measure_by(source, measure), limits)
         sample, documents, by = search.sample_texts(source), 0, chosen.way
-        if by_words:
+        if chosen.needs_frequencies:
             sample, documents = list(sample), source.count()
             characters = sum(map(len, sample)) * documents // max(len(sample), 1)
             by = choose_way(chosen, documents, lambda most: characters <= most)
     else:
         used = settings_of(settings)
         reading = reading_of(locals(), "number")
-        found, sample, lengths = _read_source(source, ids, reading, is_whole=by_words)
+        found, sample, lengths, words = _read_source(source, ids, reading, measure)
+        is_open = measure == AUTO
+        chosen = measure_of(choose_measure(used, words)[0] if is_open else measure, limits)
         first, second = (make_subject(found[id], used) for id in ids)
         documents = len(lengths)
         by = choose_way(chosen, documents, lambda most: sum(lengths) <= most)
-    forms = []
+    forms, by_words = [], chosen.needs_frequencies
     if by_words or max(first.entry.num_words, second.entry.num_words) <= ALIGNED_WORDS:
         forms = search.normal_forms(sample)
     normal = first.entry.normal, second.entry.normal
@@ -110,7 +114,7 @@ def explain(
             settings=used,
             limits=limits,
             alignment=tuple(alignment(*normal, frequencies(forms))) if forms else None,
-            measure=measure,
+            measure=cast(PairMeasure, chosen.name),
             shared_words=_count_shared_words(*normal, forms, documents) if by_words else {},
             by=by,
             equality=parse_equality(equal),
@@ -222,21 +226,33 @@ def _read_stored(collection: Collection, ids: Sequence[str], settings: Settings)
 
 
 def _read_source(
-    source: SourceLike, ids: Sequence[str], reading: Reading, *, is_whole: bool
-) -> tuple[dict[str, Document], list[str], list[int]]:
-    """Read the documents of these ids, the texts of the first ones or of all, and all lengths."""
+    source: SourceLike, ids: Sequence[str], reading: Reading, measure: MeasureName
+) -> tuple[dict[str, Document], list[str], list[int], list[int]]:
+    """Read the documents of these ids, texts, all lengths, and the numbers of words of some texts.
+
+    The texts are the first ones, and all that the measure, or what is chosen instead, may need.
+    """
     refused: dict[str | None, RecordError] = {}
     found: dict[str, Document] = {}
     sample: list[str] = []
     lengths: list[int] = []
+    words: list[int] = []
+    step = 1  # between texts whose words are counted, so that these come from all parts
     records = sources.records(source, reading=reading)
     for number, document in enumerate(check_documents(records), 1):
         if isinstance(document, RecordError):
             refused[document.id] = document
             continue
         lengths.append(len(document.text))
-        if is_whole or len(sample) < search.SAMPLE:
+        is_needed = measure in ("aligned", "records") or (
+            measure == AUTO and lengths[-1] < search.SAMPLED
+        )
+        if is_needed or len(sample) < search.SAMPLE:
             sample.append(document.text[: search.SAMPLED])
+        if measure == AUTO and number % step == 0:
+            words.append(len(normalize(document.text).split()))
+            if len(words) == 2 * search.SAMPLE:
+                words, step = words[1::2], 2 * step
         if document.id in ids:
             found[document.id] = document
         elif (named := f"{document.id}@row{number}") in ids:  # as duplicates tells records apart
@@ -247,4 +263,4 @@ def _read_source(
             name = "the documents" if paths is None else sources.shown_name(paths)
             missing = SourceError(name, f"there is no record with the id {id!r}", "check the id")
             raise refused.get(id, missing)
-    return found, sample, lengths
+    return found, sample, lengths, words

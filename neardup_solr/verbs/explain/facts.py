@@ -12,7 +12,7 @@ import numpy as np
 from neardup_solr.arguments import PairMeasure, Way
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits, floor, measure_named
-from neardup_solr.measures.aligned import Aligned, record_similarity
+from neardup_solr.measures.aligned import NUMBERS, Aligned, record_similarity
 from neardup_solr.measures.equality import ANYTHING, Equality
 from neardup_solr.measures.words import WORDS, similarity, word_distance
 from neardup_solr.minhash import make_entry, signature
@@ -111,7 +111,8 @@ class Measured:
     The true value of an estimate lies between `low` and `high` with 95 % confidence. `measure` is
     "words" (edits), "jaccard" (exact, of shingles), "containment" and "contained" (the share of the
     first one's shingles that the second has, and the reverse), "estimate" (Jaccard by signatures),
-    "aligned" (soft alignment of the words of short texts, if frequencies of words are known), or
+    "aligned" (soft alignment of the words of short texts, if frequencies of words are known),
+    "records" (the same, halved if numbers differ), or
     "fields" (the probability that the two are the same, if fields are compared).
     """
 
@@ -218,6 +219,9 @@ class Facts:
         if self.alignment is not None:
             aligned = record_similarity(self.alignment)
             found.append(Measured(measure="aligned", similarity=aligned))
+            by_numbers = record_similarity(self.alignment, NUMBERS)
+            if self.measure == "records" or by_numbers < aligned:
+                found.append(Measured(measure="records", similarity=by_numbers))
         if self.evidence:
             found.append(Measured(measure=self.measure, similarity=self.probability))
         return tuple(found)

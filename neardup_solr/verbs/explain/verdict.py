@@ -25,8 +25,8 @@ OF_RECORDS = ("fields", "model")  # measures whose similarity is a probability
 
 def advise(found: Facts, *, is_candidate: bool) -> str:
     """Say in a sentence what would find a pair, or "" if it is unrelated or has to be renewed."""
-    by_words = found.measure in ("aligned", *OF_RECORDS)
-    asked = "" if found.measure in ("words", *OF_RECORDS) else f" --measure {found.measure}"
+    by_words = found.measure in ("aligned", "records", *OF_RECORDS)
+    asked = "" if found.measure in OF_RECORDS else f" --measure {found.measure}"
     limits = asked if found.is_within else f"{asked}{_widen(found)}"
     if not found.is_within and not by_words and any(_describe_parts(found)):
         is_usual = found.containment >= floor(CONTAINMENT.default)
@@ -54,7 +54,7 @@ def is_related(found: Facts) -> bool:
     """Return True if a pair is similar enough to be worth catching."""
     if found.measure in OF_RECORDS:
         is_alike = found.similarity >= RELATED
-    elif found.measure in ("aligned", "containment"):
+    elif found.measure in ("aligned", "records", "containment"):
         is_alike = found.similarity >= RELATED_ALIGNED
     else:
         is_alike = found.measured("words").similarity >= RELATED
@@ -317,6 +317,7 @@ def list_measures(facts: Facts) -> list[list[str]]:
         "contained": f"{shared:,} of {other:,} shingles of the second",
         "estimate": f"jaccard by signatures: {estimate.low:.2f}–{estimate.high:.2f} (95 %)",
         "aligned": _describe_alignment(facts),
+        "records": "as aligned, halved if most numbers differ",
         "fields": f"by weights that {counted(facts.candidates, 'pair')} taught",
         "model": "by what answers taught",
     }

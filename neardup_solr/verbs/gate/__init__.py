@@ -74,7 +74,7 @@ def gate(
     reject: float | None = None,
     exact: Action = "reject",
     yes: bool = False,
-    measure: MeasureName = "words",
+    measure: MeasureName = "auto",
     model: str | Path | None = None,
     max_distance: int | None = None,
     equal: OneOrMore = (),
@@ -138,19 +138,20 @@ def gate(
     """
     if index:
         check_keep(listed(keep or ()))
-    chosen = measure_named(search.measure_by(collection, measure, model))
     policy = Policy(
         tag=tag,
         hold=hold,
         reject=reject,
         exact=exact,
-        measure=chosen,
+        measure=measure,
         max_distance=max_distance,
         equality=parse_equality(equal),
     )
     fits, filters = 1 <= batch <= MOST_AT_ONCE, listed(fq)
     require(fits, f"`batch` cannot be {batch}", f"give 1 to {MOST_AT_ONCE:,}")
     require_positive(most=most)
+    chosen = measure_named(search.measure_by(collection, measure, model, max_distance))
+    policy = replace(policy, measure=chosen)
     judged = read_if_given(answers)
     text = listed(text or collection.names.columns)
     if chosen.fields:

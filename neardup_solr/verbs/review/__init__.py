@@ -36,7 +36,7 @@ from neardup_solr.records import AnyId, Cluster, key_of
 from neardup_solr.settings import Settings
 from neardup_solr.verbs.answer import find_name, open_answers, read_from
 from neardup_solr.verbs.columns import fill_in
-from neardup_solr.verbs.duplicates import Duplicates, duplicates
+from neardup_solr.verbs.duplicates import Duplicates, Options, find_duplicates
 from neardup_solr.verbs.duplicates.inputs import Compared
 from neardup_solr.verbs.review.doubts import compare_by_all, find_doubts, read_texts
 from neardup_solr.verbs.review.page import make_bar, make_end, make_question
@@ -199,7 +199,7 @@ def review(
     answers: str | Path,
     who: str | None = None,
     reach: float | None = None,
-    measure: MeasureName = "words",
+    measure: MeasureName = "auto",
     fields: OneOrMore | Mapping[str, str] | None = None,
     min_similarity: float | None = None,
     by: Way | None = None,
@@ -263,33 +263,26 @@ def review(
 
 def _open_room(given: Mapping[str, Any]) -> Room:
     """Find the pairs to ask about, down to some similarity below the threshold."""
-    from neardup_solr.measures import Limits, measure_of
+    from neardup_solr.measures import Limits
 
-    names = ("by", "against", "fields", "fq", "same", "id", "text", "source_format", "delimiter",
-             "encoding", "lossy", "max_doc_bytes", "settings", "limit", "on_error",
-             "on_progress")  # fmt: skip
-    measure, limits = given["measure"], Limits(min_similarity=given["min_similarity"])
+    names = ("source", "measure", "min_similarity", "reach", "by", "against", "fields", "fq",
+             "same", "id", "text", "source_format", "delimiter", "encoding", "lossy",
+             "max_doc_bytes", "settings", "limit", "on_error", "on_progress")  # fmt: skip
     keep = listed(given["keep"])
     if given["fields"] is not None:
         from neardup_solr.measures.fields import parse_fields
 
-        measure = "fields"
         keep = tuple(dict.fromkeys((*parse_fields(given["fields"]), *keep)))
-    threshold = measure_of(measure, limits).least(limits)
+    options = Options(keep=keep, texts=True, **{name: given[name] for name in names})
     path = open_answers(given["answers"])
     if os.path.exists(path):  # False for a name that cannot be, too
         read_from(path)  # which refuses a file that is none, before any work
     append_answers(path, [])  # and one that cannot be written
-    found = duplicates(
-        given["source"],
-        measure=measure,
-        keep=keep,
-        min_similarity=max(0.0, threshold - given["reach"]),
-        texts=True,
-        **{name: given[name] for name in names},
-    )
-    if found.are_short:
-        LOG.warning("the records are short: measure aligned or fields tell such apart better")
+    found = find_duplicates(options)
+    if found.chosen:
+        LOG.warning("%s", found.chosen)
     if not found.pairs:
         raise ArgumentError("there is no pair to ask about", "ask for a larger `reach`")
+    limits = Limits(min_similarity=given["min_similarity"])
+    threshold = options.compared_by.least(limits)
     return Room(found=found, threshold=threshold, path=path, who=find_name(given["who"]))

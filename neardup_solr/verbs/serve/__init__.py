@@ -7,6 +7,7 @@ import signal
 import socket
 from collections.abc import Callable
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,7 @@ def serve(
     hold: float | None = None,
     reject: float | None = None,
     exact: Action = "reject",
-    measure: MeasureName = "words",
+    measure: MeasureName = "auto",
     model: str | Path | None = None,
     max_distance: int | None = None,
     equal: OneOrMore = (),
@@ -100,9 +101,11 @@ def serve(
     require_positive(max_body=most, max_documents=max_documents, concurrency=concurrency)
     policy = Policy(
         tag=tag, hold=hold, reject=reject, exact=exact, max_distance=max_distance,
-        measure=measure_named(measure_by(collection, measure, model)),
+        measure=measure,
         equality=parse_equality(equal),
     )  # fmt: skip
+    chosen = measure_named(measure_by(collection, measure, model, max_distance))
+    policy = replace(policy, measure=chosen)
     known = None if tokens is None else Tokens(Path(tokens))
     reason = f"without `tokens` it does not listen on {host}, where other machines reach it"
     require(known is not None or is_loopback(host), reason, "give a file of `tokens`")

@@ -241,7 +241,8 @@ class Service:
             wanted = [*self.fq, *([wanted] if isinstance(wanted, str) else wanted)]
         collection, usual = self.collection, measure_named(self.policy.measure).name
         given: Json = {"equal": self.policy.equality.rules} | asked
-        given = {"measure": usual} | given if usual in NAMES else given
+        is_free = usual in NAMES and asked.get("max_distance") is None
+        given = {"measure": usual} | given if is_free else given
         try:
             found = search(collection, **given | {"fq": wanted})
         except SettingsError as error:

@@ -40,21 +40,21 @@ def test_a_higher_cap_is_advised_only_if_it_gains_something(tmp_path: Path) -> N
     assert "--cap" not in told(*by_words, "--cap", 4)
 
 
-def test_aligned_is_recommended_for_short_records(tmp_path: Path) -> None:
-    """One line names the measure for short records, unless it is used, or texts are long or few."""
+def test_the_measure_is_chosen_by_the_texts(tmp_path: Path) -> None:
+    """One line names the measure of short texts, unless one is named, or texts are long or few."""
     short = nd.duplicates(demo.listings())
-    assert short.are_short
-    assert short.median_words is not None
-    assert short.median_words < 20
-    assert 'measure="aligned"' in short._repr_html_()
+    assert short.measure == "records"
+    assert "13 words by the median" in short.chosen
+    assert "records" in short._repr_html_()
     table = tmp_path / "pairs.tsv"
-    advice = "--measure aligned tells such apart better"
+    advice = "compared by --measure records; --measure words"
     assert told(demo.listings(), "-o", table).count(advice) == 1
     others: tuple[MeasureName, ...] = ("aligned", "jaccard")
     for measure in others:
         assert advice not in told(demo.listings(), "-o", table, "--measure", measure)
-        assert not nd.duplicates(demo.listings(), measure=measure).are_short
+        assert not nd.duplicates(demo.listings(), measure=measure).chosen
     few = [nd.Document(id=str(at), text="some few words") for at in range(5)]
-    assert not nd.duplicates(few).are_short
-    long = [nd.Document(id=str(at), text=f"{at} word " * 12) for at in range(100)]
-    assert not nd.duplicates(long).are_short
+    long = [nd.Document(id=str(at), text=f"{at} word " * 50) for at in range(100)]
+    for texts in (few, long):
+        found = nd.duplicates(texts)
+        assert (found.measure, found.chosen) == ("words", "")

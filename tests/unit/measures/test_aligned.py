@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from neardup_solr import demo
 from neardup_solr.candidates import Candidates, Joining, all_candidates
 from neardup_solr.candidates.by_word import DEFAULT, word_candidates
-from neardup_solr.measures import Comparer, Limits, arrays
+from neardup_solr.measures import Comparer, Limits, arrays, measure_named
 from neardup_solr.measures.aligned import (
     ABBREVIATED,
     ALIGNED,
     INITIAL,
     LONGEST,
+    NUMBERS,
     Aligned,
     Frequencies,
     alignment,
@@ -248,6 +249,45 @@ def test_compiled_and_slow_agree(forms: list[str]) -> None:
     assert np.array_equal(square, square.T)
     assert ((square >= 0) & (square <= 1)).all()
     assert (np.diag(square) == 1).all()
+
+
+@settings(deadline=None, max_examples=300)
+@given(FORMS)
+def test_numbers_compiled_and_slow_agree(forms: list[str]) -> None:
+    """Both ways halve the similarity of the same pairs."""
+    known, pairs = frequencies(forms), every_pair(len(forms))
+    found = compare_records(forms, pairs, known, numbers=NUMBERS)
+    expected = [
+        record_similarity(alignment(forms[one], forms[other], known), NUMBERS)
+        for one, other in pairs
+    ]
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "agree"),
+    [
+        ("the same title vldb 1999", "the same title vldb 2001", False),
+        ("the same title vldb 1999", "the same title vldb", True),  # missing is no evidence
+        ("ann 12 4011 19081209", "ann 12 4011 19081290", True),  # most agree
+        ("editorial 7 3 123 128", "editorial 7 4 301 302", False),
+        ("sea view 10 a", "sea view 10a", True),  # joined
+        ("part one", "part two", False),  # words for numbers
+        ("no numbers here", "no numbers there", True),
+    ],
+)
+def test_records_differ_if_their_numbers_do(first: str, second: str, agree: bool) -> None:
+    """Numbers that both have and that differ halve the similarity, unless enough others agree."""
+    aligned, records = (
+        Comparer(measure=measure_named(name), frequencies=frequencies([first, second]))
+        for name in ("aligned", "records")
+    )
+    for many in (False, True):
+        plain, told = (
+            comparer.compare_one(first, [second], many=many)[0][1]
+            for comparer in (aligned, records)
+        )
+        assert told == (plain if agree else plain / 2)
 
 
 def test_many_calls_and_threads(monkeypatch: pytest.MonkeyPatch) -> None:

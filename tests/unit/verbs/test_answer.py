@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -141,7 +142,8 @@ def test_hostile_ids_come_back_from_a_spreadsheet(folder: Path, suffix: str, tex
     rows = [{"id": id, "text": f"{TABLE} {n}"} for n, id in enumerate(HOSTILE)]
     path = folder / f"pairs{suffix}"
     nd.answer(None, "x", "y", "same", answers="answers.jsonl")
-    found = nd.duplicates(rows, answers="answers.jsonl", texts=texts, output=path)
+    how: dict[str, Any] = {"answers": "answers.jsonl", "measure": "words"}
+    found = nd.duplicates(rows, **how, texts=texts, output=path)
     if suffix == ".csv":  # as saved with semicolons and a byte order mark
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     else:
@@ -154,7 +156,7 @@ def test_hostile_ids_come_back_from_a_spreadsheet(folder: Path, suffix: str, tex
         frame.to_excel(path, index=False)
     done = nd.import_answers(None if texts else rows, path, answers="answers.jsonl")
     assert done.added == len(found.pairs) == len(HOSTILE) * (len(HOSTILE) - 1) // 2
-    again = nd.duplicates(rows, answers="answers.jsonl").answered
+    again = nd.duplicates(rows, **how).answered
     assert again is not None
     assert len(again.obeyed) == done.added
 

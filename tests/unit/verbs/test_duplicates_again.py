@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from neardup_solr.verbs.duplicates import Duplicates, previous_run
 from neardup_solr.verbs.duplicates.previous_run import Changes
 
 WORDS = [f"word{number}" for number in range(400)]
+duplicates = partial(nd.duplicates, measure="words")  # which can be remembered
 
 
 def texts(count: int, seed: int) -> list[str]:
@@ -79,8 +81,8 @@ def test_it_finds_what_a_full_run_finds(
     working: dict[str, Any] = {"measure": measure, "linkage": linkage, "by": by}
     now = documents(texts(300, seed=1))
     for round in range(4):
-        found = nd.duplicates(now, remember=tmp_path / "known", **working)
-        full = nd.duplicates(now, **working)
+        found = duplicates(now, remember=tmp_path / "known", **working)
+        full = duplicates(now, **working)
         assert result(found) == result(full)
         assert full.since is None
         assert len(found.pairs) > 10
@@ -97,21 +99,21 @@ def test_parts_are_remembered_as_one_source(tmp_path: Path) -> None:
     parts = [tmp_path / "a.csv", tmp_path / "b.csv"]
     for part, some in zip(parts, (now[:280], now[280:]), strict=True):
         part.write_text("id,text\n" + "".join(f"{one.id},{one.text}\n" for one in some))
-    first = nd.duplicates(parts[:1], remember=tmp_path / "known")
-    again = nd.duplicates(parts, remember=tmp_path / "known")
+    first = duplicates(parts[:1], remember=tmp_path / "known")
+    again = duplicates(parts, remember=tmp_path / "known")
     assert of_again(again.since).came == 20
     assert of_again(again.since).reused == first.candidates
-    assert result(again) == result(nd.duplicates(parts))
+    assert result(again) == result(duplicates(parts))
 
 
 def test_the_same_again_compares_nothing(tmp_path: Path) -> None:
     """Not a text is read a second time."""
     now = documents(texts(300, seed=2))
     working: dict[str, Any] = {"by": "bands", "remember": tmp_path / "known", "texts": False}
-    first = nd.duplicates(now, **working)
+    first = duplicates(now, **working)
     assert first.since == Changes(reason="there was no run before")
     told: list[nd.Progress] = []
-    again = nd.duplicates(now, **working, on_progress=told.append)
+    again = duplicates(now, **working, on_progress=told.append)
     assert of_again(again.since).reused == again.candidates > 0
     assert of_again(again.since) == Changes(reused=again.since.reused if again.since else 0)
     assert "texts" not in {one.stage for one in told}
@@ -125,8 +127,8 @@ def test_hot_bands_and_repeated_ids(tmp_path: Path) -> None:
     now += [nd.Document(id=now[5].id, text=now[9].text), nd.Document(id="empty", text="")]
     working: dict[str, Any] = {"by": "bands", "cap": 3}
     for seed in range(3):
-        found = nd.duplicates(now, remember=tmp_path / "known", **working)
-        assert result(found) == result(nd.duplicates(now, **working))
+        found = duplicates(now, remember=tmp_path / "known", **working)
+        assert result(found) == result(duplicates(now, **working))
         assert found.hot_keys > 0
         now = [*changed(now, seed), *now[:3]]
 
@@ -152,8 +154,8 @@ def test_each_run_may_be_another(tmp_path: Path) -> None:
         BANDS,
     ]
     for number, working in enumerate(runs):
-        found = nd.duplicates(now, remember=tmp_path / "known", **working)
-        assert result(found) == result(nd.duplicates(now, **working))
+        found = duplicates(now, remember=tmp_path / "known", **working)
+        assert result(found) == result(duplicates(now, **working))
         assert found.hot_keys > 0 or "limit" in working
         if number:
             assert of_again(found.since).reused > 100
@@ -167,7 +169,7 @@ def test_an_interruption_of_a_join_by_bands(tmp_path: Path) -> None:
     now = documents(texts(400, seed=10))
     known, check = tmp_path / "known", tmp_path / "check"
     working: dict[str, Any] = {"by": "bands", "remember": known, "checkpoint": check}
-    nd.duplicates(now, **working)
+    duplicates(now, **working)
     now = changed(now, seed=10)
 
     def stop(told: nd.Progress) -> None:
@@ -175,11 +177,11 @@ def test_an_interruption_of_a_join_by_bands(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        nd.duplicates(now, **working, on_progress=stop)
+        duplicates(now, **working, on_progress=stop)
     assert check.exists()
-    found = nd.duplicates(now, **working)
+    found = duplicates(now, **working)
     assert of_again(found.since).reused > 0
-    assert result(found) == result(nd.duplicates(now, by="bands"))
+    assert result(found) == result(duplicates(now, by="bands"))
 
 
 def test_an_appended_file(tmp_path: Path) -> None:
@@ -189,37 +191,37 @@ def test_an_appended_file(tmp_path: Path) -> None:
     lines = [f"{n},{text}\n" for n, text in enumerate(made)]
     path.write_text("id,text\n" + "".join(lines[:150]), encoding="utf-8")
     working: dict[str, Any] = {"by": "bands", "canonical": "longest"}
-    nd.duplicates(path, remember=known, **working)
+    duplicates(path, remember=known, **working)
     with path.open("a", encoding="utf-8") as file:
         file.writelines(lines[150:])
-    found = nd.duplicates(path, remember=known, **working)
+    found = duplicates(path, remember=known, **working)
     since = of_again(found.since)
     assert (since.came, since.changed, since.gone) == (50, 0, 0)
-    assert result(found) == result(nd.duplicates(path, **working))
+    assert result(found) == result(duplicates(path, **working))
 
 
 def test_other_settings_start_over(tmp_path: Path) -> None:
     """Other limits, measures or settings: everything is compared, and it says why."""
     now, known = documents(texts(100, seed=5)), tmp_path / "known"
-    nd.duplicates(now, remember=known)
+    duplicates(now, remember=known)
     other = Changes(
         reason="the last run was of another collection or version, or had other settings, limits,"
         " fields or filters"
     )
-    assert nd.duplicates(now, remember=known, min_similarity=0.7).since == other
-    assert nd.duplicates(now, remember=known).since == other
-    assert nd.duplicates(now, remember=known, settings={"shingle_size": 2}).since == other
-    assert nd.duplicates(now, remember=known).since == other
-    assert of_again(nd.duplicates(now, remember=known, linkage="complete").since)
+    assert duplicates(now, remember=known, min_similarity=0.7).since == other
+    assert duplicates(now, remember=known).since == other
+    assert duplicates(now, remember=known, settings={"shingle_size": 2}).since == other
+    assert duplicates(now, remember=known).since == other
+    assert of_again(duplicates(now, remember=known, linkage="complete").since)
 
 
 def test_nothing_before_and_nothing_now(tmp_path: Path) -> None:
     """A source that is empty at first, or in the end."""
     now, known = documents(texts(60, seed=9)), tmp_path / "known"
-    assert nd.duplicates([], remember=known).pairs == ()
-    found = nd.duplicates(now, remember=known)
+    assert duplicates([], remember=known).pairs == ()
+    found = duplicates(now, remember=known)
     assert found.since == Changes(reason="the last run had no documents")
-    empty = nd.duplicates([], remember=known)
+    empty = duplicates([], remember=known)
     assert of_again(empty.since).gone == 60
     assert (empty.pairs, empty.documents) == ((), 0)
 
@@ -227,7 +229,7 @@ def test_nothing_before_and_nothing_now(tmp_path: Path) -> None:
 def test_aligned_is_compared_in_full(tmp_path: Path) -> None:
     """Each new document changes the weight of words, so nothing is sure to hold."""
     now = documents(texts(60, seed=6))
-    found = nd.duplicates(now, remember=tmp_path / "known", measure="aligned")
+    found = duplicates(now, remember=tmp_path / "known", measure="aligned")
     reason = "aligned weighs words by all documents, so nothing can be remembered"
     assert found.since == Changes(reason=reason)
     assert found.remembered is None
@@ -237,13 +239,13 @@ def test_aligned_is_compared_in_full(tmp_path: Path) -> None:
 def test_a_damaged_file_starts_over(tmp_path: Path) -> None:
     """One byte of the results is another, or the file is cut short, or nothing is in it."""
     now, known = documents(texts(100, seed=7)), tmp_path / "known"
-    full = nd.duplicates(now, remember=known)
+    full = duplicates(now, remember=known)
     kept = known.read_bytes()
     damaged = bytearray(kept)
     damaged[len(kept) // 2] ^= 1
     for content in (bytes(damaged), kept[: len(kept) // 2], b"", bytes(100)):
         known.write_bytes(content)
-        found = nd.duplicates(now, remember=known)
+        found = duplicates(now, remember=known)
         what = "damaged" if content else "empty"
         assert found.since == Changes(reason=f"known is {what}")
         assert result(found) == result(full)
@@ -254,17 +256,17 @@ def test_another_file_is_left_alone(tmp_path: Path) -> None:
     other = tmp_path / "listings.csv"
     other.write_text("id,text\n1,a\n", encoding="utf-8")
     with pytest.raises(nd.SourceError, match="no run of duplicates wrote this file"):
-        nd.duplicates(documents(["a b", "b c"]), remember=other)
+        duplicates(documents(["a b", "b c"]), remember=other)
     assert other.read_text(encoding="utf-8") == "id,text\n1,a\n"
     with pytest.raises(nd.SourceError, match="its folder does not exist"):
-        nd.duplicates(documents(["a b", "b c"]), remember=tmp_path / "no" / "known")
+        duplicates(documents(["a b", "b c"]), remember=tmp_path / "no" / "known")
 
 
 def test_what_does_not_go_together() -> None:
     """Two sides."""
     now = documents(["a b", "b c"])
     with pytest.raises(nd.ArgumentError, match="`remember` is for one source"):
-        nd.duplicates(now, against=now, remember="known")
+        duplicates(now, against=now, remember="known")
 
 
 def test_repeated_ids_are_no_news(tmp_path: Path) -> None:
@@ -273,7 +275,7 @@ def test_repeated_ids_are_no_news(tmp_path: Path) -> None:
     once = documents(texts(60, seed=10))
     again = [nd.Document(id=one.id, text=one.text) for one in once[:3]]
     edited = [nd.Document(id=one.id, text=f"{one.text} and more") for one in once[:3]]
-    nd.duplicates(once, remember=known, on_repeat="last")
+    duplicates(once, remember=known, on_repeat="last")
     for now, changes in (
         ([*once, *again], 0),
         ([*once, *again], 0),
@@ -282,10 +284,10 @@ def test_repeated_ids_are_no_news(tmp_path: Path) -> None:
         ([*again, *once], 3),
         (once, 0),
     ):
-        found = nd.duplicates(now, remember=known, on_repeat="last")
+        found = duplicates(now, remember=known, on_repeat="last")
         since = of_again(found.since)
         assert (since.came, since.changed, since.gone) == (0, changes, 0)
-        assert result(found) == result(nd.duplicates(now, on_repeat="last"))
+        assert result(found) == result(duplicates(now, on_repeat="last"))
         assert changes or since.reused == found.candidates
 
 
@@ -294,15 +296,15 @@ def test_records_of_one_id_are_remembered(tmp_path: Path) -> None:
     known = tmp_path / "known"
     once = documents(texts(60, seed=10))
     now = [*once, *(nd.Document(id=one.id, text=f"{one.text} and more") for one in once[:3])]
-    nd.duplicates(now, remember=known)
-    found = nd.duplicates([*now, nd.Document(id="new", text=once[0].text)], remember=known)
+    duplicates(now, remember=known)
+    found = duplicates([*now, nd.Document(id="new", text=once[0].text)], remember=known)
     since = of_again(found.since)
     assert (since.came, since.changed, since.gone) == (1, 0, 0)
-    assert result(found) == result(nd.duplicates([*now, nd.Document(id="new", text=once[0].text)]))
+    assert result(found) == result(duplicates([*now, nd.Document(id="new", text=once[0].text)]))
     assert any("@row" in pair.id for pair in found.pairs)
-    last = nd.duplicates(now, remember=known, on_repeat="last")
+    last = duplicates(now, remember=known, on_repeat="last")
     assert "had other settings" in str(last.since)
-    assert result(last) == result(nd.duplicates(now, on_repeat="last"))
+    assert result(last) == result(duplicates(now, on_repeat="last"))
 
 
 def test_what_cannot_be_remembered_costs_nothing(
@@ -315,7 +317,7 @@ def test_what_cannot_be_remembered_costs_nothing(
         raise nd.SourceError(str(path), "cannot be written (No space left on device)", "make room")
 
     monkeypatch.setattr(previous_run, "write_arrays", fail)
-    found = nd.duplicates(now, remember=known, output=tmp_path / "pairs.csv")
+    found = duplicates(now, remember=known, output=tmp_path / "pairs.csv")
     assert found.pairs
     assert found.remembered is None
     assert (tmp_path / "pairs.csv").exists()
@@ -333,9 +335,9 @@ def test_devices_pipes_and_folders_are_left_alone(tmp_path: Path) -> None:
     for name in ("remember", "output", "checkpoint"):
         named: dict[str, Any] = {name: pipe}
         with pytest.raises(nd.SourceError, match="is a device or a pipe"):
-            nd.duplicates(now, **named)
+            duplicates(now, **named)
     with pytest.raises(nd.ArgumentError, match="lies in the folder that is read"):
-        nd.duplicates(folder, remember=folder / "known")
+        duplicates(folder, remember=folder / "known")
     assert pipe.is_fifo()
     assert [path.name for path in folder.iterdir()] == ["one.txt"]
 
@@ -344,7 +346,7 @@ def test_one_file_for_two_things(tmp_path: Path) -> None:
     """The result is not overwritten by what is remembered."""
     one = tmp_path / "pairs.tsv"
     with pytest.raises(nd.SourceError, match="is both `output` and `remember`"):
-        nd.duplicates(documents(["a b", "b c"]), output=one, remember=one)
+        duplicates(documents(["a b", "b c"]), output=one, remember=one)
 
 
 def test_an_interruption_and_another_text(tmp_path: Path) -> None:
@@ -363,19 +365,19 @@ def test_an_interruption_and_another_text(tmp_path: Path) -> None:
 
     write()
     with pytest.raises(KeyboardInterrupt):
-        nd.duplicates(path, **working, on_progress=stop)
+        duplicates(path, **working, on_progress=stop)
     assert kept.exists()
     made[3] = made[4]
     write()
-    found = nd.duplicates(path, **working)
-    assert result(found) == result(nd.duplicates(path, by="all"))
-    assert result(nd.duplicates(path, **working)) == result(found)
+    found = duplicates(path, **working)
+    assert result(found) == result(duplicates(path, by="all"))
+    assert result(duplicates(path, **working)) == result(found)
 
 
 def test_a_run_that_fails_leaves_the_last_one(tmp_path: Path) -> None:
     """What an earlier run knew is there until a later one is done."""
     now, known = documents(texts(100, seed=8)), tmp_path / "known"
-    nd.duplicates(now, remember=known)
+    duplicates(now, remember=known)
     kept = known.read_bytes()
 
     def stop(told: nd.Progress) -> None:
@@ -383,6 +385,6 @@ def test_a_run_that_fails_leaves_the_last_one(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        nd.duplicates(now[:50], by="bands", remember=known, on_progress=stop)
+        duplicates(now[:50], by="bands", remember=known, on_progress=stop)
     assert known.read_bytes() == kept
     assert [path.name for path in tmp_path.iterdir()] == ["known"]

@@ -145,11 +145,11 @@ def test_a_remembered_run_knows_no_groups(tmp_path: Path) -> None:
             for at, tenant in enumerate(tenants)
         ]
 
-    how: dict[str, Any] = {"by": "bands", "remember": tmp_path / "known"}
+    how: dict[str, Any] = {"by": "bands", "measure": "words", "remember": tmp_path / "known"}
     before, after = documents(["a", "b"] * 50), documents(["a", "b", "b", "b"] * 25)
     nd.duplicates(before, same="tenant", **how)
     again = nd.duplicates(after, same="tenant", **how)
-    full = nd.duplicates(after, same="tenant", by="bands")
+    full = nd.duplicates(after, same="tenant", by="bands", measure="words")
     assert found_pairs(again) == found_pairs(full)
     assert again.since is not None
     assert again.since.reused > 100

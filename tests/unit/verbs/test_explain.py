@@ -419,7 +419,7 @@ def test_a_part_is_found_by_containment(
     path = tmp_path / "texts.jsonl"
     some = rows if few is None else rows[:few]
     path.write_text("".join(json.dumps({"id": id, "text": text}) + "\n" for id, text in some))
-    found = nd.explain(path, "whole", "part")
+    found = nd.explain(path, "whole", "part", measure="words")
     assert found.verdict != "found"
     assert "duplicates --measure containment" in found.advice
     assert ("--min-similarity" in found.advice) == (changed > 0)
