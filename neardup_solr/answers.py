@@ -47,7 +47,7 @@ def parse_judgement(word: object) -> Judgement | None:
 
 def hash_text(text: str | None) -> str:
     """Hash a text as Solr's field md5_hash has it, the MD5 of its normal form. "" is for None."""
-    return "" if text is None else md5(normalize(text))
+    return "" if text is None else md5(normalize(text, 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,7 @@ OPTIONAL_FIELDS = (*DEFAULT_FIELDS, "profile_hash")
 ALL_FIELDS = ("id", *OPTIONAL_FIELDS, "signature_settings")
 KINDS: tuple[Kind, ...] = get_args(Kind)
 FAMILIES: tuple[Family, ...] = get_args(Family)
-NORMALIZATION = 1
+NORMALIZATION = 2  # of new collections
 CAP = 1_024  # documents of one band key that are all paired with each other
 WORD_CAP = 50  # records that one word makes candidates of each other
 
@@ -119,7 +119,7 @@ class Settings:
             "leave `language` out, or choose the `kind` stems",
         )
         reason = f"normalization {self.normalization} is not known to this version"
-        require(self.normalization == NORMALIZATION, reason, _OTHER_VERSION)
+        require(self.normalization in (1, NORMALIZATION), reason, _OTHER_VERSION)
         is_set = isinstance(self.fields, Set) and all(isinstance(one, str) for one in self.fields)
         require(is_set, "`fields` has to be a set of names", _CHOICE)
         _require_known(self.fields, OPTIONAL_FIELDS)

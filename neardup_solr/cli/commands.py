@@ -59,6 +59,7 @@ def index(given: Given, *, max_failed: str = "0", restart: bool = False) -> int:
     most_failed(max_failed, 0)
     _check(given)
     from neardup_solr.solr.responses import is_of_cluster
+    from neardup_solr.solr.schema import describe_unspaced
     from neardup_solr.sources import shown_name
     from neardup_solr.verbs.index import not_begun
 
@@ -86,6 +87,7 @@ def index(given: Given, *, max_failed: str = "0", restart: bool = False) -> int:
             )
         raise
     show.say_summary(summary)
+    show.say_gaps(describe_unspaced(target))
     if summary.failed:
         show.say(
             f"The records that failed: neardup dead-letters show --job {shlex.quote(str(folder))}"
@@ -169,7 +171,8 @@ def _describe_nothing(target: Collection, id: str | None) -> str:
     """Say that nothing was found, or that a document without words has no near-duplicates."""
     from neardup_solr.text.normalize import normalize
 
-    if id is not None and not normalize(target.texts([id]).get(id, "")):
+    normalization = target.needed_settings().normalization
+    if id is not None and not normalize(target.texts([id]).get(id, ""), normalization):
         return "The document has no text, or none with words, so it has no near-duplicates."
     return "No near-duplicates found."
 
@@ -472,12 +475,15 @@ def annotate(given: Given) -> int:
     """
     if given["into"] is not None and given["which"] != "needed":
         raise click.BadParameter(f"--which {given['which']} does not go with --into: leave one out")
+    from neardup_solr.solr.schema import describe_unspaced
+
     target = given.connect()
     show.compile_kernel()
     watched = show.say_log() if given["follow"] else show.watch()
     with watched as watching, show.say_if_resumable():
         done = nd.annotate(target, **watching, **given)
     _say_annotated(done)
+    show.say_gaps(describe_unspaced(target))
     return 1 if done.failed else 0
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from neardup_solr.kernel import inner
-from neardup_solr.text.normalize import CONTEXT, DROPPED, KEPT, MARK, SPACE
+from neardup_solr.text.normalize import CONTEXT, DROPPED, MARK, SPACE, UNSPACED
 from neardup_solr.text.packed import SPARE
 
 U8, U32, U64 = np.uint8, np.uint32, np.uint64
 N0, N1, N2, N3, N4, N6, N8 = U64(0), U64(1), U64(2), U64(3), U64(4), U64(6), U64(8)
 EACH, HIGHEST = U64(0x0101010101010101), U64(0x8080808080808080)  # bits of eight bytes
 BLANK, ASCII, LOW = U8(32), U8(128), U64(0x3F)
+PLUS, LEFT = U8(ord("+")), U8(255)  # no byte of UTF-8: characters depend on their neighbours
+SIGN = U8(8)  # the bit in which "+" and "#" differ
 # The places of the bits in a byte, up to four, and how many there are.
 _BITS = [[bit for bit in range(8) if byte >> bit & 1] for byte in range(256)]
 PLACES = np.array([sum(at << 8 * n for n, at in enumerate(bits[:4])) for bits in _BITS], U32)
@@ -34,18 +36,24 @@ def make_starts(bounds):
 def normalize(text, start, end, is_normal, tables, out, at, starts):
     """Write the normal form of a text in UTF-8, and where its words start.
 
-    It has -1 words if characters depend on their neighbours, or there is no room.
+    It has -1 words if characters depend on their neighbours, or there is no room, or if it is of
+    symbols.
     """
-    begin, words, before, last_class = at, N0, BLANK, U8(0)
+    begin, words, before, last_class, first = at, N0, BLANK, U8(0), start
     room, lower, short_of = U64(len(out) - SPARE), tables.lower, tables.short
+    has_signs = lower[PLUS] == PLUS
     if at + (end - start) > room:
         return begin, np.int64(-1)
+    if is_normal:
+        return _copy(text, start, end, out, at, starts)
     while start < end:
         byte = text[start]
         if byte < ASCII:
             start, at, words, before = _put_ascii(
-                text, start, end, lower, out, at, before, starts, words, begin
+                text, start, end, tables, has_signs, out, at, before, starts, words, begin
             )
+            if before == LEFT:
+                return begin, np.int64(-1)
             last_class = U8(0)
             continue
         code, size = _decode(text, start)
@@ -63,8 +71,14 @@ def normalize(text, start, end, is_normal, tables, out, at, starts):
             before = byte
         else:
             becomes = np.int64(tables.becomes[code])
-            if is_normal and becomes in (CONTEXT, MARK):
-                becomes = np.int64(KEPT)
+            if becomes <= UNSPACED:
+                start, at, words, before, last_class = _put_run(
+                    text, start - size, end, tables,
+                    out, at, before, last_class, starts, words, begin, room,
+                )  # fmt: skip
+                if before == LEFT:
+                    return begin, np.int64(-1)
+                continue
             own_class = tables.classes[code] if becomes == MARK else U8(0)
             if becomes == CONTEXT or (becomes == MARK and own_class < last_class):
                 return begin, np.int64(-1)
@@ -77,15 +91,77 @@ def normalize(text, start, end, is_normal, tables, out, at, starts):
             return begin, np.int64(-1)
     if words and before == BLANK:
         at -= N1
+    if has_signs and not words and first < end:
+        return begin, np.int64(-1)
     return at, np.int64(words)
 
 
 @inner
-def _put_ascii(text, start, end, lower, out, at, before, starts, words, begin):
+def _copy(text, start, end, out, at, starts):
+    """Write a normal form as it is."""
+    begin, words, before = at, N0, BLANK
+    while start < end:
+        at, words, before = _put(text[start], out, at, before, starts, words, begin)
+        start += N1
+    return at, np.int64(words)
+
+
+@inner
+def _put_run(
+    text, start, end, tables, out, at, before, last_class, starts, words, begin, room
+):  # fmt: skip
+    """Write the overlapping pairs of a run of a script without blanks, and blanks around it."""
+    if before != BLANK:
+        out[at] = BLANK
+        at += N1
+    previous = at  # where the last character was written
+    count = N0
+    while start < end and text[start] >= ASCII:
+        code, size = _decode(text, start)
+        becomes = np.int64(tables.becomes[code])
+        if becomes > UNSPACED and becomes != DROPPED:
+            break
+        source, first, stop = text, start, start + size
+        start += size
+        if becomes < UNSPACED:
+            number = UNSPACED - becomes
+            source, first, stop = tables.sequences, tables.bounds[number - 1], tables.bounds[number]
+        if becomes == DROPPED:
+            continue
+        own_class = U8(0) if becomes < UNSPACED else tables.classes[code]
+        if (own_class and own_class < last_class) or at + (end - start) > room:
+            return start, at, words, LEFT, last_class
+        last_class = own_class
+        while first < stop:
+            if count != N1:  # a pair begins, with the character before
+                width = at - previous
+                if count:
+                    out[at] = BLANK
+                    at += N1
+                starts[words] = U32(at - begin)
+                words += N1
+                for _ in range(width):
+                    out[at] = out[previous]
+                    at, previous = at + N1, previous + N1
+            previous = at
+            out[at] = source[first]
+            at, first = at + N1, first + N1
+            while first < stop and source[first] & U8(0xC0) == U8(0x80):
+                out[at] = source[first]
+                at, first = at + N1, first + N1
+            count += N1
+    out[at] = BLANK
+    return start, at + N1, words, BLANK, last_class
+
+
+@inner
+def _put_ascii(text, start, end, tables, has_signs, out, at, before, starts, words, begin):
     """Write ASCII, eight bytes at a time, as far as there is some."""
+    lower = tables.lower
+    signs = HIGHEST if has_signs else N0
     while start + N8 <= end:
         eight = load_eight(text, start)
-        if eight & HIGHEST:
+        if eight & HIGHEST or _mark_signs(eight) & signs:
             break
         kept = _mark_kept(eight)
         eight = _replace_ascii(eight, kept)
@@ -108,9 +184,46 @@ def _put_ascii(text, start, end, lower, out, at, before, starts, words, begin):
         at += size
     stop = min(end, start + N8)
     while start < stop and text[start] < ASCII:
-        at, words, before = _put(lower[text[start]], out, at, before, starts, words, begin)
-        start += N1
+        byte, size = lower[text[start]], N1
+        if byte | SIGN == PLUS:
+            size = _measure_sign(text, start, end, before, tables)
+            if size == N0:
+                return start, at, words, LEFT
+            if size == N2:
+                at, words, before = _put(byte, out, at, before, starts, words, begin)
+            elif size > N2:
+                byte, size = BLANK, N1
+        at, words, before = _put(byte, out, at, before, starts, words, begin)
+        start += size
     return start, at, words, before
+
+
+@inner
+def _measure_sign(text, start, end, before, tables):
+    """Count the bytes of a sign that stays, 3 if it is a blank, 0 if that depends on what follows.
+
+    Behind a letter "++" stays, and a single "+" or "#" at the end of a word.
+    """
+    if before < U8(97) or (before > U8(122) and before < ASCII):
+        return N3
+    if start + N1 == end:
+        return N1
+    following = text[start + N1]
+    if following < ASCII:
+        if following == PLUS and text[start] == PLUS:
+            return N2
+        byte = tables.lower[following]
+        return N1 if byte == BLANK or byte == U8(45) else N3
+    code, _ = _decode(text, start + N1)
+    becomes = np.int64(tables.becomes[code])
+    return N1 if becomes == SPACE or becomes <= UNSPACED else N0
+
+
+@inner
+def _mark_signs(eight):
+    """Set the highest bit of each of eight bytes of ASCII that is "+" or "#"."""
+    others = (eight | EACH * U64(SIGN)) ^ EACH * U64(PLUS)
+    return ~(others + EACH * U64(127)) & HIGHEST
 
 
 @inner

@@ -202,7 +202,9 @@ class Comparer:
         from neardup_solr.measures.arrays import first_with_each
         from neardup_solr.minhash import sign
 
-        others = sign.normal_forms(texts) if measure.needs_texts else texts
+        others = texts
+        if measure.needs_texts:
+            others = sign.normal_forms(texts, self.settings.normalization)
         found = self.compare_texts([form, *others], first_with_each(len(others)))
         return list(zip(*(column.tolist() for column in found), strict=True))
 

@@ -353,7 +353,7 @@ def _compare(texts: Flat, pairs: Pairs, comparer: Comparer, numbers: float = 0.0
 def _compare_one(
     form: str, texts: Sequence[str], comparer: Comparer, numbers: float = 0.0
 ) -> list[tuple[int, float]]:
-    others = list(map(normalize, texts))
+    others = [normalize(text, comparer.settings.normalization) for text in texts]
     known = comparer.frequencies or frequencies([form, *others])
     found = (record_similarity(alignment(form, other, known), numbers) for other in others)
     return [(NO_DISTANCE, similarity) for similarity in found]

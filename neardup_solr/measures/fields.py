@@ -324,10 +324,11 @@ def as_text(value: object) -> str:
 
 def _read_value(kind: FieldKind, text: str) -> tuple[str, tuple[float, ...]]:
     """Read a value: what equal ones have in common, "" for none, and the number or date it is."""
-    if kind == "text":
-        return normalize(text), ()
-    if kind == "exact":  # 310/475-9807 is 310-475-9807
-        return normalize(text).replace(" ", "").replace("-", ""), ()
+    if kind in ("text", "exact"):
+        form = normalize(text)
+        if kind == "exact":  # 310/475-9807 is 310-475-9807
+            form = form.replace(" ", "").replace("-", "")
+        return form if any(map(str.isalnum, form)) else "", ()  # "?" is no value
     if kind == "number":
         number = _read_number(text)
         return ("", ()) if number is None else (repr(number), (number,))

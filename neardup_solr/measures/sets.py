@@ -59,7 +59,8 @@ def _measure_of_sets(
         return Measurements(share(common, sizes[:, 0], sizes[:, 1]))
 
     def compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> list[tuple[int, float]]:
-        forms = (form, *map(normalize, texts))
+        normalization = comparer.settings.normalization
+        forms = (form, *(normalize(text, normalization) for text in texts))
         own, *sets = [set(shingles(each, comparer.settings)) for each in forms]
         sizes = np.fromiter(map(len, sets), np.int64, len(sets))
         common = np.fromiter((len(own & each) for each in sets), np.int64, len(sets))

@@ -75,7 +75,8 @@ def _compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Measurements:
 def _compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> list[tuple[int, float]]:
     own = form.split()
     found = []
-    for words in map(words_of, texts):
+    for text in texts:
+        words = words_of(text, comparer.settings.normalization)
         longest = max(len(own), len(words))
         distance = word_distance(
             own, words, at_most=comparer.measure.largest_distance(longest, comparer.limits)

@@ -22,7 +22,7 @@ def make_entry(document: Document, settings: Settings, *, is_signed: bool = True
     if (error := make_refusal(document)) is not None:
         raise error
     chosen = settings.fields
-    normal = None if is_signed else normalize.normalize(document.text)
+    normal = None if is_signed else normalize.normalize(document.text, settings.normalization)
     keys, terms, encoded = tuple[str, ...](), tuple[str, ...](), ""
     if normal is None:
         from neardup_solr.minhash import sign, signature

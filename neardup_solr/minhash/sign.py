@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import accumulate
 from typing import Any
 
@@ -42,6 +42,7 @@ Signature = NDArray[np.uint32]
 FAMILIES = {"affine": kernel.AFFINE, "xor": kernel.XOR}
 AT_ONCE = 1 << 20  # characters of text in one call: a chunk and what is made of it fit a cache
 IN_PLACE = ("words", "chars")  # kinds of shingles that are hashed in place
+LETTERS = ord("a")  # and bytes above it, of a normal form
 _NEIGHBOURS = -1  # words of a text that the kernel leaves to Python
 
 
@@ -109,9 +110,10 @@ def sign_parts(
     return replace(signed, normal=join_packed(forms)) if keep_normal else signed
 
 
-def normal_forms(texts: Sequence[str], *, threads: int = 1) -> Packed:
+def normal_forms(texts: Sequence[str], normalization: int, *, threads: int = 1) -> Packed:
     """Make the normal forms of texts, as `normalize.normalize` does, by `threads` threads."""
-    return join_packed(_map_threads(_normalize_chunk, threads, list(_cut_chunks(texts))))
+    work = partial(_normalize_chunk, normalization=normalization)
+    return join_packed(_map_threads(work, threads, list(_cut_chunks(texts))))
 
 
 def _map_threads(
@@ -123,20 +125,20 @@ def _map_threads(
         return list(pool.map(work, *columns))
 
 
-def _normalize_chunk(texts: Sequence[str]) -> Packed:
+def _normalize_chunk(texts: Sequence[str], normalization: int) -> Packed:
     packed = pack(texts)
     words = np.empty(len(texts), dtype=np.int64)
-    forms = _make_room(packed)
-    kernel.normalize_texts(
-        packed.data, packed.bounds, _make_tables(), forms.data, forms.bounds, words
-    )
-    return _complete(forms, _normalize_left(texts, words))
+    forms, tables = _make_room(packed, normalization), _make_tables(normalization)
+    kernel.normalize_texts(packed.data, packed.bounds, tables, forms.data, forms.bounds, words)
+    return _complete(forms, _normalize_left(texts, words, normalization))
 
 
-def _normalize_left(texts: Sequence[str], words: NDArray[np.int64]) -> dict[int, str]:
+def _normalize_left(
+    texts: Sequence[str], words: NDArray[np.int64], normalization: int
+) -> dict[int, str]:
     """Normalise the texts that the kernel has left to Python, by their places."""
     places = np.flatnonzero(words == _NEIGHBOURS).tolist()
-    return {at: normalize.normalize(texts[at]) for at in places}
+    return {at: normalize.normalize(texts[at], normalization) for at in places}
 
 
 def _complete(forms: Packed, left: Mapping[int, str]) -> Packed:
@@ -144,9 +146,13 @@ def _complete(forms: Packed, left: Mapping[int, str]) -> Packed:
     return pack([left.get(at, form) for at, form in enumerate(forms)]) if left else forms
 
 
-def _make_room(texts: Packed) -> Packed:
-    """Make room for normal forms, which are hardly longer than texts: the kernel checks it."""
-    room = texts.size + texts.size // 4 + 2 * SPARE
+def _make_room(texts: Packed, normalization: int) -> Packed:
+    """Make room for normal forms: the kernel checks it.
+
+    They are hardly longer than texts, but pairs of three bytes each and a blank take 7 bytes for 3.
+    """
+    share = 4 if normalization == 1 else 1.4
+    room = texts.size + int(texts.size / share) + 2 * SPARE
     return Packed(np.empty(room, dtype=np.uint8), np.empty_like(texts.bounds))
 
 
@@ -189,7 +195,7 @@ def _sign_chunk(
     """Sign texts. Words and characters are hashed in place, the other kinds need strings."""
     keep = keep_normal or settings.kind not in IN_PLACE
     forms = _sign_in_place(texts, settings, into, is_normal=False)
-    left = _normalize_left(texts, into.words)
+    left = _normalize_left(texts, into.words, settings.normalization)
     for at, form in left.items():
         _sign_in_place([form], settings, _view(into, slice(at, at + 1)), is_normal=True)
     if keep:
@@ -218,10 +224,10 @@ def _sign_in_place(
 ) -> Packed:
     """Sign texts, but those that are left to Python, and return their normal forms."""
     packed = pack(texts)
-    forms = _make_room(packed)
+    forms = _make_room(packed, settings.normalization)
     kernel.sign(
-        packed.data, packed.bounds, is_normal, _make_tables(), _make_shape(settings), forms.data,
-        forms.bounds, into.words, into.signatures, into.keys,
+        packed.data, packed.bounds, is_normal, _make_tables(settings.normalization),
+        _make_shape(settings), forms.data, forms.bounds, into.words, into.signatures, into.keys,
     )  # fmt: skip
     return forms
 
@@ -311,8 +317,8 @@ def hash_texts(texts: Sequence[str]) -> NDArray[np.uint64]:
 
 
 @cache
-def _make_tables() -> Constant:
-    known = table()
+def _make_tables(normalization: int) -> Constant:
+    known = table(normalization)
     sequences = [sequence.encode() for sequence in known.sequences]
     becomes = np.array(known.becomes, dtype=np.int16)
     short = _encode_short(becomes[:0x10000], sequences)
@@ -342,6 +348,8 @@ def _encode_short(becomes: NDArray[np.int16], sequences: list[bytes]) -> NDArray
 
 def _pack_short(sequence: bytes) -> int:
     fits = len(sequence) <= 3 and (b" " not in sequence or len(sequence) == 1)
+    # The kernel keeps its first byte as the one before the next: a letter as the last one, or not.
+    fits = fits and (sequence[0] < LETTERS) == (sequence[-1] < LETTERS)
     return int.from_bytes(sequence, "little") | len(sequence) << 24 if fits else 0
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import islice
 from typing import Any
 from xml.etree import ElementTree
 
@@ -20,12 +21,18 @@ from neardup_solr.files import solr_config
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, ID, NOTE, OWN, SETTINGS, Names
 from neardup_solr.solr.responses import require_rows
+from neardup_solr.text.normalize import is_unspaced
 
 # What /export can read, if it has docValues.
 EXPORTED = re.compile(r"(Str|SortableText|Bool|(Int|Long|Float|Double|Date)Point|Trie\w+)Field")
 NEST_PATH = "_nest_path_"
 # Solr keeps these by itself.
 INTERNAL = frozenset({"_version_", "_root_", NEST_PATH, "_nest_parent_"})
+SAMPLE = 100  # documents whose texts are looked at
+UNSPACED = (
+    "texts of scripts without blanks (Chinese, Thai, …) are compared as whole words by the settings"
+    " of this collection; index them into a new one to find near-duplicates among them"
+)
 CHANGED = "the collection has changed meanwhile; run it again"
 NUMBERS = frozenset({"IntPointField", "LongPointField", "TrieIntField", "TrieLongField"})
 
@@ -329,9 +336,19 @@ def describe_unsigned(collection: Collection, count: int | None = None) -> list[
     if count is None:
         count = count_unsigned(collection, read_schema(collection))
     if not count:
-        return []
+        return describe_unspaced(collection)
     again = remedy(collection, "index them again", "adds them")
-    return [f"documents without a signature: {count:,}; {again}"]
+    unsigned = f"documents without a signature: {count:,}; {again}"
+    return [unsigned, *describe_unspaced(collection)]
+
+
+def describe_unspaced(collection: Collection) -> list[str]:
+    """Say what a collection of an earlier normalization misses, if its first documents show it."""
+    settings = collection.known_settings
+    if settings is None or settings.normalization > 1:
+        return []
+    texts = collection.texts(list(islice(collection.ids(), SAMPLE))).values()
+    return [UNSPACED] if any(map(is_unspaced, texts)) else []
 
 
 def remedy(collection: Collection, index: str, annotated: str) -> str:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.text.normalize import normalize
+from neardup_solr.text.normalize import is_mark, pieces_of, unspaced, words_of
 
 _REMEMBERED = 1 << 16  # texts repeat their words
 _LONG = 64  # characters; longer tokens are hardly repeated
@@ -56,11 +56,12 @@ class Change:
 def split(text: str) -> Words:
     """Split a text into words for display and for comparison. `forms` are those of its normal form.
 
+    Of scripts without blanks they are characters with their marks, while the normal form has pairs.
     The pieces of the text itself are shown; if they do not line up with the words of the normal
     form (a mark that composes across a space), those words are shown instead.
     """
     pieces = list(_with_wordless(_all_pieces(text)))
-    forms = tuple(normalize(text).split())
+    forms = tuple(pieces_of(text) or words_of(text))
     if tuple(form for _, form, _ in pieces) != forms:
         return Words(forms, forms)
     shown, _, gaps = zip(*pieces, strict=True) if pieces else ((), (), ())
@@ -117,10 +118,10 @@ def _pieces(token: str) -> tuple[tuple[str, str], ...]:
 
 
 def _read(token: str) -> tuple[tuple[str, str], ...]:
-    words = normalize(token).split()
+    words = pieces_of(token)
     if len(words) < 2:
         return ((token, "".join(words)),)
-    pieces = tuple((piece, normalize(piece)) for piece in _cut(token))
+    pieces = tuple((piece, _form(piece)) for piece in _cut(token))
     if [word for _, word in pieces] == words:
         return pieces
     return tuple((word, word) for word in words)
@@ -129,15 +130,24 @@ def _read(token: str) -> tuple[tuple[str, str], ...]:
 _remembered = lru_cache(maxsize=_REMEMBERED)(_read)
 
 
+@lru_cache(maxsize=_REMEMBERED)
+def _form(piece: str) -> str:
+    return " ".join(pieces_of(piece))
+
+
 def _cut(token: str) -> Iterator[str]:
-    """Cut a token where its words begin: at a letter after a separator that follows a letter."""
+    """Cut a token where its words begin: at a letter after a separator that follows a letter.
+
+    A character of a script without blanks is a word with the marks behind it.
+    """
     start, has_word, is_over = 0, False, False
     for at, character in enumerate(token):
-        if normalize(character):
-            if has_word and is_over:
+        if form := _form(character):
+            is_unspaced = unspaced().match(form) is not None
+            if has_word and (not is_mark(character) if is_unspaced else is_over):
                 yield token[start:at]
                 start = at
-            has_word, is_over = True, False
+            has_word, is_over = True, is_unspaced
         else:
-            is_over = is_over or " " in normalize(f"a{character}a")
+            is_over = is_over or len(pieces_of(f"a{character}a")) > 1
     yield token[start:]

@@ -3,7 +3,7 @@
 | kind | a shingle is | for |
 |---|---|---|
 | words | `size` consecutive words | texts of all kinds (default) |
-| chars | `size` consecutive characters, the blanks between words included | Chinese, Japanese, Thai, and strings of few words |
+| chars | `size` consecutive characters, the blanks between words included | strings of few words |
 | stops | a stop word and the words after it, `size` in all | prose among menus and other boilerplate, which has no stop words |
 | stems | `size` consecutive stems, stop words left out | inflected texts, paraphrases |
 

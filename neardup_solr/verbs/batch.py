@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.measures import Comparer, Measure
+from neardup_solr.measures import Comparer
 from neardup_solr.minhash import sign, signature
 from neardup_solr.records import Document, Hit, Match
 from neardup_solr.solr.collection import Collection
@@ -127,7 +127,7 @@ def know(comparer: Comparer, before: Known | None = None) -> Known:
         near: list[bool] = comparer.compare_texts([form, *others], pairs).is_near.tolist()
         return near
 
-    make_forms = partial(join_stored, measure=comparer.measure)
+    make_forms = partial(join_stored, comparer=comparer)
     if before is None:
         return Known(make_forms=make_forms, choose=choose)
     return replace(before, make_forms=make_forms, choose=choose)
@@ -168,16 +168,17 @@ def collect_candidates(
                 places[one.id] = len(known) + len(rows)
                 rows.append(one.fields)
             all_met.append((row, Candidate(id=one.id, place=places[one.id], shared=one.shared)))
-    known += join_stored(rows, comparer.measure)
+    known += join_stored(rows, comparer)
     return all_met
 
 
-def join_stored(rows: Sequence[Mapping[str, Any]], measure: Measure) -> list[str]:
+def join_stored(rows: Sequence[Mapping[str, Any]], comparer: Comparer) -> list[str]:
     """Make what documents are compared by, from stored fields. It is "" if there is no content."""
+    measure = comparer.measure
     contents = [str(row.get(measure.compared_field) or "") for row in rows]
     if not measure.needs_texts:
         return contents
-    forms = sign.normal_forms(contents)
+    forms = sign.normal_forms(contents, comparer.settings.normalization)
     joined = measure.add_values(forms, rows)
     return [one and own for one, own in zip(forms, joined, strict=True)]
 

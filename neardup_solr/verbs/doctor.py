@@ -20,6 +20,7 @@ from neardup_solr.solr import schema
 from neardup_solr.solr.admin import Health, health
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT
+from neardup_solr.text.normalize import is_unspaced
 from neardup_solr.verbs.lint.rules import (
     DANGER,
     NOTE,
@@ -108,13 +109,15 @@ class Sampled:
     """Documents that were computed anew: their number, and the ids of those with a problem.
 
     The text of `stale` ones has changed since; `damaged` ones have the same text, but other fields
-    than it gives; `html` ones have tags in their text.
+    than it gives; `html` ones have tags in their text; `unspaced` ones are of a script without
+    blanks, under settings that know no such scripts.
     """
 
     documents: int = 0
     stale: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
     html: list[str] = field(default_factory=list)
+    unspaced: list[str] = field(default_factory=list)
 
     def add(self, stored: Mapping[str, Any], settings: Settings) -> None:
         """Compute the fields of a stored document anew, and compare."""
@@ -130,6 +133,8 @@ class Sampled:
             self.damaged.append(id)
         if HTML.search(text):
             self.html.append(id)
+        if settings.normalization == 1 and is_unspaced(text):
+            self.unspaced.append(id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +186,9 @@ def _documents(counts: Counted) -> Iterator[Finding]:
         reason = "our fields are not those of the text"
         remedy = f"{again} --which all"
         yield Finding(DANGER, "damaged", _of(sampled.damaged, sampled.documents), reason, remedy)
+    if sampled.unspaced:
+        reason, _, remedy = schema.UNSPACED.partition("; ")
+        yield Finding(NOTE, "blanks", _of(sampled.unspaced, sampled.documents), reason, remedy)
     if len(sampled.html) > SOME_HTML * sampled.documents:
         reason = "their text contains HTML: names of tags count as words"
         remedy = (

@@ -256,7 +256,8 @@ def _choose_by_texts(
             break
         first.append(batch)
         characters += batch.characters
-        forms = sign.normal_forms([one.text for one in batch.documents.values()])
+        contents = [one.text for one in batch.documents.values()]
+        forms = sign.normal_forms(contents, made.normalization)
         lengths += (len(form.split()) for form in forms)
     words = sorted(lengths)[len(lengths) // 2] if lengths else 0
     measure = choose_measure(made, lengths)[0]

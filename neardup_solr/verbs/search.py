@@ -342,7 +342,9 @@ def comparer_for(
         measure=measure,
         limits=limits,
         settings=settings,
-        frequencies=frequencies(sample_texts(collection)) if measure.needs_frequencies else None,
+        frequencies=frequencies(sample_texts(collection), settings)
+        if measure.needs_frequencies
+        else None,
     )
 
 
@@ -377,7 +379,9 @@ def measure_by(
         _require_kept(collection, trained.fields, next_step)
     ids = list(islice(collection.ids(), SAMPLE))
     sample = collection.stored(ids, [TEXT, *trained.fields])
-    return make_joined_measure(trained, sample, frequencies(row.get(TEXT, "") for row in sample))
+    texts = (row.get(TEXT, "") for row in sample)
+    settings = collection.stored_settings() or Settings()
+    return make_joined_measure(trained, sample, frequencies(texts, settings))
 
 
 def compare_hits(
@@ -420,13 +424,13 @@ def sample_texts(collection: Collection) -> Iterator[str]:
     yield from collection.texts(list(islice(collection.ids(), SAMPLE))).values()
 
 
-def frequencies(texts: Iterable[str]) -> Frequencies:
+def frequencies(texts: Iterable[str], settings: Settings) -> Frequencies:
     """Count the texts that contain each word, by their first characters."""
     from neardup_solr.measures import aligned
 
-    return aligned.frequencies(normal_forms(texts))
+    return aligned.frequencies(normal_forms(texts, settings))
 
 
-def normal_forms(texts: Iterable[str]) -> list[str]:
+def normal_forms(texts: Iterable[str], settings: Settings) -> list[str]:
     """Make the normal forms of the first characters of texts."""
-    return [normalize.normalize(text[:SAMPLED]) for text in texts]
+    return [normalize.normalize(text[:SAMPLED], settings.normalization) for text in texts]

@@ -115,7 +115,7 @@ def read_within(
 def read_hashes(collection: Collection, answers: Iterable[Answer]) -> dict[str, str]:
     """Read the hashes of the documents of answers that are there and have words, by id."""
     texts = collection.texts(sorted({id for one in answers for id in one.hashes}))
-    return {id: hash_text(text) for id, text in texts.items() if normalize(text)}
+    return {id: hash_text(text) for id, text in texts.items() if normalize(text, 1)}
 
 
 def choose_around(answers: Iterable[Answer], id: str) -> list[Answer]:
@@ -143,7 +143,7 @@ def compare_ids(
     if not there:
         return []
     found = remove_limits(comparer).compare_texts(
-        join_stored(rows, measure),
+        join_stored(rows, comparer),
         np.array([places[id] for id in chain(*there)], np.uint32).reshape(-1, 2),
     )
     distances = found.distances.tolist() if comparer.measure.has_distance else [None] * len(there)

@@ -170,7 +170,7 @@ def test_another_collection_by_the_same_name(home: Path, tmp_path: Path) -> None
             settle(served, solr)
             (entry,) = served.ask("entries", NEAR).json["entries"]
             assert all(name == "sku" or name.startswith("near_") for name in entry)
-            assert entry["near_signature_settings"].startswith("n1 words2 ")
+            assert entry["near_signature_settings"].startswith("n2 words2 ")
 
 
 @pytest.mark.slow

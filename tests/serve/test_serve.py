@@ -46,7 +46,7 @@ NEW = [
     {"id": "near", "text": f"{CAFE} number 3 x"},
     {"id": "other", "text": "a ferry leaves the old pier at nine with a band and lanterns"},
     {"id": "3", "text": LISTINGS[3]["text"]},
-    {"id": "empty", "text": "!"},
+    {"id": "empty", "text": "\u200b"},
 ]
 
 

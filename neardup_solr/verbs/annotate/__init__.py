@@ -267,7 +267,8 @@ def is_current(stored: Mapping[str, Any], text: str, settings: Settings) -> bool
     """Return True if the stored fields are those of this text under these settings."""
     if stored.get(SETTINGS) != settings.fingerprint:
         return False
-    return bool(stored.get(MD5) == normalize.md5(normalize.normalize(text)))
+    normal = normalize.normalize(text, settings.normalization)
+    return bool(stored.get(MD5) == normalize.md5(normal))
 
 
 def choose_settings(
@@ -292,8 +293,9 @@ def choose_settings(
 
     def choose() -> Settings:
         """Choose the measure by the first texts."""
-        words = [len(form.split()) for form in normal_forms(sample_texts(read or collection))]
-        measure = choose_measure(settings_of(settings, usual), words)[0]
+        made = settings_of(settings, usual)
+        forms = normal_forms(sample_texts(read or collection), made)
+        measure = choose_measure(made, [len(form.split()) for form in forms])[0]
         return usual if measure == "words" else replace(usual, measure=measure)
 
     found = collection.choose_settings(settings, choose)

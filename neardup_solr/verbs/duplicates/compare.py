@@ -372,7 +372,7 @@ class Comparison:
         gathered = self.gathered
         texts = read if isinstance(read, Packed) else pack([text or "" for text in read])
         if not gathered.may_change:
-            return sign.normal_forms(texts, threads=THREADS)
+            return sign.normal_forms(texts, gathered.settings.normalization, threads=THREADS)
         found.vanished.update(
             row for row, text in zip(rows.tolist(), read, strict=True) if text is None
         )

@@ -17,7 +17,6 @@ from neardup_solr.clusters import LENGTH, Labels, Rule, Similarities, components
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import NO_DISTANCE, floor
 from neardup_solr.measures.arrays import Pairs, number_pairs
-from neardup_solr.minhash import sign
 from neardup_solr.minhash.sign import count_shared_bands
 from neardup_solr.records import (
     BORDER,
@@ -186,8 +185,8 @@ def find_templates(gathered: Gathered, grouped: Grouped) -> tuple[Template, ...]
         for at, members in ((at, known[at].members) for at in places.tolist())
     }
     wanted = sorted({row for some in rows.values() for row in some})
-    forms = dict(zip(wanted, sign.normal_forms([text or "" for text in gathered.compared(wanted)]),
-                     strict=True))  # fmt: skip
+    normal = gathered.normalize(gathered.compared(wanted))
+    forms = dict(zip(wanted, normal, strict=True))
     sizes = {at: len(known[at].members) for at in rows}
     found = (
         find_template(known[at].id, sizes[at], sizes[at] / documents, [forms[row] for row in some])

@@ -25,7 +25,7 @@ from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import is_collection
 from neardup_solr.sources.values import plain
 from neardup_solr.templates import Common, find_common
-from neardup_solr.text.packed import size_of
+from neardup_solr.text.packed import Packed, size_of
 from neardup_solr.threads import prefetch, thread_pool
 
 if TYPE_CHECKING:
@@ -234,12 +234,17 @@ class Gathered:
             return self.sides[0].texts(rows)
         return [text for side, own in self.by_side(rows) for text in side.texts(own)]
 
+    def normalize(self, texts: Sequence[str | None]) -> Packed:
+        """Make the normal forms of texts, "" for one that is no longer there."""
+        known = [text or "" for text in texts]
+        return sign.normal_forms(known, self.settings.normalization, threads=THREADS)
+
     def compared(self, rows: Sequence[int]) -> Sequence[str | None]:
         """The texts of rows as they are compared: without what is `common`."""
         texts = self.texts(rows)
         if self.common is None:
             return texts
-        rest = self.common.strip(sign.normal_forms([text or "" for text in texts]))
+        rest = self.common.strip(self.normalize(texts))
         return [text and form for text, form in zip(texts, rest, strict=True)]
 
     def leave_out_common(self, share: float | None) -> None:
@@ -249,7 +254,7 @@ class Gathered:
         texts = (
             self.texts(some[at : at + AT_ONCE].tolist()) for at in range(0, len(some), AT_ONCE)
         )
-        forms = [form for part in texts for form in sign.normal_forms([t or "" for t in part])]
+        forms = [form for part in texts for form in self.normalize(part)]
         self.common = find_common(forms, share)
         rows = self.spill.rows(self.settings.hashes, np.uint32)
         for at in range(0, len(self), AT_ONCE):
@@ -279,7 +284,7 @@ class Gathered:
         """Normalise the texts of all documents once, "" for one that is no longer there."""
         for at in range(len(self._forms), len(self), AT_ONCE):
             texts = self.compared(range(at, min(at + AT_ONCE, len(self))))
-            self._forms.extend(sign.normal_forms([text or "" for text in texts]))
+            self._forms.extend(self.normalize(texts))
         return self._forms
 
     def read_sets(self, tell: Callable[[int], None]) -> Flat:
@@ -295,7 +300,7 @@ class Gathered:
         parts = (every[part] for part in fitting_parts(len(self), lambda: (len(sets), characters)))
         with thread_pool(1) as reader:
             for texts in prefetch(reader, self.compared, parts):
-                forms = sign.normal_forms([text or "" for text in texts], threads=THREADS)
+                forms = self.normalize(texts)
                 sets.extend(hash_sets(forms, self.settings))
                 characters += size_of(forms)
                 tell(len(sets))

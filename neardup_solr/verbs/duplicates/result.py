@@ -482,5 +482,7 @@ def _select_frequencies(comparison: Comparison, texts: Mapping[AnyId, str]) -> F
         return None
     from neardup_solr.measures.aligned import Frequencies, split_words
 
-    words = {word for text in texts.values() for word in split_words(normalize(text))}
+    normalization = comparison.gathered.settings.normalization
+    forms = (normalize(text, normalization) for text in texts.values())
+    words = {word for form in forms for word in split_words(form)}
     return Frequencies(known.documents, {word: known.counts.get(word, 1) for word in words})

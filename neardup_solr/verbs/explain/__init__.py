@@ -105,7 +105,7 @@ def explain(
         by = choose_way(chosen, documents, lambda most: sum(lengths) <= most)
     forms, by_words = [], chosen.needs_frequencies
     if by_words or max(first.entry.num_words, second.entry.num_words) <= ALIGNED_WORDS:
-        forms = search.normal_forms(sample)
+        forms = search.normal_forms(sample, used)
     normal = first.entry.normal, second.entry.normal
     return explain_facts(
         Facts(

@@ -63,7 +63,8 @@ class GateAnswers:
         names = dict.fromkeys((TEXT, measure.compared_field, *measure.fields, TAG_FIELD))
         stored = read_within(collection, asked, [*names], finder.filters)
         there = {id: key_text(id, str(found.get(TEXT, ""))) for id, found in stored.items()}
-        forms = dict(zip(stored, join_stored([*stored.values()], measure), strict=True))
+        joined = join_stored([*stored.values()], finder.comparer)
+        forms = dict(zip(stored, joined, strict=True))
         known = list(batch.known)
         met: list[tuple[int, Candidate]] = []
 

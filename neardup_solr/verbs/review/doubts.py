@@ -34,7 +34,8 @@ def read_texts(found: Duplicates) -> Texts:
     rows: dict[AnyId, int] = {}
     ends = ((key_of(id, side) for side, id in pair.ends) for pair in found.pairs)
     pairs = [[rows.setdefault(key, len(rows)) for key in two] for two in ends]
-    forms = sign.normal_forms([found.texts.get(key, "") for key in rows], threads=THREADS)
+    contents = [found.texts.get(key, "") for key in rows]
+    forms = sign.normal_forms(contents, found.settings.normalization, threads=THREADS)
     return Texts(list(rows), forms, np.array(pairs, np.uint32))
 
 

@@ -173,7 +173,7 @@ class Service:
         self.count_after = max(COUNT_SECONDS, COUNT_SHARE * (time.monotonic() - began))
         self._count_until = began + COUNTS_HOLD * self.count_after
         if count > (self.unsigned or 0):
-            (gap,) = describe_unsigned(collection, count)
+            gap, *_ = describe_unsigned(collection, count)
             LOG.warning("%s; until then new documents are not compared with them", gap)
         self.unsigned = count
 

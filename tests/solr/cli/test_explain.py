@@ -99,7 +99,7 @@ def test_json_is_the_whole_record(run: Run, source: Path) -> None:
     assert (made["id"], made["other_id"], made["verdict"]) == ("luck-1", "luck-2", "missed")
     assert made["shared_bands"] == []
     assert made["differing_bands"] == list(range(42))
-    assert made["settings"] == "n1 words3 affine128 seed42 bands42x3 sg20"
+    assert made["settings"] == "n2 words3 affine128 seed42 bands42x3 sg20"
     names = [each["measure"] for each in made["measures"]]
     assert names[:5] == ["words", "jaccard", "containment", "contained", "estimate"]
     assert names[5:] == ["aligned"]

@@ -17,7 +17,7 @@ TEXTS = {
     "x": "a b c d e f g h",
     "y": "a b c d e f g i",
     "z": "quite another text that resembles none of the others at all",
-    "empty": " . ",
+    "empty": " \u200b ",
     "also empty": "",
 }
 DOCUMENTS = [nd.Document(id=id, text=text) for id, text in TEXTS.items()]

@@ -55,7 +55,7 @@ def test_collections_of_different_settings_are_refused(solr: Collection, other: 
     """Signatures made otherwise cannot be compared; both settings are shown."""
     nd.index(documents(NEW), solr, settings=nd.Settings(shingle_size=2))
     nd.index(documents(OLD), other)
-    with pytest.raises(nd.SettingsError, match=r"words2 .* and \[n1 words3"):
+    with pytest.raises(nd.SettingsError, match=r"words2 .* and \[n2 words3"):
         nd.duplicates(solr, against=other)
     # A source takes the settings of the collection that it is compared with.
     found = nd.duplicates(documents(OLD), against=solr)

@@ -20,7 +20,7 @@ TEXTS = {
     "luck,1": UNLUCKY[0],
     "luck,2": UNLUCKY[1],
     "far": "quite another text that resembles none of the others at all",
-    "empty": " . ",
+    "empty": " \u200b ",
 }
 DOCUMENTS = [nd.Document(id=id, text=text) for id, text in TEXTS.items()]
 

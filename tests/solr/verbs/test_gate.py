@@ -252,7 +252,7 @@ def test_a_document_is_not_its_own_near_duplicate(solr: Collection) -> None:
 def test_what_cannot_be_indexed_is_rejected(solr: Collection) -> None:
     """Every document gets a decision, in order, whatever is wrong with it."""
     nd.index([document("1", FOX)], solr)
-    news = [document("", LAMP), document("2", "\ud800"), document("3", ""), document("4", "..."),
+    news = [document("", LAMP), document("2", "\ud800"), document("3", ""), document("4", "\u200b"),
             document("5", FOX)]  # fmt: skip
     found = list(nd.gate(news, solr))
     assert [d.action for d in found] == ["reject", "reject", "allow", "allow", "reject"]
@@ -410,7 +410,7 @@ def test_other_settings_are_noticed(solr: Collection) -> None:
 
     def gated() -> list[tuple[str, ...]]:
         # What has no words asks nothing of Solr, and so learns nothing of its settings.
-        documents = [document("none", "…"), document("new", FOX), document("newer", FOX)]
+        documents = [document("none", "\u200b"), document("new", FOX), document("newer", FOX)]
         decided = nd.gate(documents, solr, batch=1, exact="hold")
         return [tuple(match.id for match in one.matches) for one in decided]
 

@@ -31,7 +31,7 @@ CRITERIA: list[dict[str, Any]] = [
 @pytest.mark.parametrize("criteria", CRITERIA, ids=str)
 def test_an_open_collection_answers_the_same(solr: Collection, criteria: dict[str, Any]) -> None:
     """A search by one request gives what the first search of a fresh connection gives."""
-    documents = families(80, 11, copied=0.8, wordless=("", "…"))
+    documents = families(80, 11, copied=0.8, wordless=("", "\u200b"))
     nd.index(documents, solr)
     found = 0
     nd.search(solr, text=FOX, **criteria)

@@ -92,7 +92,7 @@ ARGUMENTS = {  # of the library, without an option
 }
 SETTINGS = {
     "seed": "other signatures of the same kind, for studies",
-    "normalization": "the only one that this version can",
+    "normalization": "that of earlier collections is 1, for whoever compares with them",
     "profile_min_token_len": "of profiles, which are indexed on request",
     "profile_quant_rate": "of profiles, which are indexed on request",
 }

@@ -16,7 +16,7 @@ AT_ONCE = 1 << 20  # bounds the memory of a long text's hash table
 
 def signed(texts: Sequence[str], chosen: Settings) -> Signed:
     """One text at a time, one shingle at a time."""
-    forms = [normalize.normalize(text) for text in texts]
+    forms = [normalize.normalize(text, chosen.normalization) for text in texts]
     signatures = np.zeros((len(texts), chosen.hashes), dtype=np.uint32)
     for row, form in zip(signatures, forms, strict=True):
         if form:

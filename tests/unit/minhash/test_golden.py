@@ -4,6 +4,7 @@ A failure here means that collections indexed before can no longer be searched. 
 the vectors; a new behaviour gets a new name, and new vectors beside these.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from neardup_solr.text import normalize
 from tests.unit.minhash.test_encode import as_fields
 
 GOLDEN = Path(__file__).with_name("golden.jsonl")
+OF_2 = Path(__file__).with_name("golden-2.jsonl")
 TEXTS = {
     "ascii": "Mia's Tearoom, 41 Harbour Blvd. - Market Town!",
     "latin": "Café Größe – NAÏVE façade, ﬁne İstanbul ½",
@@ -28,42 +30,66 @@ TEXTS = {
 }
 
 
-def chosen() -> list[Settings]:
+TEXTS_OF_2 = TEXTS | {
+    "unspaced": "iPhone手机壳 々ーｶﾞ ㌔ 𠀀𠀁 ทำน้ำ ລາວ ភាសាខ្មែរ မြန်မာ ꆈꌠꁱ ꦗꦮ",
+    "signs": "C++, C#, F# g++ c++17 C＃ salt+pepper apt#5",
+    "optional": "مُحَمَّــد שָׁלוֹם ܫܠܵܡܵܐ ❤\ufe0f",
+    "symbols": ' ★★ ❤\ufe0f\u200d🔥 "\\" ',
+}
+
+
+def chosen(normalization: int = 1) -> list[Settings]:
     """Every family with words, every kind with the default family, other shapes."""
-    everything = choose_fields("all")
-    families = [Settings(family=family, fields=everything) for family in FAMILIES]
-    kinds = [Settings(kind=kind, fields=everything) for kind in KINDS if kind != "words"]
-    other = Settings(
-        shingle_size=2, hashes=300, bands=270, rows=1, seed=7, signatures=3, fields=everything
-    )
+    base = Settings(fields=choose_fields("all"), normalization=normalization)
+    families = [replace(base, family=family) for family in FAMILIES]
+    kinds = [replace(base, kind=kind) for kind in KINDS if kind != "words"]
+    other = replace(base, shingle_size=2, hashes=300, bands=270, rows=1, seed=7, signatures=3)
     return [*families, *kinds, other]
 
 
-def vectors() -> list[dict[str, object]]:
+def vectors(normalization: int, texts: dict[str, str]) -> list[dict[str, object]]:
     """What this version makes of the texts, as it would be stored."""
     rows = []
-    for settings in chosen():
-        documents = [Document(id=name, text=text) for name, text in TEXTS.items()]
+    for settings in chosen(normalization):
+        documents = [Document(id=name, text=text) for name, text in texts.items()]
         for made, _ in encode.encode_documents(documents, settings):
             rows.append(orjson.loads(made))
     return rows
 
 
-def test_stored_fields_never_change() -> None:
+@pytest.mark.parametrize(
+    ("normalization", "texts", "path"), [(1, TEXTS, GOLDEN), (2, TEXTS_OF_2, OF_2)]
+)
+def test_stored_fields_never_change(normalization: int, texts: dict[str, str], path: Path) -> None:
     """Every field of every family, kind and encoding equals its golden vector."""
-    golden = [orjson.loads(line) for line in GOLDEN.read_text().splitlines()]
-    found = vectors()
-    assert len(found) == len(golden) == len(TEXTS) * len(chosen())
+    golden = [orjson.loads(line) for line in path.read_text().splitlines()]
+    found = vectors(normalization, texts)
+    assert len(found) == len(golden) == len(texts) * len(chosen())
     for row, expected in zip(found, golden, strict=True):
         assert row == expected
 
 
-@pytest.mark.parametrize("line", GOLDEN.read_text().splitlines()[::5])
+def test_other_texts_have_the_vectors_of_normalization_1() -> None:
+    """What normalization 2 says nothing about is as before."""
+    first, second = (
+        {(row["id"], str(row["signature_settings"])[2:]): row for row in vectors(number, TEXTS)}
+        for number in (1, 2)
+    )
+    for name, settings in first:
+        if name not in ("mixed", "none"):
+            row = second[name, settings] | {"signature_settings": f"n1{settings}"}
+            assert row == first[name, settings]
+
+
+LINES = [*GOLDEN.read_text().splitlines(), *OF_2.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("line", LINES[::5])
 def test_golden_vectors_by_the_slow_path(line: str) -> None:
     """The library's entry of one text gives the same."""
     golden = orjson.loads(line)
     settings = Settings.parse(golden["signature_settings"])
-    entry = make_entry(Document(id=golden["id"], text=TEXTS[golden["id"]]), settings)
+    entry = make_entry(Document(id=golden["id"], text=TEXTS_OF_2[golden["id"]]), settings)
     made = {k: v for k, v in as_fields(entry, settings).items() if v != []}
     assert made == golden
 
@@ -72,7 +98,7 @@ def test_the_character_table_never_changes() -> None:
     """The table of normalization 1 is the one that was frozen."""
     import hashlib
 
-    known = normalize.table()
+    known = normalize.table(1)
     digest = hashlib.sha256(
         np.asarray(known.becomes).astype("<i2").tobytes()
         + known.classes

@@ -92,19 +92,50 @@ def test_sequences_that_need_room_are_looked_after() -> None:
 def test_nothing_to_sign() -> None:
     """No texts, and texts without words, are no error."""
     assert len(sign.sign([], SMALL).words) == 0
-    assert sign.sign(["", " . ", "\u200b"], SMALL).words.tolist() == [0, 0, 0]
+    assert sign.sign(["", " \x00 ", "\u200b"], SMALL).words.tolist() == [0, 0, 0]
+    first = replace(SMALL, normalization=1)
+    assert sign.sign(["", " . ", "\u200b"], first).words.tolist() == [0, 0, 0]
 
 
-def test_every_code_point_alone_and_between_letters() -> None:
+@pytest.mark.parametrize("normalization", [1, 2])
+def test_every_code_point_alone_and_between_letters(normalization: int) -> None:
     """Each code point of Unicode has the normal form that the slow path gives it.
 
     Where little is assigned, `scripts/test --all` tries the rest.
     """
     usual = [*range(0x20000), *range(0x2F800, 0x2FA20), *range(0xE0000, 0xE0200)]
     codes = sized(usual=usual, full=range(0x110000))
-    texts = [f"a{chr(code)}b {chr(code)}" for code in codes]
-    found = sign.sign(texts, SMALL, keep_normal=True)
-    assert list(found.normal) == [normalize.normalize(text) for text in texts]
+    texts = [f"a{chr(code)}b 京{chr(code)}都 c{chr(code)}+ {chr(code)}" for code in codes]
+    texts += [chr(code) for code in codes]
+    chosen = replace(SMALL, normalization=normalization)
+    found = sign.sign(texts, chosen, keep_normal=True)
+    assert list(found.normal) == [normalize.normalize(text, normalization) for text in texts]
+
+
+PIECES = [*"+#+#aB19-& ,京都กำมีéßア", "++", "\u00ad", "\u0301", "\u3099", "\u0e38", "\u0e49",
+          "\u1025", "\u102e", "ｶ", "＋", "㍿", "㌖", "\u0640", "\u064e", "\ufe0f", "😀",
+          "\U00020000"]  # fmt: skip
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(PIECES), max_size=20).map("".join), max_size=20),
+    st.sampled_from([1, 2]),
+)
+def test_runs_signs_and_marks_beside_each_other(texts: list[str], normalization: int) -> None:
+    """Whatever stands beside a character, the kernel and the slow path agree."""
+    for chosen in (SMALL, replace(SMALL, kind="chars")):
+        chosen = replace(chosen, normalization=normalization)
+        assert_equal(sign.sign(texts, chosen, keep_normal=True), oracle.signed(texts, chosen))
+
+
+def test_long_runs_have_room() -> None:
+    """Pairs take 7 bytes for 3, whatever is beside them and however long they are."""
+    texts = ["京" * 100_000, "x", "𠀀" * 50_000, "ำ" * 50_000, "㌖" * 10_000, "ab京" * 10_000]
+    forms = [normalize.normalize(text) for text in texts]
+    for chosen in (texts, texts[::-1], *([text] for text in texts)):
+        assert sorted(sign.normal_forms(chosen, 2)) == sorted(
+            forms[texts.index(text)] for text in chosen
+        )
 
 
 @pytest.mark.parametrize("word", ["word ", "слово "])
@@ -152,17 +183,20 @@ def test_normal_forms_are_those_of_one_text() -> None:
     """Many at once are made as one is."""
     texts = ["", "A-b  c!", "ＦＵＬＬ width", "e\u0301", "ﬁ \u00ad x", "\U0001f600 ẞ"]
     expected = [normalize.normalize(text) for text in texts]
-    assert list(sign.normal_forms(texts)) == expected
+    assert list(sign.normal_forms(texts, 2)) == expected
 
 
 GROWING = ["ﷺ" * 60, "½" * 50, "㍿" * 1000, "e\u0301 " + "!... " * 3000, "İ" * 100]
+
+
+GROWING += ["京都" * 500, "ำ" * 300, "é京" * 300]
 
 
 @given(st.lists(st.sampled_from([*GROWING, "plain text of a listing", "", "ﷺ"]), max_size=40))
 def test_texts_whose_normal_form_is_longer(texts: list[str]) -> None:
     """There is little room for it beside others, and the places of its characters."""
     forms = [normalize.normalize(text) for text in texts]
-    assert list(sign.normal_forms(texts)) == forms
+    assert list(sign.normal_forms(texts, 2)) == forms
     kinds: tuple[Kind, ...] = ("words", "chars")
     for kind in kinds:
         chosen = replace(SMALL, kind=kind)

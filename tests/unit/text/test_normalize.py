@@ -36,30 +36,80 @@ from neardup_solr.text import normalize as n
     ],
 )
 def test_normalize_table(text: str, normal: str) -> None:
-    """Each text has the normal form that the rule gives it."""
-    assert n.normalize(text) == normal
+    """Each text has the normal form that normalization 1 gives it."""
+    assert n.normalize(text, 1) == normal
 
 
-@given(st.text(alphabet=st.characters()))
-def test_normal_form_is_idempotent(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("Mia's Tearoom 41 Harbour Blvd.", "mia s tearoom 41 harbour blvd"),
+        ("北京大学", "北京 京大 大学"),
+        ("iPhone手机壳x2", "iphone 手机 机壳 x2"),
+        ("京 2024年", "京 2024 年"),
+        ("人々、カード。㌔ ﾀﾜｰ", "人々 カー ード キロ タワ ワー"),
+        ("\u304b\u3099い", "がい"),
+        ("𠀀𠀁𠀂", "𠀀𠀁 𠀁𠀂"),
+        ("葛\U000e0100城", "葛城"),
+        ("กำ\u200bข", "กํ ํา าข"),
+        ("ขวด ๑๒", "ขว วด ๑๒"),
+        ("ລາວ", "ລາ າວ"),
+        ("ខ្មែ", "ខ្ ្ម មែ"),
+        ("မီး", "မီ ီး"),
+        ("ꆈꌠꁱ", "ꆈꌠ ꌠꁱ"),
+        ("한국어 텍스트", "한국어 텍스트"),
+        ("C++, C#/F# g++ C++17 C++开发 C＃ Na⁺", "c++ c# f# g++ c++17 c++ 开发 c# na+"),
+        ("c#-script A+", "c#-script a+"),
+        ("salt+pepper apt#5 #5 5+ - + x+++y 京#", "salt pepper apt 5 5 5 - x++ y 京"),
+        ("مُحَمَّــد", "محمد"),
+        ("שָׁלוֹם", "שלום"),
+        ("ܫܠܵܡܵܐ", "ܫܠܡܐ"),
+        ("हिन्दी", "हिन्दी"),
+        ("أحمد é", "أحمد é"),
+        ("❤\ufe0f\u200d🔥", "❤🔥"),
+        (" ★★ \t…", "★★ ..."),
+        ('"\\"', "”∖”"),
+        ("???", "???"),
+        ("a ???", "a"),
+        (" \x00\u200b\u2800\ud800\ufe0f", ""),
+    ],
+)
+def test_normalization_2_table(text: str, normal: str) -> None:
+    """Scripts without blanks, signs, optional marks and symbols have their own rules."""
+    assert n.normalize(text, 2) == n.normalize(text) == normal
+
+
+@given(st.text(alphabet=st.characters()), st.sampled_from([1, 2]))
+def test_normal_form_is_idempotent(text: str, normalization: int) -> None:
     """A normal form is its own normal form."""
-    once = n.normalize(text)
-    assert n.normalize(once) == once
+    once = n.normalize(text, normalization)
+    assert n.normalize(once, normalization) == once
 
 
-@given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
-def test_composed_and_decomposed_texts_agree(text: str) -> None:
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"])), st.sampled_from([1, 2]))
+def test_composed_and_decomposed_texts_agree(text: str, normalization: int) -> None:
     """NFC and NFD spellings of a text have one normal form."""
     composed = unicodedata.normalize("NFC", text)
     decomposed = unicodedata.normalize("NFD", text)
-    assert n.normalize(composed) == n.normalize(decomposed)
+    assert n.normalize(composed, normalization) == n.normalize(decomposed, normalization)
+
+
+def test_no_symbols_need_escaping() -> None:
+    """A normal form is written into JSON as it is, and a control parts terms."""
+    controls = "".join(map(chr, range(0x20)))
+    assert not {*n.normalize('"' + "".join(map(chr, range(128))))} & {'"', "\\", *controls}
+    assert not {*n.normalize("!\"#$%&'()*+,./:;<=>?@[\\]^_`{|}~" + controls)} & {
+        '"',
+        "\\",
+        *controls,
+    }
 
 
 @given(st.text(alphabet=st.characters(max_codepoint=127)))
 def test_ascii_follows_the_example(text: str) -> None:
-    """ASCII texts get just the rule of the restaurant example."""
+    """By normalization 1, ASCII texts get just the rule of the restaurant example."""
     spaced = "".join(c if c.isalnum() or c == "-" else " " for c in text.lower())
-    assert n.normalize(text) == " ".join(spaced.split())
+    assert n.normalize(text, 1) == " ".join(spaced.split())
 
 
 def test_terms_over_the_limit_are_hashed() -> None:

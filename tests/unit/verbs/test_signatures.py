@@ -80,7 +80,7 @@ def test_texts_without_words_are_nobodys_candidates(
 ) -> None:
     """Empty texts have null lists, and the join passes over them."""
     monkeypatch.chdir(tmp_path)
-    texts = ["", " . ", "same text", "same text"]
+    texts = ["", "\u200b", "same text", "same text"]
     documents = [Document(id=str(n), text=text) for n, text in enumerate(texts)]
     nd.signatures(documents, "signatures.parquet")
     assert rows_of(QUERIES[0]) == [("2", "3")]
