@@ -96,11 +96,11 @@ class Service:
         self._verdicts: Verdicts | None = None
         self._looks = 0
         self._gate = self._open_gate(collection)
+        self.count_gap()
         self.look()
         if self.problem is not None:
             raise self.problem
         self._decide([[Document(id="-", text="to compile what is needed")]])
-        self.count_gap()
         if fq and not collection.count(fq):
             LOG.warning("no document matches the filters now, and nothing is near to any text")
         if self._answers is not None and not self._answers.exists():
