@@ -25,8 +25,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import combinations
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, cast, get_args
 
 import numpy as np
@@ -75,7 +74,6 @@ BEGIN = (0.3, 0.75)  # similarities from which a pair begins as one of lookalike
 SURE = 0.9  # that it is one of these, when it begins
 STRATUM = 0.1  # of similarity, in which pairs count alike
 FEWEST = 20  # pairs that a stratum counts for at most, if fewer than those begin as matches
-LOOKED_AT = 1_000  # pairs of similar records of which fields may be swapped
 NO_PAIRS: Pairs = np.empty((0, 2), dtype=np.uint32)
 AT_ONCE = 1 << 19  # pairs whose whole records are compared, between two words of progress
 SAMPLE = 100_000  # pairs below the floor that are looked at
@@ -477,29 +475,11 @@ def match_fields(
     return FieldMatches(probabilities=probabilities, weights=weights)
 
 
-def find_swapped(columns: Sequence[FieldColumn], pairs: Pairs) -> Pairs:
-    """Find the pairs of records of which one has words of two fields in the other one's place."""
-
-    def words_of(row: int) -> list[set[str]]:
-        own = ((column.values, int(column.numbers[row])) for column in columns)
-        return [set(values[at].split()) if at != MISSING else set() for values, at in own]
-
-    def are_swapped(one: list[set[str]], other: list[set[str]]) -> bool:
-        return any(
-            one[a] & other[b] and one[b] & other[a] and not (one[a] & other[a] or one[b] & other[b])
-            for a, b in combinations(range(len(columns)), 2)
-        )
-
-    wanted = [are_swapped(words_of(one), words_of(other)) for one, other in pairs.tolist()]
-    return pairs[np.array(wanted, dtype=np.bool_)]
-
-
 @dataclass(slots=True, kw_only=True)
 class RecordMatcher:
     """Records that are compared by their fields, with weights that the first pairs teach it.
 
     `forms` are the normal forms of the whole records, of which `frequencies` weigh the words.
-    `swapped` are some of the first pairs, whose words are in other fields.
     """
 
     columns: Sequence[FieldColumn]
@@ -507,7 +487,6 @@ class RecordMatcher:
     frequencies: Frequencies
     threads: int = 1
     weights: Weights | None = None
-    swapped: Pairs = field(default_factory=lambda: NO_PAIRS)
 
     def match(self, pairs: Pairs, tell: Callable[[int], None] = ignore) -> Similarities:
         """Compute the probability of each pair that both records are the same.
@@ -522,9 +501,6 @@ class RecordMatcher:
                 self.forms, pairs[part], self.frequencies, threads=self.threads
             )
         found = match_fields(self.columns, pairs, whole, weights=self.weights, threads=self.threads)
-        if self.weights is None:
-            unlike = np.flatnonzero((whole >= BEGIN[1]) & ~found.is_near)
-            self.swapped = find_swapped(self.columns, pairs[unlike[:LOOKED_AT]])
         self.weights = found.weights
         tell(len(pairs))
         return found.probabilities

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +34,6 @@ from neardup_solr.measures.fields import (
     LEVELS,
     MISSING,
     MISSING_LEVEL,
-    NO_PAIRS,
     Evidence,
     FieldKind,
     RecordMatcher,
@@ -214,8 +213,6 @@ class ModelMatcher:
     settings: Settings
     measure: PairMeasure
     model: Model | None = None
-
-    swapped: Pairs = field(default_factory=lambda: NO_PAIRS)
 
     def __post_init__(self) -> None:
         if self.model is not None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from neardup_solr.answers import SAME
 from neardup_solr.arguments import Way
 from neardup_solr.candidates import ONE_SIDE, Candidates, Joining, all_candidates
-from neardup_solr.errors import SettingsError, counted
+from neardup_solr.errors import SettingsError
 from neardup_solr.files import read_arrays, write_arrays
 from neardup_solr.measures import (
     NO_DISTANCE,
@@ -204,13 +204,7 @@ class Comparison:
 
     def _match(self, pairs: Pairs, matcher: RecordMatcher | ModelMatcher) -> Verified:
         """Find the pairs of records that their fields call the same. All are compared at once."""
-        is_first = matcher.weights is None
         probabilities = matcher.match(pairs, partial(self._tell, COMPARING, total=len(pairs)))
-        if is_first and len(swapped := matcher.swapped):
-            such = " and ".join(repr(self.gathered.ids([row])[0]) for row in swapped[0].tolist())
-            have = counted(len(swapped), "pair has", "pairs have")
-            LOG.warning("%s the words of two fields swapped, such as %s: check the columns",
-                        have, such)  # fmt: skip
         is_near = probabilities >= floor(self.comparer.least)
         distances = np.full(np.count_nonzero(is_near), NO_DISTANCE, dtype=np.int64)
         below = int(np.count_nonzero(probabilities >= floor(self.comparer.least - BORDER)))

@@ -154,19 +154,6 @@ def test_no_value_at_all() -> None:
     assert nd.duplicates(pd.DataFrame(rows)[:0], fields=["name"], text="body").pairs == ()
 
 
-def test_swapped_fields(caplog: pytest.LogCaptureFixture) -> None:
-    """If some records have two columns the other way round, a warning names some of them."""
-    frame, known = invent()
-    frame.loc[300:, ["name", "street"]] = frame.loc[300:, ["street", "name"]].to_numpy()
-    found = ids_of(nd.duplicates(frame, fields=FIELDS))
-    assert len(found - known) < 5
-    such = re.search(r"(\d+) pairs have the words of two fields swapped, such as (\d+) and (\d+)",
-                     caplog.text)  # fmt: skip
-    assert such is not None
-    assert int(such[1]) > 30
-    assert (int(such[2]), int(such[3])) in known
-
-
 @pytest.mark.parametrize("count", [2, 50])
 def test_equal_records(count: int) -> None:
     """Records that are all equal are one cluster, however few or many."""
