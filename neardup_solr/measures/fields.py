@@ -8,14 +8,19 @@ classes, as two different things that have much in common, such as two papers of
 in other ways than strangers do (Larsen and Rubin 2001, "Iterative automated record linkage using
 mixture models"): strangers, lookalikes and matches.
 
-EM alone can find other classes than those that are meant. Three things hold it: the similarity of
+EM alone can find other classes than those that are meant. Five things hold it: the similarity of
 the whole records, as `aligned` computes it, says where the classes begin, and below `FLOOR` nothing
 is a match; candidates of little similarity, which are most of them, count for no more than those
-near the threshold; and a class is one of matches only if its records agree in most of what their
-fields can tell.
+near the threshold; records that are equal in all their fields are matches, from the first round to
+the end; a class is one of matches only if its records agree in most of what their fields can tell;
+and a level weighs no less than one of less agreement (order restricted rates; Dykstra, Kochar and
+Robertson 1995, "Inference for likelihood ratio ordering in the two-sample problem").
 
 A value that is missing is no evidence. A rare value that both have says more than a common one, so
-the two are levels of their own (frequency-based matching, Winkler 2000).
+the two are levels of their own (frequency-based matching, Winkler 2000). Fields depend on each
+other: that journal, volume and year are equal says little more than that the volume is. So where
+records that agree in the same values differ among themselves in what a pair differs in, as the
+notices of one journal do in their pages, that agreement is no evidence (see `weigh_pairs`).
 """
 
 from __future__ import annotations
@@ -74,7 +79,7 @@ BEGIN = (0.3, 0.75)  # similarities from which a pair begins as one of lookalike
 SURE = 0.9  # that it is one of these, when it begins
 STRATUM = 0.1  # of similarity, in which pairs count alike
 FEWEST = 20  # pairs that a stratum counts for at most, if fewer than those begin as matches
-NO_PAIRS: Pairs = np.empty((0, 2), dtype=np.uint32)
+FEWEST_OTHERS = 2  # that agree as a pair does, from which they count against it
 AT_ONCE = 1 << 19  # pairs whose whole records are compared, between two words of progress
 SAMPLE = 100_000  # pairs below the floor that are looked at
 GUESSES = 5.0  # pairs that the first guess of a class counts for
@@ -88,6 +93,8 @@ _GAPS = re.compile(r"(?<=\d)[ '\u2019\u00a0\u202f](?=\d{3}(?!\d))")  # of thousa
 _POINTS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+")  # of thousands, too
 _DATE = re.compile(r"(\d{1,4})(?:[-/. ](\d{1,4})(?:[-/. ](\d{1,4}))?)?(?:[T ]\d{1,2}:.*)?")
 _PACKED_DATE = re.compile(r"(\d{4})(\d{2})(\d{2})")
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 Levels = NDArray[np.int8]
 Numbers = NDArray[np.int64]
@@ -180,6 +187,11 @@ class Weights:
                 both = float(m[at, level]), float(u[at, level])
                 found.append(Weight(name, said, *both, math.log2(both[0] / both[1])))
         return found
+
+    def measure_levels(self) -> Table:
+        """Compute the bits of each level as `table` lists them, the last for missing."""
+        m, u = (_log(self._mean_rates(side)) for side in (self.are_matches, ~self.are_matches))
+        return np.pad((m - u) / math.log(2), ((0, 0), (0, 1)))
 
     def _mean_rates(self, side: NDArray[np.bool_]) -> Table:
         # If no class is one of matches, what the most similar one would say.
@@ -469,10 +481,82 @@ def match_fields(
         weights = learn_weights(fields, levels, similarities[compared], sampled=sampled)
     levels = levels[: len(above)]
     probabilities = np.zeros(len(pairs))
-    bits = np.clip(weights.weigh(levels), -60.0, 60.0)
+    bits = np.clip(weigh_pairs(columns, pairs[above], levels, weights), -60.0, 60.0)
     says_nothing = (levels == MISSING).all(axis=1)
     probabilities[above] = np.where(says_nothing, 0.0, 1.0 / (1.0 + 2.0**-bits))
     return FieldMatches(probabilities=probabilities, weights=weights)
+
+
+def weigh_pairs(
+    columns: Sequence[FieldColumn], pairs: Pairs, levels: Levels, weights: Weights
+) -> Table:
+    """Compute the log2 odds of a match for pairs of these levels, shape (pairs,).
+
+    They are those of `Weights.weigh` but for two kinds of pairs. Records that are equal in all
+    fields, none of which is missing, have even odds or better. And if other records have the values
+    in which a pair is equal, but differ from each other where the pair does, the odds are at most
+    that of one of them to be the right one, with what the other fields say against it.
+    """
+    bits = weights.weigh(levels)
+    is_equal = _mark_equal(levels, weights.kinds).all(axis=1)
+    likely = np.flatnonzero((bits >= 0.0) & ~is_equal)
+    if len(likely):
+        most = _bound_odds(columns, pairs[likely], levels[likely], weights)
+        bits[likely] = np.minimum(bits[likely], most)
+    bits[is_equal] = np.maximum(bits[is_equal], 0.0)
+    return bits
+
+
+def _bound_odds(
+    columns: Sequence[FieldColumn], pairs: Pairs, levels: Levels, weights: Weights
+) -> Table:
+    """Compute the most log2 odds that pairs may have by the records that agree as they do.
+
+    How many of these differ from each other is the inverse of the share of two that do not (the
+    inverse index of Simpson 1949): the copies of a record, and few slips in them, count for one.
+    Two records that both have copies are no slips of each other.
+    """
+    is_same = _mark_equal(levels, weights.kinds)
+    is_unlike: NDArray[np.bool_] = levels == 0
+    is_unlike |= ~is_same & (levels != MISSING) & ~is_unlike.any(axis=1, keepdims=True)
+    bits = weights.measure_levels()[np.arange(len(columns)), levels]
+    others_say = np.where(is_same, 0.0, bits).sum(axis=1)
+    numbers = np.stack([_number_all(column) for column in columns], axis=1)
+    hashes = _hash(numbers.astype(np.uint64) + np.arange(len(columns), dtype=np.uint64) * _ODD)
+    _, own, copies = np.unique(hashes.sum(axis=1), return_inverse=True, return_counts=True)
+    has_copies = copies[own.reshape(-1)] > 1
+    are_copied: NDArray[np.bool_] = has_copies[pairs[:, 0]] & has_copies[pairs[:, 1]]
+    most = np.full(len(pairs), np.inf)
+    patterns, own = np.unique(np.hstack([is_same, is_unlike]), axis=0, return_inverse=True)
+    for number, pattern in enumerate(patterns):
+        same, unlike = pattern[: len(columns)], pattern[len(columns) :]
+        at = np.flatnonzero((own.reshape(-1) == number) & (others_say <= 0.0))
+        if not (len(at) and same.any() and unlike.any()):
+            continue
+        shared = hashes[:, same].sum(axis=1)
+        known = (numbers[:, unlike] != MISSING).all(axis=1)
+        both = _hash(shared[known] * _ODD + hashes[np.ix_(known, unlike)].sum(axis=1))
+        _, first, counts = np.unique(both, return_index=True, return_counts=True)
+        groups, places = np.unique(shared[known][first], return_inverse=True)
+        differ: Table = np.bincount(places, counts) ** 2 / np.bincount(places, counts**2.0)
+        others = differ[np.searchsorted(groups, shared[pairs[at]])].max(axis=1) - 2.0
+        counting = (others >= FEWEST_OTHERS - 0.01) | are_copied[at]
+        bound = others_say[at] - 1.0 - np.log2(np.maximum(others, 1.0))
+        most[at] = np.where(counting, bound, np.inf)
+    return most
+
+
+def _number_all(column: FieldColumn) -> Numbers:
+    """Number the values of all records, then those of the sample."""
+    of_sample = [] if column.sample is None else [column.sample.numbers]
+    return np.concatenate([column.numbers, *of_sample])
+
+
+def _hash(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Mix the bits of numbers, as the finaliser of splitmix64 does."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        numbers = (numbers ^ numbers >> np.uint64(shift)) * np.uint64(factor)
+    return numbers ^ numbers >> np.uint64(31)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -506,9 +590,20 @@ class RecordMatcher:
         return found.probabilities
 
     def explain(self, pair: Pairs) -> list[Evidence]:
-        """List what each field adds to the odds of a pair, by the weights that are known."""
+        """List what each field adds to the odds of a pair, by the weights that are known.
+
+        The last is what `weigh_pairs` makes of it, if that is not their sum.
+        """
         assert self.weights is not None
-        return self.weights.explain(compare_fields(self.columns, pair)[0].tolist())
+        levels = compare_fields(self.columns, pair)
+        evidence = self.weights.explain(levels[0].tolist())
+        rest = float(
+            (weigh_pairs(self.columns, pair, levels, self.weights) - self.weights.weigh(levels))[0]
+        )
+        if abs(rest) > 1e-9:
+            told = ("all fields", "equal") if rest > 0 else ("others", "agree as much, differ")
+            evidence.append(Evidence(*told, rest))
+        return evidence
 
 
 def learn_weights(
@@ -531,28 +626,75 @@ def learn_weights(
         there = np.flatnonzero(patterns[:, at] != MISSING)
         marks[there, at, patterns[there, at]] = 1.0
     met = marks.reshape(len(patterns), len(kinds) * MOST_LEVELS)
+    is_copy = can_match & _mark_equal(patterns, kinds).all(axis=1)
     chances = np.full((len(patterns), 3), (1.0 - SURE) / 2)
     chances[np.arange(len(patterns)), begins] = SURE
-    for _ in range(MOST_ROUNDS):
+
+    def hold_known() -> None:
         chances[~can_match, MATCHES] = 0.0
-        chances /= chances.sum(axis=1, keepdims=True)
+        chances[is_copy] = np.arange(3) == MATCHES
+        chances[:] /= chances.sum(axis=1, keepdims=True)
+
+    for _ in range(MOST_ROUNDS):
+        hold_known()
         counted = counts[:, np.newaxis] * chances
         rates = (counted.T @ met).reshape(guesses.shape) + GUESSES * guesses
         rates /= rates.sum(axis=2, keepdims=True)
         shares = (counted.sum(axis=0) + 1.0) / (counts.sum() + 3.0)
         logs = met @ _log(rates).reshape(3, -1).T + _log(shares)
         before, chances = chances, np.exp(logs - np.logaddexp.reduce(logs, axis=1)[:, np.newaxis])
-        chances[~can_match, MATCHES] = 0.0
-        chances /= chances.sum(axis=1, keepdims=True)
+        hold_known()
         if np.abs(chances - before).max(initial=0.0) < SETTLED:
             break
+    are_matches = _judge_classes(kinds, rates)
+    # Records that differ in one way or the other are less than those that are the same throughout.
+    slips = shares[MATCHES] - counts[is_copy].sum() / max(counts.sum(), 1.0)
+    are_matches[LOOKALIKES] &= shares[LOOKALIKES] <= slips
     return Weights(
         names=tuple(fields),
         kinds=kinds,
         shares=shares,
-        rates=rates,
-        are_matches=_judge_classes(kinds, rates),
+        rates=_order_rates(rates, shares, kinds, are_matches),
+        are_matches=are_matches,
     )
+
+
+def _mark_equal(levels: Levels, kinds: Sequence[FieldKind]) -> NDArray[np.bool_]:
+    """Mark the fields that are equal in each pair, shape (pairs, fields)."""
+    marks: NDArray[np.bool_] = levels >= np.array([len(LEVELS[kind]) - 2 for kind in kinds])
+    return marks
+
+
+def _order_rates(
+    rates: Table, shares: Table, kinds: Sequence[FieldKind], are_matches: NDArray[np.bool_]
+) -> Table:
+    """Change the rates of others so that each level weighs no less than one of less agreement.
+
+    And "equal" no less than nothing. The ratios to the rates of matches become isotonic, by the
+    formula of the largest least mean (Robertson, Wright and Dykstra 1988, "Order Restricted
+    Statistical Inference", section 1.4), so that the rates of a field still sum to 1.
+    """
+    sides = np.array(are_matches if are_matches.any() else [False, False, True])
+    base = np.average(rates[sides], axis=0, weights=shares[sides])
+    ordered = rates.copy()
+    for of in np.flatnonzero(~sides):
+        # From the highest level down, as the ratio of others to matches rises that way.
+        ends = [
+            np.pad(side[:, ::-1].cumsum(axis=1), ((0, 0), (1, 0))) for side in (rates[of], base)
+        ]
+        some, others = (end[:, np.newaxis, 1:] - end[:, :-1, np.newaxis] for end in ends)
+        means = np.divide(some, others, out=np.ones_like(some), where=others > 1e-12)
+        least = np.minimum.accumulate(means[:, :, ::-1], axis=2)[:, :, ::-1]
+        ratios = np.maximum.accumulate(least, axis=1).diagonal(axis1=1, axis2=2)[:, ::-1]
+        ordered[of] = base * ratios
+        for at, kind in enumerate(kinds):
+            equal = len(LEVELS[kind]) - 2
+            if ratios[at, equal] > 1.0:
+                both = slice(equal, equal + 2)
+                ordered[of, at, both] = (
+                    base[at, both] * ordered[of, at, both].sum() / base[at, both].sum()
+                )
+    return ordered
 
 
 def _guess_rates(kinds: Sequence[FieldKind]) -> Table:

@@ -44,6 +44,7 @@ from neardup_solr.measures.fields import (
     make_sample,
     match_fields,
     parse_fields,
+    weigh_pairs,
 )
 from neardup_solr.progress import ignore
 from neardup_solr.settings import Settings
@@ -280,7 +281,7 @@ class ModelMatcher:
                 found_by = match_fields(columns, pairs, whole, threads=threads)
                 records.weights = found_by.weights
             levels = compare_fields(columns, alike, threads=threads)
-            nats = records.weights.weigh(levels) * math.log(2)
+            nats = weigh_pairs(columns, alike, levels, records.weights) * math.log(2)
             nats[(levels == MISSING).all(axis=1)] = -MOST_EVIDENCE
             found.append(np.clip(nats, -MOST_EVIDENCE, MOST_EVIDENCE))
             for column, of_column in zip(columns, levels.T, strict=True):

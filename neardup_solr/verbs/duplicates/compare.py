@@ -204,7 +204,11 @@ class Comparison:
 
     def _match(self, pairs: Pairs, matcher: RecordMatcher | ModelMatcher) -> Verified:
         """Find the pairs of records that their fields call the same. All are compared at once."""
+        is_first = matcher.weights is None
         probabilities = matcher.match(pairs, partial(self._tell, COMPARING, total=len(pairs)))
+        if is_first and matcher.weights is not None and not matcher.weights.are_matches.any():
+            LOG.warning("the fields do not tell matches from others, so only records that are equal"
+                        " in all of them are found: name other fields")  # fmt: skip
         is_near = probabilities >= floor(self.comparer.least)
         distances = np.full(np.count_nonzero(is_near), NO_DISTANCE, dtype=np.int64)
         below = int(np.count_nonzero(probabilities >= floor(self.comparer.least - BORDER)))

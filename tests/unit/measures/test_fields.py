@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from neardup_solr.candidates import all_candidates
 from neardup_solr.errors import ArgumentError
+from neardup_solr.measures.aligned import frequencies
 from neardup_solr.measures.fields import (
     FLOOR,
     LEVELS,
@@ -17,6 +18,7 @@ from neardup_solr.measures.fields import (
     FieldColumn,
     FieldKind,
     FieldMatches,
+    RecordMatcher,
     compare_fields,
     compare_whole,
     join_values,
@@ -250,6 +252,122 @@ def test_the_table_of_weights() -> None:
     nothing = replace(weights, are_matches=np.zeros(3, dtype=np.bool_))
     assert len(nothing.table()) == len(table)
     assert (nothing.weigh(np.zeros((2, 4), dtype=np.int8)) < 0).all()
+
+
+def invent_inventory(seed: int) -> tuple[Rows, dict[str, FieldKind]]:
+    """Invented records of 1 to 4 columns of 3 to 300 values, each of them 2 to 60 times."""
+    draw = random.Random(seed)
+    syllables = ["ba", "lo", "mi", "tar", "ven", "so", "ri", "kel", "du", "na", "po", "gar"]
+    columns, kinds = [], {}
+    for number in range(draw.randint(1, 4)):
+        size = round(3 * 100 ** draw.random())
+        kind: FieldKind = draw.choice(["text", "text", "exact", "number"])
+        values = {
+            str(draw.randrange(10_000)) if kind == "number" else
+            " ".join("".join(draw.choices(syllables, k=3)) for _ in range(draw.randint(1, 2)))
+            for _ in range(size)
+        }  # fmt: skip
+        columns.append(sorted(values))
+        kinds[f"column{number}"] = kind
+    most = draw.choice([2, 3, 6, 20, 60])
+    rows: Rows = []
+    for _ in range(draw.randint(10, 150)):
+        row = tuple(draw.choice(values) for values in columns)
+        if row not in rows:
+            rows += [row] * draw.randint(2, most)
+        if len(rows) > 400:
+            break
+    return rows, kinds
+
+
+def is_monotone(matches: FieldMatches) -> bool:
+    """True if no level weighs less than one below it, equal values >= 0, different ones <= 0."""
+    by_field: dict[str, list[float]] = {}
+    for row in matches.weights.table():
+        by_field.setdefault(row.field, []).append(row.bits)
+    return all(
+        all(np.diff(bits) >= -1e-9) and bits[0] <= 1e-9 and bits[-2] >= -1e-9
+        for bits in by_field.values()
+    )
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 10**9))
+def test_inventories(seed: int) -> None:
+    """Exact copies are found whatever the columns are, and weights rise with agreement."""
+    rows, kinds = invent_inventory(seed)
+    matches = match(rows, kinds)
+    pairs = all_candidates(len(rows)).pairs.tolist()
+    known = np.array([rows[one] == rows[other] for one, other in pairs])
+    assert matches.is_near[known].all()
+    assert is_monotone(matches)
+
+
+def test_inventories_have_few_false_pairs() -> None:
+    """What is found in inventories is copies: others that agree in part are not."""
+    scores = []
+    for seed in range(12):
+        rows, kinds = invent_inventory(seed)
+        known = {
+            (one, other)
+            for one, other in all_candidates(len(rows)).pairs.tolist()
+            if rows[one] == rows[other]
+        }
+        scores.append(f1(found(rows, kinds), known))
+    assert np.mean(scores) > 0.97
+    assert min(scores) > 0.85
+
+
+def test_two_columns_each_record_twice() -> None:
+    """Copies are found where few values are spread over two columns, whatever is drawn."""
+    for seed in range(10):
+        draw = random.Random(seed)
+        words = ["oak", "elm", "ash", "fir", "yew", "box", "bay", "fig", "may", "sloe"]
+        towns = ["rome", "ostia", "turin", "milan", "pisa", "bari"]
+        items = [
+            (f"{one} {other}", town) for one in words for other in words[::-1] for town in towns
+        ]
+        rows: Rows = [row for row in draw.sample(items, 50) for _ in range(2)]
+        known = {(at, at + 1) for at in range(0, 100, 2)}
+        assert known <= found(rows, {"item": "text", "town": "exact"})
+
+
+def test_notices_of_one_journal() -> None:
+    """Notices of equal title, editor, journal and year are not the same if their pages differ."""
+    draw = random.Random(3)
+    rows: Rows = []
+    for number in range(400):
+        title = " ".join(draw.choices([f"word{at}" for at in range(600)], k=7))
+        author = f"author{draw.randrange(900)}"
+        journal, page = f"journal{number % 8}", draw.randrange(900)
+        if number % 4 == 0:
+            title, author = "editorial", f"editor{number % 8}"
+        rows.append((title, author, journal, f"{2000 + number % 5}", f"{page}"))
+    known = set()
+    for at in range(1, 400, 5):
+        title, author, journal, year, pages = map(str, rows[at])
+        known.add((at, len(rows)))
+        changed = (f"{title[:-1]}x", author, journal, year, pages)
+        rows.append(changed if at % 2 else (title, "", journal, year, pages))
+    kinds: dict[str, FieldKind] = {
+        "title": "text", "author": "text", "journal": "text", "year": "exact", "pages": "exact",
+    }  # fmt: skip
+    assert f1(found(rows, kinds), known) > 0.95
+
+
+def test_what_others_share_is_told() -> None:
+    """The last line of evidence says if others agree as much, or all is equal, and sums hold."""
+    copies: Rows = [(f"item{at % 4} {at % 3}", f"town{at % 6}") for at in range(48)]
+    values = list(zip(*copies, strict=True))
+    columns = columns_of(values, {"item": "text", "town": "exact"})
+    forms = join_values(values)
+    matcher = RecordMatcher(columns=columns, forms=forms, frequencies=frequencies(forms))
+    pairs = all_candidates(len(copies)).pairs
+    chances = matcher.match(pairs)
+    for at in range(0, len(pairs), 40):
+        odds = sum(one.bits for one in matcher.explain(pairs[at : at + 1]))
+        if chances[at]:
+            assert 1 / (1 + 2**-odds) == pytest.approx(chances[at])
 
 
 VALUES = st.one_of(
