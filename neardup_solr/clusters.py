@@ -267,6 +267,7 @@ def make_clusters(
     distances: NDArray[np.int64],
     stand_ins: Labels | None = None,
     sides: Labels | None = None,
+    texts: Labels | None = None,
 ) -> tuple[Cluster, ...]:
     """The clusters of two documents or more, in the natural order of their first ids.
 
@@ -275,7 +276,7 @@ def make_clusters(
     comparison with that one, also for the canonical one itself; a distance of -1 means none;
     `stand_ins` the first document that is identical to it (None: none are identical). Identical
     documents count as one for diameters, and none of them is a bridge. `sides` are 0 or 1
-    (None: there is only one side).
+    (None: there is only one side), `texts` number the normal forms (None: they are not known).
     The values of single documents are not used.
     """
     members, bounds = _groups(labels, len(labels))
@@ -285,15 +286,17 @@ def make_clusters(
     longest, torn = _guards(ids, pairs, labels, alone if stand_ins is None else stand_ins)
     counts = np.bincount(labels[_inner(pairs, labels)[:, 0]], minlength=len(labels)).tolist()
     sides = np.zeros_like(labels) if sides is None else sides
-    columns = (column[members].tolist() for column in (similarities, distances, sides))
+    texts = np.full_like(labels, -1) if texts is None else texts
+    columns = (column[members].tolist() for column in (similarities, distances, sides, texts))
     records = [
         Member(
             id=ids[row],
             similarity=similarity,
             distance=None if distance < 0 else distance,
             side=side,
+            text=text,
         )
-        for row, similarity, distance, side in zip(members.tolist(), *columns, strict=True)
+        for row, similarity, distance, side, text in zip(members.tolist(), *columns, strict=True)
     ]
     firsts = labels[members[bounds[:-1]]].tolist()
     return tuple(
@@ -445,8 +448,14 @@ def choose_canonicals(
     if are_ordered and not rule.field:
         return labels  # which have the first of each cluster
     chosen = np.arange(len(labels))
-    order = np.argsort(labels, kind="stable")
+    column = values[rule.field] if rule.field and are_ordered and not rule.trusted else [None]
+    are_numbers = all(type(value) is int and abs(value) < 1 << 62 for value in column)
+    numbers = np.array(column if are_numbers else 0) * (-1 if rule.is_descending else 1)
+    order = np.lexsort((np.broadcast_to(numbers, len(labels)), labels))
     starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
+    if are_numbers:
+        chosen[order] = np.repeat(order[starts], np.diff(starts, append=len(labels)))
+        return chosen
     rows = order.tolist()
     for start, stop in pairwise([*starts.tolist(), len(rows)]):
         if stop - start > 1:

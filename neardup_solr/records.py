@@ -204,13 +204,15 @@ class Member:
     """A document of a cluster, compared with the cluster's canonical document.
 
     The canonical document itself has similarity 1; `distance` is None if the measure has none.
-    `side` is 0 for the source, 1 for what it was compared `against`.
+    `side` is 0 for the source, 1 for what it was compared `against`. `text` is the number of its
+    normal form, which other members have if they are exact copies; -1 if that is not known.
     """
 
     id: AnyId
     similarity: float
     distance: int | None
     side: int = 0
+    text: int = field(default=-1, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,6 +232,15 @@ class Cluster:
     pairs: int
     diameter: int
     bridges: tuple[AnyId, ...]
+
+    @property
+    def copies(self) -> int:
+        """Number of exact copies: members whose normal form another one has, less one of each.
+
+        If they are one less than the members, all members are copies of each other.
+        """
+        texts = [member.text for member in self.members if member.text >= 0]
+        return len(texts) - len(set(texts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,68 @@ SPREAD = np.uint64(0x9E3779B97F4A7C15)  # a number of a group over all bits of a
 _HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
+class Copies:
+    """Sets of rows whose texts are equal: of each set one row is compared, for all of them.
+
+    `keys` (uint64, rows) are equal for equal texts. With `sides` only rows of the same one make a
+    set. `firsts` has the first row of the set of each row, `distinct` each first row. A large set
+    is chained, each row with the next, or is a star, each with the first: that holds together if a
+    pair of it is taken out.
+    """
+
+    def __init__(self, keys: Joined, sides: Sides = ONE_SIDE, *, is_star: bool = False) -> None:
+        self.keys, self._sides, self._is_star = keys, sides, is_star
+        own = keys ^ sides * SPREAD if len(sides) else keys
+        _, firsts, numbers = np.unique(own, return_index=True, return_inverse=True)
+        self.firsts: Numbers = firsts[numbers]
+        self.distinct: Numbers = np.sort(firsts)
+        self._members = np.argsort(self.firsts, kind="stable")
+        self.sizes: Numbers = np.bincount(self.firsts, minlength=len(keys))
+        self._begins = np.cumsum(self.sizes) - self.sizes
+
+    def pairs(self) -> Pairs:
+        """One pair of each set of two rows or more, or of two sets that are equal across sides."""
+        if len(self._sides):
+            order = self.distinct[np.argsort(self.keys[self.distinct], kind="stable")]
+            at = np.flatnonzero(self.keys[order[1:]] == self.keys[order[:-1]])
+            return np.sort(np.stack([order[at], order[at + 1]], axis=1), axis=1).astype(np.uint32)
+        at = self.distinct[self.sizes[self.distinct] > 1]
+        return np.stack([at, self._members[self._begins[at] + 1]], axis=1).astype(np.uint32)
+
+    def count_pairs(self, pairs: Pairs, cap: int) -> Numbers:
+        """Count the pairs of rows of two sets that are different, for each pair of them."""
+        one, other = self.sizes[self.firsts[pairs]].T
+        counts: Numbers = np.where(one + other <= cap, one * other, one + other - 1)
+        return counts
+
+    def expand(self, pairs: Pairs, joining: Joining) -> tuple[Pairs, Numbers]:
+        """Pair all rows of two sets, or of one, for each pair of them; tell which it comes from.
+
+        More rows than `joining.cap` are chained, or each is paired with the first of the other set.
+
+        Raises SettingsError if there are more pairs than `joining.most`.
+        """
+        first, second = self.firsts[pairs].T
+        is_own = first == second
+        of_first, of_second = self.sizes[first], self.sizes[second]
+        are_all = np.where(is_own, of_first, of_first + of_second) <= joining.cap
+        counts = np.where(are_all, of_first * of_second, of_first + of_second - 1)
+        if counts.sum() > joining.most:
+            raise too_many(joining, "text")
+        origins = np.repeat(np.arange(len(pairs)), counts)
+        nth = np.arange(len(origins)) - (np.cumsum(counts) - counts)[origins]
+        size, width = of_first[origins], of_second[origins]
+        is_early = nth < size  # of a star: each of the first set, then each of the second
+        hub = np.where(is_own[origins] & (not self._is_star), nth - size, 0)
+        one = np.where(are_all[origins], nth // width, np.where(is_early, nth, hub))
+        other = np.where(are_all[origins], nth % width, np.where(is_early, 0, nth - size + 1))
+        wanted = ~is_own[origins] | (one < other)
+        origins, one, other = origins[wanted], one[wanted], other[wanted]
+        rows = [self._members[self._begins[sets[origins]] + at]
+                for sets, at in ((first, one), (second, other))]  # fmt: skip
+        return np.sort(np.stack(rows, axis=1), axis=1).astype(np.uint32), origins
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
     """Pairs of row numbers that may be near-duplicates.
@@ -37,14 +99,16 @@ class Candidates:
     `pairs` (uint32, pairs × 2) has each pair once, the smaller number first. `hot_keys` counts
     the band keys, shingles or words of more documents than the cap, of which not all pairs are
     there; those of a band key are chained, each with the next, so that they still come together in
-    one component. `beyond` are pairs of documents in a `sample` (row numbers) that share only words
-    that are too common to make candidates.
+    one component. `beyond` are pairs of documents in a `sample` (row numbers, each as often as it
+    was drawn) that share only words that are too common to make candidates. With `copies`, each
+    pair stands for those of all rows whose texts are equal to one of its two.
     """
 
     pairs: Pairs
     hot_keys: int = 0
     beyond: Pairs = field(default_factory=lambda: NO_PAIRS)
     sample: Numbers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    copies: Copies | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +119,8 @@ class Joining:
     at most `memory` bytes at a time (the pairs come on top, at most `most` of them). The
     work is done by `threads` threads. With `sides` (uint8, documents: 0 or 1) only documents of
     different sides are paired, with `groups` (uint32, documents) only those of the same one, of
-    which each counts for the cap by itself.
+    which each counts for the cap by itself. `sizes` (documents) says how many each stands for,
+    if not for itself alone.
     """
 
     cap: int = CAP
@@ -64,6 +129,7 @@ class Joining:
     threads: int = 1
     sides: Sides = field(default_factory=lambda: ONE_SIDE)
     groups: Groups = field(default_factory=lambda: ONE_GROUP)
+    sizes: Numbers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 DEFAULT = Joining()

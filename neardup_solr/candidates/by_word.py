@@ -7,8 +7,8 @@ eight shingles. But two records of the same thing usually share a rare word: a n
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -27,7 +27,8 @@ from neardup_solr.measures.aligned import split_words
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.settings import WORD_CAP
 
-SAMPLE, NEAREST = 500, 20  # records that are asked what the cap loses, and others for each
+RAREST = 6  # hot words of a record that are combined
+SAMPLE, NEAREST = 500, 100  # records that are asked what the cap loses, and others for each
 MOST_LOOKS = 10**8  # at records, to choose those others
 DEFAULT = Joining(cap=WORD_CAP)
 
@@ -35,11 +36,13 @@ DEFAULT = Joining(cap=WORD_CAP)
 def word_candidates(forms: Sequence[str], joining: Joining = DEFAULT) -> Candidates:
     """Pair the normal forms that share a word, as aligned, that at most `cap` of them have.
 
-    A word of more records is hot: it makes candidates only together with the next word, if
-    that is hot too and at most `cap` records have the two in a row; `hot_keys` counts hot words
-    and hot pairs of words. Words count in both sides together, and in each group by itself.
+    A word of more records is hot: it makes candidates only together with the next word, if that is
+    hot, too, or with others of the `RAREST` hot words of a record, two of them, or as many as it
+    takes until at most `cap` records have all; those of a hot combination are chained in
+    alphabetical order, forwards and backwards. `hot_keys` counts hot words and combinations. Words
+    count in both sides together, and in each group by itself.
 
-    Near-linear: a word, or pair of words, of n ≤ cap records makes n (n - 1) / 2 pairs.
+    Near-linear: a word, or combination, of n ≤ cap records makes n (n - 1) / 2 pairs.
 
     Raises SettingsError if there are more pairs than `joining.most`.
     """
@@ -52,32 +55,108 @@ def word_candidates(forms: Sequence[str], joining: Joining = DEFAULT) -> Candida
     both = np.unique(join_halves(words[:-1], words[1:])[in_a_row], return_inverse=True)[1]
     neighbours = np.unique(join_halves(both, rows[:-1][in_a_row]))
     found = FoundPairs(joining, "word")
-    for keys in (posted, neighbours):
+    hot, places = 0, list[Numbers]()
+    for keys in (posted, neighbours, *_combine(posted, joining.cap)):
         for block in pair_rows(keys, joining.sides, joining.cap):
             found.add(np.unique(block).view(np.uint32).reshape(-1, 2))
+        is_hot = count_rows(keys) > joining.cap
+        hot += int(np.count_nonzero(is_hot))
+        if keys is not posted and keys is not neighbours and is_hot.any():
+            places = places or [_place(forms), _place([form[::-1] for form in forms])]
+            for order in places:
+                found.add(_chain(keys[is_hot[split_halves(keys)[0]]], order, joining))
     found.keep_distinct()
-    hot = sum(int(np.count_nonzero(count_rows(k) > joining.cap)) for k in (posted, neighbours))
     beyond, sample = _sample_beyond(posted, len(forms), found.pairs, joining)
     return Candidates(pairs=found.pairs, hot_keys=hot, beyond=beyond, sample=sample)
+
+
+def _place(forms: Sequence[str]) -> Numbers:
+    """Number the forms by their places in alphabetical order."""
+    return np.argsort(sorted(range(len(forms)), key=forms.__getitem__))
+
+
+def _chain(posted: Joined, places: Numbers, joining: Joining) -> Pairs:
+    """Pair each row of a hot combination with the next one in an order of the forms.
+
+    Sorted neighbourhoods: Hernández and Stolfo, "The merge/purge problem for large databases"
+    (1995).
+    """
+    keys, rows = (half.astype(np.int64) for half in split_halves(posted))
+    order = np.lexsort((places[rows], keys))
+    keys, rows = keys[order], rows[order]
+    pairs = np.sort(np.stack([rows[:-1], rows[1:]], axis=1)[keys[:-1] == keys[1:]], axis=1)
+    if len(joining.sides):
+        pairs = pairs[joining.sides[pairs[:, 0]] != joining.sides[pairs[:, 1]]]
+    return pairs.astype(np.uint32)
+
+
+def _combine(posted: Joined, cap: int) -> Iterator[Joined]:
+    """Combine two hot words of a row, then three, and so on, as long as each part of them is hot.
+
+    Yields the combinations of a size with each of their rows, in order. Agrawal and Srikant, "Fast
+    algorithms for mining association rules" (1994).
+    """
+    keys, rows = (half.astype(np.int64) for half in split_halves(posted))
+    sizes = count_rows(posted)[keys]
+    order = np.lexsort((keys, sizes, rows))
+    order = order[sizes[order] > cap]
+    keys, rows = keys[order], rows[order]
+    places = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    is_rare = places < RAREST
+    owners, columns = np.unique(rows[is_rare], return_inverse=True)
+    words = np.full((RAREST, len(owners)), -1)
+    words[places[is_rare], columns] = keys[is_rare]
+    # By places among the words of a row: the number of their combination, -1 if it is not hot.
+    hot: dict[tuple[int, ...], Numbers] = {(place,): words[place] for place in range(RAREST)}
+    for size in range(2, RAREST + 1):
+        own: dict[tuple[int, ...], Numbers] = {}
+        made = []
+        for some in combinations(range(RAREST), size):
+            parts = [hot[part] for part in combinations(some, size - 1)]
+            own[some] = np.flatnonzero(np.min(parts, axis=0) >= 0)
+            made.append(join_halves(hot[some[:-1]][own[some]], words[some[-1]][own[some]]))
+        numbers = np.unique(np.concatenate(made), return_inverse=True)[1]
+        if not len(numbers):
+            return
+        combined = np.sort(join_halves(numbers, owners[np.concatenate([*own.values()])]))
+        yield combined
+        numbers[count_rows(combined)[numbers] <= cap] = -1
+        ends = np.cumsum([len(at) for at in own.values()])
+        for (some, at), part in zip(own.items(), np.split(numbers, ends[:-1]), strict=True):
+            hot[some] = np.full(len(owners), -1)
+            hot[some][at] = part
 
 
 def count_shared_words(
     first: str, second: str, forms: Iterable[str], *, cap: int
 ) -> dict[str, int]:
-    """Count the forms that have what can make two normal forms candidates.
+    """Count the distinct forms that have what can make two normal forms candidates.
 
-    That is each word of both; of two that are in more than `cap` forms, and come one after the
-    other in both, the two together.
+    That is each word of both. If all are in more than `cap` forms: two that come one after the
+    other in both, and the combinations of the rarest such words of both.
     """
     one, other = split_words(first), split_words(second)
-    lists = [split_words(form) for form in forms]
-    counts = Counter(word for words in lists for word in {*words}.intersection(one, other))
-    common = {word for word, count in counts.items() if count > cap}
-    runs = {
-        pair for pair in {*pairwise(one)}.intersection(pairwise(other)) if common.issuperset(pair)
-    }
+    lists = [split_words(form) for form in {*forms}]
+    of_each = Counter(word for words in lists for word in {*words}.intersection((*one, *other)))
+    counts = {word: of_each[word] for word in {*one}.intersection(other) if word in of_each}
+    if min(counts.values(), default=0) <= cap:
+        return counts
+
+    def rarest(words: Sequence[str]) -> list[str]:
+        common = (word for word in {*words} if of_each[word] > cap)
+        return sorted(common, key=lambda word: (of_each[word], word))[:RAREST]
+
+    runs = {*pairwise(one)}.intersection(pairwise(other))
+    words = sorted({*rarest(one)}.intersection(rarest(other)))
+    hot: set[tuple[str, ...]] = {(word,) for word in words}
+    for size in range(2, len(words) + 1):
+        for some in combinations(words, size):
+            if hot.issuperset(combinations(some, size - 1)):
+                count = counts[" ".join(some)] = sum(map({*some}.issubset, lists))
+                if count > cap:
+                    hot.add(some)
     rows = Counter(run for words in lists for run in runs.intersection(pairwise(words)))
-    return dict(counts) | {" ".join(run): count for run, count in rows.items()}
+    return counts | {" ".join(run): count for run, count in rows.items()}
 
 
 def _sample_beyond(
@@ -85,8 +164,8 @@ def _sample_beyond(
 ) -> tuple[Pairs, Numbers]:
     """Pair a sample of records that share common words only, and return the sample, too.
 
-    Each is paired with those records that are likest by the common words (Dice of their weights, as
-    `aligned` weighs them). If none of these is near it, a higher cap would hardly find one.
+    Each is paired with those records that are likest by the common words (Dice and containment of
+    their weights, as of `aligned`). If none is near it, a higher cap would hardly find one.
     """
     keys, rows = (half.astype(np.int64) for half in split_halves(posted))
     sizes = count_rows(posted)
@@ -94,7 +173,9 @@ def _sample_beyond(
     weights = np.log1p(count / np.maximum(sizes, 1)) ** 2
     whole = np.bincount(rows, weights[keys], minlength=count)
     most = min(count, SAMPLE, max(1, MOST_LOOKS // max(count, 1)))
-    sample = np.unique(np.linspace(0, count - 1, most).astype(np.int64)) if count else rows[:0]
+    ends = np.cumsum(joining.sizes) if len(joining.sizes) else np.arange(1, count + 1)
+    drawn = np.unique(np.linspace(0, ends[-1] - 1, most).astype(np.int64)) if count else rows[:0]
+    sample = np.searchsorted(ends, drawn, side="right")
     is_asked = np.zeros(count, dtype=np.bool_)
     is_asked[sample] = True
     asked = np.flatnonzero(is_asked[rows] & (sizes[keys] > joining.cap))
@@ -106,7 +187,9 @@ def _sample_beyond(
         both[row] = 0
         if len(joining.sides):
             both[joining.sides == joining.sides[row]] = 0
-        alike = both / (whole + whole[row])
+        alike = 2 * both / (whole + whole[row]) + both / np.fmax(
+            np.minimum(whole, whole[row]), 1e-9
+        )
         likest = np.argpartition(alike, -min(NEAREST, count))[-min(NEAREST, count) :]
         likest = likest[both[likest] > 0]
         found.append(join_halves(np.minimum(likest, row), np.maximum(likest, row)))

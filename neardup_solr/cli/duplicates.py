@@ -182,7 +182,9 @@ def _say_duplicates(found: Duplicates) -> None:
     clusters = show.counted(len(found.clusters), "cluster")
     documents = show.counted(found.documents, "document")
     compared = f"{show.counted(found.candidates, 'pair')}{_IN_COMMON[found.by]} compared"
-    show.say(f"{pairs} in {clusters} among {documents}; {compared}.")
+    copies = f"{found.copies:,} are exact copies" if found.copies > 1 else "1 is an exact copy"
+    equal = f"; {copies}" if found.copies else ""
+    show.say(f"{pairs} in {clusters} among {documents}{equal}; {compared}.")
     if found.hot_keys and found.by in HOT_KEYS:
         keys = show.counted(found.hot_keys, HOT_KEYS[found.by])
         show.say(

@@ -35,6 +35,7 @@ from neardup_solr.measures.fields import (
     MISSING,
     MISSING_LEVEL,
     Evidence,
+    FieldColumn,
     FieldKind,
     RecordMatcher,
     Table,
@@ -223,6 +224,11 @@ class ModelMatcher:
     def weights(self) -> Weights | None:
         """The weights of the fields."""
         return self.records.weights
+
+    @property
+    def columns(self) -> Sequence[FieldColumn]:
+        """The columns of the fields."""
+        return self.records.columns
 
     @property
     def frequencies(self) -> Frequencies:

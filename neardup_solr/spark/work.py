@@ -57,14 +57,16 @@ def key_buckets(batch: pa.RecordBatch, *, settings: Settings, splits: int) -> pa
     """Compute the band keys of documents (hash, text), in buckets: `splits` of each band.
 
     A row has the bucket, and as bytes a matrix of three columns: key, hash of the id, and one
-    hash over all bands.
+    hash over all bands, then over the normal form, so that a chain has equal texts together.
     """
-    signed = sign.sign(_texts(batch.column(1)), settings)
+    signed = sign.sign(_texts(batch.column(1)), settings, keep_normal=True)
     has_words = signed.words > 0
     # Hashes as Spark has them, of 64 bits with a sign.
     hashes = np.asarray(batch.column(0).to_numpy(zero_copy_only=False)).view(np.uint64)
     alike = np.empty(len(hashes), dtype=np.uint64)
     joins.hash_whole(signed.signatures, settings.bands * settings.rows, alike)
+    half = np.uint64(32)
+    alike = alike >> half << half | sign.hash_texts(signed.normal) >> half
     rows = []
     for band in range(settings.bands):
         keys = signed.keys[has_words, band]

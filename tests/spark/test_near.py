@@ -219,6 +219,18 @@ def test_many_equal_texts_are_chained(session: SparkSession) -> None:
     assert {row.cluster for row in spark.clusters(found).collect()} == {"0"}
 
 
+def test_equal_texts_are_chained_among_others(session: SparkSession) -> None:
+    """Texts of the same shingles do not part equal ones, if only these count."""
+    texts = ["the old mill by the lane " * times for times in (3, 4)]
+    rows = [(f"{number % 2}-{number}", texts[number % 2]) for number in range(60)]
+    frame = session.createDataFrame(rows, "id string, text string")
+    found = spark.pairs(frame, cap=5, max_distance=0)
+    clusters = {row.id: row.cluster for row in spark.clusters(found).collect()}
+    assert len(clusters) == 60
+    assert {id[0] + cluster[0] for id, cluster in clusters.items()} == {"00", "11"}
+    assert len(set(clusters.values())) == 2
+
+
 def test_fields_are_what_index_sends(
     frame: DataFrame, session: SparkSession, documents: list[tuple[str, str]]
 ) -> None:

@@ -36,7 +36,7 @@ from neardup_solr.progress import LOG, Callbacks, OnError, OnProgress
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import Reading, is_collection, paths_of, reading_of
 from neardup_solr.verbs.columns import fill_in
-from neardup_solr.verbs.duplicates.compare import Comparison, find_candidates
+from neardup_solr.verbs.duplicates.compare import FEW, Comparison, find_candidates
 from neardup_solr.verbs.duplicates.group import group
 from neardup_solr.verbs.duplicates.inputs import Compared, Gathered, gather
 from neardup_solr.verbs.duplicates.result import Duplicates, make_result
@@ -49,9 +49,6 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
 WAYS: tuple[Way, ...] = get_args(Way)
-# Few documents are all compared with each other, if that takes about a second: bands miss some
-# pairs, and many pairs of short texts.
-FEW = 2_000
 LITTLE = 10**9  # documents × characters of their texts
 ALIGNING = 10  # times as slow as other measures
 LONG_WORK = 10**10  # pairs of words to align: half a minute of a processor
@@ -146,7 +143,11 @@ class Options:
             self.measure, self.compared_by = "model", make_measure(self.trained)
         self._check_way()
         self._check_common()
-        self.rule = parse_rule(self.canonical)
+        # The first record of a source is the one that came first, whatever its id is.
+        comes_first = (
+            self.canonical == "first" and not self.against and not is_collection(self.source)
+        )
+        self.rule = parse_rule("oldest" if comes_first else self.canonical)
         self.fq, self.keep = listed(self.fq), listed(self.keep)
         self.same = tuple(dict.fromkeys(listed(self.same)))
         self.equality = parse_equality(self.equal)
@@ -413,10 +414,14 @@ def duplicates(
     its own measure and fields; the similarity is the probability that two documents are the same.
 
     With `linkage` "single", pairs connect the documents of a cluster; with "complete", any two of
-    them are a pair. `canonical` is the rule for the document to keep: "first" (id), "longest",
-    "shortest", "oldest", "oldest:FIELD", "FIELD:asc", "FIELD:desc", or trusted values,
-    "FIELD=wire,agency". Pairs are sorted by their clusters, then by their ids; a cluster is named
-    by its first id in natural order.
+    them are a pair. `canonical` is the rule for the document to keep: "first" (record of the
+    source, or id in natural order, of a collection or two sides), "longest", "shortest", "oldest",
+    "oldest:FIELD", "FIELD:asc", "FIELD:desc", or trusted values, "FIELD=wire,agency". Pairs are
+    sorted by their clusters, then by their ids; a cluster is named by its first id in natural
+    order.
+
+    Texts that are equal in their normal form are always compared, whatever `by` and `cap` are, and
+    `cap` counts them once for a word; `copies` of the result counts them.
 
     With `without_common`, texts are compared without the runs of words that many documents share:
     boilerplate of pages, footers of mails, templates. How many documents that are is chosen by the
@@ -498,17 +503,19 @@ def _find(
     options: Options, spill: Spill, previous: PreviousRun | None, copies: Outputs | None
 ) -> Duplicates:
     gathered = gather(options, spill, previous)
-    documents = len(gathered) - len(gathered.dead)
-    way = options.by or choose_way(options.compared_by, documents, gathered.fits)
-    found = find_candidates(gathered, way)
     comparison = Comparison.of(gathered)
+    equal = comparison.copies
+    documents = len(gathered if equal is None else equal.distinct) - len(gathered.dead)
+    way = options.by or choose_way(options.compared_by, documents, gathered.fits)
+    found = find_candidates(gathered, way, equal)
     if options.answers is not None:
         from neardup_solr.verbs.duplicates.answers import find_answered
 
         comparison = replace(comparison, answers=find_answered(gathered))
     if options.compared_by.needs_frequencies:
         _warn_of_long_texts(comparison, found)
-    verified = comparison.verify(found.pairs, checkpoint=options.files.get("checkpoint"))
+    checkpoint = options.files.get("checkpoint")
+    verified = comparison.verify(found.pairs, checkpoint=checkpoint, copies=found.copies)
     if options.mutual_best:
         from neardup_solr.measures.aligned import mutual_best
 

@@ -15,9 +15,19 @@ from numpy.typing import NDArray
 
 from neardup_solr.answers import SAME
 from neardup_solr.arguments import Way
-from neardup_solr.candidates import ONE_SIDE, Candidates, Joining, all_candidates
+from neardup_solr.candidates import (
+    ONE_SIDE,
+    SPREAD,
+    Candidates,
+    Copies,
+    FoundPairs,
+    Joining,
+    Sides,
+    all_candidates,
+)
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import read_arrays, write_arrays
+from neardup_solr.kernel import joins
 from neardup_solr.measures import (
     NO_DISTANCE,
     Comparer,
@@ -36,7 +46,7 @@ from neardup_solr.verbs.duplicates.inputs import AT_ONCE, THREADS, Gathered, fit
 
 if TYPE_CHECKING:
     from neardup_solr.measures.aligned import Frequencies
-    from neardup_solr.measures.fields import RecordMatcher
+    from neardup_solr.measures.fields import FieldColumn, RecordMatcher
     from neardup_solr.measures.model import ModelMatcher
     from neardup_solr.verbs.duplicates.answers import RowAnswers
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
@@ -45,6 +55,9 @@ TEXTS, COMPARING = "texts", "comparing"
 SAMPLE = 500  # documents whose words are counted, pairs whose numbers are compared
 SAMPLED = 1 << 12  # pairs of a block that are compared by a lower threshold, about
 BLOCK = 1 << 17  # pairs that are compared at a time
+# Few documents are all compared with each other, if that takes about a second: bands miss some
+# pairs, and many pairs of short texts.
+FEW = 2_000
 NO_PAIRS = np.empty(0, dtype=np.bool_)
 NO_DISTANCES, NO_SIMILARITIES = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64)
 U64 = np.uint64
@@ -88,7 +101,8 @@ class Comparison:
     """A comparison of pairs of gathered documents.
 
     Pairs that were compared in the `previous` run, with the same contents, are not compared again.
-    What `answers` call different is not found.
+    What `answers` call different is not found. `copies` are the documents of equal normal forms,
+    None if these are not known.
     """
 
     gathered: Gathered
@@ -98,6 +112,7 @@ class Comparison:
     is_limited: bool = True
     answers: RowAnswers | None = None
     matcher: RecordMatcher | ModelMatcher | None = None
+    copies: Copies | None = None
 
     @classmethod
     def of(cls, gathered: Gathered) -> Comparison:
@@ -126,6 +141,7 @@ class Comparison:
             on_progress=options.watching.on_progress,
             previous=gathered.remembering,
             matcher=matcher,
+            copies=find_copies(gathered, () if matcher is None else matcher.columns),
         )
 
     def without_limits(self) -> Comparison:
@@ -138,11 +154,16 @@ class Comparison:
 
         A pair is met once for each of its documents that is in the sample.
         """
-        if not len(found.beyond):
+        copies = found.copies
+        if not len(found.beyond) or copies is None:
             return 0
         alone = replace(self, previous=None, on_progress=ignore)
-        met = np.count_nonzero(np.isin(alone.verify(found.beyond.copy()).pairs, found.sample))
-        return round(met / 2 * len(self.gathered) / len(found.sample))
+        near = alone.verify(found.beyond.copy()).pairs
+        drawn = np.bincount(copies.firsts[found.sample], minlength=len(self.gathered))
+        shares = drawn[near] / copies.sizes[near] / 2
+        most = max(make_joining(self.gathered).cap, CAP)  # as of a higher cap
+        met = (copies.count_pairs(near, most)[:, None] * shares).sum()
+        return round(float(met) * len(self.gathered) / len(found.sample))
 
     def median_words(self) -> int | None:
         """Median number of words of a sample of documents, or None if texts are not compared.
@@ -155,10 +176,13 @@ class Comparison:
         texts = self.gathered.compared(np.unique(rows.astype(np.int64)).tolist())
         return int(np.median([len(text.split()) for text in texts if text is not None] or [0]))
 
-    def verify(self, pairs: Pairs, *, checkpoint: Path | None = None) -> Verified:
+    def verify(
+        self, pairs: Pairs, *, checkpoint: Path | None = None, copies: Copies | None = None
+    ) -> Verified:
         """Find the pairs that are within the limits, and not different by an answer.
 
-        The array `pairs` may be sorted in place.
+        With `copies`, each stands for all pairs of their rows. The array `pairs` may be sorted in
+        place.
         """
         if self.matcher is not None:
             found = self._match(pairs, self.matcher)
@@ -166,8 +190,11 @@ class Comparison:
             found = self._compare(pairs, checkpoint)
         else:
             found = self._compare_unknown(pairs, self.previous, checkpoint)
+        if copies is not None:
+            self._add_copies(found, copies)
         if self.is_limited and self.gathered.options.equality:
-            found.keep(self._mark_equal(found.pairs))
+            numbers = _number_equal(self.gathered, np.unique(found.pairs))
+            found.keep(numbers[found.pairs[:, 0]] == numbers[found.pairs[:, 1]])
         if self.answers is not None:
             found.keep(self.answers.mark_allowed(found.pairs))
         found.keep(np.lexsort((found.pairs[:, 1], found.pairs[:, 0])))
@@ -189,18 +216,13 @@ class Comparison:
                    for one, other in sample.tolist()]  # fmt: skip
         return round(sum(numeric) / len(sample) * len(pairs))
 
-    def _mark_equal(self, pairs: Pairs) -> NDArray[np.bool_]:
-        """Mark the pairs whose texts have in common what has to be equal, shape (pairs,)."""
-        keys, rows = dict[object, int](), np.unique(pairs)
-        numbers = np.zeros(len(self.gathered), dtype=np.int64)
-        for at in range(0, len(rows), AT_ONCE):
-            part = rows[at : at + AT_ONCE].tolist()
-            texts = self.gathered.texts(part)
-            for row, text in zip(part, texts, strict=True):
-                key = self.gathered.options.equality.key(text or "")
-                numbers[row] = keys.setdefault(key, len(keys))
-        is_equal: NDArray[np.bool_] = numbers[pairs[:, 0]] == numbers[pairs[:, 1]]
-        return is_equal
+    def _add_copies(self, found: Verified, copies: Copies) -> None:
+        """Add the pairs that the found ones stand for, which are as similar."""
+        compared = found.pairs
+        found.pairs, origins = copies.expand(compared, make_joining(self.gathered))
+        found.distances, found.similarities = found.distances[origins], found.similarities[origins]
+        if self.gathered.may_change:
+            self._note_changes(np.setdiff1d(found.pairs, compared), found)
 
     def _match(self, pairs: Pairs, matcher: RecordMatcher | ModelMatcher) -> Verified:
         """Find the pairs of records that their fields call the same. All are compared at once."""
@@ -470,30 +492,99 @@ def _sort_for_reading(pairs: Pairs) -> Pairs:
 JOINING = "joining"
 
 
-def find_candidates(gathered: Gathered, way: Way) -> Candidates:
-    """Find the pairs that may be near-duplicates, of the same group if there are groups."""
-    options, spill, groups = gathered.options, gathered.spill, gathered.groups
-    sides = ONE_SIDE
-    if options.against is not None:
-        sides = (np.arange(len(gathered)) >= gathered.bounds[1]).astype(np.uint8)
-    joining = Joining(
-        cap=options.cap or (WORD_CAP if way == "words" else CAP),
-        memory=spill.share,
-        most=spill.most_pairs,
+def find_copies(gathered: Gathered, columns: Sequence[FieldColumn] = ()) -> Copies | None:
+    """Find the documents whose normal forms are equal, and their values in `columns`, too.
+
+    None if the normal forms of all are not needed before documents are compared.
+    """
+    if not (gathered.options.compared_by.needs_frequencies or gathered.options.by == "words"):
+        return None
+    forms = gathered.forms()
+    keys = sign.hash_texts(forms)
+    for column in columns:
+        keys = keys * SPREAD ^ column.numbers.astype(np.uint64)
+    rows = np.array([row for row, form in enumerate(forms) if not form], dtype=np.int64)
+    keys[rows] += SPREAD * (rows + 1).astype(np.uint64)  # what is gone is no copy
+    return _group_copies(gathered, keys, np.arange(len(keys)))
+
+
+def _number_equal(gathered: Gathered, rows: NDArray[Any]) -> NDArray[np.int64]:
+    """Number the texts of `rows`, by row: equal if they have in common what has to be equal."""
+    keys, numbers = dict[object, int](), np.zeros(len(gathered), dtype=np.int64)
+    for at in range(0, len(rows), AT_ONCE):
+        part = rows[at : at + AT_ONCE].tolist()
+        for row, text in zip(part, gathered.texts(part), strict=True):
+            key = gathered.options.equality.key(text or "")
+            numbers[row] = keys.setdefault(key, len(keys))
+    return numbers
+
+
+def _find_signed_copies(gathered: Gathered, cap: int) -> Copies:
+    """Find the documents whose signatures are equal, and of more than `cap` the normal forms."""
+    keys = np.empty(len(gathered), dtype=np.uint64)
+    signatures = gathered.signatures
+    run_aside(partial(joins.hash_whole, signatures, signatures.shape[1], keys))
+    rows = np.empty(0, dtype=np.int64)
+    if gathered.options.compared_by.needs_texts:
+        _, numbers, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        rows = np.flatnonzero(counts[numbers] > cap)
+    for at in range(0, len(rows), AT_ONCE):
+        part = rows[at : at + AT_ONCE]
+        texts = [text or "" for text in gathered.texts(part.tolist())]
+        keys[part] = keys[part] * SPREAD ^ sign.hash_texts(gathered.normalize(texts))
+    return _group_copies(gathered, keys, rows)
+
+
+def _group_copies(gathered: Gathered, keys: NDArray[np.uint64], rows: NDArray[Any]) -> Copies:
+    """Make sets of the documents of equal keys, of the same group and side.
+
+    Those of `rows` also have in common what has to be equal.
+    """
+    options = gathered.options
+    if options.equality:
+        keys = keys * SPREAD ^ _number_equal(gathered, rows).astype(np.uint64)
+    if len(gathered.groups):
+        keys ^= gathered.groups * SPREAD
+    is_star = bool(options.judged)  # a chain would break at two that are different
+    return Copies(keys, _number_sides(gathered), is_star=is_star)
+
+
+def _number_sides(gathered: Gathered) -> Sides:
+    """Number the side of each document, if only those of different sides are compared."""
+    options = gathered.options
+    if options.against is None:
+        return ONE_SIDE
+    return (np.arange(len(gathered)) >= gathered.bounds[1]).astype(np.uint8)
+
+
+def make_joining(gathered: Gathered, cap: int = CAP) -> Joining:
+    """Make the limits of a search for candidates, with a `cap` unless another one is asked for."""
+    return Joining(
+        cap=gathered.options.cap or cap,
+        memory=gathered.spill.share,
+        most=gathered.spill.most_pairs,
         threads=THREADS,
-        sides=sides,
-        groups=groups,
+        sides=_number_sides(gathered),
+        groups=gathered.groups,
     )
+
+
+def find_candidates(gathered: Gathered, way: Way, copies: Copies | None = None) -> Candidates:
+    """Find the pairs that may be near-duplicates, of the same group if there are groups.
+
+    Equal texts are among them, whatever the way and the cap are. Many `copies` are not compared
+    each: the pairs then stand for them.
+    """
+    options = gathered.options
+    joining = make_joining(gathered, WORD_CAP if way == "words" else CAP)
 
     def tell(stage: str, done: int, total: int = len(gathered)) -> None:
         options.watching.on_progress(Progress(stage, done, total))
 
+    if copies is not None and (way == "words" or (way == "all" and len(gathered) > FEW)):
+        return _pair_distinct(gathered, way, joining, copies)
     if way == "all":
         found = all_candidates(len(gathered), joining)
-    elif way == "words":
-        from neardup_solr.candidates.by_word import word_candidates
-
-        found = word_candidates(gathered.forms(), joining)
     elif way == "bands":
         from neardup_solr.candidates.by_band import band_candidates
 
@@ -509,9 +600,49 @@ def find_candidates(gathered: Gathered, way: Way) -> Candidates:
         sets = gathered.read_sets(partial(tell, TEXTS))
         least = floor(options.compared_by.least(options.limits))
         found = shingle_candidates(sets, least, joining=joining)
-    if not len(groups):
+    if way == "shingles" or found.hot_keys:
+        copies = copies or _find_signed_copies(gathered, joining.cap)
+        pairs, _ = copies.expand(copies.pairs(), joining)
+        found = replace(found, pairs=_unite(joining, found.pairs, pairs))
+    if not len(joining.groups):
         return found
     # Whatever a way has made of them; some at a time.
+    groups = joining.groups
     parts = (found.pairs[at : at + BLOCK] for at in range(0, len(found.pairs), BLOCK))
     are_same = [groups[part[:, 0]] == groups[part[:, 1]] for part in parts]
     return replace(found, pairs=found.pairs[np.concatenate([NO_PAIRS, *are_same])])
+
+
+def _pair_distinct(gathered: Gathered, way: Way, joining: Joining, copies: Copies) -> Candidates:
+    """Find the pairs of distinct documents, which stand for their copies, and one of these each."""
+    rows = copies.distinct
+    joining = replace(
+        joining,
+        sides=joining.sides[rows] if len(joining.sides) else joining.sides,
+        groups=joining.groups[rows] if len(joining.groups) else joining.groups,
+        sizes=copies.sizes[rows],
+    )
+    if way == "all":
+        found = all_candidates(len(rows), joining)
+    else:
+        from neardup_solr.candidates.by_word import word_candidates
+
+        forms = gathered.forms()
+        found = word_candidates([forms[row] for row in rows.tolist()], joining)
+    pairs = rows[found.pairs].astype(np.uint32)
+    return replace(
+        found,
+        pairs=_unite(joining, pairs, copies.pairs()),
+        beyond=rows[found.beyond].astype(np.uint32),
+        sample=rows[found.sample],
+        copies=copies,
+    )
+
+
+def _unite(joining: Joining, *parts: Pairs) -> Pairs:
+    """Put pairs together, each once."""
+    united = FoundPairs(joining)
+    for pairs in parts:
+        united.add(np.ascontiguousarray(pairs))
+    united.keep_distinct()
+    return united.pairs

@@ -17,7 +17,7 @@ from neardup_solr.clusters import LENGTH, Labels, Rule, Similarities, components
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import NO_DISTANCE, floor
 from neardup_solr.measures.arrays import Pairs, number_pairs
-from neardup_solr.minhash.sign import count_shared_bands
+from neardup_solr.minhash.sign import count_shared_bands, hash_texts
 from neardup_solr.records import (
     BORDER,
     AnyId,
@@ -33,7 +33,7 @@ from neardup_solr.templates import FEWEST, Template, choose_doubtful, find_templ
 from neardup_solr.threads import gc_disabled
 from neardup_solr.verbs.duplicates.answers import Answered, DocumentKey
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
-from neardup_solr.verbs.duplicates.inputs import Gathered
+from neardup_solr.verbs.duplicates.inputs import AT_ONCE, Gathered
 
 if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates.result import Duplicates
@@ -63,13 +63,15 @@ class Grouped:
 class _Linked:
     """Documents with a pair, numbered in the natural order of their ids, in clusters.
 
-    Each has the label of its cluster, and the first document that the measure cannot tell from it.
+    Each has the label of its cluster, the first document that the measure cannot tell from it, and
+    the number of its normal form, -1 if that is not known.
     """
 
     nodes: Sequence[DocumentKey]
     pairs: Pairs
     labels: Labels
     stand_ins: Labels
+    texts: Labels
 
     @classmethod
     def by(
@@ -79,23 +81,26 @@ class _Linked:
         nodes: Sequence[DocumentKey],
         pairs: Pairs,
         similarities: Similarities,
+        texts: Labels,
         same: Pairs = clusters.NO_PAIRS,
         different: Pairs = clusters.NO_PAIRS,
     ) -> _Linked:
         """Make clusters of pairs by a linkage, and by pairs that are the same or different."""
-        identical = pairs[similarities >= 1.0]
+        ends = texts[pairs]
+        are_copies = (ends[:, 0] == ends[:, 1]) & (ends[:, 0] >= 0)
+        is_identical = are_copies | (similarities >= 1.0)
         if measure in (
             "containment",
             "fields",
             "model",
         ):  # an excerpt is not the whole, nor is a probability
-            identical = identical[:0]
-        equal = np.concatenate([same, identical])
+            is_identical = are_copies
+        equal = np.concatenate([same, pairs[is_identical]])
         stand_ins = clusters.components_apart(len(nodes), equal, different)
         folded = clusters.fold_identical(pairs, similarities, stand_ins)
         apart = stand_ins[different].astype(np.uint32)
         labels = clusters.link(linkage, len(nodes), *folded, apart)[stand_ins]
-        return cls(nodes=nodes, pairs=pairs, labels=labels, stand_ins=stand_ins)
+        return cls(nodes=nodes, pairs=pairs, labels=labels, stand_ins=stand_ins, texts=texts)
 
     @property
     def ids(self) -> list[str]:
@@ -121,6 +126,7 @@ class _Linked:
             distances=distances,
             stand_ins=self.stand_ins,
             sides=np.array([side for side, _ in self.nodes], dtype=np.int64),
+            texts=self.texts,
         )
 
     def order(self) -> tuple[list[str], NDArray[np.intp]]:
@@ -215,15 +221,18 @@ def regroup(found: Duplicates, least: float) -> tuple[tuple[Duplicate, ...], tup
     number = {node: at for at, node in enumerate(nodes)}
     table = np.array([[number[one], number[other]] for one, other in ends], dtype=np.uint32)
     similarities = np.array([pair.similarity for pair in pairs])
+    numbered = {(each.side, each.id): each.text for one in found.clusters for each in one.members}
     linked = _Linked.by(
         found.linkage,
         found.measure,
         nodes,
         table,
         similarities,
+        np.array([numbered[node] for node in nodes]),
         *(_number(ones, number) for ones in (answered.same, answered.different)),
     )
-    rule = clusters.parse_rule(found.canonical)
+    has_order = found.canonical == "first" and found.values  # that of the records
+    rule = clusters.parse_rule("oldest" if has_order else found.canonical)
     values = {rule.field: [found.values.get(node) for node in nodes]}
     chosen = linked.choose(rule, values, has_sides=found.against)
     compared: dict[tuple[DocumentKey, DocumentKey], Duplicate | Member] = {
@@ -276,6 +285,7 @@ class _Numbered:
             self._pairs = np.concatenate([self._pairs, pairs])
             self._distances = np.concatenate([self._distances, more.distances[by_ids]])
             self._similarities = np.concatenate([self._similarities, more.similarities[by_ids]])
+        self._shared = self._count_shared()
         self._values = self._read_values(options.rule.needs)
         answers = comparison.answers
         known = [answers.pairs[word] for word in (SAME, DIFFERENT)] if answers else []
@@ -286,16 +296,16 @@ class _Numbered:
             nodes,
             self._pairs,
             self._similarities,
+            self._number_texts(),
             *self._answers,
         )
 
     def rows(self) -> tuple[Duplicate, ...]:
         """The pairs in the order of their clusters."""
         names, order = self._linked.order()
-        shared = self._count_shared()
         columns = (
             column[order].tolist()
-            for column in (self._pairs, self._distances, self._similarities, shared)
+            for column in (self._pairs, self._distances, self._similarities, self._shared)
         )
         measure, nodes = self._comparison.comparer.measure.name, self._linked.nodes
         answers = self._comparison.answers
@@ -347,6 +357,24 @@ class _Numbered:
             for pairs in self._answers
         )
         return replace(self._comparison.answers.answered, same=same, different=different)
+
+    def _number_texts(self) -> Labels:
+        """Number the normal forms of the documents, by what tells which are equal."""
+        comparison, gathered = self._comparison, self._comparison.gathered
+        if comparison.copies is not None:
+            return np.unique(comparison.copies.keys[self._places], return_inverse=True)[1]
+        equal = self._pairs[self._similarities >= 1.0]
+        if comparison.comparer.measure.counts_shingles:
+            equal = equal[self._shared[self._similarities >= 1.0] == gathered.settings.bands]
+            nodes = np.unique(equal)
+            nodes = nodes[np.argsort(self._places[nodes])]
+            hashes = np.zeros(len(self._places), dtype=np.uint64)
+            for at in range(0, len(nodes), AT_ONCE):
+                part = nodes[at : at + AT_ONCE]
+                texts = gathered.texts(self._places[part].tolist())
+                hashes[part] = hash_texts(gathered.normalize(texts))
+            equal = equal[hashes[equal[:, 0]] == hashes[equal[:, 1]]]
+        return components(len(self._places), equal)
 
     def _renumber_known(self, pairs: Pairs) -> Pairs:
         """Number the pairs by ids of which both documents have a pair."""

@@ -197,6 +197,14 @@ class Duplicates:
         return self.by == "bands"
 
     @property
+    def copies(self) -> int:
+        """Number of exact copies: documents whose normal form another one has, less one of each.
+
+        For the measure estimate, documents of equal signatures.
+        """
+        return sum(cluster.copies for cluster in self.clusters)
+
+    @property
     def chained(self) -> tuple[Cluster, ...]:
         """Clusters whose ends may be unrelated: more than two pairs lie between them.
 

@@ -22,7 +22,7 @@ from neardup_solr.memory import Spill
 from neardup_solr.sources import paths_of
 from neardup_solr.verbs.duplicates import Options, choose_way
 from neardup_solr.verbs.duplicates.answers import Answered, find_answered
-from neardup_solr.verbs.duplicates.compare import find_candidates, make_records
+from neardup_solr.verbs.duplicates.compare import find_candidates, find_copies, make_records
 from neardup_solr.verbs.duplicates.inputs import gather
 from neardup_solr.verbs.evaluate.answers import Share
 
@@ -129,11 +129,13 @@ def train(output: str | Path | None = None, **given: Any) -> Training:
 def _train(options: Options, spill: Spill) -> Training:
     gathered = gather(options, spill)
     living = gathered.living().tolist()
-    way = options.by or choose_way(options.compared_by, len(living), gathered.fits)
-    candidates = find_candidates(gathered, way).pairs
-    known = find_answered(gathered)
     forms = gathered.forms()
     records = make_records(gathered, frequencies([forms[row] for row in living]))
+    copies = find_copies(gathered, records.columns)
+    documents = len(gathered if copies is None else copies.distinct) - len(gathered.dead)
+    way = options.by or choose_way(options.compared_by, documents, gathered.fits)
+    candidates = find_candidates(gathered, way, copies).pairs
+    known = find_answered(gathered)
     matcher = ModelMatcher(records=records, settings=gathered.settings, measure=options.measure)
 
     judged = {word: number_pairs(known.pairs[word]) for word in (SAME, DIFFERENT)}

@@ -119,6 +119,7 @@ def _page(found: Duplicates, path: Path) -> None:
         "Pairs between clusters": f"{between:,}" if between else "",  # of complete linkage
         "Clusters": f"{len(found.clusters):,}",
         "Documents in clusters": f"{members:,}",
+        "Exact copies": f"{found.copies:,}" if found.copies else "",
         "Pairs compared": f"{found.candidates:,}",
         "Pairs judged by people": f"{len(answered.obeyed):,}" if answered else "",
     }

@@ -146,9 +146,11 @@ def _compare_fields(options: Options, ids: Sequence[str]) -> Facts:
         for id, row in zip(ids, rows[len(subjects) :], strict=False):
             document = Document(id=id, text=gathered.texts([row])[0] or "")
             subjects.append(make_subject(document, gathered.settings))
-        by = choose_way(options.compared_by, len(gathered), gathered.fits)
-        candidates = find_candidates(gathered, by).pairs
         comparison = Comparison.of(gathered)
+        copies = comparison.copies
+        documents = len(gathered if copies is None else copies.distinct)
+        by = choose_way(options.compared_by, documents, gathered.fits)
+        candidates = find_candidates(gathered, by, copies).pairs
         limits = options.limits
         if options.trained is None:
             comparison.verify(candidates)  # which teaches the weights

@@ -1,11 +1,11 @@
 """duplicates: the whole collection, from Solr and from a source."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.arguments import Way
+from neardup_solr.arguments import MeasureName, Way
 from neardup_solr.minhash import make_entry
 from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.solr.collection import Collection
@@ -62,3 +62,32 @@ def test_what_a_collection_lacks(solr: Collection) -> None:
     nd.index(DOCUMENTS, solr, settings=few)
     with pytest.raises(nd.SettingsError, match="without signature"):
         nd.duplicates(solr)
+
+
+@pytest.mark.parametrize("measure", get_args(MeasureName))
+def test_exact_copies_by_every_command(solr: Collection, measure: MeasureName) -> None:
+    """Texts of common words come together by any way, and search and the gate find them, too."""
+    items, towns = ("steel bolt", "brass nut", "oak shelf"), ("leeds", "york", "hull", "bath")
+    long = [sentence * times for sentence in ("the old mill by the lane ", "a heron on the weir ")
+            for times in (3, 4)]  # fmt: skip
+    texts = [f"{item} {town} depot" for item in items for town in towns] + long
+    documents = [
+        nd.Document(id=f"{at}-{copy}", text=text.upper() if copy % 2 else text)
+        for copy in range(7)
+        for at, text in enumerate(texts)
+    ]
+    nd.index(documents, solr)
+    for by in get_args(Way):
+        if by == "shingles" and measure not in ("jaccard", "containment"):
+            continue
+        limits: dict[str, Any] = {} if by == "all" else {"cap": 3}
+        found = nd.duplicates(solr, measure=measure, by=by, min_similarity=1.0, **limits)
+        for at in range(len(texts)):
+            assert len({found.labels.get(f"{at}-{copy}") for copy in range(7)}) == 1
+        if measure != "estimate":
+            assert found.copies == len(texts) * 6
+    for at, text in enumerate(texts):
+        ids = {match.id for match in nd.search(solr, text=text, measure=measure)}
+        assert ids >= {f"{at}-{copy}" for copy in range(7)}
+    [decision] = nd.gate([nd.Document(id="new", text=texts[0])], solr, measure=measure)
+    assert decision.action == "reject"

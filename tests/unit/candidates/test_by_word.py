@@ -29,30 +29,52 @@ def as_set(pairs: Pairs) -> set[tuple[int, int]]:
 
 
 def slowly(forms: list[str], cap: int) -> tuple[set[tuple[int, int]], int]:
-    """The pairs that share a word, or two hot words in a row, that few have; how many are hot."""
-    lists = [split_words(form) for form in forms]
-    having: dict[object, set[int]] = defaultdict(set)
+    """The pairs that share a word that few have, or a combination of hot ones; how many are hot.
+
+    Those of a hot combination are chained in alphabetical order, forwards and backwards.
+    """
+    lists = [{*split_words(form)} for form in forms]
+    having: dict[frozenset[str], set[int]] = defaultdict(set)
+    first_use = list(dict.fromkeys(word for form in forms for word in split_words(form)))
     for row, words in enumerate(lists):
         for word in words:
-            having[word].add(row)
-    hot = {word for word, rows in having.items() if len(rows) > cap}
-    for row, words in enumerate(lists):
-        for both in pairwise(words):
-            if hot.issuperset(both):
-                having[both].add(row)
+            having[frozenset([word])].add(row)
+    counts = {word: len(having[frozenset([word])]) for word in first_use}
+    rarest = [
+        sorted((word for word in words if counts[word] > cap),
+               key=lambda word: (counts[word], first_use.index(word)))[: by_word.RAREST]
+        for words in lists
+    ]  # fmt: skip
+    for size in range(2, by_word.RAREST + 1):
+        for row, few in enumerate(rarest):
+            for some in map(frozenset, combinations(few, size)):
+                if all(len(having[some - {word}]) > cap for word in some):
+                    having[some].add(row)
     pairs = {
         pair
         for rows in having.values()
         if len(rows) <= cap
         for pair in combinations(sorted(rows), 2)
     }
-    return pairs, sum(len(rows) > cap for rows in having.values())
+    runs: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for row, form in enumerate(forms):
+        for run in pairwise(split_words(form)):
+            if all(counts[word] > cap for word in run):
+                runs[run].add(row)
+    pairs |= {
+        pair for rows in runs.values() if len(rows) <= cap for pair in combinations(sorted(rows), 2)
+    }
+    for some, rows in having.items():
+        for turn in (1, -1) if len(some) > 1 and len(rows) > cap else ():
+            chain = sorted(sorted(rows), key=lambda row: forms[row][::turn])
+            pairs |= {(min(pair), max(pair)) for pair in pairwise(chain)}
+    return pairs, sum(len(rows) > cap for rows in (*having.values(), *runs.values()))
 
 
 @settings(deadline=None)
 @given(FORMS, st.integers(2, 6), st.integers(0, 2**14 - 1))
 def test_pairs_that_share_words_of_few(forms: list[str], cap: int, bits: int) -> None:
-    """Candidates are just the pairs that share a word below the cap, or two in a row above it."""
+    """Candidates share a word below the cap, or as many above it as few records have together."""
     expected, hot = slowly(forms, cap)
     found = word_candidates(forms, Joining(cap=cap))
     assert as_set(found.pairs) == expected
@@ -126,7 +148,7 @@ def test_the_sample_of_many_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(by_word, "SAMPLE", 10)
     monkeypatch.setattr(by_word, "NEAREST", 2)
     forms = [f"old mill lane {row} {row // 2}x {row}y" for row in range(200)]
-    forms[100] = forms[199] = "old mill lane"
+    forms[100] = forms[199] = "old"
     found = word_candidates(forms, Joining(cap=3))
     assert len(found.sample) == 10
     assert len(found.beyond) <= 20

@@ -331,7 +331,7 @@ def test_aligned_is_explained_by_rare_words() -> None:
 
 def test_a_pair_of_common_words_is_missed_until_the_cap_is_raised() -> None:
     """The advice is the least cap that finds it, and `duplicates` does with that, not with less."""
-    one, other = "corner 7s", "7s corner"
+    one, other = "7s blvd", "boulevard 7s"
     found = aligned_pair(one, other)
     assert found.verdict == "missed"
     cap = found.facts.shared_words["7s"]

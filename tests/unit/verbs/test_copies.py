@@ -1,0 +1,179 @@
+"""Exact copies are joined whatever the measure, the way to candidates and the cap are."""
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import neardup_solr as nd
+from neardup_solr.candidates import Copies, Joining
+from neardup_solr.text.normalize import normalize
+
+FEW_WORDS = st.sampled_from(["mill", "lane", "old", "heron", "Lane"])
+# Repeated sentences have equal shingles, and so equal signatures, however often they come.
+LONG = st.tuples(
+    st.sampled_from(["the old mill lane heron runs by ", "a heron stands in the old mill race "]),
+    st.integers(2, 4),
+).map(lambda text: text[0] * text[1])
+TEXTS = st.lists(
+    st.tuples(st.lists(FEW_WORDS, min_size=1, max_size=4).map(" ".join) | LONG, st.integers(1, 7)),
+    min_size=1,
+    max_size=10,
+)
+WAYS = [
+    {"measure": measure, "by": by}
+    for measure in ("words", "jaccard", "containment", "aligned", "estimate")
+    for by in ("all", "bands", "shingles", "words", None)
+    if by != "shingles" or measure in ("jaccard", "containment")
+]
+
+
+def list_copies(texts: list[tuple[str, int]], seed: int) -> list[dict[str, str]]:
+    """Each text so many times, shuffled, with ids."""
+    every = [text for text, count in texts for _ in range(count)]
+    np.random.default_rng(seed).shuffle(every)
+    return [{"id": str(row), "text": text} for row, text in enumerate(every)]
+
+
+def require_together(documents: list[dict[str, str]], found: nd.Duplicates) -> None:
+    """Fail unless all documents of a normal form are in one cluster, and are counted."""
+    sets = defaultdict(list)
+    for document in documents:
+        sets[normalize(document["text"])].append(document["id"])
+    for ids in sets.values():
+        assert len({found.labels.get(id, id) for id in ids}) == 1
+    if found.measure == "estimate":  # which tells equal signatures, not equal texts
+        return
+    assert found.copies == sum(len(ids) - 1 for ids in sets.values())
+    for cluster in found.clusters:
+        texts = {normalize(documents[int(str(each.id))]["text"]) for each in cluster.members}
+        assert cluster.copies == len(cluster.members) - len(texts)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: f"{way['measure']}-{way['by']}")
+@settings(deadline=None, max_examples=15)
+@given(texts=TEXTS, cap=st.integers(2, 6), seed=st.integers(0, 9), is_strict=st.booleans())
+def test_copies_are_in_one_cluster(
+    way: dict[str, Any], texts: list[tuple[str, int]], cap: int, seed: int, is_strict: bool
+) -> None:
+    """All documents of equal normal forms come together, also if nothing else is near enough."""
+    documents = list_copies(texts, seed)
+    is_words = way["measure"] == "words"
+    limit: dict[str, Any] = {"max_distance": 0} if is_words else {"min_similarity": 1.0}
+    caps: dict[str, Any] = {} if way["by"] == "all" else {"cap": cap}
+    found = nd.duplicates(documents, **way, **caps, **(limit if is_strict else {}))
+    require_together(documents, found)
+    kept = found.at(1.0)
+    assert kept.copies == found.copies
+    complete = nd.duplicates(documents, **way, **caps, linkage="complete")
+    require_together(documents, complete)
+
+
+@settings(deadline=None, max_examples=15)
+@given(TEXTS, st.integers(2, 6), st.integers(0, 9))
+def test_copies_are_compared_by_fields(texts: list[tuple[str, int]], cap: int, seed: int) -> None:
+    """Records of equal fields are all compared: without a threshold, all come together."""
+    documents = list_copies(texts, seed)
+    found = nd.duplicates(documents, fields="text", by="words", cap=cap, min_similarity=0)
+    require_together(documents, found)
+
+
+def make_inventory(copies: int) -> list[dict[str, str]]:
+    """Make 35 texts of common words, so many of each, and a misspelt one of every fifth."""
+    items = ["steel bolt", "brass nut", "oak shelf", "pine door", "copper pipe"]
+    towns = ["leeds", "york", "hull", "bath", "derby", "luton", "crewe"]
+    texts = [f"{item} {town} depot" for item in items for town in towns]
+    texts += [text.replace("depot", "depott") for text in texts[::5]]
+    return [
+        {"id": f"{at}-{copy}", "text": text}
+        for at, text in enumerate(texts)
+        for copy in range(copies)
+    ]
+
+
+def test_common_words_do_not_hide_copies() -> None:
+    """What is near does not depend on how often each text is there."""
+    once = nd.duplicates(make_inventory(1), measure="aligned")
+    often = nd.duplicates(make_inventory(60), measure="aligned")
+    assert (often.by, often.documents, often.beyond_cap) == ("all", 2_520, 0)
+    clusters = [
+        {frozenset(str(each.id).split("-")[0] for each in one.members) for one in found.clusters}
+        for found in (once, often)
+    ]
+    assert clusters[0] == {each for each in clusters[1] if len(each) > 1}
+    assert often.copies == 42 * 59
+    assert len(often.pairs) == len(once.pairs) * 60**2 + 42 * 60 * 59 // 2
+
+
+def test_pairs_across_sides() -> None:
+    """Each record of one side is paired with its copies in the other, at most to the cap."""
+    left, right = make_inventory(4), make_inventory(3)
+    ways: list[dict[str, Any]] = [{"measure": "aligned", "by": "words"}, {"by": "bands"}]
+    for way in ways:
+        every = nd.duplicates(left, against=right, min_similarity=1.0, **way)
+        assert {pair.sides for pair in every.pairs} == {(0, 1)}
+        assert (len(every.pairs), len(every.removed)) == (42 * 12, 42 * 4)
+        few = nd.duplicates(left, against=right, min_similarity=1.0, cap=2, **way)
+        assert len(few.removed) == 42 * 4
+
+
+def test_a_pair_judged_different_does_not_tear_the_others_apart(tmp_path: Path) -> None:
+    """Of many copies one is judged another than the next: the others stay in one cluster."""
+    documents = [{"id": str(row), "text": "old mill lane"} for row in range(9)]
+    answers = tmp_path / "answers.jsonl"
+    nd.answer(documents, "4", "5", "different", answers=answers)
+    ways: list[dict[str, Any]] = [
+        {"by": "words"}, {"by": "bands"}, {"measure": "aligned", "by": "bands"},
+    ]  # fmt: skip
+    for way in ways:
+        found = nd.duplicates(documents, answers=answers, cap=3, **way)
+        (cluster,) = found.clusters
+        assert len(cluster.members) == 8
+
+
+def test_equal_numbers_hold_for_copies() -> None:
+    """What has to be equal keeps copies apart, however many there are."""
+    documents = [{"id": str(row), "text": f"C{'+' * (row % 2)} lane"} for row in range(20)]
+    ways: tuple[nd.types.Way, ...] = ("words", "bands")
+    for by in ways:
+        found = nd.duplicates(documents, equal=r"\++", cap=3, by=by)
+        assert sorted(len(each.members) for each in found.clusters) == [10, 10]
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=14), st.integers(2, 9), st.booleans())
+def test_expanded_pairs(keys: list[int], cap: int, is_star: bool) -> None:
+    """A pair stands for all of its sets below the cap; above it all rows are connected."""
+    copies = Copies(np.array(keys, dtype=np.uint64), is_star=is_star)
+    sets = {key: [row for row, own in enumerate(keys) if own == key] for key in keys}
+    pairs, origins = copies.expand(copies.pairs(), Joining(cap=cap))
+    assert len(pairs) == len(origins)
+    assert len(pairs) == sum(
+        len(rows) * (len(rows) - 1) // 2 if len(rows) <= cap else len(rows) - 1
+        for rows in sets.values()
+    )
+    assert {*pairs[:, 0].tolist(), *pairs[:, 1].tolist()} == {
+        row for rows in sets.values() if len(rows) > 1 for row in rows
+    }
+    firsts = copies.distinct[:2].astype(np.uint32)
+    if len(firsts) == 2:
+        one, other = (sets[keys[row]] for row in firsts)
+        across, _ = copies.expand(firsts[np.newaxis], Joining(cap=cap))
+        count = len(one) * len(other) if len(one) + len(other) <= cap else len(one) + len(other) - 1
+        assert len({tuple(pair) for pair in across.tolist()}) == count
+        assert copies.count_pairs(firsts[np.newaxis], cap).tolist() == [count]
+        assert {*across.ravel().tolist()} == {*one, *other}
+
+
+@pytest.mark.parametrize("by", ["all", "bands"])
+def test_the_first_record_of_a_file_is_kept(tmp_path: Path, by: nd.types.Way) -> None:
+    """`first` is the record that comes first in a source, whatever the ids are."""
+    path = tmp_path / "items.csv"
+    path.write_text("id,text\n10,old mill lane\n9,old mill lane\n2,heron\n1,heron\n")
+    found = nd.duplicates(path, by=by)
+    assert [(each.id, each.canonical) for each in found.clusters] == [("1", "2"), ("9", "10")]
+    assert sorted(found.removed) == ["1", "9"]
+    assert [each.canonical for each in found.at(1.0).clusters] == ["2", "10"]
