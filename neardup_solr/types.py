@@ -17,12 +17,14 @@ from neardup_solr.arguments import OnRepeat as OnRepeat
 from neardup_solr.arguments import OnRepeatOrKeep as OnRepeatOrKeep
 from neardup_solr.arguments import PairMeasure as PairMeasure
 from neardup_solr.arguments import Per as Per
+from neardup_solr.arguments import StoredMeasure as StoredMeasure
 from neardup_solr.arguments import TableOf as TableOf
 from neardup_solr.arguments import Way as Way
 from neardup_solr.arguments import Which as Which
 from neardup_solr.measures import Limits as Limits
 from neardup_solr.measures.aligned import Aligned as Aligned
 from neardup_solr.measures.aligned import Frequencies as Frequencies
+from neardup_solr.measures.equality import Equality as Equality
 from neardup_solr.measures.fields import Evidence as Evidence
 from neardup_solr.measures.fields import FieldKind as FieldKind
 from neardup_solr.measures.fields import Weight as Weight

@@ -14,7 +14,7 @@ import hypothesis
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from neardup_solr import embedded
+from neardup_solr import embedded, measures
 from neardup_solr.embedded import cores, process
 from neardup_solr.kernel import Compiled
 from neardup_solr.solr import admin
@@ -193,6 +193,14 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no test data in {folder}; set NEARDUP_DATA")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def words_by_default(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare by words if no measure is named, where tests of other things index short texts."""
+    folders = {"faults", "serve", "solr", "spark"}
+    if request.path.name != "test_chosen.py" and folders.intersection(request.path.parts):
+        monkeypatch.setattr(measures, "FEWEST", 1 << 62)
 
 
 @pytest.fixture

@@ -271,7 +271,7 @@ TRIALS = (
     Trial(
         title="A pair that only `aligned` finds",
         now="$ neardup explain 1 2 --source records.csv",
-        says="neardup duplicates records.csv --measure aligned",
+        says="duplicates --measure aligned",
     ),
     Trial(
         title="The bands that tune advises",
