@@ -159,7 +159,7 @@ def test_an_entry_has_no_terms_that_its_fields_leave_out() -> None:
 
 def test_an_empty_text_resembles_nothing() -> None:
     """A text without words has no terms at all, so it is nobody's near-duplicate."""
-    entry = make_entry(Document(id="1", text=" ... "), Settings())
+    entry = make_entry(Document(id="1", text=" \u200b "), Settings())
     assert (entry.num_words, entry.first_word, entry.signature) == (0, "", "")
     assert entry.shingles == entry.signatures == entry.bands == ()
 
