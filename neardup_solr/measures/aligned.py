@@ -26,13 +26,14 @@ from rapidfuzz.distance import OSA
 
 from neardup_solr.measures import NO_DISTANCE, Comparer, Measure
 from neardup_solr.measures.arrays import Flat, Measurements, Pairs, Similarities, in_parts
-from neardup_solr.text.normalize import normalize
+from neardup_solr.text.normalize import normalize, unspaced
 from neardup_solr.text.packed import Packed, pack
 
 ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "north shore road"
 INITIAL = 0.7  # "w" and "west": one letter says less
 SLIPS = 0.25  # misspelt letters of a word, at most this share of the longer one
 LONGEST = 64  # letters; longer words are equal or not
+PAIRED = 1.5  # power of the weight of pairs of characters
 ACRONYM = range(2, 5)  # letters
 NUMBERS = 0.35  # of the weight of numbers that both have, the share that has to agree
 UNLIKE = 0.5  # how far records are alike otherwise, of what their words say
@@ -62,9 +63,16 @@ class Frequencies:
     def weight(self, word: str) -> float:
         """The weight of a word, ln(1 + documents / documents with it) squared.
 
-        A word that no document has weighs as much as one that a single document has.
+        A word that no document has weighs as much as one that a single document has. For pairs of
+        characters of scripts without blanks, in which a slip makes two rare ones of what may be
+        frequent ones, it is the power `PAIRED` of the logarithm, times that of the rarest word to
+        make up 2.
         """
-        return math.log(1 + max(self.documents, 1) / max(self.counts.get(word, 1), 1)) ** 2
+        documents = max(self.documents, 1)
+        weight = math.log(1 + documents / max(self.counts.get(word, 1), 1))
+        if len(word) <= 2 and unspaced().match(word):
+            return math.pow(weight, PAIRED) * math.pow(math.log(1 + documents), 2 - PAIRED)
+        return math.pow(weight, 2)
 
 
 class Aligned(NamedTuple):

@@ -132,6 +132,10 @@ def test_weights_follow_the_collection() -> None:
     assert known == Frequencies(3, {"mill": 3, "lane": 2, "road": 1})
     assert known.weight("mill") == pytest.approx(np.log(2) ** 2)
     assert known.weight("road") == known.weight("unheard") == pytest.approx(np.log(4) ** 2)
+    assert known.weight("北京") == known.weight("京") == pytest.approx(np.log(4) ** 2)
+    pairs = frequencies(["北京 京大", "北京", "a", "a b", "c"]).weight("北京")
+    assert pairs == pytest.approx(np.log(3.5) ** 1.5 * np.log(6) ** 0.5)
+    assert known.weight("北京大学") == pytest.approx(np.log(4) ** 2)  # by normalization 1
 
 
 @pytest.mark.parametrize(
