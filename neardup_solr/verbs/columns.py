@@ -55,7 +55,7 @@ def choose_columns(given: Mapping[str, Any], *, by_fields: bool = True) -> Chose
     """
     try:
         return _look(given, by_fields)
-    except (ArgumentError, SourceError, RecordError):
+    except (ArgumentError, SourceError, RecordError, TypeError):
         return None
 
 
@@ -69,7 +69,7 @@ def _look(given: Mapping[str, Any], by_fields: bool) -> Chosen | None:
     has_fields = given["fields"] is not None or given.get("model") is not None
     has_ids = given["id"] is not None or all(matches("id", each) for each in names)
     has_texts = any(matches("text", each) for each in names)
-    if not all(names) or (has_ids if has_fields else has_texts):
+    if not (names and all(names)) or (has_ids if has_fields else has_texts):
         return None
     from neardup_solr.sources.guess import guess_columns
 

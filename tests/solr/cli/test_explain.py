@@ -43,7 +43,8 @@ def source(tmp_path: Path) -> Path:
 
 def test_file_and_collection_print_the_same(run: Run, source: Path) -> None:
     """A file needs no Solr; what is printed of a found pair is the same for a collection."""
-    without = run("explain", "same-1", "same-2", "--source", str(source), **NO_SOLR)
+    words = ["explain", "same-1", "same-2", "--measure", "words"]
+    without = run(*words, "--source", str(source), **NO_SOLR)
     assert (without.returncode, without.stderr) == (0, "")
     assert without.stdout.startswith(
         "same-1 – same-2: found\n"
@@ -53,7 +54,7 @@ def test_file_and_collection_print_the_same(run: Run, source: Path) -> None:
         "Blue Door Cafe, 12 Harbour Street\n"
     )
     run("index", str(source))
-    assert run("explain", "same-1", "same-2").stdout == without.stdout
+    assert run(*words).stdout == without.stdout
 
 
 def test_changes_are_marked_without_colour(run: Run, source: Path) -> None:
@@ -87,14 +88,16 @@ def test_limits_are_those_given(run: Run, source: Path) -> None:
     beyond = run(*words)
     assert beyond.returncode == 0
     assert beyond.stdout.startswith("old – new: compared, but beyond the limits\n")
-    assert beyond.stdout.endswith("To find it, widen the limits: --max-distance 2.\n")
+    assert beyond.stdout.endswith(
+        "To find it, widen the limits: --measure words --max-distance 2.\n"
+    )
     found = run("explain", "old", "new", "--source", str(source), "--max-distance", "2")
     assert found.stdout.startswith("old – new: found\n")
 
 
 def test_json_is_the_whole_record(run: Run, source: Path) -> None:
     """For programs there is one JSON object with everything that is printed, and all changes."""
-    words = ["explain", "luck-1", "luck-2", "--format", "json"]
+    words = ["explain", "luck-1", "luck-2", "--measure", "words", "--format", "json"]
     made = orjson.loads(run(*words, "--source", str(source)).stdout)
     assert (made["id"], made["other_id"], made["verdict"]) == ("luck-1", "luck-2", "missed")
     assert made["shared_bands"] == []

@@ -136,7 +136,7 @@ def test_bad_luck() -> None:
     found = explain(*missed_by_bad_luck())
     assert found.verdict == "missed"
     assert found.reasons[0].startswith("Bad luck: ")
-    assert found.advice.startswith("To find it: search or report --by shingles, or duplicates ")
+    assert found.advice.startswith("To find it: search or report --by shingles --measure words,")
 
 
 SHORT = [
@@ -152,7 +152,7 @@ def test_short_texts_share_no_shingle(one: str, other: str) -> None:
     found = explain(one, other, limits=Limits(max_distance=3))
     assert found.verdict == "missed"
     assert found.reasons[0] == "They share no shingle of 3 words."
-    assert found.advice.startswith("To find it: duplicates --by all, or")
+    assert found.advice.startswith("To find it: duplicates --by all --measure words, or")
 
 
 def test_a_single_shingle() -> None:
@@ -191,7 +191,7 @@ def test_beyond_the_limits() -> None:
         "They are 4 words apart; the limits allow 2 (a distance of at most 2 and a"
         " similarity of at least 0.95).",
     )
-    wider = "To find it, widen the limits: --max-distance 4 --min-similarity 0.9."
+    wider = "To find it, widen the limits: --measure words --max-distance 4 --min-similarity 0.9."
     assert found.advice == wider
     limits = Limits(max_distance=4, min_similarity=0.9)
     assert explain(one, other, limits=limits).verdict == "found"
@@ -462,7 +462,7 @@ def test_limits_that_would_hold_a_pair(tmp_path: Path) -> None:
     assert found == "one – other: found"
     limits = ("--max-distance", "1", "--min-similarity", "0")
     *_, said = printed(tmp_path, "a b c d e", "a x c y e", *limits)
-    assert said == "To find it, widen the limits: --max-distance 2."
+    assert said == "To find it, widen the limits: --measure words --max-distance 2."
 
 
 @pytest.mark.parametrize(

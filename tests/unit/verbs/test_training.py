@@ -105,10 +105,11 @@ def test_texts_without_fields(tmp_path: Path) -> None:
     asked = [(f"{at}", f"{at} for sale", "same") for at in range(8)]
     asked += [(f"{at}", f"{at + 1}", "different") for at in range(8)]
     answers = write_answers(tmp_path / "a.jsonl", asked)
-    training = nd.tune(rows, answers=answers, output=tmp_path / "m.json")
+    training = nd.tune(rows, answers=answers, measure="words", output=tmp_path / "m.json")
     assert not training.is_default
     assert training.model.names == ("aligned", "words", "jaccard", "containment")
-    plain, found = nd.duplicates(rows), nd.duplicates(rows, model=tmp_path / "m.json")
+    plain = nd.duplicates(rows, measure="words")
+    found = nd.duplicates(rows, model=tmp_path / "m.json")
     assert 30 <= len(found.pairs) < len(plain.pairs)
 
 
