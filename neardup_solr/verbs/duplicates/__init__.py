@@ -145,7 +145,7 @@ class Options:
         self._check_common()
         # The first record of a source is the one that came first, whatever its id is.
         comes_first = (
-            self.canonical == "first" and not self.against and not is_collection(self.source)
+            self.canonical == "first" and self.against is None and not is_collection(self.source)
         )
         self.rule = parse_rule("oldest" if comes_first else self.canonical)
         self.fq, self.keep = listed(self.fq), listed(self.keep)
