@@ -28,6 +28,7 @@ from neardup_solr.measures.arrays import Pairs
 from neardup_solr.settings import WORD_CAP
 
 RAREST = 6  # hot words of a record that are combined
+ENOUGH = 2  # rare words that others have, with which a record needs no combinations
 SAMPLE, NEAREST = 500, 100  # records that are asked what the cap loses, and others for each
 MOST_LOOKS = 10**8  # at records, to choose those others
 DEFAULT = Joining(cap=WORD_CAP)
@@ -37,9 +38,9 @@ def word_candidates(forms: Sequence[str], joining: Joining = DEFAULT) -> Candida
     """Pair the normal forms that share a word, as aligned, that at most `cap` of them have.
 
     A word of more records is hot: it makes candidates only together with the next word, if that is
-    hot, too, or with others of the `RAREST` hot words of a record, two of them, or as many as it
-    takes until at most `cap` records have all; those of a hot combination are chained in
-    alphabetical order, forwards and backwards. `hot_keys` counts hot words and combinations. Words
+    hot, too, or, in a record with fewer than `ENOUGH` words that pair it with others, with more of
+    its `RAREST` hot words: two of them, or as many as it takes until at most `cap` records have
+    all; those of a hot combination are chained in alphabetical order, forwards and backwards. `hot_keys` counts hot words and combinations. Words
     count in both sides together, and in each group by itself.
 
     Near-linear: a word, or combination, of n ≤ cap records makes n (n - 1) / 2 pairs.
@@ -98,8 +99,9 @@ def _combine(posted: Joined, cap: int) -> Iterator[Joined]:
     """
     keys, rows = (half.astype(np.int64) for half in split_halves(posted))
     sizes = count_rows(posted)[keys]
+    shared = np.bincount(rows, (sizes > 1) & (sizes <= cap))
     order = np.lexsort((keys, sizes, rows))
-    order = order[sizes[order] > cap]
+    order = order[(sizes[order] > cap) & (shared[rows[order]] < ENOUGH)]
     keys, rows = keys[order], rows[order]
     places = np.arange(len(rows)) - np.searchsorted(rows, rows)
     is_rare = places < RAREST

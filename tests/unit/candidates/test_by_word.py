@@ -31,7 +31,7 @@ def as_set(pairs: Pairs) -> set[tuple[int, int]]:
 def slowly(forms: list[str], cap: int) -> tuple[set[tuple[int, int]], int]:
     """The pairs that share a word that few have, or a combination of hot ones; how many are hot.
 
-    Those of a hot combination are chained in alphabetical order, forwards and backwards.
+    Words are combined in records with few others to share. Those of a hot combination are chained in alphabetical order, forwards and backwards.
     """
     lists = [{*split_words(form)} for form in forms]
     having: dict[frozenset[str], set[int]] = defaultdict(set)
@@ -43,6 +43,7 @@ def slowly(forms: list[str], cap: int) -> tuple[set[tuple[int, int]], int]:
     rarest = [
         sorted((word for word in words if counts[word] > cap),
                key=lambda word: (counts[word], first_use.index(word)))[: by_word.RAREST]
+        if sum(1 < counts[word] <= cap for word in words) < by_word.ENOUGH else []
         for words in lists
     ]  # fmt: skip
     for size in range(2, by_word.RAREST + 1):
