@@ -40,8 +40,9 @@ def word_candidates(forms: Sequence[str], joining: Joining = DEFAULT) -> Candida
     A word of more records is hot: it makes candidates only together with the next word, if that is
     hot, too, or, in a record with fewer than `ENOUGH` words that pair it with others, with more of
     its `RAREST` hot words: two of them, or as many as it takes until at most `cap` records have
-    all; those of a hot combination are chained in alphabetical order, forwards and backwards. `hot_keys` counts hot words and combinations. Words
-    count in both sides together, and in each group by itself.
+    all; those of a hot combination are chained in alphabetical order, forwards and backwards.
+    `hot_keys` counts hot words and combinations. Words count in both sides together, and in each
+    group by itself.
 
     Near-linear: a word, or combination, of n ≤ cap records makes n (n - 1) / 2 pairs.
 
