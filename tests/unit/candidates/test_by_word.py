@@ -31,7 +31,8 @@ def as_set(pairs: Pairs) -> set[tuple[int, int]]:
 def slowly(forms: list[str], cap: int) -> tuple[set[tuple[int, int]], int]:
     """The pairs that share a word that few have, or a combination of hot ones; how many are hot.
 
-    Words are combined in records with few others to share. Those of a hot combination are chained in alphabetical order, forwards and backwards.
+    Words are combined in records with few others to share. Those of a hot combination are chained
+    in alphabetical order, forwards and backwards.
     """
     lists = [{*split_words(form)} for form in forms]
     having: dict[frozenset[str], set[int]] = defaultdict(set)
