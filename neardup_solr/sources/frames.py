@@ -126,6 +126,8 @@ def rows_of(given: Any, most: int) -> list[dict[Any, Any]]:
         few = given.take([*range(0, len(given), step)]) if is_there else given.head(most)
         return list(few.to_pylist())
     if not isinstance(given, list | tuple):
+        if not all(isinstance(column, Iterable) for column in given.values()):
+            return []  # which reading refuses
         names, rows = list(given.keys()), zip(*given.values(), strict=False)
         return [dict(zip(names, row, strict=True)) for row in islice(rows, most)]
     few = (one for one in given[::step] if _kind(one) == MAPPING)
