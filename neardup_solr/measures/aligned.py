@@ -35,6 +35,7 @@ SLIPS = 0.25  # misspelt letters of a word, at most this share of the longer one
 LONGEST = 64  # letters; longer words are equal or not
 PAIRED = 1.5  # power of the weight of pairs of characters
 ACRONYM = range(2, 5)  # letters
+Split = Callable[[str], list[str]]
 NUMBERS = 0.35  # of the weight of numbers that both have, the share that has to agree
 UNLIKE = 0.5  # how far records are alike otherwise, of what their words say
 LETTERS = 8  # that are looked at for two words, about
@@ -110,16 +111,19 @@ def split_words(form: str) -> list[str]:
     English number words up to twenty and ordinals become numbers: "5th" and "fifth" are "5".
     """
     parts = form.replace("-", " ").split()
-    return [_NUMBERS.get(word) or _ORDINAL.sub(r"\1", word) for word in parts]
+    return [
+        _NUMBERS.get(word) or (word if word.isalpha() else _ORDINAL.sub(r"\1", word))
+        for word in parts
+    ]
 
 
-def frequencies(forms: Iterable[str]) -> Frequencies:
+def frequencies(forms: Iterable[str], split: Split = split_words) -> Frequencies:
     """Count the documents that have each word. Pass both sides of a linkage together."""
     counts: Counter[str] = Counter()
     documents = 0
     for form in forms:
         documents += 1
-        counts.update(set(split_words(form)))
+        counts.update(set(split(form)))
     return Frequencies(documents, counts)
 
 
@@ -130,10 +134,12 @@ def compare_records(
     *,
     threads: int = 1,
     numbers: float = 0.0,
+    split: Split = split_words,
 ) -> Similarities:
     """Compute the similarity of each pair of normal forms by soft alignment, 0..1.
 
-    It is halved if less than the share `numbers` of the weight of numbers agrees.
+    It is halved if less than the share `numbers` of the weight of numbers agrees. `split` gives the
+    words of a form.
 
     `pairs` (pairs × 2) has row numbers of `forms`; shape of the result (pairs,). Symmetric; 1 for
     texts of equal words in any order. Equal to `record_similarity` of each `alignment`.
@@ -147,7 +153,7 @@ def compare_records(
     needed = np.zeros(len(forms), dtype=np.bool_)
     needed[pairs] = True
     places = np.cumsum(needed) - 1  # of a row, among those that are needed
-    lists = [split_words(forms[row]) for row in np.flatnonzero(needed).tolist()]
+    lists = [split(forms[row]) for row in np.flatnonzero(needed).tolist()]
     lengths = np.fromiter(map(len, lists), np.int64, len(lists))
     records, vocabulary = align.pack_records(lists, frequencies.weight, _has_digit)
     rules = align.Rules(ABBREVIATED, INITIAL, SLIPS, LONGEST, ACRONYM.start, ACRONYM.stop - 1,
@@ -346,15 +352,21 @@ def _take_soft(
 
 
 def _pack(forms: Sequence[str]) -> Flat:
-    """Pack normal forms as their UTF-8, which takes less memory than strings."""
-    texts = pack(forms)
+    """Pack the words of normal forms as UTF-8, which takes less memory than strings."""
+    texts = pack([" ".join(split_words(form)) for form in forms])
     return Flat(texts.data[: texts.bounds[-1]], texts.bounds.astype(np.int64))
 
 
 def _compare(texts: Flat, pairs: Pairs, comparer: Comparer, numbers: float = 0.0) -> Measurements:
     forms = Packed(texts.values, texts.bounds.view(np.uint64))
-    known = comparer.frequencies or frequencies(forms)
-    found = compare_records(forms, pairs, known, threads=comparer.threads, numbers=numbers)
+    found = compare_records(
+        forms,
+        pairs,
+        comparer.frequencies or frequencies(forms, str.split),
+        threads=comparer.threads,
+        numbers=numbers,
+        split=str.split,
+    )
     return Measurements(found)
 
 
