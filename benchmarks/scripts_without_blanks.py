@@ -99,7 +99,8 @@ def _of_list(texts: dict[str, str]) -> dict[str, tuple[float, float]]:
 
 def _of_collection(texts: dict[str, str], url: str, name: str) -> dict[str, tuple[float, float]]:
     """Search, and hold at a gate, the copies and the second half of the unrelated texts."""
-    collection = nd.connect(url, collection=name, create=True)
+    collection = nd.connect(url, collection=name)
+    nd.init(collection)
     documents = [nd.Document(id=id, text=text) for id, text in texts.items()]
     new = [one for one in documents if one.id[0] == "b" or _is_late(one.id)]
     nd.index([one for one in documents if one not in new], collection)

@@ -26,6 +26,7 @@ from rapidfuzz.distance import OSA
 
 from neardup_solr.measures import NO_DISTANCE, Comparer, Measure
 from neardup_solr.measures.arrays import Flat, Measurements, Pairs, Similarities, in_parts
+from neardup_solr.settings import NORMALIZATION
 from neardup_solr.text.normalize import normalize, unspaced
 from neardup_solr.text.packed import Packed, pack
 
@@ -60,6 +61,7 @@ class Frequencies:
 
     documents: int
     counts: Mapping[str, int]
+    normalization: int = NORMALIZATION
 
     def weight(self, word: str) -> float:
         """The weight of a word, ln(1 + documents / documents with it) squared.
@@ -71,7 +73,7 @@ class Frequencies:
         """
         documents = max(self.documents, 1)
         weight = math.log(1 + documents / max(self.counts.get(word, 1), 1))
-        if len(word) <= 2 and unspaced().match(word):
+        if len(word) <= 2 and self.normalization > 1 and unspaced().match(word):
             return math.pow(weight, PAIRED) * math.pow(math.log(1 + documents), 2 - PAIRED)
         return math.pow(weight, 2)
 
@@ -117,14 +119,16 @@ def split_words(form: str) -> list[str]:
     ]
 
 
-def frequencies(forms: Iterable[str], split: Split = split_words) -> Frequencies:
+def frequencies(
+    forms: Iterable[str], normalization: int = NORMALIZATION, split: Split = split_words
+) -> Frequencies:
     """Count the documents that have each word. Pass both sides of a linkage together."""
     counts: Counter[str] = Counter()
     documents = 0
     for form in forms:
         documents += 1
         counts.update(set(split(form)))
-    return Frequencies(documents, counts)
+    return Frequencies(documents, counts, normalization)
 
 
 def compare_records(
@@ -359,13 +363,9 @@ def _pack(forms: Sequence[str]) -> Flat:
 
 def _compare(texts: Flat, pairs: Pairs, comparer: Comparer, numbers: float = 0.0) -> Measurements:
     forms = Packed(texts.values, texts.bounds.view(np.uint64))
+    known = comparer.frequencies or frequencies(forms, comparer.settings.normalization, str.split)
     found = compare_records(
-        forms,
-        pairs,
-        comparer.frequencies or frequencies(forms, str.split),
-        threads=comparer.threads,
-        numbers=numbers,
-        split=str.split,
+        forms, pairs, known, threads=comparer.threads, numbers=numbers, split=str.split
     )
     return Measurements(found)
 
@@ -373,8 +373,9 @@ def _compare(texts: Flat, pairs: Pairs, comparer: Comparer, numbers: float = 0.0
 def _compare_one(
     form: str, texts: Sequence[str], comparer: Comparer, numbers: float = 0.0
 ) -> list[tuple[int, float]]:
-    others = [normalize(text, comparer.settings.normalization) for text in texts]
-    known = comparer.frequencies or frequencies([form, *others])
+    normalization = comparer.settings.normalization
+    others = [normalize(text, normalization) for text in texts]
+    known = comparer.frequencies or frequencies([form, *others], normalization)
     found = (record_similarity(alignment(form, other, known), numbers) for other in others)
     return [(NO_DISTANCE, similarity) for similarity in found]
 

@@ -428,7 +428,7 @@ def frequencies(texts: Iterable[str], settings: Settings) -> Frequencies:
     """Count the texts that contain each word, by their first characters."""
     from neardup_solr.measures import aligned
 
-    return aligned.frequencies(normal_forms(texts, settings))
+    return aligned.frequencies(normal_forms(texts, settings), settings.normalization)
 
 
 def normal_forms(texts: Iterable[str], settings: Settings) -> list[str]:

@@ -31,7 +31,9 @@ from click.testing import CliRunner, Result
 
 from neardup_solr.cli.main import parser
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.schema import UNSPACED
 from neardup_solr.testing import fresh_core
+from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.lint.rules import TESTED
 from tests.solr import TOLD, VERSION, foreign
 
@@ -73,6 +75,13 @@ SAID_TODAY = {
         "nothing to do: all of our fields are there"
     ),
 }
+
+
+# What is said besides: copies, hints, and that scripts without blanks are compared as whole words.
+TOLD_BESIDES = re.compile(
+    rf" \d+ (is an exact copy|are exact copies);|Not complete: {re.escape(UNSPACED)}\.\n"
+    r"|About \d+ pairs differ in numbers alone: .*\n"
+)
 
 
 def words_of_today(words: list[str]) -> list[str]:
@@ -149,7 +158,7 @@ def test_commands_answer_as_the_earlier_ones(
     for before, now in SAID_TODAY.items():
         expected = expected.replace(before, now)
     expected = expected.replace(f"-c {ANY_NAME}", place)
-    found = result.stdout.replace(solr.name, ANY_NAME)
+    found = re.sub(r'.*"rule":"blanks".*\n', "", result.stdout).replace(solr.name, ANY_NAME)
     if "explain" in earlier["words"] and "json" in earlier["words"]:  # two keys are new
         now, before = json.loads(found), json.loads(expected)
         assert {key: now[key] for key in before} == before
@@ -159,6 +168,7 @@ def test_commands_answer_as_the_earlier_ones(
     assert result.exit_code == earlier["code"]
     if "err" in earlier:  # counts and settings, and what the candidates have in common
         said = re.sub(r" with a (band|rare word) in common compared", " compared", result.stderr)
+        said = TOLD_BESIDES.sub("", said)
         assert said.replace(solr.name, ANY_NAME) == earlier["err"]
 
 
@@ -176,7 +186,12 @@ def test_indexing_again_writes_the_same_fields(ours: Collection, tmp_path: Path)
     assert stored(ours) == UNMARKED
     done(ours, "delete", "--query", "*:*", "--yes", "-c", ANY_NAME)
     done(ours, *again, "--fields", "+profile_hash")
-    assert stored(ours) == UNMARKED
+    # Now there are other settings, by which only texts of some scripts and signs have other fields.
+    for row, before in zip(stored(ours), UNMARKED, strict=True):
+        settings = before["signature_settings"], row["signature_settings"]
+        assert [one[:2] for one in settings] == ["n1", "n2"]
+        if normalize(row["content"], 1) == normalize(row["content"], 2):
+            assert row == before | {"signature_settings": settings[1]}
 
 
 def test_annotating_again_writes_the_same_fields(theirs: Collection) -> None:

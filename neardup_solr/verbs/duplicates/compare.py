@@ -126,7 +126,8 @@ class Comparison:
             from neardup_solr.measures import aligned
 
             forms = gathered.forms()
-            frequencies = aligned.frequencies([forms[row] for row in gathered.living().tolist()])
+            living = [forms[row] for row in gathered.living().tolist()]
+            frequencies = aligned.frequencies(living, gathered.settings.normalization)
             matcher = _make_matcher(gathered, frequencies)
         comparer = Comparer(
             measure=options.compared_by,

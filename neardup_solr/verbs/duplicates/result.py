@@ -488,9 +488,9 @@ def _select_frequencies(comparison: Comparison, texts: Mapping[AnyId, str]) -> F
     known = comparison.comparer.frequencies
     if known is None:
         return None
-    from neardup_solr.measures.aligned import Frequencies, split_words
+    from neardup_solr.measures.aligned import split_words
 
     normalization = comparison.gathered.settings.normalization
     forms = (normalize(text, normalization) for text in texts.values())
     words = {word for form in forms for word in split_words(form)}
-    return Frequencies(known.documents, {word: known.counts.get(word, 1) for word in words})
+    return replace(known, counts={word: known.counts.get(word, 1) for word in words})

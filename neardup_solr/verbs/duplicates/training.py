@@ -130,7 +130,8 @@ def _train(options: Options, spill: Spill) -> Training:
     gathered = gather(options, spill)
     living = gathered.living().tolist()
     forms = gathered.forms()
-    records = make_records(gathered, frequencies([forms[row] for row in living]))
+    texts = [forms[row] for row in living]
+    records = make_records(gathered, frequencies(texts, gathered.settings.normalization))
     copies = find_copies(gathered, records.columns)
     documents = len(gathered if copies is None else copies.distinct) - len(gathered.dead)
     way = options.by or choose_way(options.compared_by, documents, gathered.fits)

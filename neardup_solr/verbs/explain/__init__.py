@@ -107,13 +107,14 @@ def explain(
     if by_words or max(first.entry.num_words, second.entry.num_words) <= ALIGNED_WORDS:
         forms = search.normal_forms(sample, used)
     normal = first.entry.normal, second.entry.normal
+    known = frequencies(forms, used.normalization)
     return explain_facts(
         Facts(
             first=first,
             second=second,
             settings=used,
             limits=limits,
-            alignment=tuple(alignment(*normal, frequencies(forms))) if forms else None,
+            alignment=tuple(alignment(*normal, known)) if forms else None,
             measure=cast(PairMeasure, chosen.name),
             shared_words=_count_shared_words(*normal, forms, documents) if by_words else {},
             by=by,

@@ -51,7 +51,7 @@ def compare_by_all(found: Duplicates, texts: Texts) -> Features | None:
     records = RecordMatcher(
         columns=columns,
         forms=texts.forms,
-        frequencies=found.frequencies or frequencies(texts.forms),
+        frequencies=found.frequencies or frequencies(texts.forms, found.settings.normalization),
         threads=THREADS,
         weights=weights,
     )

@@ -135,6 +135,8 @@ def test_weights_follow_the_collection() -> None:
     assert known.weight("北京") == known.weight("京") == pytest.approx(np.log(4) ** 2)
     pairs = frequencies(["北京 京大", "北京", "a", "a b", "c"]).weight("北京")
     assert pairs == pytest.approx(np.log(3.5) ** 1.5 * np.log(6) ** 0.5)
+    words = frequencies(["北京 京大", "北京", "a", "a b", "c"], 1).weight("北京")
+    assert words == pytest.approx(np.log(3.5) ** 2)
     assert known.weight("北京大学") == pytest.approx(np.log(4) ** 2)  # by normalization 1
 
 
