@@ -71,6 +71,7 @@ GONE = {
     "duplicates.full": "delete the file of --remember to start over",
     "duplicates.within": "compare each side by itself, too",
     "logs.follow": "tail -f the solr.log in the folder that neardup solr status shows",
+    "search.model": "duplicates, report, gate and explain compare by a model",
     "start.cloud": "start a SolrCloud by Solr itself, and name the address of a node by --solr",
     "start.password": "the embedded Solr asks for one from its first start on",
     "start.version": "set $NEARDUP_SOLR_VERSION",

@@ -297,5 +297,5 @@ def test_prometheus_is_asked_for_metrics_that_there_are() -> None:
         for rule in alerts["groups"][0]["rules"]
         for name in re.findall(r"neardup_\w+", rule["expr"])
     }
-    assert len(asked) == 2
+    assert len(asked) == 3
     assert asked <= set(re.findall(r"^\| `(neardup_\w+)`", page, re.MULTILINE))

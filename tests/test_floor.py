@@ -45,10 +45,10 @@ def test_help_loads_no_work() -> None:
 
 
 def test_duplicates_of_a_file_load_no_solr(source: Path) -> None:
-    """A run over a file needs no HTTP, no Solr, and no verb but its own."""
+    """A run over a file needs no HTTP, no Solr, and no verb but its own and `columns`."""
     ours, others = loaded_by("duplicates", str(source))
     assert in_room(ours, "solr", "embedded") == set()
-    assert {one.split(".")[1] for one in in_room(ours, "verbs")} == {"duplicates"}
+    assert {one.split(".")[1] for one in in_room(ours, "verbs")} == {"columns", "duplicates"}
     assert not ours & WRITERS
     assert not others & {*OF_HTTP, *OF_TABLES}
     others = {"json", "excel", "arrow", "memory", "raw", "fingerprint"}

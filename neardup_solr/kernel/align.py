@@ -36,6 +36,7 @@ VOCABULARY = Vocabulary, "uint32[] int64[] uint32[] float64[] bool[]"
 class Rules(NamedTuple):
     """The constants of measures/aligned.py. Acronyms have `fewest` to `most` letters.
 
+    If more than `crowd` words of both records have no equal, no others stand for each other.
     Records of which less than the share `numbers` of the numbers agree are `unlike` by that factor.
     """
 
@@ -45,11 +46,12 @@ class Rules(NamedTuple):
     longest: int
     fewest: int
     most: int
+    crowd: int
     numbers: float
     unlike: float
 
 
-RULES = Rules, "float64 float64 float64 int64 int64 int64 float64 float64"
+RULES = Rules, "float64 float64 float64 int64 int64 int64 int64 float64 float64"
 
 
 class Records(NamedTuple):
@@ -134,20 +136,24 @@ def _compute_similarity(first, second, vocabulary, rules, table):
         return 1.0 if len(first.words) == len(second.words) else 0.0
     both, agreeing = _take_equal(first, second, vocabulary)
     one, other = both, both
-    for spell in (False, True):
-        both, one, other = _take_runs(first, second, vocabulary, rules, spell, both, one, other)
-        both, other, one = _take_runs(second, first, vocabulary, rules, spell, both, other, one)
-    gains, similarities, edges = _find_edges(first, second, vocabulary, rules, table)
-    for edge in np.argsort(-gains, kind="mergesort"):
-        at, place = edges[edge]
-        if not (first.taken[at] or second.taken[place]):
-            first.taken[at] = second.taken[place] = True
-            weight = vocabulary.weights[first.words[at]]
-            other_weight = vocabulary.weights[second.words[place]]
-            different = 1.0 - similarities[edge]
-            one += _weigh(weight, other_weight, different)
-            other += _weigh(other_weight, weight, different)
-            both += gains[edge]
+    equal = 0
+    for at in range(len(first.words)):
+        equal += first.taken[at]
+    if min(len(first.words), len(second.words)) - equal <= rules.crowd:
+        for spell in (False, True):
+            both, one, other = _take_runs(first, second, vocabulary, rules, spell, both, one, other)
+            both, other, one = _take_runs(second, first, vocabulary, rules, spell, both, other, one)
+        gains, similarities, edges = _find_edges(first, second, vocabulary, rules, table)
+        for edge in np.argsort(-gains, kind="mergesort"):
+            at, place = edges[edge]
+            if not (first.taken[at] or second.taken[place]):
+                first.taken[at] = second.taken[place] = True
+                weight = vocabulary.weights[first.words[at]]
+                other_weight = vocabulary.weights[second.words[place]]
+                different = 1.0 - similarities[edge]
+                one += _weigh(weight, other_weight, different)
+                other += _weigh(other_weight, weight, different)
+                both += gains[edge]
     one, numbers = _add_alone(first, vocabulary, one)
     other, other_numbers = _add_alone(second, vocabulary, other)
     similarity = (2.0 * both / (one + other) + both / min(one, other)) / 2.0

@@ -33,6 +33,7 @@ from neardup_solr.text.packed import Packed, pack
 ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "north shore road"
 INITIAL = 0.7  # "w" and "west": one letter says less
 SLIPS = 0.25  # misspelt letters of a word, at most this share of the longer one
+CROWD = 100  # words of both texts without an equal; among more, only equal words are aligned
 LONGEST = 64  # letters; longer words are equal or not
 PAIRED = 1.5  # power of the weight of pairs of characters
 ACRONYM = range(2, 5)  # letters
@@ -161,7 +162,7 @@ def compare_records(
     lengths = np.fromiter(map(len, lists), np.int64, len(lists))
     records, vocabulary = align.pack_records(lists, frequencies.weight, _has_digit)
     rules = align.Rules(ABBREVIATED, INITIAL, SLIPS, LONGEST, ACRONYM.start, ACRONYM.stop - 1,
-                        numbers, UNLIKE)  # fmt: skip
+                        CROWD, numbers, UNLIKE)  # fmt: skip
 
     def align_some(some: slice) -> None:
         align.align_pairs(records, vocabulary, rules, places[pairs[some]], found[some])
@@ -289,10 +290,11 @@ def _alignment(first: list[str], second: list[str], frequencies: Frequencies) ->
     weights = {word: frequencies.weight(word) for word in {*first, *second}}
     rest, other = dict(enumerate(first)), dict(enumerate(second))
     rows = [_standing(word, word, 1.0, *[weights[word]] * 2) for word in _take_equal(rest, other)]
-    for find, similarity in ((_find_joined, 1.0), (_find_spelled, ABBREVIATED)):
-        rows += _take_runs(rest, other, weights, find, similarity)
-        rows += [row.turned() for row in _take_runs(other, rest, weights, find, similarity)]
-    rows += _take_soft(rest, other, weights)
+    if min(len(rest), len(other)) <= CROWD:
+        for find, similarity in ((_find_joined, 1.0), (_find_spelled, ABBREVIATED)):
+            rows += _take_runs(rest, other, weights, find, similarity)
+            rows += [row.turned() for row in _take_runs(other, rest, weights, find, similarity)]
+        rows += _take_soft(rest, other, weights)
     rows += [Aligned(word, None, 0.0, weights[word], weights[word], 0.0) for word in rest.values()]
     rows += [Aligned(None, word, 0.0, weights[word], 0.0, weights[word]) for word in other.values()]
     return rows

@@ -30,7 +30,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, cast, get_args
 
 import numpy as np
@@ -79,6 +79,7 @@ BEGIN = (0.3, 0.75)  # similarities from which a pair begins as one of lookalike
 SURE = 0.9  # that it is one of these, when it begins
 STRATUM = 0.1  # of similarity, in which pairs count alike
 FEWEST = 20  # pairs that a stratum counts for at most, if fewer than those begin as matches
+DRAWN = 50_000  # pairs of strangers
 FEWEST_OTHERS = 2  # that agree as a pair does, from which they count against it
 AT_ONCE = 1 << 19  # pairs whose whole records are compared, between two words of progress
 SAMPLE = 100_000  # pairs below the floor that are looked at
@@ -152,6 +153,7 @@ class Weights:
 
     `shares` (3,) are those of strangers, lookalikes and matches, `rates` (3, fields, MOST_LEVELS)
     how often each level is met in a class. `are_matches` (3,) tells which classes are of matches.
+    `bounds` are the most log2 odds of pairs that are in some states, see `_bound_states`.
     """
 
     names: tuple[str, ...]
@@ -159,6 +161,7 @@ class Weights:
     shares: Table
     rates: Table
     are_matches: NDArray[np.bool_]
+    bounds: Mapping[int, float] = field(default_factory=dict)
 
     def weigh(self, levels: NDArray[np.int8]) -> Table:
         """Compute the log2 odds of a match for pairs of these levels, shape (pairs,)."""
@@ -479,6 +482,8 @@ def match_fields(
         fields = {column.name: column.kind for column in columns}
         sampled = len(below) / max(len(some), 1)
         weights = learn_weights(fields, levels, similarities[compared], sampled=sampled)
+        bounds = _bound_states(columns, pairs[above], levels[: len(above)], weights.kinds)
+        weights = replace(weights, bounds=bounds)
     levels = levels[: len(above)]
     probabilities = np.zeros(len(pairs))
     bits = np.clip(weigh_pairs(columns, pairs[above], levels, weights), -60.0, 60.0)
@@ -495,7 +500,8 @@ def weigh_pairs(
     They are those of `Weights.weigh` but for two kinds of pairs. Records that are equal in all
     fields, none of which is missing, have even odds or better. And if other records have the values
     in which a pair is equal, but differ from each other where the pair does, the odds are at most
-    that of one of them to be the right one, with what the other fields say against it.
+    that of one of them to be the right one, with what the other fields say against it. They are at
+    most the bounds of `weights`, too.
     """
     bits = weights.weigh(levels)
     is_equal = _mark_equal(levels, weights.kinds).all(axis=1)
@@ -503,6 +509,9 @@ def weigh_pairs(
     if len(likely):
         most = _bound_odds(columns, pairs[likely], levels[likely], weights)
         bits[likely] = np.minimum(bits[likely], most)
+        states, own = np.unique(_hash_states(levels[likely], weights.kinds), return_inverse=True)
+        most = np.array([weights.bounds.get(state, np.inf) for state in states.tolist()])
+        bits[likely] = np.minimum(bits[likely], most[own.reshape(-1)])
     bits[is_equal] = np.maximum(bits[is_equal], 0.0)
     return bits
 
@@ -513,8 +522,8 @@ def _bound_odds(
     """Compute the most log2 odds that pairs may have by the records that agree as they do.
 
     How many of these differ from each other is the inverse of the share of two that do not (the
-    inverse index of Simpson 1949): the copies of a record, and few slips in them, count for one.
-    Two records that both have copies are no slips of each other.
+    inverse index of Simpson 1949), in the field where they differ least: the copies of a record,
+    and few slips in them, count for one.
     """
     is_same = _mark_equal(levels, weights.kinds)
     is_unlike: NDArray[np.bool_] = levels == 0
@@ -523,9 +532,6 @@ def _bound_odds(
     others_say = np.where(is_same, 0.0, bits).sum(axis=1)
     numbers = np.stack([_number_all(column) for column in columns], axis=1)
     hashes = _hash(numbers.astype(np.uint64) + np.arange(len(columns), dtype=np.uint64) * _ODD)
-    _, own, copies = np.unique(hashes.sum(axis=1), return_inverse=True, return_counts=True)
-    has_copies = copies[own.reshape(-1)] > 1
-    are_copied: NDArray[np.bool_] = has_copies[pairs[:, 0]] & has_copies[pairs[:, 1]]
     most = np.full(len(pairs), np.inf)
     patterns, own = np.unique(np.hstack([is_same, is_unlike]), axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
@@ -535,15 +541,63 @@ def _bound_odds(
             continue
         shared = hashes[:, same].sum(axis=1)
         known = (numbers[:, unlike] != MISSING).all(axis=1)
-        both = _hash(shared[known] * _ODD + hashes[np.ix_(known, unlike)].sum(axis=1))
-        _, first, counts = np.unique(both, return_index=True, return_counts=True)
-        groups, places = np.unique(shared[known][first], return_inverse=True)
-        differ: Table = np.bincount(places, counts) ** 2 / np.bincount(places, counts**2.0)
+        groups, places = np.unique(shared[known], return_inverse=True)
+        differ: Table = np.full(len(groups), np.inf)
+        for values in hashes[np.ix_(known, unlike)].T:
+            both = places.astype(np.uint64) * _ODD + values
+            _, first, counts = np.unique(_hash(both), return_index=True, return_counts=True)
+            sizes, squares = (np.bincount(places[first], counts**power) for power in (1.0, 2.0))
+            differ = np.minimum(differ, sizes**2 / squares)
         others = differ[np.searchsorted(groups, shared[pairs[at]])].max(axis=1) - 2.0
-        counting = (others >= FEWEST_OTHERS - 0.01) | are_copied[at]
+        counting = others >= FEWEST_OTHERS - 0.01
         bound = others_say[at] - 1.0 - np.log2(np.maximum(others, 1.0))
         most[at] = np.where(counting, bound, np.inf)
     return most
+
+
+def _bound_states(
+    columns: Sequence[FieldColumn], pairs: Pairs, levels: Levels, kinds: Sequence[FieldKind]
+) -> dict[int, float]:
+    """Compute the most log2 odds that pairs in a state may have, by how many of them there are.
+
+    If all records were of different things and their fields independent, as many pairs of different
+    records as the rates of a sample say would be equal, near, different or missing in the same
+    fields. The odds are those of what is more, by two standard deviations.
+    """
+    if not len(pairs):
+        return {}
+    numbers = np.stack([column.numbers for column in columns], axis=1)
+    _, distinct, records = np.unique(numbers, axis=0, return_index=True, return_inverse=True)
+    drawn = np.random.default_rng(0).integers(0, len(distinct), (DRAWN, 2))
+    strangers = distinct[drawn[drawn[:, 0] != drawn[:, 1]]].astype(np.uint32)
+    sample, states = (
+        _describe(each, kinds) for each in (compare_fields(columns, strangers), levels)
+    )
+    expected = np.full(len(pairs), len(distinct) * (len(distinct) - 1) / 2)
+    for state, of_sample in zip(states.T, sample.T, strict=True):
+        rates = (np.bincount(of_sample, minlength=4) + 0.5) / (len(sample) + 2.0)
+        expected *= rates[state]
+    ends = np.sort(records.reshape(-1)[pairs], axis=1)
+    once = np.unique(ends, axis=0, return_index=True)[1]
+    keys, first, met = np.unique(
+        _hash_states(levels[once], kinds), return_index=True, return_counts=True
+    )
+    expected = expected[once][first]
+    more = met - expected - 2.0 * np.sqrt(expected)
+    most = np.log2(np.maximum(more, 1e-3) / np.maximum(expected, 1e-9))
+    few = np.flatnonzero(most < MOST_BITS)
+    return dict(zip(keys[few].tolist(), most[few].round(6).tolist(), strict=True))
+
+
+def _hash_states(levels: Levels, kinds: Sequence[FieldKind]) -> NDArray[np.uint64]:
+    states = _describe(levels, kinds).astype(np.uint64)
+    return _hash(states + np.arange(len(kinds), dtype=np.uint64) * _ODD).sum(axis=1)
+
+
+def _describe(levels: Levels, kinds: Sequence[FieldKind]) -> Numbers:
+    """Describe each field of pairs: 0 different, 1 near, 2 equal, 3 not known."""
+    described = np.where(levels > 0, 1, 0) + _mark_equal(levels, kinds)
+    return np.where(levels == MISSING, 3, described).astype(np.int64)
 
 
 def _number_all(column: FieldColumn) -> Numbers:
@@ -647,9 +701,6 @@ def learn_weights(
         if np.abs(chances - before).max(initial=0.0) < SETTLED:
             break
     are_matches = _judge_classes(kinds, rates)
-    # Records that differ in one way or the other are less than those that are the same throughout.
-    slips = shares[MATCHES] - counts[is_copy].sum() / max(counts.sum(), 1.0)
-    are_matches[LOOKALIKES] &= shares[LOOKALIKES] <= slips
     return Weights(
         names=tuple(fields),
         kinds=kinds,

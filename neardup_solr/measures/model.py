@@ -149,6 +149,7 @@ class Model:
             known["shares"] = self.evidence.shares.tolist()
             known["are_matches"] = self.evidence.are_matches.tolist()
             known["rates"] = self.evidence.rates.round(9).tolist()
+            known["bounds"] = {str(key): most for key, most in self.evidence.bounds.items()}
         lines = (f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
                  for name, value in known.items())  # fmt: skip
         return "{\n" + ",\n".join(lines) + "\n}\n"
@@ -183,6 +184,7 @@ def _parse_model(known: dict[str, Any]) -> Model:
         evidence = Weights(
             names=tuple(kinds), kinds=tuple(kinds.values()), shares=shares, rates=rates,
             are_matches=are_matches,
+            bounds={int(key): float(most) for key, most in known.get("bounds", {}).items()},
         )  # fmt: skip
     weights = np.array(weights, dtype=np.float64)
     is_scaled = (known["neutral"], known["scale"]) == (NEUTRAL, SCALE)

@@ -91,9 +91,9 @@ def mark(
     members = clusters.clusters if isinstance(clusters, Duplicates) else clusters
     filters = listed(fq) or (clusters.fq if isinstance(clusters, Duplicates) else ())
     _require_apart(members)
+    require_markable(collection)
     if isinstance(clusters, Duplicates) and clusters.templates and not (yes or dry_run):
         raise TemplateError(clusters.templates, clusters.doubt)
-    require_markable(collection)
     with collection.session.outages.waited_for(in_seconds(patience, "patience")):
         if not dry_run:
             collection.commit()  # what an interrupted run has sent counts as well

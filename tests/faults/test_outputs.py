@@ -59,7 +59,7 @@ def full_disk() -> None:
 def run(words: list[str], folder: Path, *, is_full: bool) -> subprocess.CompletedProcess[str]:
     """Run `neardup duplicates` in a folder, there on a full disk if so."""
     return subprocess.run(
-        [*NEARDUP, "duplicates", *words, "--by", "bands"],
+        [*NEARDUP, "duplicates", *words, "--by", "bands", "--measure", "words", "--yes"],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(Path(nd.__file__).parents[1])},
         preexec_fn=full_disk if is_full else None,
@@ -101,7 +101,9 @@ def test_what_was_compared_outlives_a_full_disk(
         raise AssertionError("compared again")
 
     monkeypatch.setattr(edits, "compute_distances", compare_again)
-    found = nd.duplicates(source, by="bands", checkpoint=kept, **arguments(words, tmp_path))
+    found = nd.duplicates(
+        source, by="bands", measure="words", checkpoint=kept, yes=True, **arguments(words, tmp_path)
+    )
     assert len(found.pairs) == 600
     assert out.stat().st_size > ROOM
     assert not kept.exists()

@@ -119,7 +119,7 @@ def gate(collection: Collection) -> object:
 def duplicates(collection: Collection) -> object:
     """Compare all documents, and mark the clusters."""
     found = nd.duplicates(collection, min_similarity=0.9)
-    marks = nd.mark(collection, found)
+    marks = nd.mark(collection, found, yes=True)
     assert nd.unmark(collection).cleared == marks.marked
     return [cluster.id for cluster in found.clusters], marks.marked
 

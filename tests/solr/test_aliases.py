@@ -65,7 +65,7 @@ def test_each_verb_takes_an_alias(alias: nd.Collection) -> None:
     assert nd.tune(alias, catch=0.8)
     decisions = list(nd.gate([("new", TEXTS[3])], alias, index=True))
     assert [one.action for one in decisions] == ["reject"]
-    nd.mark(alias, nd.duplicates(alias, by="bands"))
+    nd.mark(alias, nd.duplicates(alias, by="bands"), yes=True)
     nd.unmark(alias)
     assert nd.reband(alias, bands=20, rows=6) == 40
     assert nd.search(alias, text=TEXTS[7], by="bands")

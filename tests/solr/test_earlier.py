@@ -78,6 +78,7 @@ SAID_TODAY = {
 
 
 # What is said besides: copies, hints, and that scripts without blanks are compared as whole words.
+COMPARED = re.compile(r"[\d,]+ (?=pairs compared)")
 TOLD_BESIDES = re.compile(
     rf" \d+ (is an exact copy|are exact copies);|Not complete: {re.escape(UNSPACED)}\.\n"
     r"|About \d+ pairs differ in numbers alone: .*\n"
@@ -168,8 +169,9 @@ def test_commands_answer_as_the_earlier_ones(
     assert result.exit_code == earlier["code"]
     if "err" in earlier:  # counts and settings, and what the candidates have in common
         said = re.sub(r" with a (band|rare word) in common compared", " compared", result.stderr)
-        said = TOLD_BESIDES.sub("", said)
-        assert said.replace(solr.name, ANY_NAME) == earlier["err"]
+        said = TOLD_BESIDES.sub("", said).replace(solr.name, ANY_NAME)
+        # Texts that are equal are compared once.
+        assert COMPARED.sub("", said) == COMPARED.sub("", earlier["err"])
 
 
 def test_indexing_again_writes_the_same_fields(ours: Collection, tmp_path: Path) -> None:

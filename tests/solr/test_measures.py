@@ -98,7 +98,7 @@ def test_words_are_counted_once_in_a_report(
 
     original = search.sample_texts
     monkeypatch.setattr(search, "sample_texts", counting)
-    nd.report(listings, to_id="lantern-010")
+    nd.report(listings, to_id="lantern-010", measure="words")
     assert asked == []
     assert nd.report(listings, to_id="lantern-010", measure="aligned").documents > 5
     assert asked == [listings]

@@ -228,7 +228,8 @@ def regroup(found: Duplicates, least: float) -> tuple[tuple[Duplicate, ...], tup
         nodes,
         table,
         similarities,
-        np.array([numbered[node] for node in nodes]),
+        # What no cluster has, as answers keep it apart, counts as a text of its own.
+        np.array([numbered.get(node, -1 - at) for at, node in enumerate(nodes)]),
         *(_number(ones, number) for ones in (answered.same, answered.different)),
     )
     has_order = found.canonical == "first" and found.values  # that of the records

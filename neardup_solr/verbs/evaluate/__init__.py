@@ -62,15 +62,15 @@ def evaluate(
     """Compare found pairs with known pairs: precision, recall and F1.
 
     Pairs that follow from known ones count as known, unless these are to be taken `as_given`: if
-    a–b and a–c are the same, so is b–c. Between two sides only pairs across them follow; known and
-    found pairs are of two sides if they are `ordered`, or no id is first in one pair and second in
-    another.
+    a–b and a–c are the same, so is b–c. Between two sides only pairs across them follow. Pairs are
+    of two sides if they are `ordered`; if that is not known, if no id is first in one of the known
+    and found pairs and second in another.
 
     `known` and `found` are pairs, tuples of two ids, a DataFrame with the columns id and other_id
     (or with two columns of ids), or a file of them as `read_pairs` reads it; `found` may also be
     the result of `report` or `duplicates`. If pairs are `ordered`, the first id of each is of one
     side and the second of the other: ("a", "b") is not ("b", "a"). By default they are for a result
-    of `duplicates` with `against`, and are not for anything else.
+    of `duplicates` with `against`.
 
     `known` may be a table with the column answer as well: the pairs of `Duplicates.sample`, with
     the answers "same", "different" or "unsure", or none. Then `found` has to come with the
@@ -88,10 +88,10 @@ def evaluate(
         "`known` is a report, and `found` is none",
         "give the known pairs first: nd.evaluate(known, found)",
     )
-    in_order = _has_sides(found) if ordered is None else ordered
-    answers = Answers.of(known, columns, in_order=in_order)
+    in_order = getattr(found, "against", None) if ordered is None else ordered
+    answers = Answers.of(known, columns, in_order=bool(in_order))
     if answers is not None:
-        return _judge(answers, found, in_order=in_order)
+        return _judge(answers, found, in_order=bool(in_order))
     known_ids = _ids("known", known)
     require(bool(known_ids), "`known` has no pairs", "give at least one known pair")
     found_ids = _ids("found", getattr(found, "pairs", found))
@@ -105,11 +105,6 @@ def evaluate(
     return evaluate_pairs(
         known_ids, found_ids, are_whole=are_whole, in_order=in_order, as_given=as_given
     )
-
-
-def _has_sides(found: Any) -> bool:
-    """Tell whether all pairs of a result are of two sides, and so have an order."""
-    return getattr(found, "against", False)
 
 
 def _ids(name: str, pairs: Any) -> Sequence[IdPair]:
@@ -257,19 +252,23 @@ def evaluate_pairs(
     found: Sequence[IdPair],
     *,
     are_whole: bool = False,
-    in_order: bool = False,
+    in_order: bool | None = None,
     as_given: bool = False,
 ) -> Evaluation:
     """Compare found pairs with known pairs. If they are `in_order`, the order within one counts.
+    None stands for pairs without an order, which may still be of two sides.
 
     An id is equal to its text. Those that were missed, or are false, are as they were given, but
     whole numbers if all ids of what was compared `are_whole`. Pairs that follow from known ones are
     known, unless they are to be taken `as_given`.
     """
-    firsts, seconds = ({str(pair[end]) for pair in (*known, *found)} for end in (0, 1))
-    follow = () if as_given else close_pairs(known, in_order or firsts.isdisjoint(seconds))
+    has_sides = in_order
+    if in_order is None:
+        firsts, seconds = ({str(pair[end]) for pair in (*known, *found)} for end in (0, 1))
+        has_sides = firsts.isdisjoint(seconds)
+    follow = () if as_given else close_pairs(known, bool(has_sides))
     given_ones, found_ones, closed_ones = (
-        _by_text(_as_given(pairs, are_whole=are_whole), in_order=in_order)
+        _by_text(_as_given(pairs, are_whole=are_whole), in_order=bool(in_order))
         for pairs in (known, found, follow)
     )
     known_ones = closed_ones | given_ones
@@ -398,7 +397,7 @@ def sweep(found: Duplicates, known: KnownPairs) -> Sweep:
 
     `known` is as for `evaluate`. Raises ArgumentError and SourceError as that does.
     """
-    in_order = _has_sides(found)
+    in_order = found.against
     similarities = _similarities(found, in_order=in_order)
     answers, closed = Answers.of(known, columns_of(known), in_order=in_order), 0
     if answers is not None:

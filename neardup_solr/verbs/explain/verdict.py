@@ -177,7 +177,7 @@ def make_record(found: Explanation) -> dict[str, Any]:
         "differing_bands": facts.differing_bands,
         "chance": facts.chance,
         "ways": facts.ways,
-        "advice": found.advice,
+        "advice": found.advice or None,
         "changes": [
             {
                 "kind": each.kind,

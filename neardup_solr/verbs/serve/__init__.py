@@ -104,11 +104,11 @@ def serve(
         measure=measure,
         equality=parse_equality(equal),
     )  # fmt: skip
-    chosen = measure_named(measure_by(collection, measure, model, max_distance))
-    policy = replace(policy, measure=chosen)
     known = None if tokens is None else Tokens(Path(tokens))
     reason = f"without `tokens` it does not listen on {host}, where other machines reach it"
     require(known is not None or is_loopback(host), reason, "give a file of `tokens`")
+    chosen = measure_named(measure_by(collection, measure, model, max_distance))
+    policy = replace(policy, measure=chosen)
     names = frozenset(map(parse_host, listed(allow_host)))
     if names and not is_loopback(host):
         names |= {host}

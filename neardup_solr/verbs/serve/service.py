@@ -101,6 +101,7 @@ class Service:
         if self.problem is not None:
             raise self.problem
         self._decide([[Document(id="-", text="to compile what is needed")]])
+        self.seen = time.monotonic()  # compiling takes longer than Solr may be silent
         if fq and not collection.count(fq):
             LOG.warning("no document matches the filters now, and nothing is near to any text")
         if self._answers is not None and not self._answers.exists():

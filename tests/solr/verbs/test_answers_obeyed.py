@@ -130,7 +130,7 @@ def test_no_report_and_no_mark_breaks_an_answer(
         fits = [one for one in answers if one.fits({id: hash_text(texts[id]) for id in texts})]
         held, aside = choose(fits)
         found = nd.duplicates(solr, by="bands", **asked)
-        nd.mark(solr, found)
+        nd.mark(solr, found, yes=True)
         marks = {row["id"]: row.get("neardup_cluster", -int(row["id"]) - 1)
                  for row in solr.stored([*texts], ["neardup_cluster"])}  # fmt: skip
         made = nd.report(solr, by="bands", answers=path)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+from string import ascii_lowercase
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from neardup_solr.measures import Comparer, Limits, arrays, measure_named
 from neardup_solr.measures.aligned import (
     ABBREVIATED,
     ALIGNED,
+    CROWD,
     INITIAL,
     LONGEST,
     NUMBERS,
@@ -220,6 +222,21 @@ def test_many_edges(similarity: Similarity) -> None:
     words = [f"{'a' * length}b" for length in range(1, 30)]
     other = [f"{'a' * length}bb" for length in range(1, 30)]
     assert 0.5 < similarity(" ".join(words), " ".join(other)) < 1.0
+
+
+@pytest.mark.parametrize(("words", "is_soft"), [(CROWD, True), (CROWD + 1, False)])
+def test_among_a_crowd_only_equal_words_are_aligned(words: int, is_soft: bool) -> None:
+    """Compiled and slow agree, and a short text is still aligned with a long one."""
+    prefixes = [one + other for one in ascii_lowercase for other in ascii_lowercase]
+    first = " ".join(f"{letters}lighthouse" for letters in prefixes[:words])
+    second = first.replace("house", "hose")
+    known = frequencies([first, second])
+    (similarity,) = compare_records([first, second], np.array([[0, 1]], dtype=np.uint32), known)
+    assert (similarity > 0.8) == is_soft
+    assert similarity == pytest.approx(record_similarity(alignment(first, second, known)))
+    few = " ".join(second.split()[:20])
+    (similarity,) = compare_records([first, few], np.array([[0, 1]], dtype=np.uint32), known)
+    assert similarity > 0.5
 
 
 def test_below_the_least() -> None:

@@ -95,7 +95,9 @@ def test_what_is_not_known(tmp_path: Path) -> None:
     assert across.below is not None
     assert "wedge" not in str(across)
     remembered = tmp_path / "run"
-    first, again = (border(nd.duplicates(path, remember=remembered)) for _ in range(2))
+    first, again = (
+        border(nd.duplicates(path, measure="words", remember=remembered)) for _ in range(2)
+    )
     assert first.below is not None
     assert again.below is None
     assert (again.above, again.open) == (first.above, first.open)
@@ -145,12 +147,12 @@ def test_the_command_warns(tmp_path: Path) -> None:
         assert ran.exit_code == 0, ran.exception
         return ran.stderr
 
-    path, line = families(tmp_path), "may be too low: "
-    assert run(path, "--min-similarity", 0.5).count(line) == 1
-    assert "neardup review asks about such pairs" in run(path, "--min-similarity", 0.5)
+    path, line = (families(tmp_path), "--measure", "words"), "may be too low: "
+    assert run(*path, "--min-similarity", 0.5).count(line) == 1
+    assert "neardup review asks about such pairs" in run(*path, "--min-similarity", 0.5)
     assert line in page.read_text()
-    assert line not in run(path, "--min-similarity", 0.9)
+    assert line not in run(*path, "--min-similarity", 0.9)
     assert line not in page.read_text()
     assert "Threshold 0.9: " in page.read_text()
     assert line not in run(demo.listings())
-    assert "--measure aligned" in run(demo.listings())
+    assert "--measure records" in run(demo.listings())

@@ -32,7 +32,7 @@ def test_criteria_that_cannot_be(criteria: dict[str, Any], reason: str) -> None:
 @pytest.mark.parametrize(
     ("measure", "limits", "reason"),
     [
-        ("cosine", {}, "`measure` cannot be 'cosine'; choose one of words, jaccard"),
+        ("cosine", {}, "`measure` cannot be 'cosine'; choose one of auto, words"),
         (
             "jaccard",
             {"max_distance": 2},

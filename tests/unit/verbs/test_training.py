@@ -33,11 +33,13 @@ def write_answers(path: Path, pairs: list[tuple[str, str, str]]) -> Path:
 
 
 def judge(records: tuple[list[dict[str, Any]], set[tuple[int, int]]]) -> list[tuple[str, str, str]]:
-    """Answers about the pairs that are the nearest to the threshold by their fields."""
+    """Answers about the pairs nearest to the threshold by their fields, at most 12 below."""
     rows, same = records
     truth = {frozenset((f"p{one}", f"p{other}")) for one, other in same}
     found = nd.duplicates(rows, fields=FIELDS, min_similarity=0.001)
-    nearest = sorted(found.pairs, key=lambda pair: abs(pair.similarity - 0.5))[:24]
+    in_order = sorted(found.pairs, key=lambda pair: pair.similarity)
+    above = sum(pair.similarity >= 0.5 for pair in in_order)
+    nearest = in_order[max(len(in_order) - above - 12, 0) :][:24]
     words = ("different", "same")
     return [
         (str(one.id), str(one.other_id), words[frozenset((one.id, one.other_id)) in truth])
