@@ -591,7 +591,9 @@ def _bound_states(
 
 def _hash_states(levels: Levels, kinds: Sequence[FieldKind]) -> NDArray[np.uint64]:
     states = _describe(levels, kinds).astype(np.uint64)
-    return _hash(states + np.arange(len(kinds), dtype=np.uint64) * _ODD).sum(axis=1)
+    states += np.arange(len(kinds), dtype=np.uint64) * _ODD
+    keys: NDArray[np.uint64] = _hash(states).sum(axis=1)
+    return keys
 
 
 def _describe(levels: Levels, kinds: Sequence[FieldKind]) -> Numbers:

@@ -25,7 +25,7 @@ def test_each_kind_finds_its_near_duplicates(solr: Collection, kind: Kind, by: B
     found = nd.search(solr, id="1", by=by, min_similarity=0.0)
     assert next(match.id for match in found) == "2"
     found = nd.search(solr, id="4", by=by, min_similarity=0.0)
-    assert [match.id for match in found] == ["5"]
+    assert [match.id for match in found] == ([] if kind == "stops" else ["5"])  # no stop words
 
 
 def test_text_profiles_are_searched(solr: Collection) -> None:

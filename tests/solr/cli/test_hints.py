@@ -116,7 +116,7 @@ def test_what_others_index_is_annotated_again(home: object) -> None:
         said = neardup("explain", "0", "late", *asked)
         assert f"match its text; neardup annotate {solr.place} writes them." in said
         assert "'late': it has no signature, content_bands, md5_hash; neardup annotate" in said
-        advised = proposed(said.partition("renew its stored fields:")[2], "annotate")
+        advised = proposed(said.partition("match its text;")[2], "annotate")
         assert advised == ["annotate", "-c", solr.name, "--solr", solr.base]
         assert "neardup index" not in said
 
