@@ -37,7 +37,8 @@ class Rules(NamedTuple):
     """The constants of measures/aligned.py. Acronyms have `fewest` to `most` letters.
 
     If more than `crowd` words of both records have no equal, no others stand for each other.
-    Records of which less than the share `numbers` of the numbers agree are `unlike` by that factor.
+    Records of which less than the share `numbers` of the numbers agree are `unlike` by that factor,
+    and those of `telling` words are as similar as their containment times `contained`.
     """
 
     abbreviated: float
@@ -49,9 +50,11 @@ class Rules(NamedTuple):
     crowd: int
     numbers: float
     unlike: float
+    contained: float
+    telling: int
 
 
-RULES = Rules, "float64 float64 float64 int64 int64 int64 int64 float64 float64"
+RULES = Rules, "float64 float64 float64 int64 int64 int64 int64 float64 float64 float64 int64"
 
 
 class Records(NamedTuple):
@@ -157,6 +160,8 @@ def _compute_similarity(first, second, vocabulary, rules, table):
     one, numbers = _add_alone(first, vocabulary, one)
     other, other_numbers = _add_alone(second, vocabulary, other)
     similarity = (2.0 * both / (one + other) + both / min(one, other)) / 2.0
+    if min(len(first.words), len(second.words)) >= rules.telling:
+        similarity = max(similarity, rules.contained * both / min(one, other))
     if agreeing < rules.numbers * (agreeing + min(numbers, other_numbers)):
         similarity *= rules.unlike
     return similarity

@@ -34,6 +34,9 @@ ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "nort
 INITIAL = 0.7  # "w" and "west": one letter says less
 SLIPS = 0.25  # misspelt letters of a word, at most this share of the longer one
 CROWD = 100  # words of both texts without an equal; among more, only equal words are aligned
+# A record within another one, such as one without its abstract, is this similar, if it has so many
+# words.
+CONTAINED, TELLING = 0.78, 12
 LONGEST = 64  # letters; longer words are equal or not
 PAIRED = 1.5  # power of the weight of pairs of characters
 ACRONYM = range(2, 5)  # letters
@@ -143,8 +146,8 @@ def compare_records(
 ) -> Similarities:
     """Compute the similarity of each pair of normal forms by soft alignment, 0..1.
 
-    It is halved if less than the share `numbers` of the weight of numbers agrees. `split` gives the
-    words of a form.
+    With a share `numbers` it is that of `record_similarity` with it. `split` gives the words of a
+    form.
 
     `pairs` (pairs × 2) has row numbers of `forms`; shape of the result (pairs,). Symmetric; 1 for
     texts of equal words in any order. Equal to `record_similarity` of each `alignment`.
@@ -162,7 +165,7 @@ def compare_records(
     lengths = np.fromiter(map(len, lists), np.int64, len(lists))
     records, vocabulary = align.pack_records(lists, frequencies.weight, _has_digit)
     rules = align.Rules(ABBREVIATED, INITIAL, SLIPS, LONGEST, ACRONYM.start, ACRONYM.stop - 1,
-                        CROWD, numbers, UNLIKE)  # fmt: skip
+                        CROWD, numbers, UNLIKE, CONTAINED if numbers else 0.0, TELLING)  # fmt: skip
 
     def align_some(some: slice) -> None:
         align.align_pairs(records, vocabulary, rules, places[pairs[some]], found[some])
@@ -255,7 +258,8 @@ def _has_digit(word: str) -> bool:
 def record_similarity(rows: Sequence[Aligned], numbers: float = 0.0) -> float:
     """Compute the similarity of an alignment, 0..1: the mean of Dice and containment.
 
-    It is halved if less than the share `numbers` of the weight of numbers agrees.
+    With a share `numbers`, it is `CONTAINED` times the containment or more for records of `TELLING`
+    words, and halved if less than this share of the weight of numbers agrees.
     """
     both = one = other = 0.0
     for row in rows:
@@ -265,6 +269,9 @@ def record_similarity(rows: Sequence[Aligned], numbers: float = 0.0) -> float:
     if not one or not other:
         return float(not rows)
     similarity = (2.0 * both / (one + other) + both / min(one, other)) / 2.0
+    sides = ([row.first for row in rows], [row.second for row in rows])
+    if numbers and min(len(" ".join(filter(None, side)).split()) for side in sides) >= TELLING:
+        similarity = max(similarity, CONTAINED * both / min(one, other))
     return similarity if agree_in_numbers(rows, numbers) else similarity * UNLIKE
 
 

@@ -277,7 +277,8 @@ def test_compiled_and_slow_agree(forms: list[str]) -> None:
 @settings(deadline=None, max_examples=300)
 @given(FORMS)
 def test_numbers_compiled_and_slow_agree(forms: list[str]) -> None:
-    """Both ways halve the similarity of the same pairs."""
+    """Both ways change the similarity of the same pairs, for numbers and for what is contained."""
+    forms = [*forms, " ".join(forms), " ".join(forms[::2])]
     known, pairs = frequencies(forms), every_pair(len(forms))
     found = compare_records(forms, pairs, known, numbers=NUMBERS)
     expected = [
@@ -285,6 +286,19 @@ def test_numbers_compiled_and_slow_agree(forms: list[str]) -> None:
         for one, other in pairs
     ]
     assert found.tolist() == expected
+
+
+def test_a_record_without_its_abstract() -> None:
+    """A record within a longer one is near, one of few words is not."""
+    prose = " ".join(f"{letters}word" for letters in ("ab", "cd", "ef", "gh", "ij", "kl")) * 20
+    record = "heron inn harbour road alton bread and cakes open all day long"
+    known = Frequencies(100, {})
+    for form, is_near in ((record, True), (record.partition(" alton")[0], False)):
+        forms, pair = [form, f"{record} {prose}"], np.array([[0, 1]], dtype=np.uint32)
+        (similarity,) = compare_records(forms, pair, known, numbers=NUMBERS)
+        assert (similarity >= 0.7) == is_near
+        (plain,) = compare_records(forms, pair, known)
+        assert plain < 0.7
 
 
 @pytest.mark.parametrize(
