@@ -66,7 +66,7 @@ T = TypeVar("T", bound=str)
 OneOrMore = str | Sequence[str]  # one, or several of them
 Id = str | int  # a whole number is taken as its text
 
-# Arguments and options that are no more, with what to do instead.
+# Arguments and options that are no more, or are of other verbs, with what to do instead.
 GONE = {
     "duplicates.full": "delete the file of --remember to start over",
     "duplicates.within": "compare each side by itself, too",

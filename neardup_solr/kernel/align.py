@@ -137,30 +137,15 @@ def _compute_similarity(first, second, vocabulary, rules, table):
     """Compute the mean of Dice and containment of the aligned weight."""
     if len(first.words) == 0 or len(second.words) == 0:
         return 1.0 if len(first.words) == len(second.words) else 0.0
-    both, agreeing = _take_equal(first, second, vocabulary)
+    fewest = min(len(first.words), len(second.words))
+    both, agreeing, equal = _take_equal(first, second, vocabulary)
     one, other = both, both
-    equal = 0
-    for at in range(len(first.words)):
-        equal += first.taken[at]
-    if min(len(first.words), len(second.words)) - equal <= rules.crowd:
-        for spell in (False, True):
-            both, one, other = _take_runs(first, second, vocabulary, rules, spell, both, one, other)
-            both, other, one = _take_runs(second, first, vocabulary, rules, spell, both, other, one)
-        gains, similarities, edges = _find_edges(first, second, vocabulary, rules, table)
-        for edge in np.argsort(-gains, kind="mergesort"):
-            at, place = edges[edge]
-            if not (first.taken[at] or second.taken[place]):
-                first.taken[at] = second.taken[place] = True
-                weight = vocabulary.weights[first.words[at]]
-                other_weight = vocabulary.weights[second.words[place]]
-                different = 1.0 - similarities[edge]
-                one += _weigh(weight, other_weight, different)
-                other += _weigh(other_weight, weight, different)
-                both += gains[edge]
+    if fewest - equal <= rules.crowd:
+        both, one, other = _take_others(first, second, vocabulary, rules, table, both)
     one, numbers = _add_alone(first, vocabulary, one)
     other, other_numbers = _add_alone(second, vocabulary, other)
     similarity = (2.0 * both / (one + other) + both / min(one, other)) / 2.0
-    if min(len(first.words), len(second.words)) >= rules.telling:
+    if fewest >= rules.telling:
         similarity = max(similarity, rules.contained * both / min(one, other))
     if agreeing < rules.numbers * (agreeing + min(numbers, other_numbers)):
         similarity *= rules.unlike
@@ -188,8 +173,8 @@ def _weigh(own, other, different):
 
 @inner
 def _take_equal(first, second, vocabulary):
-    """Take equal words by a merge of both orders, and weigh them, and the numbers among them."""
-    total, numbers = 0.0, 0.0
+    """Take equal words by a merge of both orders: their weight, that of numbers, and how many."""
+    total, numbers, count = 0.0, 0.0, 0
     at, other = 0, 0
     while at < len(first.order) and other < len(second.order):
         word, other_word = first.words[first.order[at]], second.words[second.order[other]]
@@ -198,9 +183,31 @@ def _take_equal(first, second, vocabulary):
             second.taken[second.order[other]] = True
             total += vocabulary.weights[word]
             numbers += vocabulary.weights[word] * vocabulary.numeric[word]
+            count += 1
         at += word <= other_word
         other += other_word <= word
-    return total, numbers
+    return total, numbers, count
+
+
+@inner
+def _take_others(first, second, vocabulary, rules, table, both):
+    """Take words that stand for each other without being equal, and add them to all weights."""
+    one, other = both, both
+    for spell in (False, True):
+        both, one, other = _take_runs(first, second, vocabulary, rules, spell, both, one, other)
+        both, other, one = _take_runs(second, first, vocabulary, rules, spell, both, other, one)
+    gains, similarities, edges = _find_edges(first, second, vocabulary, rules, table)
+    for edge in np.argsort(-gains, kind="mergesort"):
+        at, place = edges[edge]
+        if not (first.taken[at] or second.taken[place]):
+            first.taken[at] = second.taken[place] = True
+            weight = vocabulary.weights[first.words[at]]
+            other_weight = vocabulary.weights[second.words[place]]
+            different = 1.0 - similarities[edge]
+            one += _weigh(weight, other_weight, different)
+            other += _weigh(other_weight, weight, different)
+            both += gains[edge]
+    return both, one, other
 
 
 @inner

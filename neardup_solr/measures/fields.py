@@ -482,7 +482,7 @@ def match_fields(
         fields = {column.name: column.kind for column in columns}
         sampled = len(below) / max(len(some), 1)
         weights = learn_weights(fields, levels, similarities[compared], sampled=sampled)
-        bounds = _bound_states(columns, pairs[above], levels[: len(above)], weights.kinds)
+        bounds = _bound_states(columns, pairs[above], levels[: len(above)], threads)
         weights = replace(weights, bounds=bounds)
     levels = levels[: len(above)]
     probabilities = np.zeros(len(pairs))
@@ -509,9 +509,10 @@ def weigh_pairs(
     if len(likely):
         most = _bound_odds(columns, pairs[likely], levels[likely], weights)
         bits[likely] = np.minimum(bits[likely], most)
-        states, own = np.unique(_hash_states(levels[likely], weights.kinds), return_inverse=True)
+        keys = _hash_fields(_mark_states(levels[likely], weights.kinds)).sum(axis=1)
+        states, places = np.unique(keys, return_inverse=True)
         most = np.array([weights.bounds.get(state, np.inf) for state in states.tolist()])
-        bits[likely] = np.minimum(bits[likely], most[own.reshape(-1)])
+        bits[likely] = np.minimum(bits[likely], most[places.reshape(-1)])
     bits[is_equal] = np.maximum(bits[is_equal], 0.0)
     return bits
 
@@ -531,7 +532,7 @@ def _bound_odds(
     bits = weights.measure_levels()[np.arange(len(columns)), levels]
     others_say = np.where(is_same, 0.0, bits).sum(axis=1)
     numbers = np.stack([_number_all(column) for column in columns], axis=1)
-    hashes = _hash(numbers.astype(np.uint64) + np.arange(len(columns), dtype=np.uint64) * _ODD)
+    hashes = _hash_fields(numbers)
     most = np.full(len(pairs), np.inf)
     patterns, own = np.unique(np.hstack([is_same, is_unlike]), axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
@@ -556,7 +557,7 @@ def _bound_odds(
 
 
 def _bound_states(
-    columns: Sequence[FieldColumn], pairs: Pairs, levels: Levels, kinds: Sequence[FieldKind]
+    columns: Sequence[FieldColumn], pairs: Pairs, levels: Levels, threads: int
 ) -> dict[int, float]:
     """Compute the most log2 odds that pairs in a state may have, by how many of them there are.
 
@@ -566,40 +567,37 @@ def _bound_states(
     """
     if not len(pairs):
         return {}
-    numbers = np.stack([column.numbers for column in columns], axis=1)
-    _, distinct, records = np.unique(numbers, axis=0, return_index=True, return_inverse=True)
+    kinds = [column.kind for column in columns]
+    values = np.stack([column.numbers for column in columns], axis=1)
+    _, distinct, records = np.unique(values, axis=0, return_index=True, return_inverse=True)
+    ends = np.sort(records.reshape(-1)[pairs], axis=1).astype(np.uint32)
+    once = np.unique(number_pairs(ends), return_index=True)[1]
+    states = _mark_states(levels[once], kinds)
+    keys, firsts, counts = np.unique(
+        _hash_fields(states).sum(axis=1), return_index=True, return_counts=True
+    )
     drawn = np.random.default_rng(0).integers(0, len(distinct), (DRAWN, 2))
     strangers = distinct[drawn[drawn[:, 0] != drawn[:, 1]]].astype(np.uint32)
-    sample, states = (
-        _describe(each, kinds) for each in (compare_fields(columns, strangers), levels)
-    )
-    expected = np.full(len(pairs), len(distinct) * (len(distinct) - 1) / 2)
-    for state, of_sample in zip(states.T, sample.T, strict=True):
+    sample = _mark_states(compare_fields(columns, strangers, threads=threads), kinds)
+    expected = np.full(len(keys), len(distinct) * (len(distinct) - 1) / 2)
+    for of_sample, of_pairs in zip(sample.T, states[firsts].T, strict=True):
         rates = (np.bincount(of_sample, minlength=4) + 0.5) / (len(sample) + 2.0)
-        expected *= rates[state]
-    ends = np.sort(records.reshape(-1)[pairs], axis=1)
-    once = np.unique(ends, axis=0, return_index=True)[1]
-    keys, first, met = np.unique(
-        _hash_states(levels[once], kinds), return_index=True, return_counts=True
-    )
-    expected = expected[once][first]
-    more = met - expected - 2.0 * np.sqrt(expected)
+        expected *= rates[of_pairs]
+    more = counts - expected - 2.0 * np.sqrt(expected)
     most = np.log2(np.maximum(more, 1e-3) / np.maximum(expected, 1e-9))
     few = np.flatnonzero(most < MOST_BITS)
     return dict(zip(keys[few].tolist(), most[few].round(6).tolist(), strict=True))
 
 
-def _hash_states(levels: Levels, kinds: Sequence[FieldKind]) -> NDArray[np.uint64]:
-    states = _describe(levels, kinds).astype(np.uint64)
-    states += np.arange(len(kinds), dtype=np.uint64) * _ODD
-    keys: NDArray[np.uint64] = _hash(states).sum(axis=1)
-    return keys
+def _mark_states(levels: Levels, kinds: Sequence[FieldKind]) -> Numbers:
+    """Mark each field of pairs, shape (pairs, fields): 0 different, 1 near, 2 equal, 3 missing."""
+    states = (levels > 0) + _mark_equal(levels, kinds).astype(np.int64)
+    return np.where(levels == MISSING, 3, states)
 
 
-def _describe(levels: Levels, kinds: Sequence[FieldKind]) -> Numbers:
-    """Describe each field of pairs: 0 different, 1 near, 2 equal, 3 not known."""
-    described = np.where(levels > 0, 1, 0) + _mark_equal(levels, kinds)
-    return np.where(levels == MISSING, 3, described).astype(np.int64)
+def _hash_fields(numbers: Numbers) -> NDArray[np.uint64]:
+    """Hash the numbers of fields, shape (rows, fields), each field by itself."""
+    return _hash(numbers.astype(np.uint64) + np.arange(numbers.shape[1], dtype=np.uint64) * _ODD)
 
 
 def _number_all(column: FieldColumn) -> Numbers:

@@ -94,7 +94,7 @@ def read_at_hand(terminal: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("measure", "number"), [("words", signal.SIGINT), ("words", signal.SIGTERM)]
+    ("measure", "number"), [("words", signal.SIGINT), ("aligned", signal.SIGTERM)]
 )
 def test_pairs_of_long_texts(
     measure: str, number: signal.Signals, long_texts: Path, tmp_path: Path, row: Any

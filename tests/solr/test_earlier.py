@@ -77,8 +77,8 @@ SAID_TODAY = {
 }
 
 
-# What is said besides: copies, hints, and that scripts without blanks are compared as whole words.
 COMPARED = re.compile(r"[\d,]+ (?=pairs compared)")
+# What is said besides: copies, hints, and that scripts without blanks are compared as whole words.
 TOLD_BESIDES = re.compile(
     rf" \d+ (is an exact copy|are exact copies);|Not complete: {re.escape(UNSPACED)}\.\n"
     r"|About \d+ pairs differ in numbers alone: .*\n"

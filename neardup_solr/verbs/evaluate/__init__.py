@@ -88,10 +88,11 @@ def evaluate(
         "`known` is a report, and `found` is none",
         "give the known pairs first: nd.evaluate(known, found)",
     )
-    in_order = getattr(found, "against", None) if ordered is None else ordered
-    answers = Answers.of(known, columns, in_order=bool(in_order))
+    has_sides = getattr(found, "against", None) if ordered is None else ordered
+    in_order = bool(has_sides)
+    answers = Answers.of(known, columns, in_order=in_order)
     if answers is not None:
-        return _judge(answers, found, in_order=bool(in_order))
+        return _judge(answers, found, in_order=in_order)
     known_ids = _ids("known", known)
     require(bool(known_ids), "`known` has no pairs", "give at least one known pair")
     found_ids = _ids("found", getattr(found, "pairs", found))
@@ -103,7 +104,7 @@ def evaluate(
         )
     are_whole = _has_whole_ids(found)
     return evaluate_pairs(
-        known_ids, found_ids, are_whole=are_whole, in_order=in_order, as_given=as_given
+        known_ids, found_ids, are_whole=are_whole, has_sides=has_sides, as_given=as_given
     )
 
 
@@ -252,23 +253,24 @@ def evaluate_pairs(
     found: Sequence[IdPair],
     *,
     are_whole: bool = False,
-    in_order: bool | None = None,
+    has_sides: bool | None = None,
     as_given: bool = False,
 ) -> Evaluation:
-    """Compare found pairs with known pairs. If they are `in_order`, the order within one counts.
-    None stands for pairs without an order, which may still be of two sides.
+    """Compare found pairs with known pairs. If they have sides, the order within one counts.
+
+    None stands for pairs without an order, which are of two sides if no id is on both.
 
     An id is equal to its text. Those that were missed, or are false, are as they were given, but
     whole numbers if all ids of what was compared `are_whole`. Pairs that follow from known ones are
     known, unless they are to be taken `as_given`.
     """
-    has_sides = in_order
-    if in_order is None:
+    in_order = bool(has_sides)
+    if has_sides is None:
         firsts, seconds = ({str(pair[end]) for pair in (*known, *found)} for end in (0, 1))
         has_sides = firsts.isdisjoint(seconds)
-    follow = () if as_given else close_pairs(known, bool(has_sides))
+    follow = () if as_given else close_pairs(known, has_sides)
     given_ones, found_ones, closed_ones = (
-        _by_text(_as_given(pairs, are_whole=are_whole), in_order=bool(in_order))
+        _by_text(_as_given(pairs, are_whole=are_whole), in_order=in_order)
         for pairs in (known, found, follow)
     )
     known_ones = closed_ones | given_ones
