@@ -57,9 +57,8 @@ def _learn(given: Given, format: TableOrJson) -> int:
     if format == "json":
         known = orjson.loads(found.model.to_text()) | {
             "answered": len(found.answered.obeyed), "is_default": found.is_default,
-            "candidates": found.candidates, "found": found.found, "doubtful": found.doubtful,
-            "precision": asdict(found.precision), "recall": asdict(found.recall),
-            "right": found.right, "default_right": found.default_right,
+            "candidates": found.candidates, "found": found.found, "right": found.right,
+            "default_right": found.default_right,
         }  # fmt: skip
         show.print_rows(iter([orjson.dumps(known, option=orjson.OPT_INDENT_2).decode() + "\n"]))
     else:
@@ -98,16 +97,7 @@ def _describe_training(found: Training, given: Mapping[str, Any]) -> Iterator[st
         )
         if found.right < found.default_right:
             yield "So these answers do not show yet that it is better than the default."
-    yield (
-        f"Of the pairs that nobody judged it finds {found.found:,}: precision"
-        f" {found.precision}, recall {found.recall}."
-    )
-    pairs = show.counted(found.doubtful, "pair")
-    yield (
-        f"More answers could change what becomes of {pairs}: neardup review asks."
-        if found.doubtful
-        else "More answers would hardly change what is found."
-    )
+    yield f"Of the pairs that nobody judged it finds {found.found:,}."
     if given["output"]:
         yield f"Wrote {given['output']}: neardup duplicates … --model {given['output']}"
 

@@ -61,10 +61,6 @@ LEAST_ALIKE = 0.3  # of whole records, the floor if the guesses are wrong
 MOST_GUESSES = 2_000  # that are looked at on either side
 SHRINKAGE, INTERCEPT_SHRINKAGE = 1.0, 0.01  # of the weights towards 0
 MOST_ROUNDS, SETTLED, LONGEST_STEP = 25, 1e-4, 5.0
-ABOUT_EQUAL = 0.1  # doubts that differ by less are as good to ask about
-DRAWS = 400  # of what the model may be
-FLIPS = 0.05  # of these, in which a pair has to be decided otherwise to be in doubt
-SPREAD = 0.6  # of the logarithm of how far the odds are too large, or too small
 VERSION = 1
 
 
@@ -84,18 +80,6 @@ class Fit(NamedTuple):
     weights: Table
     covariance: Table
     floor: float
-
-
-class Outlook(NamedTuple):
-    """Precision and recall that a model expects of pairs that nobody judged.
-
-    `precision` and `recall` are each a value, and the bounds between which it lies with 95 %
-    probability. `doubtful` pairs may be decided otherwise after more answers.
-    """
-
-    precision: tuple[float, float, float]
-    recall: tuple[float, float, float]
-    doubtful: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -451,45 +435,6 @@ def leave_out(values: Table, are_same: NDArray[np.bool_], fit: Fit) -> Similarit
     odds = known @ fit.weights - spread * (are_same - chances) / pull
     found: Similarities = 1.0 / (1.0 + np.exp(-np.clip(odds, -60.0, 60.0)))
     return found
-
-
-def choose_next(
-    probabilities: Similarities, is_open: NDArray[np.bool_], draw: np.random.Generator
-) -> int | None:
-    """Choose the pair to ask about, one of those that the model is most in doubt about.
-
-    Only of those that `is_open` marks; None if there is none. Pairs of about equal doubt come in
-    random order.
-    """
-    if not is_open.any():
-        return None
-    doubts = np.abs(probabilities - 0.5) + ABOUT_EQUAL * draw.random(len(probabilities))
-    return int(np.where(is_open, doubts, np.inf).argmin())
-
-
-def look_ahead(values: Table, fit: Fit, is_found: NDArray[np.bool_], threshold: float) -> Outlook:
-    """Estimate precision and recall of the pairs with these features, which nobody judged.
-
-    By drawing models from the posterior, and what each pair is from its probability; `is_found`
-    marks those that are found. As answers come from where the model is in doubt, they say little of
-    how sure it may be elsewhere: so each draw has its own scale of the odds.
-    """
-    draw = np.random.default_rng(1)
-    flips = np.zeros(len(values))
-    root = np.linalg.cholesky(fit.covariance)
-    shares = []
-    for _ in range(DRAWS):
-        weights = fit.weights + root @ draw.standard_normal(len(root))
-        weights *= math.exp(SPREAD * draw.standard_normal())
-        chances = predict(values, weights)
-        flips += (chances >= threshold) != is_found
-        are_same = draw.random(len(values)) < chances
-        right = np.count_nonzero(are_same & is_found)
-        totals = np.count_nonzero(is_found), np.count_nonzero(are_same)
-        shares.append([right / total if total else 1.0 for total in totals])
-    bounds = np.quantile(np.array(shares), (0.5, 0.025, 0.975), axis=0)
-    precision, recall = map(tuple, bounds.T.tolist())
-    return Outlook(precision, recall, int(np.count_nonzero(flips > FLIPS * DRAWS)))
 
 
 # Whole records are prepared as `aligned` does; who has a model goes on from there.

@@ -24,7 +24,6 @@ from neardup_solr.verbs.duplicates import Options, choose_way
 from neardup_solr.verbs.duplicates.answers import Answered, find_answered
 from neardup_solr.verbs.duplicates.compare import find_candidates, find_copies, make_records
 from neardup_solr.verbs.duplicates.inputs import gather
-from neardup_solr.verbs.evaluate.answers import Share
 
 FEWEST, FEWEST_OF_EACH = 10, 2  # answers, below which the model decides as the default
 MAKE = "make one with: neardup tune FILE --answers answers.jsonl -o model.json"
@@ -47,10 +46,9 @@ class Training:
     """A model that learnt from answers, and what it says of the pairs that nobody judged.
 
     Too few answers leave the default, and `is_default` is True. `candidates` were compared; of the
-    pairs that nobody judged, the model finds `found`, with this `precision` and `recall`, and
-    `doubtful` ones may be decided otherwise after more answers. Each answer left out in turn,
-    `right` of them are as the model says then, `default_right` as the default does. `unlike` ones
-    are about pairs so unlike that nothing was learnt from them.
+    pairs that nobody judged, the model finds `found`. Each answer left out in turn, `right` of them
+    are as the model says then, `default_right` as the default does. `unlike` ones are about pairs
+    so unlike that nothing was learnt from them.
     """
 
     model: Model
@@ -59,9 +57,6 @@ class Training:
     documents: int
     candidates: int
     found: int
-    precision: Share
-    recall: Share
-    doubtful: int
     right: int
     default_right: int
     unlike: int
@@ -162,7 +157,6 @@ def _train(options: Options, spill: Spill) -> Training:
         different=len(asked) - told,
     )
     is_found = models.judge(values[is_open], model) >= model.threshold
-    outlook = models.look_ahead(values[is_open], fit, is_found, model.threshold)
     left_out = models.leave_out(values[asked], are_same, fit) >= model.threshold
     return Training(
         model=model,
@@ -171,9 +165,6 @@ def _train(options: Options, spill: Spill) -> Training:
         documents=len(living),
         candidates=len(numbers),
         found=int(np.count_nonzero(is_found)),
-        precision=_share(outlook.precision),
-        recall=_share(outlook.recall),
-        doubtful=outlook.doubtful,
         right=int(np.count_nonzero(left_out == are_same)),
         default_right=int(np.count_nonzero((guesses[asked] >= model.threshold) == are_same)),
         unlike=sum(map(len, judged.values())) - len(asked),
@@ -182,8 +173,3 @@ def _train(options: Options, spill: Spill) -> Training:
 
 def _steps(similarity: float) -> float:
     return (similarity - models.NEUTRAL) / models.SCALE
-
-
-def _share(bounds: tuple[float, float, float]) -> Share:
-    value, low, high = bounds
-    return Share(value=value, low=low, high=high)

@@ -17,11 +17,9 @@ from neardup_solr.measures.model import (
     SCALE,
     Model,
     ModelMatcher,
-    choose_next,
     judge,
     learn,
     leave_out,
-    look_ahead,
     make_default,
     make_measure,
     parse_model,
@@ -87,39 +85,6 @@ def test_it_leaves_an_answer_out() -> None:
         for at, rest in ((at, np.delete(asked, at)) for at in asked)
     ]
     assert leave_out(values[asked], are_same, fit) == pytest.approx(without, abs=0.05)
-
-
-def test_it_asks_where_it_is_in_doubt() -> None:
-    """The next pair is one near 0.5 that is open, another one if that is judged; then none."""
-    draw = np.random.default_rng(1)
-    chances = np.array([0.01, 0.45, 0.7, 0.99])
-    is_open = np.ones(4, dtype=np.bool_)
-    asked = []
-    while (chosen := choose_next(chances, is_open, draw)) is not None:
-        is_open[chosen] = False
-        asked.append(chosen)
-    assert asked[:2] == [1, 2]
-    assert sorted(asked) == [0, 1, 2, 3]
-
-
-def test_it_foresees_precision_and_recall() -> None:
-    """The intervals have the truth, and are narrower after more answers; fewer pairs are open."""
-    draw = np.random.default_rng(7)
-    values = draw.normal(size=(3_000, 3)) * 2
-    truth = draw.random(3_000) < predict(values, np.array([-1.0, 2.0, 1.0, 0.0]))
-    guesses = predict(values, np.array([0.0, 1.0, 1.0, 1.0]))
-    seen = []
-    for count in (20, 200):
-        fit = learn(values, guesses, np.arange(count), truth[:count])
-        found = predict(values, fit.weights)[count:] >= 0.5
-        right = np.count_nonzero(found & truth[count:])
-        outlook = look_ahead(values[count:], fit, found, 0.5)
-        seen.append(outlook)
-    assert outlook.precision[1] <= right / found.sum() <= outlook.precision[2]
-    assert outlook.recall[1] <= right / truth[count:].sum() <= outlook.recall[2]
-    widths = [one.precision[2] - one.precision[1] for one in seen]
-    assert widths[1] < widths[0]
-    assert seen[1].doubtful < seen[0].doubtful
 
 
 def test_missing_fields_say_nothing() -> None:
