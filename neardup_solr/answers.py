@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -21,8 +21,10 @@ from neardup_solr.arguments import Judgement
 from neardup_solr.clusters import Partition
 from neardup_solr.errors import SourceError, counted
 from neardup_solr.progress import LOG
-from neardup_solr.records import id_problem, ordered
+from neardup_solr.records import AnyId, id_problem, ordered
 from neardup_solr.text.normalize import md5, normalize
+
+DocumentKey = tuple[int, AnyId]  # a document: its side, 0 or 1, and its id
 
 SAME, DIFFERENT, UNSURE = JUDGEMENTS = get_args(Judgement)
 BLANK = ("", "nan", "none", "<na>")  # a cell that nobody has filled
@@ -250,3 +252,80 @@ def set_aside(
             is_obeyed = answer.answer == UNSURE or partition.separate(one, other)
         if not is_obeyed:
             yield answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """The answers that a run was given, each the latest about its pair, by what became of them.
+
+    `obeyed` ones said same or different; `unsure` ones change nothing; those `set_aside` contradict
+    newer ones. The texts of `changed` ones are others by now, and the documents of `gone` ones are
+    not there, or have no words: neither is obeyed. `same` and `different` are the pairs that were
+    judged so, by side and id, if both documents have a near-duplicate.
+    """
+
+    obeyed: tuple[Answer, ...] = ()
+    unsure: tuple[Answer, ...] = ()
+    set_aside: tuple[Answer, ...] = ()
+    changed: tuple[Answer, ...] = ()
+    gone: tuple[Answer, ...] = ()
+    same: frozenset[tuple[DocumentKey, DocumentKey]] = field(default=frozenset(), repr=False)
+    different: frozenset[tuple[DocumentKey, DocumentKey]] = field(default=frozenset(), repr=False)
+
+    def __str__(self) -> str:
+        more = "".join(f", {len(ones):,} {what}" for ones, what, _ in self._refused())
+        return f"{counted(len(self.obeyed), 'answer')} obeyed{more}"
+
+    def warn(self) -> None:
+        """Log which answers are not obeyed, and why."""
+        for ones, _, why in self._refused():
+            answers = counted(len(ones), "answer is", "answers are")
+            pair = f"{ones[0].id} – {ones[0].other_id}"
+            LOG.warning("%s not obeyed, %s (such as %s)", answers, why, pair)
+
+    def _refused(self) -> Iterator[tuple[tuple[Answer, ...], str, str]]:
+        """Give the answers that are not obeyed, with a word and a sentence about them."""
+        for ones, what, why in (
+            (self.set_aside, "set aside", "because newer ones contradict: neardup answer --list"),
+            (self.changed, "about other texts",
+             "about texts that have changed since: answer again"),
+            (self.gone, "about documents that are not there",
+             "about documents that are not there, or have no words"),
+        ):  # fmt: skip
+            if ones:
+                yield ones, what, why
+
+
+CHANGED, GONE = "changed", "gone"
+
+
+def place_answers(
+    latest: Iterable[Answer],
+    locate: Callable[[Answer], tuple[Any, Any] | str],
+    partition: Partition | None = None,
+) -> tuple[list[tuple[Answer, Any, Any]], Answered]:
+    """Find the answers that hold, with their two documents, and what became of all of them.
+
+    `locate` gives the documents of an answer, or CHANGED or GONE. Which are the same and which are
+    not is put into the `partition`. Those that are not obeyed are logged.
+    """
+    placed: list[tuple[Answer, Any, Any]] = []
+    refused: dict[str, list[Answer]] = {CHANGED: [], GONE: []}
+    for answer in latest:
+        ends = locate(answer)
+        if isinstance(ends, str):
+            refused[ends].append(answer)
+        else:
+            placed.append((answer, *ends))
+    aside = tuple(set_aside(placed, partition))
+    excluded = {*aside}
+    held = [one for one in placed if one[0] not in excluded]
+    answered = Answered(
+        obeyed=tuple(one for one, *_ in held if one.answer != UNSURE),
+        unsure=tuple(one for one, *_ in held if one.answer == UNSURE),
+        set_aside=aside,
+        changed=tuple(refused[CHANGED]),
+        gone=tuple(refused[GONE]),
+    )
+    answered.warn()
+    return held, answered

@@ -3,6 +3,8 @@
 Classes that a program makes or catches, such as Settings and SourceError, are `nd`'s own.
 """
 
+from neardup_solr.answers import Answered as Answered
+from neardup_solr.answers import DocumentKey as DocumentKey
 from neardup_solr.arguments import Action as Action
 from neardup_solr.arguments import By as By
 from neardup_solr.arguments import Family as Family
@@ -50,8 +52,6 @@ from neardup_solr.sources import SourceLike as SourceLike
 from neardup_solr.templates import Template as Template
 from neardup_solr.text.diff import Change as Change
 from neardup_solr.text.diff import Words as Words
-from neardup_solr.verbs.duplicates.answers import Answered as Answered
-from neardup_solr.verbs.duplicates.answers import DocumentKey as DocumentKey
 from neardup_solr.verbs.duplicates.clean_file import Unique as Unique
 from neardup_solr.verbs.duplicates.inputs import Compared as Compared
 from neardup_solr.verbs.duplicates.previous_run import Changes as Changes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -12,65 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.answers import (
+    CHANGED,
     DIFFERENT,
+    GONE,
     JUDGEMENTS,
     SAME,
-    UNSURE,
     Answer,
+    Answered,
     choose_latest,
     hash_text,
-    set_aside,
+    place_answers,
 )
 from neardup_solr.clusters import components
-from neardup_solr.errors import counted
 from neardup_solr.measures.arrays import Pairs, number_pairs
-from neardup_solr.progress import LOG
-from neardup_solr.records import AnyId
 from neardup_solr.verbs.duplicates.inputs import AT_ONCE, Gathered
-
-DocumentKey = tuple[int, AnyId]  # a document: its side, 0 or 1, and its id
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """The answers that a run was given, each the latest about its pair, by what became of them.
-
-    `obeyed` ones said same or different; `unsure` ones change nothing; those `set_aside` contradict
-    newer ones. The texts of `changed` ones are others by now, and the documents of `gone` ones are
-    not there, or have no words: neither is obeyed. `same` and `different` are the pairs that were
-    judged so, by side and id, if both documents have a near-duplicate.
-    """
-
-    obeyed: tuple[Answer, ...] = ()
-    unsure: tuple[Answer, ...] = ()
-    set_aside: tuple[Answer, ...] = ()
-    changed: tuple[Answer, ...] = ()
-    gone: tuple[Answer, ...] = ()
-    same: frozenset[tuple[DocumentKey, DocumentKey]] = field(default=frozenset(), repr=False)
-    different: frozenset[tuple[DocumentKey, DocumentKey]] = field(default=frozenset(), repr=False)
-
-    def __str__(self) -> str:
-        more = "".join(f", {len(ones):,} {what}" for ones, what, _ in self._refused())
-        return f"{counted(len(self.obeyed), 'answer')} obeyed{more}"
-
-    def warn(self) -> None:
-        """Log which answers are not obeyed, and why."""
-        for ones, _, why in self._refused():
-            answers = counted(len(ones), "answer is", "answers are")
-            pair = f"{ones[0].id} – {ones[0].other_id}"
-            LOG.warning("%s not obeyed, %s (such as %s)", answers, why, pair)
-
-    def _refused(self) -> Iterator[tuple[tuple[Answer, ...], str, str]]:
-        """Give the answers that are not obeyed, with a word and a sentence about them."""
-        for ones, what, why in (
-            (self.set_aside, "set aside", "because newer ones contradict: neardup answer --list"),
-            (self.changed, "about other texts",
-             "about texts that have changed since: answer again"),
-            (self.gone, "about documents that are not there",
-             "about documents that are not there, or have no words"),
-        ):  # fmt: skip
-            if ones:
-                yield ones, what, why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,18 +67,13 @@ def find_answered(gathered: Gathered) -> RowAnswers:
     hashes = _hash_texts(
         gathered, sorted({row for id, hash in ends if hash for row in rows.get(id, ())})
     )
-    placed: list[tuple[Answer, int, int]] = []
-    refused: dict[bool, list[Answer]] = {True: [], False: []}  # by whether the documents are there
-    for answer in latest:
+
+    def locate(answer: Answer) -> tuple[int, int] | str:
         places = list(_find_places(answer, rows, gathered))
         near = next((pair for pair in places if _agrees(answer, *pair, hashes)), None)
-        if near:
-            placed.append((answer, *near))
-        else:
-            refused[bool(places)].append(answer)
-    aside = list(set_aside(placed))
-    excluded = {*aside}
-    held = [one for one in placed if one[0] not in excluded]
+        return near or (CHANGED if places else GONE)
+
+    held, answered = place_answers(latest, locate)
     pairs = {
         word: np.unique(
             np.sort(np.array([own for one, *own in held if one.answer == word], np.uint32)
@@ -132,14 +82,6 @@ def find_answered(gathered: Gathered) -> RowAnswers:
         for word in JUDGEMENTS
     }  # fmt: skip
     groups = components(len(gathered), pairs[SAME])
-    answered = Answered(
-        obeyed=tuple(one for one, *_ in held if one.answer != UNSURE),
-        unsure=tuple(one for one, *_ in held if one.answer == UNSURE),
-        set_aside=tuple(aside),
-        changed=tuple(refused[True]),
-        gone=tuple(refused[False]),
-    )
-    answered.warn()
     apart = _number(groups[pairs[DIFFERENT]])
     return RowAnswers(pairs=pairs, answered=answered, groups=groups, apart=apart)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import clusters
-from neardup_solr.answers import DIFFERENT, SAME
+from neardup_solr.answers import DIFFERENT, SAME, Answered, DocumentKey
 from neardup_solr.arguments import Linkage
 from neardup_solr.clusters import LENGTH, Labels, Rule, Similarities, components
 from neardup_solr.errors import SettingsError
@@ -31,7 +31,6 @@ from neardup_solr.records import (
 )
 from neardup_solr.templates import FEWEST, Template, choose_doubtful, find_template
 from neardup_solr.threads import gc_disabled
-from neardup_solr.verbs.duplicates.answers import Answered, DocumentKey
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
 from neardup_solr.verbs.duplicates.inputs import AT_ONCE, Gathered
 

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
+from neardup_solr.answers import Answered, DocumentKey
 from neardup_solr.arguments import (
     Linkage,
     PairMeasure,
@@ -38,7 +39,6 @@ from neardup_solr.settings import Settings
 from neardup_solr.sources import is_collection, is_for_excel, paths_of, shown_name
 from neardup_solr.templates import FEWEST, Template
 from neardup_solr.text.normalize import normalize
-from neardup_solr.verbs.duplicates.answers import Answered, DocumentKey
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
 from neardup_solr.verbs.duplicates.group import (
     Grouped,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from neardup_solr.answers import DIFFERENT, SAME
+from neardup_solr.answers import DIFFERENT, SAME, Answered
 from neardup_solr.arguments import require
 from neardup_solr.errors import SourceError
 from neardup_solr.files import check_apart, check_place, write_lines
@@ -21,7 +21,7 @@ from neardup_solr.measures.model import Model, ModelMatcher
 from neardup_solr.memory import Spill
 from neardup_solr.sources import paths_of
 from neardup_solr.verbs.duplicates import Options, choose_way
-from neardup_solr.verbs.duplicates.answers import Answered, find_answered
+from neardup_solr.verbs.duplicates.answers import find_answered
 from neardup_solr.verbs.duplicates.compare import find_candidates, find_copies, make_records
 from neardup_solr.verbs.duplicates.inputs import gather
 

@@ -18,7 +18,7 @@ from neardup_solr.reports.rows import Columns, beside
 from neardup_solr.reports.tables import Table
 
 if TYPE_CHECKING:
-    from neardup_solr.verbs.duplicates.answers import Answered
+    from neardup_solr.answers import Answered
 
 ACTIONS: tuple[Action, ...] = get_args(Action)
 ALLOW, TAG, HOLD, REJECT = ACTIONS

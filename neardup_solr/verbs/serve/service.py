@@ -49,7 +49,7 @@ from neardup_solr.verbs.gate.write import FAILED, make_match
 from neardup_solr.verbs.search import search
 
 if TYPE_CHECKING:
-    from neardup_solr.verbs.verdicts import Verdicts
+    from neardup_solr.verbs.gate.answered import Verdicts
 
 RETRY = Retry(attempts=2, seconds=1.0)  # a client that waits is told soon that Solr is away
 ANSWER_SECONDS = 5.0  # for Solr's answer
