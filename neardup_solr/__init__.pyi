@@ -1,4 +1,6 @@
 from neardup_solr import types as types
+
+__version__: str
 from neardup_solr.answers import Answer as Answer
 from neardup_solr.arguments import Source as Source
 from neardup_solr.checkpoint import Letter as Letter
@@ -76,6 +78,5 @@ from neardup_solr.verbs.strip import strip as strip
 from neardup_solr.verbs.tune import solve as solve
 from neardup_solr.verbs.tune import tune as tune
 
-__version__: str
 __all__: list[str]
 _PLACES: dict[str, str]

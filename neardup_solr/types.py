@@ -3,73 +3,53 @@
 Classes that a program makes or catches, such as Settings and SourceError, are `nd`'s own.
 """
 
-from neardup_solr.answers import Answered as Answered
-from neardup_solr.answers import DocumentKey as DocumentKey
-from neardup_solr.arguments import Action as Action
-from neardup_solr.arguments import By as By
-from neardup_solr.arguments import Family as Family
-from neardup_solr.arguments import Frame as Frame
-from neardup_solr.arguments import Id as Id
-from neardup_solr.arguments import Judgement as Judgement
-from neardup_solr.arguments import Kind as Kind
-from neardup_solr.arguments import Linkage as Linkage
-from neardup_solr.arguments import MeasureName as MeasureName
-from neardup_solr.arguments import OneOrMore as OneOrMore
-from neardup_solr.arguments import OnRepeat as OnRepeat
-from neardup_solr.arguments import OnRepeatOrKeep as OnRepeatOrKeep
-from neardup_solr.arguments import PairMeasure as PairMeasure
-from neardup_solr.arguments import Per as Per
-from neardup_solr.arguments import StoredMeasure as StoredMeasure
-from neardup_solr.arguments import TableOf as TableOf
-from neardup_solr.arguments import Way as Way
-from neardup_solr.arguments import Which as Which
-from neardup_solr.measures import Limits as Limits
-from neardup_solr.measures.aligned import Aligned as Aligned
-from neardup_solr.measures.aligned import Frequencies as Frequencies
-from neardup_solr.measures.equality import Equality as Equality
-from neardup_solr.measures.fields import Evidence as Evidence
-from neardup_solr.measures.fields import FieldKind as FieldKind
-from neardup_solr.measures.fields import Weight as Weight
-from neardup_solr.measures.fields import Weights as Weights
-from neardup_solr.measures.model import Model as Model
-from neardup_solr.minhash.plans import Choice as Choice
-from neardup_solr.minhash.plans import Demand as Demand
-from neardup_solr.minhash.plans import Plan as Plan
-from neardup_solr.minhash.sign import Signature as Signature
-from neardup_solr.minhash.signature import Estimate as Estimate
-from neardup_solr.minhash.signature import Values as Values
-from neardup_solr.progress import OnError as OnError
-from neardup_solr.progress import OnProgress as OnProgress
-from neardup_solr.records import AnyId as AnyId
-from neardup_solr.records import Borderline as Borderline
-from neardup_solr.records import Entry as Entry
-from neardup_solr.records import Member as Member
-from neardup_solr.records import Removed as Removed
-from neardup_solr.reports.rows import Columns as Columns
-from neardup_solr.solr.credentials import Connection as Connection
-from neardup_solr.solr.names import Names as Names
-from neardup_solr.sources import SourceLike as SourceLike
-from neardup_solr.templates import Template as Template
-from neardup_solr.text.diff import Change as Change
-from neardup_solr.text.diff import Words as Words
-from neardup_solr.verbs.duplicates.clean_file import Unique as Unique
-from neardup_solr.verbs.duplicates.inputs import Compared as Compared
-from neardup_solr.verbs.duplicates.previous_run import Changes as Changes
-from neardup_solr.verbs.duplicates.training import Influence as Influence
-from neardup_solr.verbs.duplicates.training import Training as Training
-from neardup_solr.verbs.evaluate import KnownPairs as KnownPairs
-from neardup_solr.verbs.evaluate import Point as Point
-from neardup_solr.verbs.evaluate import SomePairs as SomePairs
-from neardup_solr.verbs.evaluate import Sweep as Sweep
-from neardup_solr.verbs.evaluate.answers import AnswerSheet as AnswerSheet
-from neardup_solr.verbs.evaluate.answers import IdPair as IdPair
-from neardup_solr.verbs.evaluate.answers import Share as Share
-from neardup_solr.verbs.explain.facts import Facts as Facts
-from neardup_solr.verbs.explain.facts import Measured as Measured
-from neardup_solr.verbs.explain.facts import Route as Route
-from neardup_solr.verbs.explain.facts import Subject as Subject
-from neardup_solr.verbs.gate.policy import Decisions as Decisions
-from neardup_solr.verbs.lint.growth import Growth as Growth
-from neardup_solr.verbs.lint.rules import Finding as Finding
-from neardup_solr.verbs.review import Reviewed as Reviewed
-from neardup_solr.verbs.review.questions import Tally as Tally
+from importlib import import_module
+
+# The names by the module that has them, see __init__.py.
+_MODULES = {
+    "answers": "Answered DocumentKey",
+    "arguments": (
+        "Action By Family Frame Id Judgement Kind Linkage MeasureName OneOrMore OnRepeat "
+        "OnRepeatOrKeep PairMeasure Per StoredMeasure TableOf Way Which"
+    ),
+    "measures": "Limits",
+    "measures.aligned": "Aligned Frequencies",
+    "measures.equality": "Equality",
+    "measures.fields": "Evidence FieldKind Weight Weights",
+    "measures.model": "Model",
+    "minhash.plans": "Choice Demand Plan",
+    "minhash.sign": "Signature",
+    "minhash.signature": "Estimate Values",
+    "progress": "OnError OnProgress",
+    "records": "AnyId Borderline Entry Member Removed",
+    "reports.rows": "Columns",
+    "solr.credentials": "Connection",
+    "solr.names": "Names",
+    "sources": "SourceLike",
+    "templates": "Template",
+    "text.diff": "Change Words",
+    "verbs.duplicates.clean_file": "Unique",
+    "verbs.duplicates.inputs": "Compared",
+    "verbs.duplicates.previous_run": "Changes",
+    "verbs.duplicates.training": "Influence Training",
+    "verbs.evaluate": "KnownPairs Point SomePairs Sweep",
+    "verbs.evaluate.answers": "AnswerSheet IdPair Share",
+    "verbs.explain.facts": "Facts Measured Route Subject",
+    "verbs.gate.policy": "Decisions",
+    "verbs.lint.growth": "Growth",
+    "verbs.lint.rules": "Finding",
+    "verbs.review": "Reviewed",
+    "verbs.review.questions": "Tally",
+}
+_PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
+__all__ = list(_PLACES)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'neardup_solr.types' has no attribute {name!r}")
+    return getattr(import_module(f"neardup_solr.{_PLACES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -8,6 +8,7 @@ import re
 import shutil
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -43,9 +44,10 @@ def test_every_command_in_the_readme_exists() -> None:
     assert len(named) >= 5
 
 
-def test_all_is_what_is_public() -> None:
-    """The stub (scripts/stub) has the names of `__all__` from their modules, each documented."""
-    tree = ast.parse(Path(nd.__file__).with_suffix(".pyi").read_text())
+@pytest.mark.parametrize("module", [nd, nd.types])
+def test_all_is_what_is_public(module: Any) -> None:
+    """The stub (scripts/stub) has the names of `__all__` from their modules."""
+    tree = ast.parse(Path(module.__file__).with_suffix(".pyi").read_text())
     typed = {
         alias.asname: str(one.module).removeprefix("neardup_solr.")
         for one in ast.walk(tree)
@@ -53,10 +55,14 @@ def test_all_is_what_is_public() -> None:
         for alias in one.names
         if alias.name == alias.asname  # without `as` no type checker takes a name as public
     }
-    assert typed == nd._PLACES
-    assert list(nd._PLACES) == nd.__all__
-    for name in nd.__all__:
-        assert inspect.getdoc(getattr(nd, name)), name
+    assert typed == module._PLACES
+    assert list(module._PLACES) == module.__all__
+
+
+@pytest.mark.parametrize("name", nd.__all__)
+def test_what_is_public_is_documented(name: str) -> None:
+    """Each public name has a docstring."""
+    assert inspect.getdoc(getattr(nd, name))
 
 
 @pytest.mark.parametrize("name", [name for name in nd.__all__ if name.islower()])

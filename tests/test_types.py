@@ -80,7 +80,7 @@ def test_whatever_users_hold_can_be_imported() -> None:
                         waiting.append(held[name])
     names = held.keys() - NOT_FOR_USERS - set(nd.__all__)
     assert len(names) > 30
-    assert names == {name for name in vars(nd.types) if not name.startswith("_")}
+    assert names == {*nd.types.__all__}
     for name in names:
         assert getattr(nd.types, name) is held[name], name
 
@@ -88,5 +88,5 @@ def test_whatever_users_hold_can_be_imported() -> None:
 def test_each_type_is_on_a_page() -> None:
     """The reference has classes and choices, and docs/library.md what stands for other types."""
     text = library.types_page() + (ROOT / "docs" / "library.md").read_text("utf-8")
-    for name in vars(nd.types):
+    for name in nd.types.__all__:
         assert name.startswith("_") or f"| `{name}` |" in text or f"## {name}\n" in text, name

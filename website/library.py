@@ -62,7 +62,7 @@ def page(group: str) -> str:
 
 def types_page() -> str:
     """A page of the reference: the choices of `nd.types`, then all about each of its classes."""
-    kinds = {name: kind for name, kind in vars(nd.types).items() if not name.startswith("_")}
+    kinds = {name: getattr(nd.types, name) for name in nd.types.__all__}
     rows = [
         f"| `{name}` | {', '.join(f'`{choice!r}`' for choice in typing.get_args(kind))} |"
         for name, kind in sorted(kinds.items())

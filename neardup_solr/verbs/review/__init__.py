@@ -38,9 +38,14 @@ from neardup_solr.verbs.answer import find_name, open_answers, read_from
 from neardup_solr.verbs.columns import fill_in
 from neardup_solr.verbs.duplicates import Duplicates, Options, find_duplicates
 from neardup_solr.verbs.duplicates.inputs import Compared
-from neardup_solr.verbs.review.doubts import compare_by_all, find_doubts, read_texts
 from neardup_solr.verbs.review.page import make_bar, make_end, make_question
-from neardup_solr.verbs.review.questions import Questions, Tally
+from neardup_solr.verbs.review.questions import (
+    Questions,
+    Tally,
+    compare_by_all,
+    find_doubts,
+    read_texts,
+)
 from neardup_solr.web import bind
 
 REACH, REACH_BY_FIELDS = 0.1, 0.499  # below the threshold; few probabilities are about a half
