@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from fields import SETS, THREADS, Records, make_columns, prepare
+from fields import SETS, THREADS, Records, join_values, make_columns, prepare
 from lib import results
 from numpy.typing import NDArray
 
@@ -34,7 +34,7 @@ from neardup_solr.clusters import Partition
 from neardup_solr.measures import model
 from neardup_solr.measures.aligned import frequencies
 from neardup_solr.measures.arrays import Pairs
-from neardup_solr.measures.fields import LEAST_PROBABILITY, RecordMatcher, join_values, parse_fields
+from neardup_solr.measures.fields import LEAST_PROBABILITY, RecordMatcher, parse_fields
 from neardup_solr.measures.model import Model, ModelMatcher
 from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize

@@ -16,7 +16,7 @@ import csv
 import os
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import combinations, product
@@ -30,14 +30,13 @@ from numpy.typing import NDArray
 from neardup_solr.candidates import all_candidates
 from neardup_solr.candidates.by_word import DEFAULT, word_candidates
 from neardup_solr.measures import fields
-from neardup_solr.measures.aligned import ALIGNED
+from neardup_solr.measures.aligned import ALIGNED, compare_records, frequencies
 from neardup_solr.measures.arrays import Pairs, Similarities
 from neardup_solr.measures.fields import (
     FieldColumn,
     Weight,
+    as_text,
     compare_fields,
-    compare_whole,
-    join_values,
     learn_weights,
     make_column,
     match_fields,
@@ -159,6 +158,17 @@ SETS: dict[str, tuple[Callable[[], Records], tuple[str, ...]]] = {
 }  # fmt: skip
 
 
+def join_values(columns: Sequence[Iterable[object]]) -> list[str]:
+    """Join the values of each record to a text."""
+    return [" ".join(filter(None, map(as_text, row))) for row in zip(*columns, strict=True)]
+
+
+def compare_whole(texts: Sequence[str], pairs: Pairs) -> Similarities:
+    """Compute the similarity of whole records by `aligned`."""
+    forms = list(map(normalize, texts))
+    return compare_records(forms, pairs, frequencies(forms), threads=THREADS)
+
+
 def prepare(records: Records, named: Sequence[str]) -> Prepared:
     """Find the candidates as `duplicates` does by `aligned`, and compare the whole records."""
     texts = join_values(list(records.values.values()))
@@ -171,7 +181,7 @@ def prepare(records: Records, named: Sequence[str]) -> Prepared:
     return Prepared(
         columns=make_columns(records, named),
         pairs=pairs,
-        similarities=compare_whole(texts, pairs, threads=THREADS),
+        similarities=compare_whole(texts, pairs),
         is_known=np.isin(pairs[:, 0].astype(np.int64) * len(forms) + pairs[:, 1], known),
         known=len(records.known),
         way=way,
@@ -310,7 +320,7 @@ def measure_cost(records: int) -> dict[str, Any]:
     whole, own = [], []
     for _ in range(3):
         started = time.process_time()
-        similarities = compare_whole(texts, pairs, threads=THREADS)
+        similarities = compare_whole(texts, pairs)
         whole.append(time.process_time() - started)
         started = time.process_time()
         columns = make_columns(invented, named)

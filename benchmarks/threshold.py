@@ -18,7 +18,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from fields import SETS, THREADS, Records, prepare
+from fields import SETS, THREADS, Records, join_values, prepare
 from lib import results
 from numpy.typing import NDArray
 
@@ -26,7 +26,6 @@ from neardup_solr.arguments import MeasureName
 from neardup_solr.clusters import count_open_wedges
 from neardup_solr.measures import Comparer, Limits, floor, measure_named
 from neardup_solr.measures.aligned import frequencies
-from neardup_solr.measures.fields import join_values
 from neardup_solr.records import BORDER, DENSE, FEWEST, OPEN, Borderline
 from neardup_solr.text.normalize import normalize
 

@@ -170,7 +170,7 @@ def require_choice(name: str, given: object, choices: Collection[str]) -> None:
 def _no_choice(name: str, given: object, choices: Collection[str]) -> ArgumentError:
     near = _nearest(str(given), choices)
     meant = f"did you mean {near!r}? Choose one of" if near else "choose one of"
-    said = repr(given) if isinstance(given, str) else shown(given)
+    said = repr(given) if isinstance(given, str) else describe(given)
     return ArgumentError(f"`{name}` cannot be {said}", f"{meant} {', '.join(choices)}")
 
 
@@ -320,7 +320,7 @@ def _refusal(name: str, value: object, hint: Any, swapped: str | None) -> Argume
     if listed and isinstance(wrong, str):
         return _no_choice(name, wrong, list(dict.fromkeys(chain.from_iterable(listed))))
     wanted = " or ".join(dict.fromkeys(map(_describe_kind, kinds)))
-    given = shown(value) if wrong is value else f"{shown(value)} with {shown(wrong)}"
+    given = describe(value) if wrong is value else f"{describe(value)} with {describe(wrong)}"
     step = f"swap it and `{swapped}`" if swapped else _next_step(name, wrong, kinds)
     return ArgumentError(f"`{name}` has to be {wanted}, not {given}", step)
 
@@ -335,7 +335,7 @@ def _describe_kind(kind: Any) -> str:
     return f"a list of {'paths' if 'Path' in names else _SEVERAL.get(names[0], f'{names[0]}s')}"
 
 
-def shown(value: object) -> str:
+def describe(value: object) -> str:
     """Describe a value in a message."""
     if value is None:
         return "None"

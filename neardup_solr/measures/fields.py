@@ -42,7 +42,6 @@ from neardup_solr.measures.aligned import (
     ALIGNED,
     Frequencies,
     compare_records,
-    frequencies,
     split_words,
 )
 from neardup_solr.measures.arrays import Pairs, Similarities, number_pairs, pairs_of
@@ -312,11 +311,6 @@ def make_column(
         problem=problem,
         sample=sample,
     )
-
-
-def join_values(columns: Sequence[Iterable[object]]) -> list[str]:
-    """Join the values of each record to the text that its signature and candidates come from."""
-    return [" ".join(filter(None, map(as_text, row))) for row in zip(*columns, strict=True)]
 
 
 def as_text(value: object) -> str:
@@ -806,12 +800,6 @@ def _log(rates: Table) -> Table:
     """Compute logarithms, 0 for levels that a kind does not have."""
     found: Table = np.log(np.where(rates > 0.0, rates, 1.0))
     return found
-
-
-def compare_whole(texts: Sequence[str], pairs: Pairs, *, threads: int = 1) -> Similarities:
-    """Compute the similarity of whole records by `aligned`, of the texts of `join_values`."""
-    forms = list(map(normalize, texts))
-    return compare_records(forms, pairs, frequencies(forms), threads=threads)
 
 
 # Whole records are prepared and compared as `aligned` does; whoever has their fields goes on.

@@ -11,7 +11,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from neardup_solr.arguments import require, shown
+from neardup_solr.arguments import describe, require
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.minhash.sign import Signature, hash_bands
 from neardup_solr.settings import Settings
@@ -58,7 +58,7 @@ def decode(encoded: str) -> Signature:
 
     Raises SettingsError if the string is not one, ArgumentError if it is no string.
     """
-    require(isinstance(encoded, str), f"`encoded` cannot be {shown(encoded)}", _ENCODED)
+    require(isinstance(encoded, str), f"`encoded` cannot be {describe(encoded)}", _ENCODED)
     return np.frombuffer(_decode_bytes(encoded), dtype="<u4").astype(np.uint32)
 
 
@@ -114,7 +114,7 @@ def estimate_jaccard(
     """
     for name, given in (("signatures", signatures), ("others", others)):
         is_array = isinstance(given, np.ndarray) and given.ndim > 0
-        require(is_array, f"`{name}` cannot be {shown(given)}", "give what `decode` gives")
+        require(is_array, f"`{name}` cannot be {describe(given)}", "give what `decode` gives")
     deviations = _compute_deviations(level)
     hashes = signatures.shape[-1]
     shape = _broadcast(signatures.shape[:-1], others.shape[:-1])
@@ -191,7 +191,7 @@ def _read_sizes(name: str, given: ArrayLike) -> Values:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise ArgumentError(
-            f"`{name}` has to be numbers, not {shown(given)}",
+            f"`{name}` has to be numbers, not {describe(given)}",
             "give the number of shingles of each set",
         ) from None
 
@@ -202,6 +202,7 @@ def _compute_deviations(level: float) -> float:
 
     if not (isinstance(level, Real) and 0 < level < 1):
         raise ArgumentError(
-            f"`level` cannot be {shown(level)}", "give a number between 0 and 1, such as 0.95"
+            f"`level` cannot be {describe(level)}",
+            "give a number between 0 and 1, such as 0.95",
         )
     return NormalDist().inv_cdf((1 + level) / 2)

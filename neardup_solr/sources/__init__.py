@@ -388,6 +388,16 @@ def read_rows(source: SourceLike, *, reading: Reading, most: int) -> list[dict[A
     return rows
 
 
+def lacking(
+    source: Any, id: str, refused: Mapping[str | None, RecordError], what: str = "record"
+) -> RecordError | SourceError:
+    """Make the error that a source has no record of an id, or that its record was refused."""
+    paths = paths_of(source)
+    name = "the documents" if paths is None else shown_name(paths)
+    missing = SourceError(name, f"there is no {what} with the id {id!r}", "check the id")
+    return refused.get(id, missing)
+
+
 def format_of(source: SourceLike, *, reading: Reading) -> str:
     """The format of a source: that of its files, or "parts" if they have several.
 

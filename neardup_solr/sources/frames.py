@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import Any, Final
 
+from neardup_solr.arguments import describe
 from neardup_solr.errors import ArgumentError, RecordError, counted
 from neardup_solr.records import Document, find_problem
 from neardup_solr.sources.arrow import first_line, read_arrow
@@ -56,7 +57,7 @@ def read_memory(given: Any, source: Opened) -> Iterator[Piece]:
         return _read_mapping(given, source)
     is_iterable = hasattr(given, "__iter__") and not hasattr(given, "read")
     if not is_iterable or isinstance(given, bytes | bytearray):
-        raise ArgumentError(f"{_article(given)} is not a source", WHAT_MAY_BE)
+        raise ArgumentError(f"{describe(given)} is not a source", WHAT_MAY_BE)
     return _read_iterable(given, source)
 
 
@@ -222,7 +223,7 @@ def _batches(given: Any, source: Opened) -> Any:
         table = from_dataframe(given)
         return table.to_reader()
     except (pyarrow.ArrowException, TypeError, ValueError) as error:
-        what = f"{_article(given)} has no columns ({first_line(error)})"
+        what = f"{describe(given)} has no columns ({first_line(error)})"
         raise ArgumentError(what, WHAT_MAY_BE) from error
 
 
@@ -240,7 +241,7 @@ def _read_mapping(given: Any, source: Opened) -> Iterator[Record]:
     for place, part in zip(places, parts, strict=True):
         if isinstance(part, str | bytes | Mapping) or not hasattr(part, "__len__"):
             raise source.error(
-                f"its column {names[place]!r} is {_article(part)}, not a list of values",
+                f"its column {names[place]!r} is {describe(part)}, not a list of values",
                 "give a list for each column; a single document is given as [(id, text)]",
             )
     lengths = {len(part) for part in parts}
@@ -310,7 +311,7 @@ def _kind(found: object) -> str:
 def _misfit(found: object, kind: str) -> str:
     if kind and _kind(found):
         return f"{_kind(found)}, but the first record is {kind}: give records of one kind"
-    return f"{_article(found)} is not a record: give (id, text), a dict or an nd.Document"
+    return f"{describe(found)} is not a record: give (id, text), a dict or an nd.Document"
 
 
 def _read_documents(records: Iterable[tuple[str, Any]], source: Opened) -> Iterator[Record]:
@@ -391,13 +392,3 @@ def _of_mapping(position: str, found: Any, reading: Reading) -> Found:
         record = as_columns(names, (found[name] for name in names))
         return position, RecordError(position, str(problem), record=record), b""
     return position, made, b""
-
-
-def _article(given: object) -> str:
-    """Name the class of something for a message."""
-    if given is None:
-        return "None"
-    kind = type(given)
-    module = kind.__module__.partition(".")[0]
-    name = kind.__name__ if module == "builtins" else f"{module}.{kind.__name__}"
-    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"

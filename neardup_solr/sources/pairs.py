@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from neardup_solr import records
-from neardup_solr.arguments import shown
+from neardup_solr.arguments import describe
 from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.progress import LOG
 from neardup_solr.sources import excel
@@ -37,7 +37,9 @@ def read_pairs(path: str | Path) -> list[tuple[str, str]]:
     or if a line is not a pair of two ids; ArgumentError if `path` is not a path.
     """
     if not isinstance(path, str | os.PathLike):
-        raise ArgumentError(f"`path` cannot be {shown(path)}", "give the path of a file of pairs")
+        raise ArgumentError(
+            f"`path` cannot be {describe(path)}", "give the path of a file of pairs"
+        )
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix == ".parquet":

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from neardup_solr.arguments import (
     checked,
+    describe,
     in_bytes,
     require,
     require_positive,
-    shown,
 )
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.files import home
@@ -119,7 +119,7 @@ def _java_home() -> Path:
 def require_frame(name: str, given: object) -> None:
     """Refuse what is no DataFrame of Spark, or one whose session has ended, by ArgumentError."""
     kind = import_sql().DataFrame
-    reason = f"`{name}` has to be a DataFrame of Spark, not {shown(given)}"
+    reason = f"`{name}` has to be a DataFrame of Spark, not {describe(given)}"
     require(isinstance(given, kind), reason, _made_of(given))
     _require_alive(given.sparkSession, f"the session of `{name}`")  # type: ignore[attr-defined]
 
@@ -127,7 +127,7 @@ def require_frame(name: str, given: object) -> None:
 def require_session(given: object) -> None:
     """Refuse what is no session of Spark, or one that has ended, by ArgumentError."""
     kind = import_sql().SparkSession
-    reason = f"`session` has to be a SparkSession, not {shown(given)}"
+    reason = f"`session` has to be a SparkSession, not {describe(given)}"
     require(isinstance(given, kind), reason, "give one, such as spark.local()")
     _require_alive(given, "`session`")
 

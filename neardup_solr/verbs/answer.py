@@ -279,20 +279,17 @@ def _read_texts(
     if source is None or not ids:
         return {}
     if isinstance(source, Collection):
-        found, name = source.texts(sorted(ids)), source.url
+        found = source.texts(sorted(ids))
     else:
         found, refused = _read_records(source, ids, reading)
-        paths = sources.paths_of(source)
-        name = "the documents" if paths is None else sources.shown_name(paths)
     gone: Sequence[str] = sorted({*ids} - found.keys())
     if gone and is_needed:
         if isinstance(source, Collection):
             raise DocumentNotFound(source.url, gone[0])
-        missing = SourceError(name, f"there is no record with the id {gone[0]!r}", "check the id")
-        raise refused.get(gone[0], missing)
+        raise sources.lacking(source, gone[0], refused)
     if gone:
-        LOG.warning("%s of answers not in %s (such as %s): their texts are not known",
-                    counted(len(gone), "document is", "documents are"), name, gone[0])  # fmt: skip
+        documents = counted(len(gone), "document of answers is", "documents of answers are")
+        LOG.warning("%s not there (such as %s): texts are not known", documents, gone[0])
     return found
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.arguments import checked, in_bytes, in_seconds, listed, shown
+from neardup_solr.arguments import checked, describe, in_bytes, in_seconds, listed
 from neardup_solr.errors import SettingsError
 from neardup_solr.settings import settings_of
 from neardup_solr.solr.collection import open_collection
@@ -333,7 +333,7 @@ def test_settings_check_on_their_own(name: str) -> None:
 def test_what_values_are() -> None:
     """In the words of messages."""
     given: list[Any] = [None, True, 5, 0.5, "a", b"a", [], object(), np.int8(3), Path("x")]
-    assert [shown(value) for value in given] == [
+    assert [describe(value) for value in given] == [
         "None", "True", "5", "0.5", "the text 'a'", "a bytes", "a list", "an object",
         repr(np.int8(3)), "a pathlib.PosixPath",
     ]  # fmt: skip

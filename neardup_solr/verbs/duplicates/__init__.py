@@ -25,9 +25,8 @@ from neardup_solr.arguments import (
     require_choice,
     require_positive,
 )
-from neardup_solr.candidates import Candidates
 from neardup_solr.clusters import ARRIVAL, LENGTH, LINKAGES, Rule, parse_rule
-from neardup_solr.errors import SourceError, TemplateError, counted
+from neardup_solr.errors import SourceError, TemplateError
 from neardup_solr.files import check_apart, check_place, is_inside
 from neardup_solr.measures import AUTO, Limits, Measure, measure_named, measure_of
 from neardup_solr.measures.equality import Equality, parse_equality
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
 WAYS: tuple[Way, ...] = get_args(Way)
 LITTLE = 10**9  # documents × characters of their texts
 ALIGNING = 10  # times as slow as other measures
-LONG_WORK = 10**10  # pairs of words to align: half a minute of a processor
 # What becomes of records whose id came before; those that fail are told as such.
 REPEATED = {
     "keep": "each counts, and its row comes to its id, as in 12@row7",
@@ -512,8 +510,6 @@ def _find(
         from neardup_solr.verbs.duplicates.answers import find_answered
 
         comparison = replace(comparison, answers=find_answered(gathered))
-    if options.compared_by.needs_frequencies:
-        _warn_of_long_texts(comparison, found)
     checkpoint = options.files.get("checkpoint")
     verified = comparison.verify(found.pairs, checkpoint=checkpoint, copies=found.copies)
     if options.mutual_best:
@@ -537,15 +533,6 @@ def _find(
             LOG.warning("the next run will compare all of this again: %s", error)
             result = replace(result, remembered=None)
     return result
-
-
-def _warn_of_long_texts(comparison: Comparison, found: Candidates) -> None:
-    """Log that aligning takes long, if it does: each word is compared with each of the other."""
-    words = comparison.median_words() or 0
-    if len(found.pairs) * words**2 > LONG_WORK:
-        LOG.warning("to align %s of texts of about %d words takes long; for such texts there are"
-                    " the measures words and jaccard",
-                    counted(len(found.pairs), "pair"), words)  # fmt: skip
 
 
 def _warn(gathered: Gathered) -> None:

@@ -166,17 +166,6 @@ class Comparison:
         met = (copies.count_pairs(near, most)[:, None] * shares).sum()
         return round(float(met) * len(self.gathered) / len(found.sample))
 
-    def median_words(self) -> int | None:
-        """Median number of words of a sample of documents, or None if texts are not compared.
-
-        Words are what stands between spaces.
-        """
-        if not (self.comparer.measure.needs_texts and len(self.gathered)):
-            return None
-        rows = np.linspace(0, len(self.gathered) - 1, min(len(self.gathered), SAMPLE))
-        texts = self.gathered.compared(np.unique(rows.astype(np.int64)).tolist())
-        return int(np.median([len(text.split()) for text in texts if text is not None] or [0]))
-
     def verify(
         self, pairs: Pairs, *, checkpoint: Path | None = None, copies: Copies | None = None
     ) -> Verified:

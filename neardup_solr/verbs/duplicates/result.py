@@ -76,8 +76,7 @@ class Duplicates:
     first 1,000 of them. `hot_keys` counts the band keys, shingles or words that more documents have
     than the cap, `beyond_cap` the pairs that share only such words, about, judged by a sample.
     `numeric` counts, about, the pairs whose texts differ in numbers alone.
-    `median_words` is the median number of words of a sample of the documents, None if texts were
-    not compared. `chosen` says why they are not compared by words, if no measure was named.
+    `chosen` says why they are not compared by words, if no measure was named.
     `settings` shaped the signatures. `measure`, `by` (how candidates are found),
     `min_similarity`, `max_distance`, `linkage`, `canonical`, `fq` and `same` are those that were
     used. `gaps` says what may be missing, such as documents that changed while they were read.
@@ -114,7 +113,6 @@ class Duplicates:
     same: tuple[str, ...] = ()
     beyond_cap: int = 0
     numeric: int = 0
-    median_words: int | None = None
     chosen: str = ""
     repeated: int = 0
     failed: int = 0
@@ -360,7 +358,6 @@ def make_result(
         same=listed(options.same),
         beyond_cap=comparison.count_beyond(found),
         numeric=comparison.count_numeric(verified),
-        median_words=comparison.median_words(),
         chosen=options.chosen,
         repeated=sum(side.repeated for side in sides),
         failed=sum(side.failures.count for side in sides),

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from neardup_solr.answers import choose_latest, parse_judgement, read_answers
-from neardup_solr.arguments import Frame, Per, checked, require, shown
+from neardup_solr.arguments import Frame, Per, checked, describe, require
 from neardup_solr.errors import ArgumentError, SourceError, counted
 from neardup_solr.minhash.signature import wilson
 from neardup_solr.progress import LOG
@@ -213,7 +213,7 @@ def id_pairs(name: str, pairs: Any) -> Iterator[IdPair]:
     elif isinstance(pairs, Frame):
         step = f"give `{name}` the columns id and other_id"
         pairs = pairs.to_numpy().tolist()
-    require(isinstance(pairs, Iterable), f"`{name}` cannot be {shown(pairs)}", step)
+    require(isinstance(pairs, Iterable), f"`{name}` cannot be {describe(pairs)}", step)
     for one in pairs:
         ids: Any = one
         if not isinstance(one, tuple | list):

@@ -12,7 +12,7 @@ import numpy as np
 from neardup_solr import sources
 from neardup_solr.arguments import Id, MeasureName, OneOrMore, PairMeasure, checked, require
 from neardup_solr.candidates.by_word import count_shared_words
-from neardup_solr.errors import DocumentNotFound, RecordError, SourceError
+from neardup_solr.errors import DocumentNotFound, RecordError
 from neardup_solr.measures import AUTO, Limits, choose_measure, measure_of
 from neardup_solr.measures.aligned import alignment, frequencies
 from neardup_solr.measures.equality import parse_equality
@@ -184,13 +184,8 @@ def _find_row(gathered: Gathered, id: str) -> int:
     found = [row for row, own in enumerate(known) if own == id or own.startswith(f"{id}@row")]
     if found:
         return known.index(id) if id in known else found[-1]
-    source = gathered.options.source
-    paths = None if isinstance(source, Collection) else sources.paths_of(source)
-    name = "the documents" if paths is None else sources.shown_name(paths)
-    reason = f"there is no record with words with the id {id!r}"
-    missing = SourceError(name, reason, "check the id")
     refused = {error.id: error for error in side.failures.first}
-    raise refused.get(id, missing)
+    raise sources.lacking(gathered.options.source, id, refused, "record with words")
 
 
 def _count_shared_words(
@@ -262,8 +257,5 @@ def _read_source(
             found[named] = replace(document, id=named)
     for id in ids:
         if id not in found:
-            paths = sources.paths_of(source)
-            name = "the documents" if paths is None else sources.shown_name(paths)
-            missing = SourceError(name, f"there is no record with the id {id!r}", "check the id")
-            raise refused.get(id, missing)
+            raise sources.lacking(source, id, refused)
     return found, sample, lengths, words

@@ -9,9 +9,7 @@ from typing import Any
 
 from neardup_solr.errors import counted
 from neardup_solr.measures import floor
-from neardup_solr.measures.aligned import ALIGNED
 from neardup_solr.measures.sets import CONTAINMENT
-from neardup_solr.measures.words import WORDS
 from neardup_solr.minhash.plans import percent
 from neardup_solr.reports.html import show_invisibles
 from neardup_solr.settings import WORD_CAP, Settings
@@ -34,9 +32,6 @@ def advise(found: Facts, *, is_candidate: bool) -> str:
         return f"To find it as a part of the other: duplicates --measure containment{wider}."
     if found.difference or not is_related(found):
         return ""
-    differs = found.measure == "words" and found.measured("words").similarity < WORDS.default
-    if differs and _measure_aligned(found) >= floor(ALIGNED.default):
-        return "To find it although words differ in spelling: duplicates --measure aligned."
     if is_candidate:
         return f"To find it, widen the limits:{limits}."
     if found.by == "words":  # a cap that lets a shared word make candidates
@@ -45,9 +40,7 @@ def advise(found: Facts, *, is_candidate: bool) -> str:
         return f"To find it: duplicates{limits} {way}."
     if found.fresh_bands:
         return ""
-    by = next((way.name for way in found.ways if way.is_there and way.shared), None)
-    search = f"search or report --by {by}{limits}, or " if by else ""
-    return f"To find it: {search}duplicates --by all{limits}, or other bands, by neardup tune."
+    return f"To find it: duplicates --by all{limits}, or other bands, by neardup tune."
 
 
 def is_related(found: Facts) -> bool:

@@ -1,6 +1,7 @@
 """Fields of records: kinds, levels, weights without answers, and records that say little."""
 
 import random
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from neardup_solr.candidates import all_candidates
 from neardup_solr.errors import ArgumentError
-from neardup_solr.measures.aligned import frequencies
+from neardup_solr.measures.aligned import compare_records, frequencies
+from neardup_solr.measures.arrays import Pairs, Similarities
 from neardup_solr.measures.fields import (
     FLOOR,
     LEVELS,
@@ -19,14 +21,14 @@ from neardup_solr.measures.fields import (
     FieldKind,
     FieldMatches,
     RecordMatcher,
+    as_text,
     compare_fields,
-    compare_whole,
-    join_values,
     make_column,
     make_sample,
     match_fields,
     parse_fields,
 )
+from neardup_solr.text.normalize import normalize
 
 KINDS: dict[str, FieldKind] = {"name": "text", "street": "text", "zip": "exact", "born": "date"}
 Rows = list[tuple[object, ...]]
@@ -58,6 +60,17 @@ def people(count: int, doubled: int, seed: int = 1) -> tuple[Rows, set[tuple[int
         pairs.add((at, len(rows)))
         rows.append(changed)
     return rows, pairs
+
+
+def join_values(columns: Sequence[Iterable[object]]) -> list[str]:
+    """Join the values of each record to a text."""
+    return [" ".join(filter(None, map(as_text, row))) for row in zip(*columns, strict=True)]
+
+
+def compare_whole(texts: Sequence[str], pairs: Pairs) -> Similarities:
+    """Compute the similarity of whole records by `aligned`."""
+    forms = list(map(normalize, texts))
+    return compare_records(forms, pairs, frequencies(forms), threads=1)
 
 
 def columns_of(values: Rows, kinds: dict[str, FieldKind]) -> list[FieldColumn]:

@@ -9,7 +9,7 @@ import pytest
 from neardup_solr.arguments import PairMeasure
 from neardup_solr.candidates import all_candidates
 from neardup_solr.measures.aligned import compare_records, frequencies
-from neardup_solr.measures.fields import RecordMatcher, join_values, match_fields
+from neardup_solr.measures.fields import RecordMatcher, match_fields
 from neardup_solr.measures.model import (
     LEAST_ALIKE,
     MEASURES,
@@ -27,7 +27,7 @@ from neardup_solr.measures.model import (
 )
 from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize
-from tests.unit.measures.test_fields import KINDS, columns_of, people
+from tests.unit.measures.test_fields import KINDS, columns_of, join_values, people
 
 
 def matcher_of(rows: list[tuple[object, ...]], *, with_fields: bool = True) -> ModelMatcher:

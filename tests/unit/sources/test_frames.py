@@ -249,13 +249,13 @@ def test_numbers_and_dates_are_text_among_several_columns() -> None:
 def test_records_of_another_kind_are_refused_one_by_one() -> None:
     """The first record says of what kind the others have to be."""
     good = [{"id": str(number), "text": "a"} for number in range(6)]
-    usable, said = errors([*good, ("7", "a"), None, "a text", 5, Document(id="8", text="a")])
+    usable, said = errors([*good, ("7", "a"), None, "a", 5, Document(id="8", text="a")])
     assert usable == [str(number) for number in range(6)]
     assert said == [
         "list, record 7: a pair, but the first record is a dict: give records of one kind",
         "list, record 8: None is not a record: give (id, text), a dict or an nd.Document",
-        "list, record 9: a str is not a record: give (id, text), a dict or an nd.Document",
-        "list, record 10: an int is not a record: give (id, text), a dict or an nd.Document",
+        "list, record 9: the text 'a' is not a record: give (id, text), a dict or an nd.Document",
+        "list, record 10: 5 is not a record: give (id, text), a dict or an nd.Document",
         "list, record 11: a Document, but the first record is a dict: give records of one kind",
     ]
     usable, said = errors(iter([None, ("1", "a"), ("2",), ("3", "a", "b"), {"id": "4"}]))
@@ -294,7 +294,7 @@ class Opened:
 
 REFUSED: dict[str, tuple[Any, str]] = {
     "none": (None, "None is not a source; give the path"),
-    "int": (5, "an int is not a source"),
+    "int": (5, "5 is not a source"),
     "bytes": (b"1 a", "a bytes is not a source"),
     "object": (object(), "an object is not a source"),
     "class": (pd.DataFrame, "the class DataFrame is not a source"),
@@ -303,8 +303,8 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "a_text": ("The quick brown fox", "give a text itself as"),
     "a_long_text": ("The quick brown fox\n" * 10_000, "cannot be read"),
     "strings": (["1 a", "2 b"], "no such file or folder; check the path; give a text itself as [("),
-    "numbers": ([1, 2], "an int is not a record"),
-    "record": ({"id": "1", "text": "a"}, "its column 'id' is a str, not a list of values"),
+    "numbers": ([1, 2], "1 is not a record"),
+    "record": ({"id": "1", "text": "a"}, "its column 'id' is the text '1', not a list of values"),
     "generators": ({"id": iter("1"), "text": ["a"]}, "not a list of values"),
     "ragged": ({"id": ["1", "2"], "text": ["a"]}, "differ in length: 'id' 2, 'text' 1"),
     "other_columns": ({"key": [1], "body": [""]}, "those there are: 'key', 'body'; name the right"),

@@ -198,7 +198,7 @@ def test_documents_that_are_gone_are_told(folder: Path, caplog: pytest.LogCaptur
     (folder / "pairs.csv").write_text("id,other_id,answer\n3,8,same\n")
     done = nd.import_answers("a.csv", "pairs.csv", answers="answers.jsonl")
     assert done.added == 1
-    assert "1 document is of answers not in a.csv (such as 8)" in caplog.text
+    assert "1 document of answers is not there (such as 8)" in caplog.text
     (noted,) = read_answers("answers.jsonl")
     assert (noted.hash == "", noted.other_hash) == (False, "")
 

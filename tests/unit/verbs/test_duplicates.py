@@ -346,20 +346,6 @@ def test_a_page_has_the_kept_columns(tmp_path: Path) -> None:
     assert '["2"]' in (tmp_path / "report.html").read_text()
 
 
-def test_long_texts_are_said_to_take_long(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Before they are aligned, one line says so; nothing is said of less work."""
-    texts = {word: f"one two three four {word}" for word in ("five", "six", "seven")}
-    monkeypatch.setattr("neardup_solr.verbs.duplicates.LONG_WORK", 3 * 5**2)
-    nd.duplicates(documents(texts), measure="aligned")
-    assert caplog.messages == []
-    monkeypatch.setattr("neardup_solr.verbs.duplicates.LONG_WORK", 3 * 5**2 - 1)
-    nd.duplicates(documents(texts), measure="aligned")
-    (told,) = caplog.messages
-    assert told.startswith("to align 3 pairs of texts of about 5 words takes long; ")
-
-
 def test_a_page_of_aligned_words_says_what_stands_for_what(tmp_path: Path) -> None:
     """The places of words that stand for each other are with the pair."""
     texts = {"1": "ritz 12 sunset blvd", "2": "12 ritz sunset boulevard"}

@@ -132,11 +132,13 @@ def test_the_same_after_normalisation() -> None:
 
 
 def test_bad_luck() -> None:
-    """A pair whose bands all differ against the odds hears so, and which search finds it."""
+    """A pair whose bands all differ against the odds hears so, and what finds it."""
     found = explain(*missed_by_bad_luck())
     assert found.verdict == "missed"
     assert found.reasons[0].startswith("Bad luck: ")
-    assert found.advice.startswith("To find it: search or report --by shingles --measure words,")
+    assert found.advice.startswith(
+        "To find it: duplicates --by all --measure words, or other bands"
+    )
 
 
 SHORT = [
