@@ -34,7 +34,9 @@ from neardup_solr.settings import Settings as Settings
 from neardup_solr.solr.collection import Collection as Collection
 from neardup_solr.sources.pairs import read_pairs as read_pairs
 from neardup_solr.verbs.annotate import AnnotateSummary as AnnotateSummary
+from neardup_solr.verbs.annotate import StripSummary as StripSummary
 from neardup_solr.verbs.annotate import annotate as annotate
+from neardup_solr.verbs.annotate import strip as strip
 from neardup_solr.verbs.answer import AnswerList as AnswerList
 from neardup_solr.verbs.answer import Noted as Noted
 from neardup_solr.verbs.answer import answer as answer
@@ -73,8 +75,6 @@ from neardup_solr.verbs.search import search as search
 from neardup_solr.verbs.serve import serve as serve
 from neardup_solr.verbs.signatures import SignaturesSummary as SignaturesSummary
 from neardup_solr.verbs.signatures import signatures as signatures
-from neardup_solr.verbs.strip import StripSummary as StripSummary
-from neardup_solr.verbs.strip import strip as strip
 from neardup_solr.verbs.tune import solve as solve
 from neardup_solr.verbs.tune import tune as tune
 

@@ -20,9 +20,8 @@ from neardup_solr.solr import update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.update import Order
-from neardup_solr.verbs.annotate import annotate
+from neardup_solr.verbs.annotate import annotate, strip
 from neardup_solr.verbs.annotate.rewrite import Found, RateLimit, Rewrite
-from neardup_solr.verbs.strip import strip
 from tests.solr import theirs
 
 COUNT = 2_000

@@ -18,10 +18,9 @@ from neardup_solr.solr import update
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import Names
 from neardup_solr.solr.update import Order
-from neardup_solr.verbs.annotate import annotate
+from neardup_solr.verbs.annotate import annotate, strip
 from neardup_solr.verbs.annotate.whole import wholes
 from neardup_solr.verbs.lint import own_fields
-from neardup_solr.verbs.strip import strip
 from tests.solr import foreign, quotes_uuids, theirs
 
 TYPES = """
