@@ -75,10 +75,6 @@ class Spill:
         """A list of strings. Of more than `most` bytes, if a disk has room, none is in memory."""
         return Strings(self, most)
 
-    def held(self, file: IO[bytes]) -> IO[bytes]:
-        """A file that stays open until everything is freed."""
-        return self._files.enter_context(file)
-
     def file(self) -> IO[bytes]:
         """A new file without a name.
 

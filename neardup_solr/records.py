@@ -8,17 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import orjson
 
 from neardup_solr.errors import RecordError, counted
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Places: TypeAlias = NDArray[np.signedinteger] | tuple[int, ...]  # bytes of a file
 
 # An id in what is found: a text, but a whole number if a DataFrame or a dict has one. Any, so that
 # whoever knows which it is need not narrow a union each time.
@@ -68,16 +62,13 @@ class Run:
 
     A reader gives them so if nothing is wrong with any of them: an object each would take longer
     than reading does. Document n stands at `where` and `numbers[n]` ("listings.csv, line ", 7).
-    If a file can be read there again, it takes `sizes[n]` bytes from byte `begins[n]` on. The ids
-    `are_numbers` if the source has whole numbers as ids.
+    The ids `are_numbers` if the source has whole numbers as ids.
     """
 
     ids: Sequence[str]
     texts: Sequence[str]
     where: str
     numbers: Sequence[int]
-    begins: Places = ()
-    sizes: Places = ()
     are_numbers: bool = False
 
     def __len__(self) -> int:
@@ -91,8 +82,6 @@ class Run:
             ids=self.ids[part],
             texts=self.texts[part],
             numbers=self.numbers[part],
-            begins=self.begins[part],
-            sizes=self.sizes[part],
         )
 
     def documents(self) -> Iterator[Document]:

@@ -96,7 +96,6 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     from neardup_solr.solr.collection import Collection
-    from neardup_solr.sources.json import TextsAgain
     from neardup_solr.sources.raw import RawRecords
 
     class _Table(Protocol):
@@ -317,23 +316,6 @@ def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # no
         raise opened.error(str(problem), "give a text file in UTF-8") from problem
     except RecordError as error:
         raise opened.error(error.reason, "give a whole file") from error
-
-
-def again(source: SourceLike, reading: Reading) -> TextsAgain | None:
-    """Make a reader of texts that goes to where they stand, or None if that is impossible.
-
-    It is for a file of JSON lines, an object a line, in UTF-8 as they are.
-    """
-    paths = paths_of(source)
-    if paths is None or len(paths) > 1 or os.fspath(paths[0]) == "-":
-        return None
-    (opened, format), *more = _parts(paths, reading)
-    if format not in ("json", "jsonl") or more or not opened.path or not opened.path.is_file():
-        return None
-    from neardup_solr.sources.json import texts_again
-
-    opened = replace(with_ids(opened, format), begun=None)
-    return texts_again(opened, opened.reading)
 
 
 def as_written(source: SourceLike, *, reading: Reading) -> RawRecords:

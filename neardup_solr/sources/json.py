@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain, islice, pairwise
-from typing import IO, Any, Final, TypeAlias
+from itertools import chain, islice
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
 from neardup_solr.errors import RecordError, SourceError
-from neardup_solr.files import read_at
-from neardup_solr.records import NOTHING, Document, Run
+from neardup_solr.records import NOTHING
 from neardup_solr.sources import lines
 from neardup_solr.sources.lines import begun, blocks
 from neardup_solr.sources.record import (
@@ -36,7 +34,7 @@ from neardup_solr.sources.record import (
     unusable,
 )
 from neardup_solr.sources.values import as_columns
-from neardup_solr.text.packed import SPARE, Packed, join_packed, pack
+from neardup_solr.text.packed import SPARE, Packed, pack
 
 # Its position, the object or what is wrong with it, and how it is written if that is known.
 Found: TypeAlias = tuple[str, object, bytes | str]
@@ -46,7 +44,6 @@ Numbered: TypeAlias = tuple[int, bytes | None]
 _HEAD: Final = 2**16
 FIRST_OBJECTS: Final = 100  # that are looked at for their names
 LARGE: Final = 2**22  # bytes of a source, from which compiled code is worth loading
-BYTES_AT_ONCE: Final = 2**18  # that are read again
 
 
 def read_json(source: Opened, reading: Reading) -> Iterator[Piece]:
@@ -178,49 +175,27 @@ def _room(limit: int) -> int:
 def _runs(source: Opened, reading: Reading) -> Iterator[Piece]:
     """Read as many lines at once as there are, or line by line if one of them is odd."""
     limit, where = _room(reading.max_doc_bytes), f"{source.name}, line "
-    number, first = 1, lines.start(source)
+    number = 1
     for begin, content in lines.blocks_of_lines(source, limit):
-        begins, sizes = _find_lines(content or b"")
-        numbers = range(number, number + len(begins))
-        number += len(begins)
-        places = [begin + (first or 0) + begins, sizes] if first is not None else [(), ()]
+        sizes = _measure_lines(content or b"")
+        numbers = range(number, number + len(sizes))
+        number += len(sizes)
         if content and sizes.max() <= limit:
             objects = _read_objects(content, reading, is_large=begin >= LARGE)
-            found = objects and run(where, numbers, *objects, *places, reading=reading)
+            found = objects and run(where, numbers, *objects, reading=reading)
             if found:
                 yield found
                 continue
         numbered = zip(numbers, lines.split(content, limit), strict=True)
-        yield from _line_by_line(source, numbered, places, reading)
+        yield from from_objects(source, _of_lines(source, numbered, reading), reading)
 
 
-def _find_lines(content: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The byte where each line begins, and how many it takes without its newline."""
+def _measure_lines(content: bytes) -> NDArray[np.int64]:
+    """Measure the bytes of each line without its newline."""
     ends = np.flatnonzero(np.frombuffer(content, np.uint8) == _NEWLINE)
     if not content.endswith(b"\n"):
         ends = np.append(ends, len(content))
-    begins = np.concatenate([[0], ends[:-1] + 1])
-    return begins, ends - begins
-
-
-def _line_by_line(
-    source: Opened, numbered: Iterable[Numbered], places: Sequence[Any], reading: Reading
-) -> Iterator[Piece]:
-    """The records of the lines of a block, each with its place if it has one."""
-    for at, line in enumerate(numbered):
-        begins, sizes = (part[at : at + 1] for part in places)
-        for made in from_objects(source, _of_lines(source, [line], reading), reading):
-            if isinstance(made, Document) and len(begins):
-                yield Run(
-                    ids=[made.id] if reading.has_ids else [],
-                    texts=[made.text],
-                    where=f"{source.name}, line ",
-                    numbers=line[:1],
-                    begins=begins,
-                    sizes=sizes,
-                )
-            else:
-                yield made
+    return np.diff(ends, prepend=-1) - 1
 
 
 def _read_objects(
@@ -271,79 +246,6 @@ def _is_utf8(content: bytes) -> bool:
         return content.isascii() or bool(content.decode())
     except UnicodeDecodeError:
         return False
-
-
-def texts_again(source: Opened, reading: Reading) -> TextsAgain | None:
-    """Make a reader of texts, or None if `read_json` does not say where they stand."""
-    can_be_told = reading.is_in_runs and reading.has_ids
-    if lines.start(source) is None or not can_be_told or source.path is None:
-        return None
-    _, is_array = _begun(source)
-    return None if is_array else TextsAgain(source, source.path.open("rb"), reading)
-
-
-class TextsAgain:
-    """The texts of a file of JSON lines, read again where they stand: so they need not be held."""
-
-    def __init__(self, source: Opened, file: IO[bytes], reading: Reading) -> None:
-        self.file = file
-        self._opened, self._reading = source, reading
-        state = os.fstat(file.fileno())
-        self._state = state.st_mtime_ns, state.st_size
-
-    def has_changed(self) -> bool:
-        """Tell whether the file has been written to since, and may have other texts."""
-        now = os.fstat(self.file.fileno())
-        return (now.st_mtime_ns, now.st_size) != self._state
-
-    def texts(self, ids: Sequence[str], places: NDArray[np.int64]) -> Sequence[str]:
-        """The texts of documents, by the byte where each line begins, and how many it takes.
-
-        Raises SourceError if there is another document, or the file cannot be read any more.
-        """
-        portions = np.cumsum(places[:, 1]) // BYTES_AT_ONCE
-        cuts = (1 + np.flatnonzero(np.diff(portions))).tolist()
-        parts = pairwise([0, *cuts, len(ids)])
-        found = [self._some(ids[first:last], places[first:last]) for first, last in parts]
-        packed = [part for part in found if isinstance(part, Packed)]
-        return (
-            join_packed(packed) if len(packed) == len(found) else list(chain.from_iterable(found))
-        )
-
-    def _some(self, ids: Sequence[str], places: NDArray[np.int64]) -> Sequence[str]:
-        """The texts of documents whose lines can be held at once."""
-        if not ids:
-            return []
-        try:
-            content = b"\n".join(self._lines(places))
-        except OSError as error:
-            reason = f"cannot be read any more ({error.strerror or error})"
-            raise self._opened.error(reason, "run it again") from error
-        found = _read_objects(content, self._reading, is_large=self._state[1] >= LARGE)
-        if found is not None and list(map(str, found[0])) == list(ids):
-            return found[1]
-        raws = content.split(b"\n")
-        if len(raws) != len(ids):
-            raise self._changed()
-        return list(map(self._text, ids, raws))
-
-    def _lines(self, places: NDArray[np.int64]) -> Iterator[bytes]:
-        """Read the lines at some places, those that follow each other at once."""
-        begins, ends = places[:, 0], places.sum(axis=1)
-        gaps = 1 + np.flatnonzero(begins[1:] != ends[:-1] + 1)
-        firsts, lasts = np.append(0, gaps), np.append(gaps, len(places)) - 1
-        for begin, end in zip(begins[firsts].tolist(), ends[lasts].tolist(), strict=True):
-            yield read_at(self.file, begin, end - begin)
-
-    def _text(self, id: str, raw: bytes) -> str:
-        found = _of_lines(self._opened, [(1, raw)], self._reading)
-        for made in from_objects(self._opened, found, self._reading):
-            if isinstance(made, Document) and made.id == id:
-                return made.text
-        raise self._changed()
-
-    def _changed(self) -> SourceError:
-        return self._opened.error("has changed while it was read", "run it again")
 
 
 def _of_lines(source: Opened, numbered: Iterable[Numbered], reading: Reading) -> Iterator[Found]:

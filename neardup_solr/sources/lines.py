@@ -138,24 +138,6 @@ def without_end(source: Opened, most: float) -> RecordError:
     return RecordError(f"{source.name}, last record", reason)
 
 
-def start(source: Opened) -> int | None:
-    """The byte of a file at which its lines begin, None if they do not stand there as they are."""
-    path, encoding = source.path, source.reading.encoding
-    if path is None or encoding is not None or path.suffix.lower() in DECOMPRESSORS:
-        return None
-    try:
-        # Opening one of a process's own files again may go on where the first one is.
-        if not path.is_file() or path.is_relative_to("/dev"):
-            return None
-        with path.open("rb") as file:
-            head = file.read(len(codecs.BOM_UTF8))
-    except OSError:
-        return None
-    if head.startswith(UTF16_MARKS):
-        return None
-    return len(codecs.BOM_UTF8) if head == codecs.BOM_UTF8 else 0
-
-
 def has_mark(source: Opened) -> bool:
     """Tell whether a file begins with the mark by which spreadsheets know UTF-8."""
     if source.path is None or not source.path.is_file():

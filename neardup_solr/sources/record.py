@@ -29,7 +29,7 @@ from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.text.packed import Packed
 
 if TYPE_CHECKING:
-    from neardup_solr.records import Places
+    pass
 
 # Readers yield errors as values, so that one bad record does not end the stream.
 Record: TypeAlias = Document | RecordError
@@ -410,8 +410,6 @@ def run(
     numbers: Sequence[int],
     ids: Sequence[Any],
     texts: Sequence[Any],
-    begins: Places = (),
-    sizes: Places = (),
     *,
     reading: Reading,
 ) -> Run | None:
@@ -435,8 +433,6 @@ def run(
         texts=texts,
         where=where,
         numbers=numbers,
-        begins=begins,
-        sizes=sizes,
         are_numbers=kinds == {int},
     )
 

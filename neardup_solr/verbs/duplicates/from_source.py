@@ -96,16 +96,15 @@ def sign_source(source: sources.SourceLike, reading: Reading, gathered: Gathered
     options, spill, settings = gathered.options, gathered.spill, gathered.settings
     ids, words, sets = Ids(spill.strings()), spill.rows(1, np.int64), gathered.sets
     columns: dict[str, list[Any]] = {name: [] for name in reading.keep}
-    texts = _Texts(source, reading, gathered)
+    texts, are_wanted = spill.strings(TEXTS), options.reads_texts or bool(options.texts)
     order = RecordOrder(positions=spill.strings(), reasons=spill.strings())
     side = Input(
         ids=ids,
-        texts=lambda rows: texts.read(rows, ids),
+        texts=texts.pack,
         values=partial(_read_values, words, columns),
         failures=Failures(options.watching.on_error),
         order=order,
         words=words,
-        has_changed=texts.has_changed,
         are_whole=lambda: ids.are_whole,
     )
     digest = hashlib.blake2b() if options.checkpoint is not None else None
@@ -146,7 +145,8 @@ def sign_source(source: sources.SourceLike, reading: Reading, gathered: Gathered
                 signed.signatures if is_there.all() else signed.signatures[is_there]
             )
             words.append(signed.words[is_there][:, None])
-            texts.add(batch, is_there)
+            if are_wanted:
+                batch.add_to(texts, is_there)
             if sets is not None and own_sets is not None:
                 ends = own_sets.bounds[1:][is_there]  # the sets of the others are empty
                 sets.extend(own_sets._replace(bounds=np.concatenate([[0], ends])))
@@ -226,16 +226,12 @@ def _limit(usable: Iterator[Usable], limit: int | None, side: Input) -> Iterator
 
 @dataclass(slots=True, kw_only=True)
 class _Batch:
-    """Documents that are signed at once, column by column, with texts and places in parts.
-
-    A place is the byte where a line begins, and its size.
-    """
+    """Documents that are signed at once, column by column, with texts in parts."""
 
     ids: list[str] = field(default_factory=list)
     are_numbers: bytearray = field(default_factory=bytearray)
     texts: list[list[str] | Packed] = field(default_factory=lambda: [[]])
     kept: list[Mapping[str, Any]] = field(default_factory=list)
-    places: list[NDArray[np.int64]] = field(default_factory=list)
 
     def add(self, found: Usable) -> int:
         """Add what follows, and return the number of its characters."""
@@ -251,9 +247,13 @@ class _Batch:
             self.texts.append(found.texts)
         else:
             self._add_texts(found.texts)
-        if len(found.begins):
-            self.places.append(np.stack([found.begins, found.sizes], axis=1))
         return size_of(found.texts)
+
+    def add_to(self, texts: Strings, is_there: NDArray[np.bool_]) -> None:
+        """Add the texts of the documents that are there."""
+        for part in self.texts:
+            own, is_there = is_there[: len(part)], is_there[len(part) :]
+            texts.extend(part if own.all() else list(compress(part, own.tolist())))
 
     def _add_texts(self, texts: Sequence[str]) -> None:
         last = self.texts[-1]
@@ -272,40 +272,6 @@ def _batches(usable: Iterator[Usable]) -> Iterator[_Batch]:
             batch, characters = _Batch(), 0
     if batch.ids:
         yield batch
-
-
-class _Texts:
-    """The texts of a side by row: read again where they stand if that is possible, else held."""
-
-    def __init__(self, source: sources.SourceLike, reading: Reading, gathered: Gathered) -> None:
-        spill, options = gathered.spill, gathered.options
-        self._are_wanted = options.reads_texts or bool(options.texts)
-        self._held, self._places = spill.strings(TEXTS), spill.rows(2, np.int64)
-        self._again = sources.again(source, reading) if self._are_wanted else None
-        if self._again is not None:
-            spill.held(self._again.file)
-
-    def add(self, batch: _Batch, is_there: NDArray[np.bool_]) -> None:
-        """Add those of further documents that are there."""
-        if self._again is not None:
-            self._places.append(np.concatenate(batch.places)[is_there])
-        elif self._are_wanted:
-            for part in batch.texts:
-                own, is_there = is_there[: len(part)], is_there[len(part) :]
-                self._held.extend(part if own.all() else list(compress(part, own.tolist())))
-
-    def has_changed(self) -> bool:
-        """Tell whether a file that is read again has been written to since."""
-        return self._again is not None and self._again.has_changed()
-
-    def read(self, rows: Sequence[int], ids: Ids) -> Sequence[str]:
-        """Read the texts of rows.
-
-        Raises SourceError if a file that is read again has them no more.
-        """
-        if self._again is None:
-            return self._held.pack(rows)
-        return self._again.texts(ids.given.take(rows), self._places.table()[rows])
 
 
 def _read_values(

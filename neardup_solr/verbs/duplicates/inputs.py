@@ -80,8 +80,8 @@ class Input:
     `unsigned` documents have text but no signature; `repeated` records had an id that others have;
     `dead` rows do not count beside those. `state` is the state of a collection when it was read,
     `order` that of the records of a source, `words` how many words each of its documents has;
-    `has_changed` tells whether a file has been written to since, `are_whole` whether all ids are
-    given back as whole numbers; `digest` tells the texts of a source, if there is a checkpoint.
+    `are_whole` tells whether all ids are given back as whole numbers, `digest` the texts of a
+    source, if there is a checkpoint.
     """
 
     ids: Column[Any]
@@ -97,7 +97,6 @@ class Input:
     state: CollectionState | None = None
     order: RecordOrder | None = None
     words: Rows | None = None
-    has_changed: Callable[[], bool] = lambda: False
     are_whole: Callable[[], bool] = lambda: False
     digest: bytes = b""
 
@@ -211,8 +210,8 @@ class Gathered:
 
     @property
     def may_change(self) -> bool:
-        """True if others may change the texts meanwhile, as those of a collection, or have."""
-        return any(side.collection is not None or side.has_changed() for side in self.sides)
+        """True if others may change the texts meanwhile, as those of a collection."""
+        return any(side.collection is not None for side in self.sides)
 
     @property
     def bounds(self) -> list[int]:

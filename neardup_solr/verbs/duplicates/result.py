@@ -380,9 +380,7 @@ def make_result(
         about=" against ".join(map(_name, options.given)),
         against=options.against is not None,
         since=None if previous is None else previous.changes,
-        remembered=options.files["remember"]
-        if may_remember and not any(side.has_changed() for side in sides)
-        else None,
+        remembered=options.files["remember"] if may_remember else None,
     )
 
 
