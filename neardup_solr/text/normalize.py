@@ -283,12 +283,13 @@ def _change(first: CharacterTable) -> CharacterTable:
     becomes[list(map(ord, SIGNS))], becomes[list(_SIGN_FORMS)] = KEPT, CONTEXT
     # The second of the only two that compose in Burmese is frequent, the first is rare.
     becomes[[0x102E, 0x1025]] = UNSPACED, CONTEXT
-    numbers = np.maximum(becomes, 0)
+    changed = np.arange(len(first.sequences) + 1, dtype=np.int16)
     for number, sequence in enumerate(first.sequences, start=1):
         if match := unspaced().search(sequence):
             # The kernel has room for as many words as a text has bytes.
             is_run = match[0] == sequence and len(sequence) <= 3
-            becomes[numbers == number] = UNSPACED - number if is_run else CONTEXT
+            changed[number] = UNSPACED - number if is_run else CONTEXT
+    becomes = np.where(becomes > 0, changed[np.maximum(becomes, 0)], becomes)
     return replace(first, becomes=array("h", becomes.tobytes()))
 
 

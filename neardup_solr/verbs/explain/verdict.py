@@ -9,7 +9,9 @@ from typing import Any
 
 from neardup_solr.errors import counted
 from neardup_solr.measures import floor
+from neardup_solr.measures.aligned import ALIGNED
 from neardup_solr.measures.sets import CONTAINMENT
+from neardup_solr.measures.words import WORDS
 from neardup_solr.minhash.plans import percent
 from neardup_solr.reports.html import show_invisibles
 from neardup_solr.settings import WORD_CAP, Settings
@@ -32,6 +34,9 @@ def advise(found: Facts, *, is_candidate: bool) -> str:
         return f"To find it as a part of the other: duplicates --measure containment{wider}."
     if found.difference or not is_related(found):
         return ""
+    differs = found.measure == "words" and found.measured("words").similarity < WORDS.default
+    if differs and _measure_aligned(found) >= floor(ALIGNED.default):
+        return "To find it although words differ in spelling: duplicates --measure aligned."
     if is_candidate:
         return f"To find it, widen the limits:{limits}."
     if found.by == "words":  # a cap that lets a shared word make candidates
