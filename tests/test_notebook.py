@@ -24,7 +24,7 @@ def test_a_notebook_runs(tmp_path: Path, name: str) -> None:
     shutil.copy(ROOT / "tests" / "examples" / "messy.py", tmp_path)
     NotebookClient(made, timeout=120, resources={"metadata": {"path": tmp_path}}).execute()
     cells = [cell for cell in made.cells if cell.cell_type == "code"]
-    assert len(cells) == 9
+    assert len(cells) >= 9
     assert shown(made) == shown(kept)
     assert any("image/png" in output.get("data", {}) for output in cells[-1].outputs)
 

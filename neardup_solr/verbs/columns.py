@@ -94,13 +94,15 @@ def _look(given: Mapping[str, Any], by_fields: bool) -> Chosen | None:
                 if isinstance(record, Document):
                     yield number, record.kept
 
+    paths = sources.paths_of(read[0][0])
+    name = type(read[0][0]).__name__ if paths is None else sources.shown_name(paths)
+    if not any(sides):  # no records, which is told when they are read
+        return Chosen(name, {"text": tuple(common)}, "") if common and not has_fields else None
     guess = guess_columns(sides, id=given["id"])
     if guess and guess.fields and any(len(rows) >= ROWS for rows in sides):  # long texts: once
         guess = guess_columns(sides, id=given["id"], read=read_again)
     if guess is None:
         return None
-    paths = sources.paths_of(read[0][0])
-    name = type(read[0][0]).__name__ if paths is None else sources.shown_name(paths)
     arguments: dict[str, Any] = {} if guess.id is None else {"id": guess.id}
     if has_fields:
         return Chosen(name, arguments, "")

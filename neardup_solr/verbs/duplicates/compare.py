@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
 TEXTS, COMPARING = "texts", "comparing"
-SAMPLE = 500  # documents whose words are counted, pairs whose numbers are compared
+SAMPLE = 200  # pairs whose numbers are compared
 SAMPLED = 1 << 12  # pairs of a block that are compared by a lower threshold, about
 BLOCK = 1 << 17  # pairs that are compared at a time
 # Few documents are all compared with each other, if that takes about a second: bands miss some

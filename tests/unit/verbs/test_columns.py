@@ -258,3 +258,12 @@ def test_tune_and_review(tmp_path: Path, caplog: Any) -> None:
     bands = nd.tune(frame, sample=100)
     assert bands.sampled == 100
     assert bands.documents == len(frame)
+
+
+def test_a_header_without_rows_holds_no_records(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is not said to lack a column."""
+    (tmp_path / "a.csv").write_text("name,town\n")
+    assert nd.duplicates(tmp_path / "a.csv").documents == 0
+    assert "holds no records" in caplog.text
