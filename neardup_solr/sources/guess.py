@@ -29,6 +29,7 @@ PROSE, LONG_PROSE = 200, 500  # bytes of a value by the median
 NOTE = 30  # the same, of a column that is named like notes
 BESIDE_PROSE = 3  # columns at most, with which records are texts all the same
 TITLE = 12  # bytes
+SENTENCE, STATUS = 6, 3.5  # words of a text, and bits of a column that says little beside it
 DISTINCT = 0.5  # of the values, at least, of what tells records apart
 SHORT, CATEGORIES = 4, 50  # characters of a value, and values, that are categories
 SPAN = 20  # years: dates that only grow within it are those of entries
@@ -37,7 +38,8 @@ WIDE = 4  # more digits than small amounts have large ones
 ONE_VALUE, UNIQUE, NUMBERS = "one value", "unique in each record", "numbers of rows"
 
 _NUMBER = re.compile(
-    r"(?P<before>[A-Z]{3}|[^\w\s.,(/-])?\s?[-+]?"
+    r"(?P<before>(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|NZD|CNY|INR|BRL|MXN|RUB|TRY|ZAR|KRW|SEK|NOK|DKK|PLN|CZK"
+    r"|HUF|Rs|R)\.?|[^\w\s.,(/-])?\s?[-+]?"
     r"(?:\d{1,3}(?:[.,'\u2019 \u00a0\u202f]\d{3})+|\d+)(?P<rest>[.,]\d+)?(?:[eE][-+]?\d+)?"
     r"(?P<behind>\s?(?:[^\W\d]{1,3}|[^\w\s.,:()/-]))?"
 )
@@ -103,6 +105,11 @@ class _Values:
     def size(self) -> float:
         """The bytes of a value by the median: a sign of Chinese, of three, says more than one."""
         return float(np.median([len(text.encode("utf-8", "replace")) for text in self.texts]))
+
+    @property
+    def words(self) -> float:
+        """The words of a value by the median, in its normal form."""
+        return float(np.median([len(normalize(text).split()) for text in self.texts]))
 
     @property
     def bits(self) -> float:
@@ -338,6 +345,11 @@ def _choose_texts(
         for name, each in texts.items()
         if name not in notes and each.size >= TITLE and each.distinct >= DISTINCT
     ]
+    sentences = [name for name, each in texts.items() if each.words >= SENTENCE]
+    others = [each for name, each in kept.items() if name not in sentences]
+    says_all = len(sentences) == 1 and kept[sentences[0]].distinct >= DISTINCT
+    if says_all and len(others) <= BESIDE_PROSE and all(each.bits <= STATUS for each in others):
+        return tuple(sentences), []
     beside = len(kept) - len({*titles, *prose, *notes})
     is_long = any(kept[name].size >= LONG_PROSE and kept[name].filled > 0.5 for name in prose)
     rest = [each for name, each in kept.items() if name not in (*prose, *notes)]

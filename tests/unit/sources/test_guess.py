@@ -211,6 +211,43 @@ def test_prose_is_not_left_out_if_nothing_else_tells_records_apart() -> None:
     assert set(found.left_out) == {"stars", "item"}
 
 
+SENTENCES: dict[str, Callable[[], str]] = {
+    "words": lambda: words(10),
+    "Japanese": lambda: "".join(draw.choices("今日明後午前学生駅傘返買荷物食飲行来", k=14)),
+}
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+@pytest.mark.parametrize("name", ["description", "comment", "frage"])
+def test_a_sentence_beside_a_status_is_the_text(language: str, name: str) -> None:
+    """Columns of a few values, which change, do not tell that two sentences are different."""
+    columns = {
+        "ticket": [f"TCK-{5000 + one}" for one in ROWS],
+        "priority": [draw.choice(["low", "medium", "high"]) for _ in ROWS],
+        "rating": [draw.randint(1, 5) for _ in ROWS],
+        name: column(SENTENCES[language]),
+    }
+    found = guess(columns)
+    assert found.id == "ticket"
+    assert found.texts == (name,)
+    assert found.left_out == {"priority": "beside the text", "rating": "beside the text"}
+
+
+def test_a_sentence_beside_a_name_is_a_field() -> None:
+    """Neither says all."""
+    columns = names() | {"title": column(lambda: words(10))}
+    assert [*guess(columns).fields] == ["name", "street", "title"]
+
+
+@pytest.mark.parametrize("code", ["TCK-{}", "SKU{}", "CAS {}", "K-{}", "{}-XY"])
+def test_letters_before_a_number_are_an_id(code: str) -> None:
+    """Only those of a currency make an amount of it."""
+    columns = {"of": [code.format(one) for one in NUMBERS]} | names()
+    assert guess(columns).id == (":row" if " " in code else "of")
+    prices = {"price": column(lambda: f"EUR {draw.randrange(10, 9_000)}")} | names()
+    assert guess(prices).fields["price"] == "number"
+
+
 def test_one_column_is_the_text() -> None:
     """So is the only one beside the id, or that is left, or of digits."""
     assert guess({"any": column(lambda: words(2))}).texts == ("any",)
