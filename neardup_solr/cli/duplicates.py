@@ -310,7 +310,7 @@ def _confirm(found: Duplicates, *, yes: bool) -> None:
     """Ask before clusters are marked whose documents may be unrelated, unless --yes answers."""
     if found.chained:
         _say_chained(found, found.chained)
-    if not yes and (found.chained or found.templates):
+    if not yes and (found.chained or found.doubt):
         options.confirm(
             "Mark them all the same?",
             unasked="nothing was marked: add --yes to mark them all the same",

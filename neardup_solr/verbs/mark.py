@@ -92,7 +92,7 @@ def mark(
     filters = listed(fq) or (clusters.fq if isinstance(clusters, Duplicates) else ())
     _require_apart(members)
     require_markable(collection)
-    if isinstance(clusters, Duplicates) and clusters.templates and not (yes or dry_run):
+    if isinstance(clusters, Duplicates) and clusters.doubt and not (yes or dry_run):
         raise TemplateError(clusters.templates, clusters.doubt)
     with collection.session.outages.waited_for(in_seconds(patience, "patience")):
         if not dry_run:

@@ -520,7 +520,7 @@ def _find(
     clustered = group(comparison, verified)
     _warn(gathered)
     result = make_result(comparison, way, found, verified, clustered)
-    if result.templates:
+    if result.templates or (result.doubt and options.files.keys() & {"unique", "removed"}):
         _require_copies(result, options)
     if copies is not None:
         result = replace(result, unique=copies.write(gathered.sides[0], result.removed))

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 V = TypeVar("V")
 FIRST = 10  # members of a cluster whose texts are shown
 AT_ONCE = 5_000  # texts that are read at once
+FEWEST_NUMERIC, NUMERIC = 8, 0.5  # pairs that differ in numbers alone, and their share, to ask
 LONGEST = 2  # pairs between the ends of a cluster that is not a chain
 
 
@@ -214,7 +215,11 @@ class Duplicates:
     def doubt(self) -> str:
         """Why documents may be removed that are no copies, and what to do, "" if none may."""
         if not self.templates:
-            return ""
+            if self.numeric < max(FEWEST_NUMERIC, NUMERIC * len(self.pairs)):
+                return ""
+            pairs = counted(len(self.pairs), "pair")
+            numeric = f"about {self.numeric:,} of {pairs} differ in numbers alone"
+            return f"Hardly copies: {numeric}; `equal` numbers keeps such apart"
         first, more = self.templates[0], len(self.templates) - 1
         others = f"; {counted(more, 'more cluster is', 'more clusters are')} such" if more else ""
         ids = {one.cluster for one in self.templates}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -92,6 +94,8 @@ def test_texts_differ_in_numbers_alone(first: str, second: str, alone: bool) -> 
     assert differ_in_numbers_alone(first, second) is alone
 
 
+ALERT = "the disk of the host {0} in the room {1} of the house is at {2} percent this morning"
+WORDS = "mill lane boat lamp heron otter weir quay barn ford holm cliff moss".split()  # noqa: SIM905
 BOOK = "History of the great war of the roses Part {} told by many old men here"
 RELEASE = "Release notes of the program Alpha version {} for all users of it"
 ROWS = [
@@ -118,6 +122,23 @@ def test_complete_linkage_has_equal_numbers() -> None:
     """The pairs that complete linkage compares on its own have equal numbers, too."""
     equal = nd.duplicates(ROWS, equal="numbers", linkage="complete", measure="words")
     assert [len(cluster.members) for cluster in equal.clusters] == [2]
+
+
+def test_pairs_of_other_numbers_are_not_removed_unasked(tmp_path: Path) -> None:
+    """Most pairs differ in numbers alone: alerts of two hosts are no copies of each other."""
+    rows = [{"id": f"{one}{end}", "text": ALERT.format(WORDS[one], WORDS[one + 1], 17 + one + end)}
+            for one in range(12) for end in range(2)]  # fmt: skip
+    path = tmp_path / "alerts.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    clean = tmp_path / "clean.jsonl"
+    how: dict[str, Any] = {"measure": "words", "min_similarity": 0.9, "unique": clean}
+    with pytest.raises(nd.TemplateError, match="12 of 12 pairs differ in numbers alone"):
+        nd.duplicates(path, **how)
+    assert not clean.exists()
+    unique = nd.duplicates(path, yes=True, **how).unique
+    assert unique is not None
+    assert unique.removed == 12
+    assert nd.duplicates(path, equal="numbers", **how).pairs == ()
 
 
 def test_pairs_of_other_numbers_are_counted() -> None:

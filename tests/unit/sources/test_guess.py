@@ -221,7 +221,7 @@ SENTENCES: dict[str, Callable[[], str]] = {
 @pytest.mark.parametrize("name", ["description", "comment", "frage"])
 def test_a_sentence_beside_a_status_is_the_text(language: str, name: str) -> None:
     """Columns of a few values, which change, do not tell that two sentences are different."""
-    columns = {
+    columns: dict[str, list[Any]] = {
         "ticket": [f"TCK-{5000 + one}" for one in ROWS],
         "priority": [draw.choice(["low", "medium", "high"]) for _ in ROWS],
         "rating": [draw.randint(1, 5) for _ in ROWS],
