@@ -57,8 +57,8 @@ def test_it_finds_and_marks_what_a_full_run_does(
         full = nd.duplicates(solr, **working)
         assert result(found) == result(full)
         assert found.pairs
-        made = nd.mark(solr, found)
-        again = nd.mark(solr, full)
+        made = nd.mark(solr, found, yes=True)
+        again = nd.mark(solr, full, yes=True)
         assert (again.marked, again.cleared) == (0, 0)
         assert made.vanished == 0
         if round:
@@ -72,12 +72,12 @@ def test_marks_are_changes_once(solr: Collection, tmp_path: Path) -> None:
     """A mark gives a document another version; the run after the next knows all of them."""
     nd.index(documents(texts(300, seed=12)), solr)
     working: dict[str, Any] = {**BY_BANDS, "remember": tmp_path / "known"}
-    marked = nd.mark(solr, nd.duplicates(solr, **working)).marked
+    marked = nd.mark(solr, nd.duplicates(solr, **working), yes=True).marked
     assert marked > 20
     again = nd.duplicates(solr, **working)
     assert of_again(again.since).changed == marked
     assert result(again) == result(nd.duplicates(solr, **BY_BANDS))
-    assert nd.mark(solr, again).marked == 0
+    assert nd.mark(solr, again, yes=True).marked == 0
     last = nd.duplicates(solr, **working)
     assert of_again(last.since) == Changes(reused=last.candidates)
 
@@ -89,7 +89,7 @@ def test_a_text_changed_before_its_mark_is_read_again(solr: Collection, tmp_path
     found = nd.duplicates(solr, **working)
     id = found.pairs[0].id
     nd.index([nd.Document(id=id, text="quite another text that is like no other")], solr)
-    nd.mark(solr, found)
+    nd.mark(solr, found, yes=True)
     again = nd.duplicates(solr, **working)
     assert of_again(again.since).changed > 1  # the marked ones, too
     assert id not in again.labels
@@ -205,7 +205,7 @@ def test_what_cannot_be_remembered(solr: Collection, tmp_path: Path) -> None:
     assert "aligned weighs words" in found.since.reason
     assert not known.exists()
     found = nd.duplicates(now, remember=known, **BY_BANDS)
-    assert nd.mark(solr, found).marked > 5
+    assert nd.mark(solr, found, yes=True).marked > 5
 
 
 def test_documents_without_a_signature(solr: Collection, tmp_path: Path) -> None:

@@ -200,7 +200,7 @@ def clusters(solr: Collection) -> list[list[str]]:
     """The marked clusters, each with the document to keep first."""
     marked = solr.stored(list(solr.ids(["neardup_cluster:[* TO *]"])), MARKS)
     found: dict[int, list[tuple[int, str]]] = {}
-    for one in marked:
+    for one in (one for one in marked if "neardup_cluster" in one):  # some may be gone by now
         found.setdefault(one["neardup_cluster"], []).append((one["neardup_rank"], one["id"]))
     return sorted([id for _, id in sorted(members)] for members in found.values())
 
