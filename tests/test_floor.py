@@ -10,7 +10,7 @@ import pytest
 
 OF_HTTP = {"requests", "urllib3", "ssl", "http", "email", "pysolr"}
 OF_TABLES = {"numba", "pandas", "polars", "pyarrow", "rich", "openpyxl"}
-WRITERS = {"reports.html", "reports.copies"}
+WRITERS = {"reports.html", "reports.workbook", "reports.copies"}
 
 
 def loaded_by(*words: str) -> tuple[set[str], set[str]]:

@@ -145,7 +145,7 @@ def write_rows(
     """
     face, suffix = _face(path), path.suffix.lower()
     if face is None:
-        from neardup_solr.reports.tables import write_sheets
+        from neardup_solr.reports.workbook import write_sheets
 
         cells = ([_flat(row[name]) for name in columns] for row in rows)
         write_sheets(path, columns, cells, to_csv)
@@ -229,7 +229,7 @@ def check_output(path: Path) -> None:
     `check_place` does.
     """
     if _face(path) is None:
-        from neardup_solr.reports.tables import check_workbook
+        from neardup_solr.reports.workbook import check_workbook
 
         check_workbook(path)
     check_place(path)

@@ -39,7 +39,7 @@ ONE_VALUE, UNIQUE, NUMBERS = "one value", "unique in each record", "numbers of r
 
 _NUMBER = re.compile(
     r"(?P<before>(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|NZD|CNY|INR|BRL|MXN|RUB|TRY|ZAR|KRW|SEK|NOK|DKK|PLN|CZK"
-    r"|HUF|Rs|R)\.?|[^\w\s.,(/-])?\s?[-+]?"
+    r"|HUF)|[^\w\s.,(/-])?\s?[-+]?"
     r"(?:\d{1,3}(?:[.,'\u2019 \u00a0\u202f]\d{3})+|\d+)(?P<rest>[.,]\d+)?(?:[eE][-+]?\d+)?"
     r"(?P<behind>\s?(?:[^\W\d]{1,3}|[^\w\s.,:()/-]))?"
 )
@@ -345,7 +345,9 @@ def _choose_texts(
         for name, each in texts.items()
         if name not in notes and each.size >= TITLE and each.distinct >= DISTINCT
     ]
-    sentences = [name for name, each in texts.items() if each.words >= SENTENCE]
+    sentences = [
+        name for name, each in texts.items() if each.size >= PROSE or each.words >= SENTENCE
+    ]
     others = [each for name, each in kept.items() if name not in sentences]
     says_all = len(sentences) == 1 and kept[sentences[0]].distinct >= DISTINCT
     if says_all and len(others) <= BESIDE_PROSE and all(each.bits <= STATUS for each in others):

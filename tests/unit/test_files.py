@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +99,14 @@ def test_damaged_arrays_are_none(tmp_path: Path) -> None:
         path.write_bytes(other)
         with pytest.raises(SourceError, match="no run of duplicates wrote this file"):
             read_arrays(path, KIND)
+
+
+def test_bytes_are_read_on_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It cannot read at a place of a file without going there."""
+    (tmp_path / "a").write_bytes(b"one two three")
+    with (tmp_path / "a").open("rb") as file:
+        for is_windows in (False, True):
+            if is_windows:
+                monkeypatch.delattr(os, "pread")
+            assert files.read_at(file, 4, 3) == b"two"
+            assert files.read_at(file, 8, 99) == b"three"

@@ -483,8 +483,10 @@ def find_duplicates(options: Options) -> Duplicates:
 
 
 def _require_copies(result: Duplicates, options: Options) -> None:
-    """Tell of clusters that may be templates, and raise TemplateError if they would be removed."""
+    """Tell of what may be no copies, and raise TemplateError if it would be removed."""
     yes, removes = options.yes, options.files.keys() & {"unique", "removed"}
+    if not (result.templates or (removes and result.doubt)):
+        return
     is_sure = False
     try:
         is_sure = yes if isinstance(yes, bool) else yes(result)
@@ -520,8 +522,7 @@ def _find(
     clustered = group(comparison, verified)
     _warn(gathered)
     result = make_result(comparison, way, found, verified, clustered)
-    if result.templates or (result.doubt and options.files.keys() & {"unique", "removed"}):
-        _require_copies(result, options)
+    _require_copies(result, options)
     if copies is not None:
         result = replace(result, unique=copies.write(gathered.sides[0], result.removed))
     for path in paths_of(options.output) or ():

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
@@ -43,13 +43,10 @@ from neardup_solr.verbs.batch import know
 from neardup_solr.verbs.explain import explain
 from neardup_solr.verbs.explain.verdict import make_record
 from neardup_solr.verbs.gate import GateRun, make_answers, make_finder
-from neardup_solr.verbs.gate.answered import GateAnswers
+from neardup_solr.verbs.gate.answered import GateAnswers, Verdicts
 from neardup_solr.verbs.gate.policy import Decision, Policy
 from neardup_solr.verbs.gate.write import FAILED, make_match
 from neardup_solr.verbs.search import search
-
-if TYPE_CHECKING:
-    from neardup_solr.verbs.gate.answered import Verdicts
 
 RETRY = Retry(attempts=2, seconds=1.0)  # a client that waits is told soon that Solr is away
 ANSWER_SECONDS = 5.0  # for Solr's answer

@@ -239,7 +239,7 @@ def test_a_sentence_beside_a_name_is_a_field() -> None:
     assert [*guess(columns).fields] == ["name", "street", "title"]
 
 
-@pytest.mark.parametrize("code", ["TCK-{}", "SKU{}", "CAS {}", "K-{}", "{}-XY"])
+@pytest.mark.parametrize("code", ["TCK-{}", "SKU{}", "CAS {}", "K-{}", "R{}", "{}-XY"])
 def test_letters_before_a_number_are_an_id(code: str) -> None:
     """Only those of a currency make an amount of it."""
     columns = {"of": [code.format(one) for one in NUMBERS]} | names()
