@@ -502,7 +502,7 @@ def remove_within(
         for member in cluster.members:
             partition.unite(cluster.canonical, member.id)
     removed: dict[str, Removed] = {}
-    torn = _neighbours(pair for pair in pairs if not pair.cluster)
+    torn = _neighbours(pair for pair in pairs if pair.cluster == "")
     kept: set[str] = set()
 
     def decide(id: str, near: Mapping[str, float]) -> None:
@@ -548,7 +548,7 @@ def remove_across(
     for different in apart:
         partition.separate(*different)
     if apart:  # those of clusters first: no two within one are apart
-        pairs = sorted(pairs, key=lambda pair: (not pair.cluster, -pair.similarity))
+        pairs = sorted(pairs, key=lambda pair: (pair.cluster == "", -pair.similarity))
     for pair in pairs:
         ends = (key_of(id, side) for side, id in pair.ends)
         if pair.sides != (0, 1) or (apart and not partition.unite(*ends)):

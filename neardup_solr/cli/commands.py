@@ -330,7 +330,7 @@ def delete(given: Given, *, yes: bool = False) -> int:
             what = f"{documents}, everything in {target.url}"
             options.confirm(
                 f"Delete {what}?",
-                unasked=f"this would delete {what}: add --yes if that is meant",
+                unasked=f"this would delete {what}; add --yes if that is meant",
                 declined="Nothing was deleted.",
             )
     count = nd.delete(target, **given)

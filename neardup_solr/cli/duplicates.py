@@ -198,7 +198,8 @@ def _say_duplicates(found: Duplicates) -> None:
             f"About {pairs} share only words of more documents than --cap ({words}), judged by a"
             " sample: raise --cap to find them."
         )
-    if found.numeric >= max(MANY_NUMERIC, NUMERIC * len(found.pairs)):
+    is_asked = found.unique is not None and found.doubt  # which says as much
+    if found.numeric >= max(MANY_NUMERIC, NUMERIC * len(found.pairs)) and not is_asked:
         pairs = show.counted(found.numeric, "pair")
         show.say(f"About {pairs} differ in numbers alone: --equal numbers keeps such apart.")
     if found.chosen:
@@ -298,9 +299,10 @@ def _allow(found: Duplicates, *, yes: bool) -> bool:
 
     show.say(show.printable(f"{in_options(found.doubt, 'duplicates')}."))
     if not yes:
+        documents = f"{len(found.removed):,} of {show.counted(found.documents, 'document')}"
         options.confirm(
-            "Remove them all the same?",
-            unasked="nothing was written: add --yes to remove them all the same",
+            f"Remove {documents} all the same?",
+            unasked=f"nothing was written; add --yes to remove {documents} all the same",
             declined="Nothing was written.",
         )
     return True
@@ -313,7 +315,7 @@ def _confirm(found: Duplicates, *, yes: bool) -> None:
     if not yes and (found.chained or found.doubt):
         options.confirm(
             "Mark them all the same?",
-            unasked="nothing was marked: add --yes to mark them all the same",
+            unasked="nothing was marked; add --yes to mark them all the same",
             declined="Nothing was marked.",
         )
 

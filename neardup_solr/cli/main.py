@@ -74,7 +74,13 @@ class Neardup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a name, and load only its module."""
-        return command(cmd_name) if cmd_name in COMMANDS else None
+        if cmd_name in COMMANDS:
+            return command(cmd_name)
+        if cmd_name.startswith("dedup") and not ctx.resilient_parsing:
+            raise click.UsageError(f"No such command '{cmd_name}'. Did you mean 'duplicates'?", ctx)
+        if cmd_name.startswith("-") or ctx.resilient_parsing:
+            return None
+        raise click.NoSuchCommand(cmd_name, possibilities=COMMANDS, ctx=ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands under their headings."""

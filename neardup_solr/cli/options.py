@@ -108,6 +108,8 @@ class Command(click.Command):
             name = error.option_name if isinstance(error, click.NoSuchOption) else ""
             if step := GONE.get(f"{self.name}.{name[2:]}"):
                 said = f"No such option '{name}'; {step}"
+            elif name in ("--threshold", "--similarity") and "min_similarity" in self.headings:
+                said = f"No such option '{name}'. Did you mean '--min-similarity'?"
             raise click.UsageError(said, ctx) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -417,7 +419,8 @@ def choose_format(format: str | None) -> str | None:
 def confirm(question: str, *, unasked: str, declined: str) -> None:
     """Ask at a terminal, and exit if `declined`, or refuse, as `unasked`, without one."""
     if not sys.stdin.isatty():
-        raise click.BadParameter(unasked)
+        show.say(f"neardup: {unasked}")
+        raise click.exceptions.Exit(2)
     if not click.confirm(question, err=True):
         show.say(declined)
         raise click.exceptions.Exit(1)

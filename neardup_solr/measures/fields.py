@@ -669,6 +669,7 @@ def learn_weights(
     kinds = tuple(fields.values())
     guesses = _guess_rates(kinds)
     patterns, can_match, begins, counts = _count_patterns(levels, similarities, sampled)
+    _begin_matches(patterns, kinds, can_match, begins, counts)
     marks = np.zeros((len(patterns), len(kinds), MOST_LEVELS))
     for at in range(len(kinds)):
         there = np.flatnonzero(patterns[:, at] != MISSING)
@@ -779,14 +780,49 @@ def _count_patterns(
     return levels[first], can_match[first], begins[first], counts
 
 
+def _begin_matches(
+    patterns: Levels,
+    kinds: Sequence[FieldKind],
+    can_match: NDArray[np.bool_],
+    begins: NDArray[np.signedinteger],
+    counts: Table,
+) -> None:
+    """Let pairs that agree in all fields but one begin as matches, if most of them do not.
+
+    A field that changes, such as a stock, keeps the whole records apart. What agrees is most of
+    what the fields can tell, and nearly equal in one at least: records that are equal but for one
+    field may as well be variants.
+    """
+    agreements = _list_agreements(kinds)[np.arange(len(kinds)), patterns]
+    is_known = patterns != MISSING
+    of_strangers = np.where(begins == STRANGERS, counts, 0.0)
+    agreed, known = of_strangers @ (agreements >= TEXT_STEPS[1]), of_strangers @ is_known
+    bits = np.minimum(-np.log2((agreed + 1.0) / (known + 2.0)), MOST_BITS) * is_known
+    shared = agreements * bits
+    rows, unlike = np.arange(len(patterns)), (bits - shared).argmax(axis=1)
+    whole = bits.sum(axis=1)
+    least = np.maximum(BEGIN[1] * (whole - bits[rows, unlike]), AGREEING * whole)
+    unequal = is_known & ~_mark_equal(patterns, kinds)
+    are_alike = can_match & (is_known.sum(axis=1) > 2) & (unequal.sum(axis=1) > 1)
+    are_alike &= shared.sum(axis=1) - shared[rows, unlike] >= least
+    if counts[are_alike & (begins == MATCHES)].sum() < counts[are_alike].sum() / 2:
+        begins[are_alike] = MATCHES
+
+
+def _list_agreements(kinds: Sequence[FieldKind]) -> Table:
+    """List how far values agree by field and level, the last for missing."""
+    agreements = np.zeros((len(kinds), MOST_LEVELS + 1))
+    for at, kind in enumerate(kinds):
+        agreements[at, : len(LEVELS[kind])] = [agreement for _, agreement in LEVELS[kind]]
+    return agreements
+
+
 def _judge_classes(kinds: Sequence[FieldKind], rates: Table) -> NDArray[np.bool_]:
     """Tell which classes are of matches: those that agree in most of what the fields can tell.
 
     A field can tell as many bits as strangers seldom agree in it.
     """
-    agreements = np.zeros((len(kinds), MOST_LEVELS))
-    for at, kind in enumerate(kinds):
-        agreements[at, : len(LEVELS[kind])] = [agreement for _, agreement in LEVELS[kind]]
+    agreements = _list_agreements(kinds)[:, :MISSING]
     by_chance = (rates[STRANGERS] * (agreements >= TEXT_STEPS[1])).sum(axis=1)
     bits = np.minimum(-np.log2(np.maximum(by_chance, 1e-9)), MOST_BITS)
     agreed = ((rates * agreements).sum(axis=2) * bits).sum(axis=1) / max(bits.sum(), 1e-9)

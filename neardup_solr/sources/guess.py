@@ -1,6 +1,6 @@
 """Guess by which columns the records of a table are compared, from the values of some of them.
 
-Values tell, as columns are named in all languages; a name is a hint if it says id or note.
+Values tell, as columns are named in all languages; a name is a hint if it says id, note or stock.
 """
 
 from __future__ import annotations
@@ -49,6 +49,11 @@ _RANGE = re.compile(r"\D?\d+\D?\s*[-\u2010-\u2015]+\s*\D?\d+\D?")  # of pages
 _CLOCK = re.compile(r".*\d[T ](?!00?:00(?::00(?:\.0*)?)?(?:[Z+]|$))\d{1,2}:\d\d.*")
 _NOTE = re.compile(
     r"note|comment|remark|remarq|bemerk|notiz|anmerk|observa|komment|備考|备注|примеч"
+)
+_COUNTER = re.compile(  # of things that come and go
+    r"(?<![^\W\d_])(?:(?:in_?)?stock|inventory|on.?hand|sold|views|visits|clicks|likes|downloads"
+    r"|followers|balance|lagerbestand|bestand|existencias|inventario|estoque|giacenza|voorraad"
+    r"|在庫|库存|остаток)"
 )
 
 
@@ -240,6 +245,8 @@ def _find_reason(each: _Values) -> str:
         grows = bool((steps >= 0).all() or (steps <= 0).all()) and np.ptp(days) <= SPAN * 365.25
         is_entry = each.distinct >= MOST and (grows or each.share(_CLOCK) > 0.5)
         return "a timestamp" if is_entry else ""
+    if _COUNTER.search(each.name.lower()) and each.share(_NUMBER) >= MOST:
+        return "changes"
     # Codes that are unique are never equal. Titles may be unique, too, and alike.
     if not each.is_unique() or each.share(_CODE) < MOST or each.share(_TOKEN) < MOST:
         return ""

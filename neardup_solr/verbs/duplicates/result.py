@@ -225,7 +225,7 @@ class Duplicates:
         ids = {one.cluster for one in self.templates}
         has_chain = any(one.diameter != 1 for one in self.clusters if one.id in ids)
         steps = [
-            "`without_common` compares without what they share",
+            "`without_common` compares without what they share" * (self.measure != "fields"),
             "`linkage` complete joins only documents that are all near to each other" * has_chain,
             "`equal` numbers keeps apart what has other numbers" * first.has_numbers,
         ]

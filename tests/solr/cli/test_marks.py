@@ -86,7 +86,7 @@ def test_templates_are_marked_only_with_yes(run: Run, solr: Collection, tmp_path
     refused = run(*command)
     assert refused.returncode == 2
     assert "share “disk usage on … is … percent of the volume var”" in refused.stderr
-    assert "nothing was marked: add --yes" in refused.stderr
+    assert "nothing was marked; add --yes" in refused.stderr
     assert solr.count(["neardup_cluster:[* TO *]"]) == 0
     found = nd.duplicates(solr, measure="words")
     with pytest.raises(nd.TemplateError):

@@ -372,3 +372,18 @@ def test_columns_with_commas_are_compared_and_typed_again(tmp_path: Path) -> Non
     assert found.stdout.splitlines()[1].split("\t")[:2] == ["1", "2"]
     tuned = CliRunner().invoke(parser(), ["tune", *words])
     assert f"neardup duplicates {shlex.join(words)} --bands" in tuned.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("dedupe a.csv", "duplicates"), ("duplicate a.csv", "duplicates"), ("serach", "search"),
+        ("duplicates a.csv --threshold .8", "--min-similarity"),
+        ("search --similarity .8", "--min-similarity"),
+    ],
+)  # fmt: skip
+def test_words_of_other_tools(words: str, meant: str) -> None:
+    """A command or an option by the name that other tools have leads to ours."""
+    ran = CliRunner().invoke(parser(), words.split())
+    assert ran.exit_code == 2
+    assert f"Did you mean '{meant}'?" in ran.stderr

@@ -359,6 +359,43 @@ def test_two_columns_each_record_twice() -> None:
         assert known <= found(rows, {"item": "text", "town": "exact"})
 
 
+def products(count: int, doubled: int, *, seed: int = 1) -> tuple[Rows, set[tuple[int, int]]]:
+    """Products with a price and a quantity, of whom some come twice, in another quantity."""
+    draw = random.Random(seed)
+    parts = ("oak walnut steel linen glass bamboo copper wool".split(),
+             "dining office garden kitchen travel vintage".split(),
+             "table chair lamp kettle shelf mirror clock vase".split(),
+             "small large blue red green white set mini".split())  # fmt: skip
+    names: dict[str, None] = {}
+    while len(names) < count:
+        names[" ".join(map(draw.choice, parts))] = None
+    rows: Rows = [(name, f"{draw.randrange(500, 30_000) / 100:.2f}", str(draw.randrange(500)))
+                  for name in names]  # fmt: skip
+    again: Rows = [(" ".join(str(name).split()[::-1]) if at % 2 else f"{name} new", price,
+                    str(draw.randrange(500)))
+                   for at, (name, price, _) in enumerate(rows[:doubled])]  # fmt: skip
+    return rows + again, {(at, count + at) for at in range(doubled)}
+
+
+PRODUCTS: dict[str, FieldKind] = {"name": "text", "price": "number", "quantity": "exact"}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_field_that_changes(seed: int) -> None:
+    """Products are the same though none of them has the quantity that it had."""
+    rows, pairs = products(200, 20, seed=seed)
+    assert f1(found(rows, PRODUCTS), pairs) > 0.9
+    assert not found(rows[:200], PRODUCTS)
+
+
+def test_variants_that_differ_in_a_field() -> None:
+    """Records that are equal but for a serial number are not taken for the same."""
+    rows, _ = products(150, 0)
+    again = [(name, price, str(1_000 + at)) for at, (name, price, _) in enumerate(rows[:40])]
+    serial = [(name, price, str(2_000 + at)) for at, (name, price, _) in enumerate(rows)]
+    assert not found([*serial, *again], PRODUCTS)
+
+
 def test_notices_of_one_journal() -> None:
     """Notices of equal title, editor, journal and year are not the same if their pages differ."""
     draw = random.Random(3)

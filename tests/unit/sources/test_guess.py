@@ -117,6 +117,9 @@ LEFT_OUT: dict[str, tuple[str, Callable[[], list[Any]]]] = {
     "prose": ("free text", lambda: [words(40) for _ in range(RECORDS)]),
     "Bemerkungen": ("free text", lambda: column(lambda: words(8))),
     "备注": ("free text", lambda: column(lambda: "请打电话给他明天会来" + digits(3))),
+    "stock": ("changes", lambda: [draw.randrange(200) for _ in NUMBERS]),
+    "page_views": ("changes", lambda: [f"{draw.randrange(9_000):,}" for _ in NUMBERS]),
+    "在庫数": ("changes", lambda: [draw.randrange(50) for _ in NUMBERS]),
     "objects": ("no single values", lambda: [{"a": 1}] * RECORDS),
 }  # fmt: skip
 

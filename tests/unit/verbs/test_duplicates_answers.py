@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import neardup_solr as nd
@@ -189,6 +189,7 @@ def corpus(rng: random.Random, count: int) -> dict[str, str]:
     count=st.sampled_from([5, 50, 400]),
     linkage=st.sampled_from(["single", "complete"]),
 )
+@example(seed=1400848, count=50, linkage="single")  # the cluster 0 is no missing cluster
 def test_no_cluster_of_two_sides_breaks_an_answer(
     tmp_path_factory: pytest.TempPathFactory, seed: int, count: int, linkage: Linkage
 ) -> None:
