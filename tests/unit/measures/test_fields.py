@@ -362,10 +362,10 @@ def test_two_columns_each_record_twice() -> None:
 def products(count: int, doubled: int, *, seed: int = 1) -> tuple[Rows, set[tuple[int, int]]]:
     """Products with a price and a quantity, of whom some come twice, in another quantity."""
     draw = random.Random(seed)
-    parts = ("oak walnut steel linen glass bamboo copper wool".split(),
-             "dining office garden kitchen travel vintage".split(),
-             "table chair lamp kettle shelf mirror clock vase".split(),
-             "small large blue red green white set mini".split())  # fmt: skip
+    parts = (["oak", "walnut", "steel", "linen", "glass", "bamboo", "copper", "wool"],
+             ["dining", "office", "garden", "kitchen", "travel", "vintage"],
+             ["table", "chair", "lamp", "kettle", "shelf", "mirror", "clock", "vase"],
+             ["small", "large", "blue", "red", "green", "white", "set", "mini"])  # fmt: skip
     names: dict[str, None] = {}
     while len(names) < count:
         names[" ".join(map(draw.choice, parts))] = None
