@@ -669,7 +669,7 @@ def learn_weights(
     kinds = tuple(fields.values())
     guesses = _guess_rates(kinds)
     patterns, can_match, begins, counts = _count_patterns(levels, similarities, sampled)
-    _begin_matches(patterns, kinds, can_match, begins, counts)
+    _begin_matches(patterns, kinds, begins, counts)
     marks = np.zeros((len(patterns), len(kinds), MOST_LEVELS))
     for at in range(len(kinds)):
         there = np.flatnonzero(patterns[:, at] != MISSING)
@@ -781,11 +781,7 @@ def _count_patterns(
 
 
 def _begin_matches(
-    patterns: Levels,
-    kinds: Sequence[FieldKind],
-    can_match: NDArray[np.bool_],
-    begins: NDArray[np.signedinteger],
-    counts: Table,
+    patterns: Levels, kinds: Sequence[FieldKind], begins: NDArray[np.signedinteger], counts: Table
 ) -> None:
     """Let pairs that agree in all fields but one begin as matches, if most of them do not.
 
@@ -803,7 +799,7 @@ def _begin_matches(
     whole = bits.sum(axis=1)
     least = np.maximum(BEGIN[1] * (whole - bits[rows, unlike]), AGREEING * whole)
     unequal = is_known & ~_mark_equal(patterns, kinds)
-    are_alike = can_match & (is_known.sum(axis=1) > 2) & (unequal.sum(axis=1) > 1)
+    are_alike = (is_known.sum(axis=1) > 2) & (unequal.sum(axis=1) > 1)
     are_alike &= shared.sum(axis=1) - shared[rows, unlike] >= least
     if counts[are_alike & (begins == MATCHES)].sum() < counts[are_alike].sum() / 2:
         begins[are_alike] = MATCHES

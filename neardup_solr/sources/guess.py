@@ -96,6 +96,7 @@ class _Values:
     name: str
     sides: tuple[list[str], ...]
     texts: list[str]
+    words: list[frozenset[str]]  # of each record, in the normal form
     column: FieldColumn  # as codes
 
     @property
@@ -112,9 +113,9 @@ class _Values:
         return float(np.median([len(text.encode("utf-8", "replace")) for text in self.texts]))
 
     @property
-    def words(self) -> float:
+    def length(self) -> float:
         """The words of a value by the median, in its normal form."""
-        return float(np.median([len(normalize(text).split()) for text in self.texts]))
+        return float(np.median([len(words) for words in self.words if words] or [0]))
 
     @property
     def bits(self) -> float:
@@ -204,10 +205,11 @@ def _is_plain(value: object) -> bool:
 
 
 def _look(name: str, sides: Sequence[list[str]]) -> _Values:
-    texts = [text for side in sides for text in side if text]
-    return _Values(
-        name=name, sides=tuple(sides), texts=texts, column=make_column(name, "exact", texts)
-    )
+    texts = [*chain.from_iterable(sides)]
+    words = [frozenset(normalize(text).split()) for text in texts]
+    texts = [*filter(None, texts)]
+    column = make_column(name, "exact", texts)
+    return _Values(name=name, sides=tuple(sides), texts=texts, words=words, column=column)
 
 
 def _count(columns: Mapping[str, _Values]) -> int:
@@ -353,7 +355,7 @@ def _choose_texts(
         if name not in notes and each.size >= TITLE and each.distinct >= DISTINCT
     ]
     sentences = [
-        name for name, each in texts.items() if each.size >= PROSE or each.words >= SENTENCE
+        name for name, each in texts.items() if each.size >= PROSE or each.length >= SENTENCE
     ]
     others = [each for name, each in kept.items() if name not in sentences]
     says_all = len(sentences) == 1 and kept[sentences[0]].distinct >= DISTINCT
@@ -371,10 +373,7 @@ def _choose_texts(
 
 def _find_joined(columns: Sequence[_Values]) -> dict[str, str]:
     """Find columns that repeat what others hold: one of them, or several joined."""
-    words = {
-        each.name: [frozenset(normalize(text).split()) for side in each.sides for text in side]
-        for each in columns
-    }
+    words = {each.name: each.words for each in columns}
     counts = [Counter(chain.from_iterable(row)) for row in zip(*words.values(), strict=True)]
     joined: dict[str, str] = {}
     for each in sorted(columns, key=lambda each: each.size)[::-1]:  # the later of two equal ones

@@ -28,11 +28,11 @@ class Chosen(NamedTuple):
 
     def lines(self, spell: Callable[[Mapping[str, Any]], str]) -> list[str]:
         """Describe the choice in a line or two, with the arguments spelled to be repeated."""
-        lacking, by = "text", "columns" if "fields" in self.arguments else "text"
+        chosen = f"text: compared by its {'columns' if 'fields' in self.arguments else 'text'}"
         if self.arguments.keys() == {"id"}:
-            lacking = by = "id"
-        chosen = f"compared by its {by}, as by: {spell(self.arguments)}"
-        return [f"{self.name} has no column {lacking}: {chosen}", *filter(None, [self.left_out])]
+            chosen = "id: another has the ids"
+        line = f"{self.name} has no column {chosen}, as by: {spell(self.arguments)}"
+        return [line, *filter(None, [self.left_out])]
 
 
 def fill_in(given: Mapping[str, Any], *, by_fields: bool = True) -> dict[str, Any]:

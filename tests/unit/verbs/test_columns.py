@@ -253,7 +253,7 @@ def test_tune_and_review(tmp_path: Path, caplog: Any) -> None:
     assert set(trained.model.fields) == {"name", "street", "zip", "born"}
     caplog.clear()
     found = nd.duplicates(frame, model=model)
-    assert caplog.messages[0].endswith("has no column id: compared by its id, as by: id='rec_id'")
+    assert caplog.messages[0].endswith("has no column id: another has the ids, as by: id='rec_id'")
     assert len(ids_of(found) & known) > 0.8 * len(known)
     bands = nd.tune(frame, sample=100)
     assert bands.sampled == 100
