@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import uuid
+from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -13,19 +14,22 @@ import numpy as np
 import orjson
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.errors import PythonException, SparkRuntimeException
 from pyspark.sql import DataFrame, SparkSession
 
 import neardup_solr as nd
 from neardup_solr import spark
+from neardup_solr.arguments import MeasureName
 from neardup_solr.measures import Limits
 from neardup_solr.minhash import encode
 from neardup_solr.records import natural
 from neardup_solr.spark import near, work
+from neardup_solr.text.normalize import normalize
 from tests.copies import edited_copies
 from tests.faults.tiers import sized
+from tests.unit.verbs.test_copies import TEXTS, list_copies
 
 PAIRS = ("id", "other_id", "similarity", "distance", "shared")
 
@@ -229,6 +233,34 @@ def test_equal_texts_are_chained_among_others(session: SparkSession) -> None:
     assert len(clusters) == 60
     assert {id[0] + cluster[0] for id, cluster in clusters.items()} == {"00", "11"}
     assert len(set(clusters.values())) == 2
+
+
+@settings(deadline=None, max_examples=sized(usual=2, full=40))
+@given(
+    texts=TEXTS,
+    cap=st.integers(2, 6),
+    measure=st.sampled_from(["words", "jaccard", "containment", "estimate"]),
+    is_strict=st.booleans(),
+)
+def test_copies_are_in_one_cluster(
+    session: SparkSession,
+    texts: list[tuple[str, int]],
+    cap: int,
+    measure: MeasureName,
+    is_strict: bool,
+) -> None:
+    """All documents of equal normal forms come together, whatever the cap and the measure are."""
+    documents = list_copies(texts, seed=len(texts))
+    frame = session.createDataFrame(
+        [tuple(each.values()) for each in documents], "id string, text string"
+    )
+    limit = 1.0 if is_strict else None
+    near = spark.pairs(frame, cap=cap, measure=measure, min_similarity=limit)
+    clusters = {row.id: row.cluster for row in spark.clusters(near).collect()}
+    sets = defaultdict(set)
+    for document in documents:
+        sets[normalize(document["text"])].add(clusters.get(document["id"], document["id"]))
+    assert all(len(labels) == 1 for labels in sets.values())
 
 
 def test_fields_are_what_index_sends(
