@@ -38,7 +38,8 @@ class Rules(NamedTuple):
 
     If more than `crowd` words of both records have no equal, no others stand for each other.
     Records of which less than the share `numbers` of the numbers agree are `unlike` by that factor,
-    and those of `telling` words are as similar as their containment times `contained`.
+    and those of `telling` words are as similar as their containment times `contained`. If records
+    are of `few` words, they are `unlike`, too, if both have a word alone or hardly one is equal.
     """
 
     abbreviated: float
@@ -52,9 +53,10 @@ class Rules(NamedTuple):
     unlike: float
     contained: float
     telling: int
+    few: int
 
 
-RULES = Rules, "float64 float64 float64 int64 int64 int64 int64 float64 float64 float64 int64"
+RULES = Rules, "float64 float64 float64 int64 int64 int64 int64 float64 float64 float64 int64 int64"
 
 
 class Records(NamedTuple):
@@ -139,15 +141,19 @@ def _compute_similarity(first, second, vocabulary, rules, table):
         return 1.0 if len(first.words) == len(second.words) else 0.0
     fewest = min(len(first.words), len(second.words))
     both, agreeing, equal = _take_equal(first, second, vocabulary)
-    one, other = both, both
+    aligned, other_aligned = both, both
     if fewest - equal <= rules.crowd:
-        both, one, other = _take_others(first, second, vocabulary, rules, table, both)
-    one, numbers = _add_alone(first, vocabulary, one)
-    other, other_numbers = _add_alone(second, vocabulary, other)
+        both, aligned, other_aligned = _take_others(first, second, vocabulary, rules, table, both)
+    one, numbers = _add_alone(first, vocabulary, aligned)
+    other, other_numbers = _add_alone(second, vocabulary, other_aligned)
     similarity = (2.0 * both / (one + other) + both / min(one, other)) / 2.0
     if fewest >= rules.telling:
         similarity = max(similarity, rules.contained * both / min(one, other))
-    if agreeing < rules.numbers * (agreeing + min(numbers, other_numbers)):
+    differ = one > aligned and other > other_aligned
+    differ |= equal == 0 and similarity <= rules.abbreviated
+    if (fewest <= rules.few and differ) or agreeing < rules.numbers * (
+        agreeing + min(numbers, other_numbers)
+    ):
         similarity *= rules.unlike
     return similarity
 
@@ -247,6 +253,8 @@ def _find_joined(side, word, vocabulary):
         left, right = side.words[at], side.words[at + 1]
         cut = bounds[left + 1] - bounds[left]
         if cut + bounds[right + 1] - bounds[right] != size or side.taken[at] or side.taken[at + 1]:
+            continue
+        if vocabulary.numeric[left] and vocabulary.numeric[right] and min(cut, size - cut) < 3:
             continue
         same = 0
         while same < cut and letters[bounds[left] + same] == letters[begin + same]:

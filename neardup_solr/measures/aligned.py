@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
-from neardup_solr.measures import NO_DISTANCE, Comparer, Measure
+from neardup_solr.measures import Comparer, Measure
 from neardup_solr.measures.arrays import Flat, Measurements, Pairs, Similarities, in_parts
 from neardup_solr.settings import NORMALIZATION
-from neardup_solr.text.normalize import normalize, unspaced
+from neardup_solr.text.normalize import unspaced
 from neardup_solr.text.packed import Packed, pack
 
 ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "north shore road"
@@ -37,6 +37,7 @@ CROWD = 100  # words of both texts without an equal; among more, only equal word
 # A record within another one, such as one without its abstract, is this similar, if it has so many
 # words.
 CONTAINED, TELLING = 0.78, 12
+FEW = 3  # words of a record, of which each one counts
 LONGEST = 64  # letters; longer words are equal or not
 PAIRED = 1.5  # power of the weight of pairs of characters
 ACRONYM = range(2, 5)  # letters
@@ -165,7 +166,8 @@ def compare_records(
     lengths = np.fromiter(map(len, lists), np.int64, len(lists))
     records, vocabulary = align.pack_records(lists, frequencies.weight, _has_digit)
     rules = align.Rules(ABBREVIATED, INITIAL, SLIPS, LONGEST, ACRONYM.start, ACRONYM.stop - 1,
-                        CROWD, numbers, UNLIKE, CONTAINED if numbers else 0.0, TELLING)  # fmt: skip
+                        CROWD, numbers, UNLIKE, CONTAINED if numbers else 0.0, TELLING,
+                        FEW if numbers else 0)  # fmt: skip
 
     def align_some(some: slice) -> None:
         align.align_pairs(records, vocabulary, rules, places[pairs[some]], found[some])
@@ -259,7 +261,8 @@ def record_similarity(rows: Sequence[Aligned], numbers: float = 0.0) -> float:
     """Compute the similarity of an alignment, 0..1: the mean of Dice and containment.
 
     With a share `numbers`, it is `CONTAINED` times the containment or more for records of `TELLING`
-    words, and halved if less than this share of the weight of numbers agrees.
+    words, and halved if less than this share of the weight of numbers agrees, and for records of
+    `FEW` words if both have a word alone, or if no word is equal and it is `ABBREVIATED` or less.
     """
     both = one = other = 0.0
     for row in rows:
@@ -270,9 +273,14 @@ def record_similarity(rows: Sequence[Aligned], numbers: float = 0.0) -> float:
         return float(not rows)
     similarity = (2.0 * both / (one + other) + both / min(one, other)) / 2.0
     sides = ([row.first for row in rows], [row.second for row in rows])
-    if numbers and min(len(" ".join(filter(None, side)).split()) for side in sides) >= TELLING:
+    fewest = min(len(" ".join(filter(None, side)).split()) for side in sides)
+    if numbers and fewest >= TELLING:
         similarity = max(similarity, CONTAINED * both / min(one, other))
-    return similarity if agree_in_numbers(rows, numbers) else similarity * UNLIKE
+    is_unlike = not agree_in_numbers(rows, numbers)
+    if numbers and fewest <= FEW:
+        is_unlike |= all(None in side for side in sides)
+        is_unlike |= similarity <= ABBREVIATED and all(one.first != one.second for one in rows)
+    return similarity * UNLIKE if is_unlike else similarity
 
 
 def agree_in_numbers(rows: Sequence[Aligned], share: float = NUMBERS) -> bool:
@@ -336,9 +344,17 @@ def _take_runs(
 
 
 def _find_joined(words: Mapping[int, str], whole: str) -> Sequence[int]:
-    """Find the places of the first two neighbours that make up the whole: "sea view", "seaview"."""
+    """Find the places of the first two neighbours that make up the whole: "sea view", "seaview".
+
+    Numbers do so if they have three digits, as those of a telephone; "1 4" is not "14".
+    """
     pairs = ((at, at + 1) for at in words if at + 1 in words)
-    return next((run for run in pairs if words[run[0]] + words[run[1]] == whole), ())
+    runs = (run for run in pairs if words[run[0]] + words[run[1]] == whole)
+    return next((run for run in runs if _may_join(words[run[0]], words[run[1]])), ())
+
+
+def _may_join(left: str, right: str) -> bool:
+    return min(len(left), len(right)) >= 3 or not (_has_digit(left) and _has_digit(right))
 
 
 def _find_spelled(words: Mapping[int, str], acronym: str) -> Sequence[int]:
@@ -379,16 +395,6 @@ def _compare(texts: Flat, pairs: Pairs, comparer: Comparer, numbers: float = 0.0
     return Measurements(found)
 
 
-def _compare_one(
-    form: str, texts: Sequence[str], comparer: Comparer, numbers: float = 0.0
-) -> list[tuple[int, float]]:
-    normalization = comparer.settings.normalization
-    others = [normalize(text, normalization) for text in texts]
-    known = comparer.frequencies or frequencies([form, *others], normalization)
-    found = (record_similarity(alignment(form, other, known), numbers) for other in others)
-    return [(NO_DISTANCE, similarity) for similarity in found]
-
-
 ALIGNED = Measure(
     name="aligned",
     # Three quarters of the weight have to agree: the lower end of the widest gap in the
@@ -399,7 +405,6 @@ ALIGNED = Measure(
     way="words",
     prepare=lambda _: _pack,
     compare=_compare,
-    compare_one=_compare_one,
 )
 # The threshold and the share of numbers were chosen leaving one set out: benchmarks/first.md.
 RECORDS = replace(
@@ -407,5 +412,4 @@ RECORDS = replace(
     name="records",
     default=0.7,
     compare=partial(_compare, numbers=NUMBERS),
-    compare_one=partial(_compare_one, numbers=NUMBERS),
 )

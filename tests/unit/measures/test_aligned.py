@@ -319,12 +319,39 @@ def test_records_differ_if_their_numbers_do(first: str, second: str, agree: bool
         Comparer(measure=measure_named(name), frequencies=frequencies([first, second]))
         for name in ("aligned", "records")
     )
-    for many in (False, True):
-        plain, told = (
-            comparer.compare_one(first, [second], many=many)[0][1]
-            for comparer in (aligned, records)
-        )
-        assert told == (plain if agree else plain / 2)
+    plain, told = (comparer.compare_one(first, [second])[0][1] for comparer in (aligned, records))
+    assert told == (plain if agree else plain / 2)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "are_near"),
+    [
+        ("young software inc", "young pharma inc", False),  # each has a word of its own
+        ("lake joe", "jordanville", False),  # nothing but an abbreviation
+        ("austria", "australia", False),
+        ("may", "murray", False),
+        ("head teacher of art", "lead teacher of art", True),  # of more words
+        ("young software inc", "young software incorporated", True),
+        ("young software", "young software inc", True),
+        ("sea view", "seaview", True),
+        ("terry whitney", "t whitney", True),
+    ],
+)
+def test_each_word_counts_in_records_of_few(first: str, second: str, are_near: bool) -> None:
+    """Records of three words or less are near if what differs is on one side alone."""
+    comparer = Comparer(measure=measure_named("records"), frequencies=EQUAL)
+    ((_, _, is_near),) = comparer.compare_one(first, [second])
+    assert is_near == are_near
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("release 3 1 4", "release 3 14"), ("12 mill road", "1 2 mill road"), ("2019 12", "201912")],
+)
+def test_numbers_of_few_digits_do_not_join(similarity: Similarity, first: str, second: str) -> None:
+    """Other versions are no copies; numbers of three digits are those of telephones."""
+    assert similarity(first, second) < 1
+    assert similarity("heron 555 1234", "heron 5551234") == 1
 
 
 def test_many_calls_and_threads(monkeypatch: pytest.MonkeyPatch) -> None:
