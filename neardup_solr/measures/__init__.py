@@ -86,9 +86,7 @@ class Measure:
     field of a document that it compares: normal forms of the content, or encoded signatures.
 
     `prepare` gives the function that prepares texts, each once; `compare` compares many pairs of
-    prepared texts. `compare_one` compares one normal form with a few texts without the kernel, so
-    that a single search need not wait for it to load; None if `compare` is quick enough.
-    `kernel_is_faster` tells whether `compare` takes less time for that, once the kernel is loaded.
+    prepared texts, `compare_one` one normal form with some texts; None if `compare` is as quick.
     `way` is the way to find candidates among many documents; `counts_shingles` tells whether they
     can be found by "shingles": texts that are near share that part of the shingles of one of them.
     `fields` are compared beside the texts, as `add_values` joins them.
@@ -98,7 +96,6 @@ class Measure:
     prepare: Callable[[Comparer], Prepare]
     compare: Callable[[Prepared, Pairs, Comparer], Measurements]
     compare_one: Callable[[str, Sequence[str], Comparer], list[tuple[int, float]]] | None = None
-    kernel_is_faster: bool = True
     default: float = DEFAULT_SIMILARITY
     compared_field: str = "content"
     has_distance: bool = False
@@ -185,18 +182,16 @@ class Comparer:
         """
         return self.compare(self.prepare()(texts), pairs)
 
-    def compare_one(
-        self, form: str, texts: Sequence[str], *, many: bool = False
-    ) -> list[tuple[int, float, bool]]:
+    def compare_one(self, form: str, texts: Sequence[str]) -> list[tuple[int, float, bool]]:
         """Compare one normal form with each of some texts, or one encoded signature with others.
 
         The distance, the similarity and whether it is near, for each, as `compare_texts` gives
-        them. `many` says that many documents will be compared, so that the kernel is worth loading.
+        them.
         """
         measure, least = self.measure, floor(self.least)
-        if measure.compare_one is not None and not (many and measure.kernel_is_faster):
+        if measure.compare_one is not None:
             return [
-                (distance, similarity, similarity >= least and self._counts(distance))
+                (distance, similarity, similarity >= least and distance != NO_DISTANCE)
                 for distance, similarity in measure.compare_one(form, texts, self)
             ]
         from neardup_solr.measures.arrays import first_with_each
@@ -207,9 +202,6 @@ class Comparer:
             others = sign.normal_forms(texts, self.settings.normalization)
         found = self.compare_texts([form, *others], first_with_each(len(others)))
         return list(zip(*(column.tolist() for column in found), strict=True))
-
-    def _counts(self, distance: int) -> bool:
-        return not self.measure.has_distance or distance != NO_DISTANCE
 
 
 def measure_named(name: str | Measure) -> Measure:
@@ -259,15 +251,13 @@ def rerank(
     hits: Iterable[Hit],
     known: Mapping[str, str],
     comparer: Comparer,
-    *,
-    many: bool = False,
 ) -> list[Match]:
     """Order hits within the limits: most similar first, then by more shared terms, then by id.
 
     `known` holds by id what is compared: the hits' texts, or for the estimate their encoded
     signatures (matches then have no content); a hit without one was deleted meanwhile and is no
     match. By words, the distance decides which is the most similar. A hit of equal MD5 counts as
-    the same text. `many` is that of `Comparer.compare_one`.
+    the same text.
 
     Raises SettingsError if a signature is not one of these settings.
     """
@@ -278,7 +268,7 @@ def rerank(
     own = entry.normal if needs_texts else entry.signature
     same = entry.md5_hash if needs_texts else None
     others = [own if hit.md5_hash == same else known[hit.id] for hit in there]
-    found = comparer.compare_one(own, others, many=many)
+    found = comparer.compare_one(own, others)
     matches = (
         Match(
             id=hit.id,

@@ -20,7 +20,7 @@ _PART = r"[^\W_]*\d[^\W_]*"  # letters and digits, at least one of these
 _NUMBER = re.compile(rf"(?<![^\W_])(?:(?<!\S)-(?=\d))?{_PART}(?:[.,:/'-]{_PART})*")
 _HYPHENED = re.compile(r"\b([^\W\d_])-(?=\d)")  # B-52 is B52
 _UNIT = re.compile(r"(?<=\d)[^\W\d_]{2,}\Z")  # behind a number: 128GB is 128 GB
-_GROUPED = re.compile(r"(?<![^\W_])\d{1,3}(?:,\d{3})+(?![,\w])")  # thousands: 12,500
+_GROUPED = re.compile(r"(?<![^\W_])(?<!\d{3},)\d{1,3}(?:,\d{3})+(?![,\w])")  # thousands: 12,500
 _DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-") | {"\u2019": "'"})
 # "Part II" and "vol. ii"; without such a word, "XIV" counts, but no letter that stands alone.
 _HEADS = (

@@ -314,7 +314,7 @@ def make_column(
 
 
 def as_text(value: object) -> str:
-    """Format a value as a text, "" for none.
+    """Format a value as a text, "" for none. An object of JSON is its values.
 
     2024 is a text in CSV, a number in JSON, in pandas 2024.0.
     """
@@ -322,6 +322,8 @@ def as_text(value: object) -> str:
         return value
     if value is None or value != value:  # NaN, NaT and the like
         return ""
+    if isinstance(value, Mapping):
+        value = [*value.values()]
     if isinstance(value, list | tuple):
         return " ".join(map(as_text, value))
     if isinstance(value, float) and value.is_integer():
@@ -835,4 +837,4 @@ def _log(rates: Table) -> Table:
 
 
 # Whole records are prepared and compared as `aligned` does; whoever has their fields goes on.
-FIELDS = replace(ALIGNED, name="fields", default=LEAST_PROBABILITY, compare_one=None)
+FIELDS = replace(ALIGNED, name="fields", default=LEAST_PROBABILITY)

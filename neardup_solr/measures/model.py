@@ -438,4 +438,4 @@ def leave_out(values: Table, are_same: NDArray[np.bool_], fit: Fit) -> Similarit
 
 
 # Whole records are prepared as `aligned` does; who has a model goes on from there.
-MODEL = replace(ALIGNED, name="model", default=LEAST_PROBABILITY, compare_one=None)
+MODEL = replace(ALIGNED, name="model", default=LEAST_PROBABILITY)

@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 
 from neardup_solr.arguments import Way
 from neardup_solr.kernel import joins, shingle_hashes
-from neardup_solr.measures import DEFAULT_SIMILARITY, NO_DISTANCE, Comparer, Measure
+from neardup_solr.measures import DEFAULT_SIMILARITY, Comparer, Measure
 from neardup_solr.measures.arrays import Flat, Measurements, Pairs, Similarities, in_parts
 from neardup_solr.minhash import signature
 from neardup_solr.minhash.sign import IN_PLACE
 from neardup_solr.settings import Settings
-from neardup_solr.text.normalize import normalize
 from neardup_solr.text.packed import pack
 from neardup_solr.text.shingles import shingles
 
@@ -58,21 +57,11 @@ def _measure_of_sets(
         common = _count_common(sets, pairs, sizes, comparer.threads)
         return Measurements(share(common, sizes[:, 0], sizes[:, 1]))
 
-    def compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> list[tuple[int, float]]:
-        normalization = comparer.settings.normalization
-        forms = (form, *(normalize(text, normalization) for text in texts))
-        own, *sets = [set(shingles(each, comparer.settings)) for each in forms]
-        sizes = np.fromiter(map(len, sets), np.int64, len(sets))
-        common = np.fromiter((len(own & each) for each in sets), np.int64, len(sets))
-        found = share(common, np.full_like(sizes, len(own)), sizes)
-        return [(NO_DISTANCE, similarity) for similarity in found.tolist()]
-
     return Measure(
         name=name,
         default=default,
         prepare=lambda comparer: partial(hash_sets, settings=comparer.settings),
         compare=compare,
-        compare_one=compare_one,
         counts_shingles=True,
         way=way,
     )

@@ -92,7 +92,6 @@ WORDS = Measure(
     has_distance=True,
     prepare=lambda _: hash_words,
     compare=_compare,
-    compare_one=_compare_one,
-    kernel_is_faster=False,  # hashing the words takes longer than rapidfuzz takes to compare them
+    compare_one=_compare_one,  # hashing the words takes longer than rapidfuzz takes to compare them
 )
 AUTO = WORDS  # until the texts are known

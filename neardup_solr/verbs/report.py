@@ -230,7 +230,7 @@ class _Neighbours:
         )
         is_cut = len(found) == self.criteria.candidates
         if not (fields := self.comparer.measure.fields):
-            matches = compare_hits(self.collection, entry, found, self.comparer, many=True)
+            matches = compare_hits(self.collection, entry, found, self.comparer)
             return [pair_with(document.id, match) for match in matches], is_cut
         stored = self.collection.stored([hit.id for hit in found], [TEXT, *fields])
         rows = {row["id"]: row for row in stored}

@@ -385,12 +385,7 @@ def measure_by(
 
 
 def compare_hits(
-    collection: Collection,
-    entry: Entry,
-    hits: Sequence[Hit],
-    comparer: Comparer,
-    *,
-    many: bool = False,
+    collection: Collection, entry: Entry, hits: Sequence[Hit], comparer: Comparer
 ) -> list[Match]:
     """Compare hits, and return those within the limits, most similar first. See `rerank`.
 
@@ -401,7 +396,7 @@ def compare_hits(
         return []
     ids = [hit.id for hit in near]
     known = collection.texts(ids) if comparer.measure.needs_texts else _signatures(collection, ids)
-    return rerank(entry, near, known, comparer, many=many)
+    return rerank(entry, near, known, comparer)
 
 
 def _signatures(collection: Collection, ids: Sequence[str]) -> dict[str, str]:

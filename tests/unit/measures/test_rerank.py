@@ -143,11 +143,10 @@ def test_a_signature_of_other_settings_is_refused() -> None:
 
 
 @pytest.mark.parametrize("measure", BY_TEXT)
-@pytest.mark.parametrize("many", [False, True])
 @settings(deadline=None)
 @given(own=TEXTS, others=st.lists(TEXTS, max_size=4), least=st.sampled_from([None, 0.0, 0.3, 1.0]))
 def test_similarities_are_those_of_whole_collections(
-    measure: str, many: bool, own: str, others: list[str], least: float | None
+    measure: str, own: str, others: list[str], least: float | None
 ) -> None:
     """One document's hits, pair by pair, are compared as many pairs are."""
     texts = {str(at): text for at, text in enumerate(others)}
@@ -160,7 +159,7 @@ def test_similarities_are_those_of_whole_collections(
     pairs = np.array([(0, at + 1) for at in range(len(others))], dtype=np.uint32).reshape(-1, 2)
     distances, similarities, is_near = comparer.compare_texts(forms, pairs)
     hits = [hit(id, text) for id, text in texts.items()]
-    found = rerank(entry_of(own), hits, texts, comparer, many=many)
+    found = rerank(entry_of(own), hits, texts, comparer)
     by_id = {match.id: match for match in found}
     assert set(by_id) == {str(at) for at in np.flatnonzero(is_near).tolist()}
     for at, match in ((int(id), match) for id, match in by_id.items()):

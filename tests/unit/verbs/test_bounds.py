@@ -38,7 +38,6 @@ def found_by(comparer: Comparer) -> dict[str, bool]:
     met = [(0, Candidate(id="1", place=1, shared=1))]
     return {
         "search": bool(rerank(first, [hit], there, comparer)),
-        "report": bool(rerank(first, [hit], there, comparer, many=True)),
         "gate": bool(list(compare_candidates(known, met, comparer))),
         "duplicates": bool(nd.duplicates(DOCUMENTS, **verifying).pairs),
     }
