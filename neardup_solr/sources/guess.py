@@ -25,7 +25,7 @@ MOST_SHOWN = 12  # of the columns that are left out
 FILLED = 0.05  # of the records, which have a value at least
 MOST = 0.95  # of the values, which stand for all
 CONSTANT = 0.97  # of the values, which are one and the same
-PROSE, LONG_PROSE = 200, 500  # bytes of a value by the median
+PROSE, LONG_PROSE = 200, 400  # bytes of a value by the median
 NOTE = 30  # the same, of a column that is named like notes
 BESIDE_PROSE = 3  # columns at most, with which records are texts all the same
 TITLE = 12  # bytes
@@ -162,8 +162,7 @@ def guess_columns(
     columns = {}
     for name in names:
         values = [[row.get(name) for row in side] for side in sides]
-        if all(_is_plain(value) for side in values for value in side):
-            columns[name] = _look(name, [[as_text(one).strip() for one in side] for side in values])
+        columns[name] = _look(name, [[as_text(one).strip() for one in side] for side in values])
     ids = [[*columns][at] for at in matches(id or "id", columns)]
     left_out = _find_reasons(columns, ids, read)
     if id is None and not ids:
@@ -171,7 +170,6 @@ def guess_columns(
         id = ids[0]
     others = {name: each for name, each in columns.items() if name not in ids}
     left_out = {name: why for name, why in left_out.items() if name in others}
-    left_out |= dict.fromkeys((name for name in names if name not in columns), "no single values")
     kept = {name: each for name, each in others.items() if name not in left_out}
     if not kept:  # all records are equal
         kept = {name: each for name, each in others.items() if each.texts}
@@ -183,8 +181,9 @@ def guess_columns(
         left_out |= joined
         kept = {name: each for name, each in kept.items() if name not in joined}
     fields = {name: _choose_kind(each) for name, each in kept.items()}
+    nested = {name for side in sides for row in side for name in kept if _is_nested(row.get(name))}
     texts, notes = _choose_texts(kept, fields)
-    if texts:
+    if texts and not nested:
         left_out |= dict.fromkeys((name for name in kept if name not in texts), "beside the text")
         return Guess(id=id, texts=texts, left_out=left_out)
     left_out |= dict.fromkeys(notes, "free text")
@@ -192,16 +191,17 @@ def guess_columns(
     telling = sorted(fields, key=lambda name: -kept[name].bits)[:MOST_FIELDS]
     more = len(fields) - len(telling)
     fields = {name: kind for name, kind in fields.items() if name in telling}
-    if len(fields) == 1:
+    if len(fields) == 1 and nested:
+        return None  # objects alone are no text
+    if len(fields) == 1 and (ROW in ids or kept[telling[0]].distinct >= DISTINCT):
         return Guess(id=id, texts=tuple(fields), left_out=left_out)
     return Guess(id=id, fields=fields, left_out=left_out, more=more)
 
 
-def _is_plain(value: object) -> bool:
-    """Tell whether a value is one that fields and texts may have, or several texts."""
-    if isinstance(value, list):
-        return all(isinstance(part, str) for part in value)
-    return value is None or isinstance(value, str | int | float)
+def _is_nested(value: object) -> bool:
+    """Tell whether a value is one that a text cannot be."""
+    several = value if isinstance(value, list) else [value]
+    return any(isinstance(part, Mapping | list) for part in several)
 
 
 def _look(name: str, sides: Sequence[list[str]]) -> _Values:

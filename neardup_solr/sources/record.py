@@ -477,9 +477,9 @@ def _as_text(value: object, reading: Reading) -> str:
 
 
 def _join_texts(values: tuple[object, ...], reading: Reading) -> str:
-    """Join the values of several columns, where a number or a date is as good as a text."""
+    """Join the values of several columns, where numbers, dates and objects are texts, too."""
     pairs = zip(map(_spell, values), reading.text, strict=True)
-    texts = [_one_text(value, name) for value, name in pairs if value is not None]
+    texts = [_one_text(_as_kept(name, value), name) for value, name in pairs if value is not None]
     if not texts:
         names = " and ".join(map(repr, reading.text))
         raise Unusable(f"no text: {names} are missing or null")

@@ -48,10 +48,10 @@ def fill_in(given: Mapping[str, Any], *, by_fields: bool = True) -> dict[str, An
 def choose_columns(given: Mapping[str, Any], *, by_fields: bool = True) -> Chosen | None:
     """Choose the id, and fields or a text, by the arguments of a verb.
 
-    None if the source has a column text, or is a collection, or columns are named; the id is chosen
-    for fields that are named, too. Two sides are compared by columns that both have. If the other
-    arguments are for texts, or not `by_fields`, the columns are joined to one. What is wrong with
-    the source is told by who reads it.
+    None if the source is a collection, or columns are named, or it has columns id and text; the id
+    is chosen for a text and for fields that are named, too. Two sides are compared by columns that
+    both have. If the other arguments are for texts, or not `by_fields`, the columns are joined to
+    one. What is wrong with the source is told by who reads it.
     """
     try:
         return _look(given, by_fields)
@@ -69,7 +69,8 @@ def _look(given: Mapping[str, Any], by_fields: bool) -> Chosen | None:
     has_fields = given["fields"] is not None or given.get("model") is not None
     has_ids = given["id"] is not None or all(matches("id", each) for each in names)
     has_texts = any(matches("text", each) for each in names)
-    if not (names and all(names)) or (has_ids if has_fields else has_texts):
+    has_compared = has_fields or has_texts
+    if not (names and all(names)) or (has_ids and has_compared):
         return None
     from neardup_solr.sources.guess import guess_columns
 
@@ -97,15 +98,15 @@ def _look(given: Mapping[str, Any], by_fields: bool) -> Chosen | None:
     paths = sources.paths_of(read[0][0])
     name = type(read[0][0]).__name__ if paths is None else sources.shown_name(paths)
     if not any(sides):  # no records, which is told when they are read
-        return Chosen(name, {"text": tuple(common)}, "") if common and not has_fields else None
+        return Chosen(name, {"text": tuple(common)}, "") if common and not has_compared else None
     guess = guess_columns(sides, id=given["id"])
     if guess and guess.fields and any(len(rows) >= ROWS for rows in sides):  # long texts: once
         guess = guess_columns(sides, id=given["id"], read=read_again)
     if guess is None:
         return None
     arguments: dict[str, Any] = {} if guess.id is None else {"id": guess.id}
-    if has_fields:
-        return Chosen(name, arguments, "")
+    if has_compared:
+        return None if guess.id == ROW and not has_fields else Chosen(name, arguments, "")
     is_for_texts = (
         given.get("measure", "fields") not in ("auto", "fields")
         or given.get("by") == "shingles"
@@ -115,7 +116,10 @@ def _look(given: Mapping[str, Any], by_fields: bool) -> Chosen | None:
         arguments["text"] = guess.texts or tuple(guess.fields)
     else:
         arguments["fields"] = guess.spelled
-    return Chosen(name, arguments, guess.describe_left_out())
+    twice = {each: "there twice" for each in shown if any(len(side[each]) > 1 for side in keys)}
+    return Chosen(
+        name, arguments, replace(guess, left_out=guess.left_out | twice).describe_left_out()
+    )
 
 
 def _open(side: Any, usual: Reading) -> tuple[Any, Reading]:

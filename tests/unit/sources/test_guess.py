@@ -120,7 +120,7 @@ LEFT_OUT: dict[str, tuple[str, Callable[[], list[Any]]]] = {
     "stock": ("changes", lambda: [draw.randrange(200) for _ in NUMBERS]),
     "page_views": ("changes", lambda: [f"{draw.randrange(9_000):,}" for _ in NUMBERS]),
     "在庫数": ("changes", lambda: [draw.randrange(50) for _ in NUMBERS]),
-    "objects": ("no single values", lambda: [{"a": 1}] * RECORDS),
+    "objects": ("one value", lambda: [{"a": 1}] * RECORDS),
 }  # fmt: skip
 
 

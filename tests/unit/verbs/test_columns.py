@@ -171,7 +171,7 @@ def test_nothing_changes_if_columns_are_named_or_there_is_a_text(caplog: Any) ->
     chosen = choose_columns(given)
     assert chosen is not None
     assert choose_columns(given | {"text": "name"}) is None
-    assert choose_columns(given | {"source": frame.assign(text="a")}) is None
+    assert choose_columns(given | {"source": frame.assign(text="a", id=range(len(frame)))}) is None
     assert choose_columns(given | {"source": iter(rows_of(frame))}) is None
     assert choose_columns(given | {"source": [("1", "a")]}) is None
     assert choose_columns(given | {"source": "there/is/no.csv"}) is None
@@ -258,6 +258,50 @@ def test_tune_and_review(tmp_path: Path, caplog: Any) -> None:
     bands = nd.tune(frame, sample=100)
     assert bands.sampled == 100
     assert bands.documents == len(frame)
+
+
+def test_the_id_beside_a_text_is_chosen(caplog: Any) -> None:
+    """A column text is the text, and the ids are in the column that is named like one."""
+    texts = ["the printer is on fire", "where is my parcel"] * 40
+    rows = [{"ticket_id": f"T-{n:04}", "text": f"{text} {n % 40}"} for n, text in enumerate(texts)]
+    found = nd.duplicates(rows)
+    assert caplog.messages[0].endswith(
+        "has no column id: another has the ids, as by: id='ticket_id'"
+    )
+    assert ("T-0000", "T-0040") in ids_of_texts(found)
+    caplog.clear()
+    nd.duplicates([{"text": row["text"]} for row in rows])
+    assert "its records are numbered from 1" in caplog.messages[0]
+
+
+def test_objects_are_compared_as_texts(caplog: Any) -> None:
+    """What is nested in JSON tells records apart; alone it is no text."""
+    people = [{"name": f"Ann Nr{n}", "address": {"street": f"{n} Mill Road", "city": f"C{n % 9}"}}
+              for n in range(60)]  # fmt: skip
+    people.append({"name": "Ann Nr7", "address": {"street": "7 Mill Rd", "city": "C7"}})
+    rows = [{"id": n, "person": person, "email": f"a{n % 60}@x.org", "tags": ["x"]}
+            for n, person in enumerate(people)]  # fmt: skip
+    rows[60]["email"] = "a7@x.org"
+    assert ids_of_texts(nd.duplicates(rows)) == {("7", "60")}
+    assert "Left out: tags (one value)." in caplog.messages
+    with pytest.raises(nd.SourceError, match="'text' is missing"):
+        nd.duplicates([{"id": row["id"], "person": row["person"]} for row in rows])
+
+
+def test_a_column_that_is_there_twice_is_left_out(tmp_path: Path, caplog: Any) -> None:
+    """It cannot be named, and a line says that it is not compared."""
+    rows = "".join(f"{n},Ann {n},Mill {n},Leeds {n}\n" for n in range(30))
+    (tmp_path / "a.csv").write_text(f"id,name,name,city\n{rows}")
+    nd.duplicates(tmp_path / "a.csv")
+    assert "Left out: name (there twice)." in caplog.messages
+
+
+def test_another_encoding_is_named(tmp_path: Path) -> None:
+    """If records are not UTF-8, the result says what mostly is."""
+    (tmp_path / "a.csv").write_bytes("id,text\n1,Höhe\n2,plain\n3,more\n".encode("cp1252"))
+    found = nd.duplicates(tmp_path / "a.csv")
+    assert found.gaps == ("records that could not be used: 1; give encoding, such as cp1252"
+                          " (Excel on Windows)",)  # fmt: skip
 
 
 def test_a_header_without_rows_holds_no_records(
