@@ -198,8 +198,7 @@ def _say_duplicates(found: Duplicates) -> None:
             f"About {pairs} share only words of more documents than --cap ({words}), judged by a"
             " sample: raise --cap to find them."
         )
-    is_asked = found.unique is not None and found.doubt  # which says as much
-    if found.numeric >= max(MANY_NUMERIC, NUMERIC * len(found.pairs)) and not is_asked:
+    if found.numeric >= max(MANY_NUMERIC, NUMERIC * len(found.pairs)) and not found.doubt:
         pairs = show.counted(found.numeric, "pair")
         show.say(f"About {pairs} differ in numbers alone: --equal numbers keeps such apart.")
     if found.chosen:

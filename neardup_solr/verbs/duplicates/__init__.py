@@ -485,7 +485,7 @@ def find_duplicates(options: Options) -> Duplicates:
 def _require_copies(result: Duplicates, options: Options) -> None:
     """Tell of what may be no copies, and raise TemplateError if it would be removed."""
     yes, removes = options.yes, options.files.keys() & {"unique", "removed"}
-    if not (result.templates or (removes and result.doubt)):
+    if not result.doubt:
         return
     is_sure = False
     try:

@@ -37,6 +37,7 @@ from neardup_solr.records import (
 from neardup_solr.reports import rows, tables
 from neardup_solr.settings import Settings
 from neardup_solr.sources import is_collection, is_for_excel, paths_of, shown_name
+from neardup_solr.sources.record import ROW, step_for
 from neardup_solr.templates import FEWEST, Template
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
@@ -65,6 +66,7 @@ V = TypeVar("V")
 FIRST = 10  # members of a cluster whose texts are shown
 AT_ONCE = 5_000  # texts that are read at once
 FEWEST_NUMERIC, NUMERIC = 8, 0.5  # pairs that differ in numbers alone, and their share, to ask
+FEWEST_EQUAL, EQUAL = 8, 0.2  # records with ids that are equal in their fields, and share, to ask
 LONGEST = 2  # pairs between the ends of a cluster that is not a chain
 
 
@@ -76,7 +78,8 @@ class Duplicates:
     records whose id came before, `failed` those that could not be used; `errors` says why for the
     first 1,000 of them. `hot_keys` counts the band keys, shingles or words that more documents have
     than the cap, `beyond_cap` the pairs that share only such words, about, judged by a sample.
-    `numeric` counts, about, the pairs whose texts differ in numbers alone.
+    `numeric` counts, about, the pairs whose texts differ in numbers alone, `equal_records` those
+    that have ids and are equal to another one in all fields.
     `chosen` says why they are not compared by words, if no measure was named.
     `settings` shaped the signatures. `measure`, `by` (how candidates are found),
     `min_similarity`, `max_distance`, `linkage`, `canonical`, `fq` and `same` are those that were
@@ -114,6 +117,7 @@ class Duplicates:
     same: tuple[str, ...] = ()
     beyond_cap: int = 0
     numeric: int = 0
+    equal_records: int = 0
     chosen: str = ""
     repeated: int = 0
     failed: int = 0
@@ -215,6 +219,10 @@ class Duplicates:
     def doubt(self) -> str:
         """Why documents may be removed that are no copies, and what to do, "" if none may."""
         if not self.templates:
+            if self.equal_records >= max(FEWEST_EQUAL, EQUAL * self.documents):
+                records = f"{self.equal_records:,} of {counted(self.documents, 'record')}"
+                step = "`fields` with what tells such things apart, as a serial number, keeps them"
+                return f"Hardly copies: {records} have ids and are equal in all fields; {step}"
             if self.numeric < max(FEWEST_NUMERIC, NUMERIC * len(self.pairs)):
                 return ""
             pairs = counted(len(self.pairs), "pair")
@@ -363,6 +371,9 @@ def make_result(
         same=listed(options.same),
         beyond_cap=comparison.count_beyond(found),
         numeric=comparison.count_numeric(verified),
+        equal_records=sum(one.copies for one in clustered.clusters)
+        if options.measure == "fields" and options.id != ROW
+        else 0,
         chosen=options.chosen,
         repeated=sum(side.repeated for side in sides),
         failed=sum(side.failures.count for side in sides),
@@ -410,7 +421,8 @@ def _find_gaps(gathered: Gathered, verified: Verified) -> Iterator[str]:
                 name, filters = side.collection.name, " AND ".join(fq)
                 yield f"no document of {name!r} matches {filters}; check the filter"
         if side.failures.count:
-            yield f"records that could not be used: {side.failures.count:,}"
+            step = step_for((error.reason for error in side.failures.first), "").replace("`", "")
+            yield f"records that could not be used: {side.failures.count:,}{step and f'; {step}'}"
         if side.collection is not None:
             side.collection.commit_if_allowed()
             if side.collection.state() != side.state:

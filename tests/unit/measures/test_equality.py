@@ -141,6 +141,22 @@ def test_pairs_of_other_numbers_are_not_removed_unasked(tmp_path: Path) -> None:
     assert nd.duplicates(path, equal="numbers", **how).pairs == ()
 
 
+def test_records_with_ids_that_are_equal_in_few_fields(tmp_path: Path, caplog: Any) -> None:
+    """Computers of one model are not removed unasked, as each has a tag and a serial number."""
+    path, clean = tmp_path / "assets.csv", tmp_path / "clean.csv"
+    rows = [f"PC-{n:05},SN{n * 7919 % 90_001 + 10_000},model {n % 5},{WORDS[n % 7]}"
+            for n in range(200)]  # fmt: skip
+    path.write_text("\n".join(["asset_tag,serial,model,site", *rows]) + "\n")
+    with pytest.raises(nd.TemplateError, match="165 of 200 records have ids and are equal in all"):
+        nd.duplicates(path, unique=clean)
+    assert not clean.exists()
+    caplog.clear()
+    assert len(nd.duplicates(path).removed) == 165
+    assert any("Hardly copies" in line for line in caplog.messages)
+    kept_apart = {"serial": "exact", "model": "text", "site": "text"}
+    assert nd.duplicates(path, fields=kept_apart).pairs == ()
+
+
 def test_pairs_of_other_numbers_are_counted() -> None:
     """The result counts the pairs that differ in numbers alone, unless they are kept apart."""
     assert nd.duplicates(ROWS, measure="words").numeric == 2
