@@ -23,6 +23,8 @@ import requests
 from openapi_spec_validator import validate
 
 import neardup_solr as nd
+from neardup_solr.measures import NAMES
+from neardup_solr.measures.equality import parse_equality
 from neardup_solr.minhash.encode import encode_documents
 from neardup_solr.settings import DEFAULT_SETTINGS
 from neardup_solr.solr import query
@@ -201,6 +203,36 @@ def test_a_document_may_have_the_names_of_its_fields(listings: Collection) -> No
     assert [(one.id, one.text) for one in made if isinstance(one, nd.Document)] == [("1", CAFE)] * 2
 
 
+def test_only_rules_of_the_service_have_to_be_equal(listings: Collection) -> None:
+    """A pattern of a client could take for ever, and hold up all others."""
+    service = Service(listings, Policy(equality=parse_equality(["fish", r"\bx\b"])))
+    all_rules = service.search({"id": "3", "min_similarity": 0.5})["matches"]
+    assert service.search({"id": "3", "min_similarity": 0.5, "equal": "fish"})["matches"]
+    assert service.search({"id": "3", "min_similarity": 0.5, "equal": []})["matches"] == all_rules
+    assert not service.search({"id": "3", "equal": ["numbers", "fish"]})["matches"]
+    with pytest.raises(nd.ArgumentError, match=r"`equal` cannot be 'fi\.h'"):
+        service.search({"id": "3", "equal": "fi.h"})
+
+
+def test_a_search_takes_the_key_by_its_name(listings: Collection) -> None:
+    """As the other paths do, in any case of its letters; two names of it are refused."""
+    service = Service(listings, Policy())
+    with pytest.MonkeyPatch.context() as patch:
+        asked: list[Any] = []
+
+        def search(_: Collection, **given: Any) -> list[nd.Match]:
+            asked.append(given["id"])
+            return []
+
+        patch.setattr(serve_service, "search", search)
+        service.collection = replace(listings, names=Names(id="key", text=("body",), prefix="nd_"))
+        for given in ({"id": "A1"}, {"key": "A1"}, {"KEY": "A1"}):
+            service.search(given)
+        assert asked == ["A1"] * 3
+        with pytest.raises(nd.ArgumentError, match="'key' and 'id' both name the key; leave one"):
+            service.search({"key": "A1", "id": "A2"})
+
+
 OWN = Names(id="key", text=("body",), prefix="nd_")
 SEVERAL = Names(id="key", text=("title", "content"), prefix="nd_")
 SWAPPED = Names(id="content", text=("id",), prefix="nd_")
@@ -310,7 +342,7 @@ def test_documents_without_a_signature_are_told(core_pool: Cores, tmp_path: Path
         assert warnings(served) == [f"documents without a signature: {n}; i" for n in (3, 4, 1)]
     with serving(core.url, tmp_path / "again") as served:  # from the start on
         assert not served.ask("check", copy).json["complete"]
-        assert "documents without a signature: 1; i" in served.log.read_text("utf-8")
+        assert warnings(served) == ["documents without a signature: 1; i"]
     core_pool.give_back(core.name)
 
 
@@ -361,6 +393,9 @@ def test_it_describes_itself(served: Served) -> None:
     """The description is valid, names each path, and the pages load nothing from elsewhere."""
     described = served.ask("openapi.json").json
     validate(described)
+    search = described["components"]["schemas"]["Search"]["properties"]
+    assert search.keys() == set(serve_service.OF_SEARCH)
+    assert search["measure"]["enum"] == list(NAMES)
     assert {"/check", "/search", "/explain", "/entries", "/metrics"} < described["paths"].keys()
     for page in ("", "docs", "docs.js", "page.js", "page.css", "report.css", "words.js"):
         found = served.ask(page)
@@ -439,6 +474,12 @@ BAD: dict[str, tuple[str, object, int]] = {
     "unknown id": ("search", {"id": "\u0007"}, 404),
     "nothing": ("search", {}, 400),
     "one id": ("explain?id=1", None, 400),
+    "no parameter": ("explain?id=1&other_id=7&measure=records", None, 400),
+    "no parameter of a check": ("check?hold=0.5", NEW[0], 400),
+    "a pattern": ("search", {"id": "1", "equal": r"(\w+\W*)*!X"}, 400),
+    "a pattern of several": ("search", {"id": "1", "equal": ["numbers", r"(\w+\W*)*!X"]}, 400),
+    "patterns as an object": ("search", {"id": "1", "equal": {r"(\w+\W*)*!X": 1}}, 400),
+    "no pattern": ("search", {"id": "1", "equal": None}, 400),
     "path": ("nothing", {}, 404),
     "method": ("check", None, 405),
 }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 from collections.abc import Callable
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from neardup_solr.arguments import (
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import measure_named
 from neardup_solr.measures.equality import parse_equality
+from neardup_solr.progress import LOG
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.credentials import is_loopback
 from neardup_solr.verbs.gate.policy import Policy
@@ -88,7 +90,7 @@ def serve(
     try:
         import uvicorn
 
-        from neardup_solr.verbs.serve.app import IDLE_SECONDS, App, Bounds
+        from neardup_solr.verbs.serve.app import IDLE_SECONDS, App, Bounds, Lines
         from neardup_solr.verbs.serve.service import Service
         from neardup_solr.verbs.serve.tokens import Tokens
     except ImportError as error:
@@ -113,7 +115,10 @@ def serve(
     if names and not is_loopback(host):
         names |= {host}
     step = "give another `port`, or `host` as an address"
-    with closing(bind(host, port, step)) as bound:
+    with closing(bind(host, port, step)) as bound, ExitStack() as ended:
+        for log in (LOG, logging.getLogger("uvicorn.error")):
+            log.addHandler(lines := Lines())
+            ended.callback(log.removeHandler, lines)
         app = App(
             service=Service(collection, policy, fq=listed(fq), answers=answers),
             tokens=known,

@@ -48,7 +48,6 @@ from neardup_solr.errors import (
     SolrUnreachable,
     SourceError,
 )
-from neardup_solr.progress import LOG
 from neardup_solr.verbs.serve.service import SEND, Service, has_local_params
 from neardup_solr.verbs.serve.tokens import LOCAL_PARAMS, Tokens
 from neardup_solr.web import HEADERS, TYPES, find_foreign
@@ -71,6 +70,7 @@ PAGES = {
 OF_REPORTS = ("report.css", "words.js")  # files of the report page, for one look
 POSTED = {"/check": "check", "/search": "search", "/entries": "entries"}
 GOTTEN = {"/explain": "explain", "/metrics": "metrics", "/health": "", "/ready": ""}
+READ = dict.fromkeys(POSTED, ()) | {"/explain": ("id", "other_id")}  # parameters of an address
 RIGHTS = POSTED | GOTTEN | dict.fromkeys(PAGES, "")  # that each path needs
 _REQUEST_ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
@@ -177,7 +177,7 @@ class App:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Look at Solr again and again meanwhile, and log in lines of JSON."""
+        """Look at Solr again and again meanwhile."""
         stop = threading.Event()
 
         def look() -> None:
@@ -204,9 +204,6 @@ class App:
                 except Exception as error:
                     self._log_fault("count", error, _refuse(error))
 
-        handler, logs = _Lines(), (LOG, logging.getLogger("uvicorn.error"))
-        for log in logs:
-            log.addHandler(handler)
         for work in (look, count):
             threading.Thread(target=work, daemon=True).start()
         _log({"level": "INFO", "message": f"serving {self.service.description}"})
@@ -217,8 +214,6 @@ class App:
         finally:
             sys.setswitchinterval(interval)
             stop.set()
-            for log in logs:
-                log.removeHandler(handler)
             self._pool.shutdown(wait=False)
 
     async def watch(self, connections: set[Any]) -> None:
@@ -290,6 +285,8 @@ class App:
         if request.method != method and (method, request.method) != ("GET", "HEAD"):
             raise Failure(405, f"{path} takes {method} only", f"send {method}", Allow=method)
         self._authorize(asked, RIGHTS[path])
+        if path in READ and (odd := request.query_params.keys() - READ[path]):
+            raise Failure(400, f"{path} takes no {min(odd)!r}", f"see {self.root_path}/docs")
         if path in PAGES:
             return _read_page(PAGES[path], self.root_path)
         if path == "/metrics":
@@ -510,7 +507,7 @@ def _read_page(name: str, root_path: str) -> Response:
     return Response(content.replace("{root_path}", root_path), media_type=kind, headers=HEADERS)
 
 
-class _Lines(logging.Handler):
+class Lines(logging.Handler):
     """Logs what the library tells as lines of JSON."""
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from neardup_solr.arguments import require
+from neardup_solr.arguments import require, require_choice
 from neardup_solr.errors import (
     ArgumentError,
     NeardupError,
@@ -26,6 +26,7 @@ from neardup_solr.errors import (
     SolrUnreachable,
 )
 from neardup_solr.measures import NAMES, measure_named
+from neardup_solr.measures.equality import NUMBERS
 from neardup_solr.minhash.encode import encode_documents
 from neardup_solr.progress import LOG, Failures, SourceProgress, ignore
 from neardup_solr.records import NOTHING, Document, make_refusal
@@ -229,8 +230,15 @@ class Service:
 
     def search(self, asked: Json) -> Json:
         """Find the near-duplicates of a text, or of a document, by the measure of the gate."""
+        own = str(key(self.collection.names.id, tuple(asked)))
+        if own in asked and own not in OF_SEARCH:
+            require(ID not in asked, f"{own!r} and 'id' both name the key", "leave one out")
+            asked = {ID if name == own else name: given for name, given in asked.items()}
         for name in asked:
             require(name in OF_SEARCH, f"there is no `{name}`", f"give {', '.join(OF_SEARCH)}")
+        rules = asked.get("equal", [])
+        for rule in rules if isinstance(rules, list) else [rules]:  # a pattern may never end
+            require_choice("equal", rule, (NUMBERS, *self.policy.equality.rules))
         most = asked.get("candidates", 1)
         few = not isinstance(most, int) or most <= MOST_CANDIDATES
         require(few, f"`candidates` cannot be {most}", f"give at most {MOST_CANDIDATES:,}")
