@@ -61,10 +61,11 @@ class Template:
 
     def __str__(self) -> str:
         share = f" ({100 * self.share:.0f} % of all)" if self.share >= 0.01 else ""
-        phrase = f"share “{self.phrase}”" if self.phrase else "are linked, but no copies"
+        noun, s = ("document", "s") if self.documents == 1 else ("documents", "")
+        phrase = f"share{s} “{self.phrase}”" if self.phrase else "are linked, but no copies"
         values = " and in ".join(", ".join(some) for some in self.values)
-        differ = f", and differ in {values}" if values and self.is_regular else ""
-        return f"{self.documents:,} documents{share} {phrase}{differ}"
+        differ = f", and differ{s} in {values}" if values and self.is_regular else ""
+        return f"{self.documents:,} {noun}{share} {phrase}{differ}"
 
 
 def find_template(

@@ -10,6 +10,7 @@ import neardup_solr as nd
 from neardup_solr.cli import show
 from neardup_solr.cli.options import Given
 from neardup_solr.cli.show import counted, one_line, printable
+from neardup_solr.text.normalize import is_unspaced
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import TableOrJson
@@ -76,12 +77,14 @@ def _print(found: Explanation) -> None:
 
     console, facts = Console(markup=False, highlight=False), found.facts
 
-    def say(*parts: Part, indent: int = 0) -> None:
-        """Print a paragraph, without spaces at the ends of its lines."""
+    def say(*parts: Part, indent: int = 0, hang: int = 0) -> None:
+        """Print a paragraph, without spaces at the ends of its lines, the later ones hanging."""
         text = Text.assemble(*parts)
-        for line in text.wrap(console, max(console.width - indent, 1)) or [Text()]:
+        width = console.width - indent - hang * (text.cell_len > console.width)
+        for line in text.wrap(console, max(width, 1)) or [Text()]:
             line.rstrip()
             console.print(Text(" " * indent).append_text(line))
+            indent = hang or indent
 
     title, style = TITLES[found.verdict]
     ids = " – ".join(printable(each.id) for each in facts.both)
@@ -112,7 +115,7 @@ def _print(found: Explanation) -> None:
         head, *lines = show.align([[*map(printable, row)] for row in rows], right)
         say((head, "bold"))
         for line in lines:
-            say(line)
+            say(line, hang=4)
     if found.advice:
         say()
         say(found.advice)
@@ -121,9 +124,11 @@ def _print(found: Explanation) -> None:
 def _list_documents(facts: Facts, shingles: str) -> list[list[str]]:
     first, second = facts.first.entry, facts.second.entry
     same = {True: "the same", False: "different"}
+    are_paired = facts.settings.normalization > 1 and is_unspaced(first.content)
     rows = {
         "": [_shorten(each.id) for each in facts.both],
-        "words": [f"{each.entry.num_words:,}" for each in facts.both],
+        "words": [*(f"{each.entry.num_words:,}" for each in facts.both),
+                  "(pairs of characters)" * are_paired],
         "shingles": [*(f"{len(each.pieces):,}" for each in facts.both), f"(of {shingles})"],
         "first word": [_shorten(first.first_word), _shorten(second.first_word),
                        same[first.first_word == second.first_word]],

@@ -251,7 +251,7 @@ def say_summary(summary: IndexSummary) -> None:
     from neardup_solr.settings import LONG_TEXT
 
     long = summary.words > LONG_TEXT * summary.read
-    if measure := summary.settings.measure:
+    if (measure := summary.settings.measure) not in (None, "words"):
         few = "texts" if long else "short texts"
         say(f"Its {few} are compared by --measure {measure}; --measure words counts words.")
     if long and "content_ng" in summary.settings.fields:

@@ -76,14 +76,10 @@ def changes(first: Sequence[str], second: Sequence[str]) -> list[Change]:
     """Compute the changes from one sequence of words to another, by the fewest words, in order.
 
     Give the forms of `split`. The runs cover both sequences; those that are not "equal" add up to
-    the word-level Levenshtein distance (the longer side of each counts).
+    the Levenshtein distance of these forms (the longer side of each counts).
     """
     return [
-        Change(
-            run.tag,
-            slice(run.src_start, run.src_end),
-            slice(run.dest_start, run.dest_end),
-        )
+        Change(run.tag, slice(run.src_start, run.src_end), slice(run.dest_start, run.dest_end))
         for run in Levenshtein.opcodes(first, second)
     ]
 

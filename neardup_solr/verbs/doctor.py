@@ -95,7 +95,8 @@ def _draw_sample(collection: Collection, size: int) -> Sampled:
         fingerprint = one[SETTINGS]
         if fingerprint not in known:
             known[fingerprint] = Settings.parse(fingerprint)
-        sampled.add(one, known[fingerprint])
+        if TEXT in known[fingerprint].fields:  # or nothing tells whether it has changed
+            sampled.add(one, known[fingerprint])
     return sampled
 
 

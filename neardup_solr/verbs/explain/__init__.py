@@ -98,8 +98,7 @@ def explain(
         used = settings_of(settings)
         reading = reading_of(locals(), "number")
         found, sample, lengths, words = _read_source(source, ids, reading, measure)
-        is_open = measure == AUTO
-        chosen = measure_of(choose_measure(used, words)[0] if is_open else measure, limits)
+        chosen = measure_of(choose_measure(used, words)[0] if measure == AUTO else measure, limits)
         first, second = (make_subject(found[id], used) for id in ids)
         documents = len(lengths)
         by = choose_way(chosen, documents, lambda most: sum(lengths) <= most)
@@ -131,8 +130,7 @@ def _read_settings(collection: Collection, given: Settings | Mapping[str, Any] |
         "leave them out, or explain the pair in its file",
     )
     used = collection.needed_settings()
-    by_source = "explain them in the `source` that they come from"
-    require_indexed(["content"], used.fields, by_source)
+    require_indexed(["content"], used.fields, "explain them in the `source` that they come from")
     return used
 
 

@@ -201,7 +201,8 @@ class Facts:
     def measures(self) -> tuple[Measured, ...]:
         """The pair by every measure."""
         one, other = self.both
-        distance = word_distance(one.words.forms, other.words.forms, at_most=self.longest) or 0
+        own, its = (each.entry.normal.split() for each in self.both)
+        distance = word_distance(own, its, at_most=self.longest) or 0
         of = {"jaccard": one.pieces | other.pieces, "containment": one.pieces,
               "contained": other.pieces}  # fmt: skip
         estimate = signature.estimate_jaccard(one.signature, other.signature)
@@ -312,8 +313,7 @@ class Facts:
     @cached_property
     def difference(self) -> str:
         """What has to be equal and is not, "" if all is."""
-        one, other = (each.words.text(slice(None)) for each in self.both)
-        return self.equality.describe(one, other)
+        return self.equality.describe(*(each.entry.content for each in self.both))
 
     @property
     def is_near(self) -> bool:

@@ -36,7 +36,7 @@ from neardup_solr.solr.query import Hits, OtherSettings
 from neardup_solr.sources import SourceLike, reading_of, rows_hint, size_hint
 from neardup_solr.sources.record import Record, check_keep
 from neardup_solr.templates import SEVERAL, Template, find_template
-from neardup_solr.text.normalize import normalize
+from neardup_solr.text.normalize import md5, normalize
 from neardup_solr.verbs import search
 from neardup_solr.verbs.answer import read_if_given
 from neardup_solr.verbs.batch import (
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.gate.answered import GateAnswers
 
 MOST_TEXTS, MOST_GROUPS = 50, 1_000  # that are looked at to know a template, and such groups
+ALIKE, MOST_WORDS = 0.5, 64  # that texts of a template share at least, of so many that are drawn
 VERIFIED_EVERY = 10_000  # documents that were indexed
 MOST_AT_ONCE = 1_000  # documents that one query asks about
 _NOT_ADMITTED = -1
@@ -251,8 +252,8 @@ class GateRun:
     """Decides about documents, one after the other.
 
     With a `destination` they are indexed; `interval` holds what is not verified yet. `rejected` has
-    the normal forms of some documents, by one that they are near to, and `templates` those of them
-    that are held instead if not `yes`.
+    the words of a document and the normal forms of some like it, by one that it is near to, and
+    `templates` those of them that are held instead if not `yes`.
     """
 
     collection: Collection
@@ -268,7 +269,7 @@ class GateRun:
     answers: GateAnswers | None = None
     yes: bool = True
     interval: Interval = field(default_factory=Interval)
-    rejected: dict[str, list[str]] = field(default_factory=dict)
+    rejected: dict[str, tuple[set[str], list[str]]] = field(default_factory=dict)
     templates: dict[str, Template] = field(default_factory=dict)
 
     def find_gaps(self) -> list[str]:
@@ -311,7 +312,7 @@ class GateRun:
         if self.answers is not None:
             self.answers.count().warn()
         for template in self.templates.values():
-            LOG.warning("held, not rejected, as it seems to be a template: %s; with yes such are"
+            LOG.warning("held, not rejected, as it seems to be a template: %s; with `yes` such are"
                         " rejected", template)  # fmt: skip
 
     def _verify(self) -> None:
@@ -347,7 +348,7 @@ class GateRun:
         """Hold what is rejected only for a likeness that is that of a template."""
         groups = [self._group(one) if one.action == REJECT else "" for one in decisions]
         for id in {*groups} - {""}:
-            template = self.templates.get(id) or find_template(id, 0, 0.0, self.rejected[id])
+            template = self.templates.get(id) or find_template(id, 0, 0.0, self.rejected[id][1])
             if template and template.is_regular and template.texts >= SEVERAL:
                 held = template.documents + groups.count(id)
                 self.templates[id] = replace(template, documents=held)
@@ -359,14 +360,21 @@ class GateRun:
         ]
 
     def _group(self, decision: Decision) -> str:
-        """Group a rejected document with others near the same one, "" if it is an exact copy."""
+        """Group a rejected document with others like it, "" if it is an exact copy."""
         bound, ids = self.policy.reject, [match.id for match in decision.matches]
         if bound is None or not ids or not floor(bound) <= decision.matches[0].similarity < 1:
             return ""
-        id = next((id for id in ids if id in self.rejected), ids[0])
-        forms = self.rejected.setdefault(id, [])
+        form, least = normalize(decision.document.text), floor(max(2 * bound - 1, ALIKE))
+        words = {*sorted({*form.split()}, key=md5)[:MOST_WORDS]}  # a sample
+        alike = (
+            id
+            for id, (known, _) in self.rejected.items()
+            if id in ids or len(words & known) >= least * max(len(words), len(known))
+        )
+        id = next(alike, ids[0])
+        _, forms = self.rejected[id] = self.rejected.pop(id, (words, []))  # at the end
         if len(forms) < MOST_TEXTS:
-            forms.append(normalize(decision.document.text))
+            forms.append(form)
         if len(self.rejected) > MOST_GROUPS:
             del self.rejected[next(iter(self.rejected))]
         return id

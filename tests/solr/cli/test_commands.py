@@ -114,6 +114,10 @@ def test_errors_are_one_line_with_a_next_step(run: Run, words: list[str], line: 
         ),
         (["report", "--from-id", "10", "--to-id", "9"], "--from-id '10' comes after --to-id '9'"),
         (["index", "-", "--hashes", "10"], "42 bands of 3 rows need 126 hashes, and there are 10"),
+        (
+            ["index", "-", "--fields=-content_ng,content_sg"],
+            "only some --fields have a minus; give all",
+        ),
         (["index", "-", "--fields", "contents"], "there is no field contents; choose from content"),
         (["init", "-c", "other"], "and --collection is 'other'; give the address without a"),
     ],

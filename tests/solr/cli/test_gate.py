@@ -251,3 +251,18 @@ def test_held_documents_of_somebody_else_keep_their_text_fields(run: Run, tmp_pa
         one = '{"id": "3", "all": "one two three four five six seven"}\n'
         run("gate", "-", *place, "--held", str(held), "--text-field", "all", input=one)
         assert orjson.loads(held.read_bytes().splitlines()[1])["all"].startswith("one two")
+
+
+def test_templates_are_told_in_the_words_of_the_command(run: Run, tmp_path: Path) -> None:
+    """The option that rejects them is called as it is typed."""
+    alerts = [
+        f'{{"id": "{n}", "text": "disk usage on web {n} is {70 + n} percent of the volume var"}}\n'
+        for n in range(20)
+    ]
+    old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
+    old.write_text(alerts[0])
+    new.write_text("".join(alerts[1:]))
+    run("index", str(old))
+    said = run("gate", str(new), "--reject", "0.6").stderr
+    assert "with --yes such are rejected" in said
+    assert "with" not in run("gate", str(new), "--reject", "0.6", "--yes").stderr

@@ -62,3 +62,12 @@ def test_a_measure_that_cannot_be_is_told_before_a_solr_is_asked(
         "neardup: the measure jaccard has no distance, so --max-distance cannot be 2;"
         " give --min-similarity instead, or the --measure words\n"
     )
+
+
+@pytest.mark.parametrize("measure", ["words", "jaccard"])
+def test_index_says_by_what_its_texts_are_compared(run: Run, listings: Path, measure: str) -> None:
+    """Unless it is words, of which it would say twice what they do."""
+    said = run("index", str(listings), "--measure", measure).stderr
+    other = measure != "words"
+    assert (f"compared by --measure {measure}; --measure words counts words." in said) == other
+    assert ("--measure words" in said) == other

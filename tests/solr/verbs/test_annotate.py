@@ -216,6 +216,22 @@ def test_other_settings_are_refused(filled: Collection) -> None:
         annotate(filled, settings={"hashes": 128, "bands": 42})
 
 
+def test_other_settings_are_given_by_reband_or_strip(filled: Collection) -> None:
+    """The line that refuses them says how a collection that was there gets them, and so it does."""
+    annotate(filled)
+    with pytest.raises(SettingsError) as refused:
+        annotate(filled, settings={"bands": 20, "rows": 5})
+    reband, strip_all = (f"neardup {verb} {filled.place}" for verb in ("reband", "strip"))
+    assert refused.value.next_step == (
+        f"leave these settings out; for other bands: {reband}; for any others: {strip_all}, then"
+        " annotate anew"
+    )
+    assert nd.reband(filled, bands=20, rows=5)
+    assert annotate(filled, settings={"bands": 20, "rows": 5}).annotated == 0
+    strip(filled)
+    assert annotate(filled, settings={"kind": "chars"}).annotated
+
+
 LOSSY = {
     '<field name="lost" type="text" indexed="true" stored="false"/>': {"lost": "gone"},
     '<dynamicField name="*_x" type="text" indexed="true" stored="false"/>': {"any_x": "gone"},

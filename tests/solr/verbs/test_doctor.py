@@ -46,3 +46,11 @@ def test_no_sample_finds_no_damage(damaged: Collection) -> None:
     assert told.settings == {nd.Settings().fingerprint: COUNT}
     with pytest.raises(nd.ArgumentError, match=r"^`sample` cannot be -1; give 0 or more$"):
         nd.doctor(damaged, sample=-1)
+
+
+def test_without_texts_nothing_is_called_stale(solr: Collection) -> None:
+    """Where no text is kept, nothing tells whether it has changed, so none is computed anew."""
+    documents = [nd.Document(id=str(n), text=f"text number {n}") for n in range(COUNT)]
+    nd.index(documents, solr, settings={"fields": ["content_bands", "md5_hash"]})
+    told = nd.doctor(solr)
+    assert (told.documents, told.sampled, told.problems) == (COUNT, 0, ())

@@ -515,3 +515,35 @@ def test_templates_are_held_and_copies_rejected(
     made = actions(nd.gate(coming, solr, yes=True, **asked))
     assert set(made.values()) == {"reject"}
     assert not caplog.records
+
+
+@pytest.mark.parametrize("batch", [1, 10, 200])
+def test_templates_of_few_words_are_held(
+    solr: Collection, batch: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Short alerts are near to different ones that came in, and alike all the same."""
+    rng = random.Random(1)
+    alerts = [
+        document(str(n), f"Disk usage on host-{n:03} is {rng.randrange(80, 100)} percent.")
+        for n in range(200)
+    ]
+    made = list(nd.gate(alerts, solr, reject=0.8, batch=batch))
+    assert len({one.matches[0].id for one in made if one.action == "hold"}) > 20
+    near = [at for at, one in enumerate(made) if one.action in ("hold", "reject")]
+    fifth = near[4] - near[4] % batch  # where its batch begins
+    assert [at for at in near if made[at].action == "reject"] == [at for at in near if at < fifth]
+    (said,) = [line.getMessage() for line in caplog.records]
+    assert "share “disk usage on … is … percent”" in said
+
+
+def test_copies_of_different_texts_are_no_template(
+    solr: Collection, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each is rejected for the text that it was made of, after many groups, too."""
+    count = 1_200
+    texts = [" ".join(f"{word}{n}" for word in FOX.split()) for n in range(count)]
+    coming = [document(f"{n}", text) for n, text in enumerate(texts)]
+    coming += [document(f"near-{n}", f"{text} again") for n, text in enumerate(texts)]
+    made = actions(nd.gate(coming, solr, reject=0.6, batch=1_000))
+    assert {made[f"near-{n}"] for n in range(count)} == {"reject"}
+    assert not caplog.records

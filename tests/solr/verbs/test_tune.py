@@ -71,6 +71,8 @@ def test_more_hashes_than_stored_are_refused(solr: Collection) -> None:
     with pytest.raises(SettingsError, match="stores 128 hashes, and `hashes` is 256"):
         tune(solr, hashes=256)
     assert tune(solr, hashes=110).choice.plan.hashes == 105
+    with pytest.raises(SettingsError, match="fewer `bands` or `rows`, or sign with more hashes"):
+        reband(solr, bands=60, rows=5)
 
 
 def test_reband_changes_bands_and_nothing_else(solr: Collection) -> None:
