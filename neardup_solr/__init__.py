@@ -9,13 +9,13 @@
 
 The words of the command `neardup` are the library's functions, and its options their arguments:
 
-    a file, or a DataFrame    duplicates, signatures, read, tune, solve
+    a file, or a DataFrame    duplicates, signatures, read, tune
     a collection in Solr      connect, init, index, search, report, duplicates, gate, delete
     what failed in index      dead_letters, retry
     one that was there        lint, init, annotate, doctor, strip
     what people say           answer, import_answers, list_answers
     a closer look             explain, evaluate, mark, unmark, reband
-    numbers of signatures     decode, estimate_jaccard, estimate_containment
+    numbers of signatures     decode, estimate_jaccard
 
 `help(neardup_solr.duplicates)` shows what each of them takes, gives and raises. Whatever goes wrong
 raises a NeardupError that says what to do next. `nd.types` names the types of what they take and
@@ -50,10 +50,10 @@ _MODULES = {
     "verbs.annotate": "annotate strip AnnotateSummary StripSummary",
     "verbs.delete": "delete",
     "verbs.dead_letters": "dead_letters retry RetrySummary",
-    "verbs.tune": "tune solve",
+    "verbs.tune": "tune",
     "verbs.reband": "reband",
     "verbs.signatures": "signatures SignaturesSummary",
-    "minhash.signature": "decode estimate_jaccard estimate_containment",
+    "minhash.signature": "decode estimate_jaccard",
     "sources.pairs": "read_pairs",
     "arguments": "Source",
     "solr.collection": "Collection",

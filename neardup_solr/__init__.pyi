@@ -22,7 +22,6 @@ from neardup_solr.errors import SourceError as SourceError
 from neardup_solr.errors import TemplateError as TemplateError
 from neardup_solr.minhash.plans import Tuning as Tuning
 from neardup_solr.minhash.signature import decode as decode
-from neardup_solr.minhash.signature import estimate_containment as estimate_containment
 from neardup_solr.minhash.signature import estimate_jaccard as estimate_jaccard
 from neardup_solr.progress import Progress as Progress
 from neardup_solr.records import Cluster as Cluster
@@ -75,7 +74,6 @@ from neardup_solr.verbs.search import search as search
 from neardup_solr.verbs.serve import serve as serve
 from neardup_solr.verbs.signatures import SignaturesSummary as SignaturesSummary
 from neardup_solr.verbs.signatures import signatures as signatures
-from neardup_solr.verbs.tune import solve as solve
 from neardup_solr.verbs.tune import tune as tune
 
 __all__: list[str]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from neardup_solr.arguments import describe, require
 from neardup_solr.errors import ArgumentError, SettingsError
@@ -129,39 +129,6 @@ def estimate_jaccard(
     return wilson(np.asarray((signatures == others).mean(axis=-1)), hashes, deviations)
 
 
-def estimate_containment(
-    signatures: NDArray[np.uint32],
-    others: NDArray[np.uint32],
-    *,
-    sizes: ArrayLike,
-    other_sizes: ArrayLike,
-    level: float = 0.95,
-) -> Estimate:
-    """Estimate the share of each set that the other contains, |A∩B| / |A|, pair by pair.
-
-    Shapes are those of `estimate_jaccard`; `sizes` and `other_sizes` count distinct shingles.
-    J = |A∩B| / (|A| + |B| - |A∩B|) gives |A∩B| = J / (1 + J) · (|A| + |B|), exactly. But J is an
-    estimate, and its error grows by (|A| + |B|) / |A|: for a small set in a large one it says
-    little. Values are cut at what the sizes allow. An empty set is in nothing: 0.
-
-    Raises what `estimate_jaccard` does, and ArgumentError if a size is negative or no number.
-    """
-    size, other_size = _read_sizes("sizes", sizes), _read_sizes("other_sizes", other_sizes)
-    if not (np.all(size >= 0) and np.all(other_size >= 0)):
-        raise ArgumentError(
-            "`sizes` and `other_sizes` cannot be below 0", "give the number of shingles of each set"
-        )
-    similar = estimate_jaccard(signatures, others, level=level)
-    _broadcast(similar.value.shape, size.shape, other_size.shape)
-    whole = np.where(size > 0, size, 1)
-    most = np.minimum(size, other_size) / whole
-
-    def carry(share: Values) -> Values:
-        return np.asarray(np.minimum(share / (1 + share) * (size + other_size) / whole, most))
-
-    return Estimate(value=carry(similar.value), low=carry(similar.low), high=carry(similar.high))
-
-
 def wilson(share: Values, count: float, deviations: float) -> Estimate:
     """Compute the interval of Wilson (1927) for a share of `count` independent draws."""
     spread = deviations**2 / count
@@ -183,16 +150,6 @@ def _broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
         told = " and ".join(map(str, shapes))
         raise ArgumentError(
             f"the shapes {told} do not go together", "give as many of each, or one of one"
-        ) from None
-
-
-def _read_sizes(name: str, given: ArrayLike) -> Values:
-    try:
-        return np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ArgumentError(
-            f"`{name}` has to be numbers, not {describe(given)}",
-            "give the number of shingles of each set",
         ) from None
 
 

@@ -236,27 +236,6 @@ def tune(
 
 
 @checked
-def solve(
-    *,
-    catch: float = 0.5,
-    miss: float = 0.01,
-    avoid: float = 0.03,
-    load: float = 0.001,
-    hashes: int = 128,
-) -> Plan:
-    """The fewest bands, and then the fewest rows, that meet a demand, without a collection.
-
-    Of the pairs of similarity `catch`, at most a share `miss` may share no band; of those of
-    similarity `avoid`, at most a share `load` may share one (all 0..1); bands × rows is at most
-    `hashes`. P(s) = 1 - (1 - s^r)^b: "Mining of Massive Datasets", section 3.4.2.
-
-    Raises ArgumentError if a number is out of range, SettingsError if no bands meet the demand: it
-    says which part fails, by how much, and what would do.
-    """
-    check_sizes(hashes)
-    return plans.solve(Demand(catch=catch, miss=miss, avoid=avoid, load=load), hashes)
-
-
 def check_sizes(hashes: int | None, sample: int = 2) -> None:
     """Refuse a number of hashes that no signature can have, and too few documents."""
     require(sample > 1, f"`sample` cannot be {sample}", "pairs need 2 or more documents")

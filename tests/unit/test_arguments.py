@@ -52,12 +52,11 @@ RIGHT: dict[str, dict[str, Any]] = {
     "search": {"collection": NOWHERE, "text": "one two"},
     "serve": {"collection": NOWHERE},
     "signatures": {"source": DOCUMENTS, "output": "s.parquet"},
-    "solve": {},
     "strip": {"collection": NOWHERE},
     "tune": {"source": DOCUMENTS, "sample": 2},
     "unmark": {"collection": NOWHERE},
 }
-ON_THEIR_OWN = {"evaluate", "decode", "estimate_jaccard", "estimate_containment", "read_pairs"}
+ON_THEIR_OWN = {"evaluate", "decode", "estimate_jaccard", "read_pairs"}
 # Values, and the kinds of arguments that they may be.
 VALUES: list[tuple[object, set[str]]] = [
     (None, {"None"}), (True, {"bool"}), (5, {"int", "float"}), (np.int64(5), {"int", "float"}),
@@ -297,7 +296,7 @@ def test_messages(call: Callable[[Any], object], said: str) -> None:
 def test_who_catches_it(error: type[Exception]) -> None:
     """A program may catch it by a name that it knows already."""
     with pytest.raises(error):
-        nd.solve(hashes="x")  # type: ignore[arg-type]
+        nd.tune([], hashes="x")
 
 
 @pytest.mark.parametrize(
@@ -306,12 +305,11 @@ def test_who_catches_it(error: type[Exception]) -> None:
         lambda value: nd.decode(value),
         lambda value: nd.estimate_jaccard(value, value),
         lambda value: nd.estimate_jaccard(SIGNATURE, SIGNATURE, level=value),
-        lambda value: nd.estimate_containment(SIGNATURE, value, sizes=3, other_sizes=3),
         lambda value: nd.evaluate(value, [("1", "2")]),
         lambda value: nd.evaluate([("1", "2")], value),
         lambda value: nd.read_pairs(value),
     ],
-    ids=["decode", "jaccard", "level", "containment", "known", "found", "read_pairs"],
+    ids=["decode", "jaccard", "level", "known", "found", "read_pairs"],
 )
 def test_functions_that_check_on_their_own(call: Callable[[Any], object]) -> None:
     """Their errors are ours as well."""

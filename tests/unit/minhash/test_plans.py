@@ -77,13 +77,11 @@ def test_one_with_many() -> None:
 
 
 def test_empty_signatures_resemble_nothing() -> None:
-    """The empty set has similarity and containment 0 with everything, itself included."""
+    """The empty set has similarity 0 with everything, itself included."""
     full = agreeing(0, 128)[0]
     for pair in ((EMPTY, full), (full, EMPTY), (EMPTY, EMPTY)):
         similar = signature.estimate_jaccard(*pair)
-        contained = signature.estimate_containment(*pair, sizes=0, other_sizes=9)
-        for found in (similar, contained):
-            assert [float(v) for v in (found.value, found.low, found.high)] == [0, 0, 0]
+        assert [float(v) for v in (similar.value, similar.low, similar.high)] == [0, 0, 0]
 
 
 def test_signatures_of_different_length_are_refused() -> None:
@@ -118,47 +116,11 @@ def test_intervals_hold_the_truth_as_often_as_they_say(similarity: float) -> Non
     assert found.value.mean() == pytest.approx(similarity, abs=4 * 0.045 / math.sqrt(1_000))
 
 
-def test_containment_of_a_part_in_a_whole() -> None:
-    """A set of 50 within one of 200 is contained wholly, the large one by a quarter."""
-    draw = np.random.default_rng(3).integers(0, 2**32, 200, dtype=np.uint32)
-    part = fold(draw[:50], SETTINGS)
-    whole = fold(draw, SETTINGS)
-    small = signature.estimate_containment(part, whole, sizes=50, other_sizes=200)
-    large = signature.estimate_containment(whole, part, sizes=200, other_sizes=50)
-    assert small.low <= 1 <= small.high
-    assert large.low <= 0.25 <= large.high
-    assert small.high - small.low > 3 * (large.high - large.low)
-
-
-@given(equal=st.integers(0, 32), size=st.integers(0, 500), other_size=st.integers(0, 500))
-def test_containment_is_bounded_by_the_sizes(equal: int, size: int, other_size: int) -> None:
-    """No more of a set is in another than the other has members; the bounds stay in order."""
-    found = signature.estimate_containment(*agreeing(equal, 32), sizes=size, other_sizes=other_size)
-    most = min(size, other_size) / size if size else 0
-    assert 0 <= found.low <= found.value <= found.high <= most
-
-
-def test_containment_of_exact_figures() -> None:
-    """|A∩B| = J / (1 + J) · (|A| + |B|): of 30 and 60 shingles at J = 1/2, 30 are common."""
-    found = signature.estimate_containment(*agreeing(64, 128), sizes=[30, 60], other_sizes=[60, 30])
-    assert found.value.tolist() == [1.0, 0.5]
-
-
-def test_negative_sizes_are_refused() -> None:
-    """A number of shingles is 0 or more."""
-    with pytest.raises(ArgumentError, match="`sizes` and `other_sizes` cannot be below 0"):
-        signature.estimate_containment(*agreeing(1, 2), sizes=-1, other_sizes=3)
-
-
 def test_what_does_not_go_together_is_refused() -> None:
-    """Shapes that do not pair up, and sizes that are not numbers."""
+    """Shapes that do not pair up."""
     one, other = (np.stack([each] * 3) for each in agreeing(1, 2))
     with pytest.raises(ArgumentError, match=r"the shapes \(3,\) and \(2,\) do not go together"):
         signature.estimate_jaccard(one, other[:2])
-    with pytest.raises(ArgumentError, match="do not go together"):
-        signature.estimate_containment(one, other, sizes=[1, 2], other_sizes=3)
-    with pytest.raises(ArgumentError, match="`sizes` has to be numbers, not the text 'many'"):
-        signature.estimate_containment(one, other, sizes="many", other_sizes=3)
 
 
 @pytest.mark.parametrize(("documents", "hashes"), [(2, 1), (5, 7), (300, 16), (513, 300)])

@@ -21,7 +21,7 @@ from neardup_solr.minhash import plans
 from neardup_solr.minhash.plans import Demand
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.verbs.tune import _reservoir, solve, tune
+from neardup_solr.verbs.tune import _reservoir, tune
 from tests import ROOT
 
 LISTINGS, PAIRS = demo.listings(), demo.pairs()
@@ -138,7 +138,7 @@ def test_impossible_demands_are_refused(values: dict[str, float]) -> None:
 def test_impossible_numbers_of_hashes_are_refused(hashes: int) -> None:
     """A signature has 1 to 65,536 hashes."""
     with pytest.raises(SettingsError, match="hashes"):
-        solve(hashes=hashes)
+        tune(LISTINGS, hashes=hashes)
     with pytest.raises(SettingsError, match="`bands` cannot be 0"):
         plans.plan(0, 3, Demand())
 
