@@ -106,7 +106,7 @@ class Settings:
             needed <= self.hashes,
             f"{self.bands} bands of {self.rows} rows need {needed} hashes,"
             f" and there are {self.hashes}",
-            "use fewer `bands` or `rows`, or more `hashes`",
+            "use fewer `bands` or `rows`, or sign with more hashes",
         )
         require(
             self.signatures <= self.hashes,
@@ -222,12 +222,14 @@ def choose_fields(choice: str, usual: Iterable[str] = DEFAULT_FIELDS) -> frozens
     "all" is every field; "content,signature" is just those; "-content_ng" is the usual fields
     without that one, "+profile_hash" the usual fields and that one.
 
-    Raises ArgumentError if a name is not one of the fields.
+    Raises ArgumentError if a name is not one of the fields, or only some have a minus.
     """
     names = {name.strip() for name in choice.split(",")} - {""}
     require(bool(names), "`fields` names no field", _CHOICE)
     _require_known((name.lstrip("+-") for name in names), (*ALL_FIELDS, "all"))
     chosen = {name for name in names if name[0] not in "+-"} or set(usual)
+    is_mixed = names & (chosen - {"all"}) and any(name[0] == "-" for name in names)
+    require(not is_mixed, "only some `fields` have a minus", "give all one, or name those to write")
     if "all" in chosen:
         chosen.update(OPTIONAL_FIELDS)
     chosen.update(name[1:] for name in names if name[0] == "+")

@@ -207,12 +207,20 @@ def _flush() -> None:
 
 def _run(words: Sequence[str]) -> int:
     """Run a command, tell of its error, and return the exit code."""
+    import logging
+
     from neardup_solr.errors import ArgumentError, NeardupError
 
+    name = next((word for word in words if word in COMMANDS), "")  # after --ca FILE
+
+    def spell(record: logging.LogRecord) -> bool:
+        record.msg, record.args = in_options(record.getMessage(), name), ()
+        return True
+
+    (log := logging.getLogger("neardup_solr")).addFilter(spell)
     try:
         return _check_words(words) or _call(words)
     except NeardupError as error:
-        name = next((word for word in words if word in COMMANDS), "")  # after --ca FILE
         show.say(f"neardup: {show.printable(_describe_error(error, name))}")
         if isinstance(error, ArgumentError):
             return WRONG_USAGE
@@ -222,6 +230,8 @@ def _run(words: Sequence[str]) -> int:
     except OSError as error:
         place = show.printable(str(error.filename or "standard output"))
         show.say(f"neardup: {place}: {error.strerror or error}; check free space and permissions")
+    finally:
+        log.removeFilter(spell)
     return 1
 
 

@@ -8,6 +8,7 @@ import webbrowser
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 
 import neardup_solr as nd
 from neardup_solr.cli import options, show
@@ -51,4 +52,5 @@ def _tell(address: str, redirect: Path) -> None:
         if sys.stdout.isatty() and not is_of_terminal:
             with open(redirect, "w", encoding="utf-8", opener=private) as file:
                 file.write(REDIRECT.format(address))
-            browser.open(redirect.as_uri())
+            # It may run until it is closed, and the page has to be served meanwhile.
+            Thread(target=browser.open, args=(redirect.as_uri(),), daemon=True).start()

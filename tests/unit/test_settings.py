@@ -156,7 +156,7 @@ def test_what_some_collection_can_have(given: dict[str, Any] | None) -> None:
         ("id,content,signature_settings", frozenset({"content"})),
         ("id", frozenset()),
         ("all,-signature", ALL - {"signature"}),
-        ("content,-content", frozenset()),
+        ("-content_ng,+profile_hash", ALL - {"content_ng"}),
     ],
 )
 def test_choice_of_fields(choice: str, fields: frozenset[str]) -> None:
@@ -165,9 +165,14 @@ def test_choice_of_fields(choice: str, fields: frozenset[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("choice", "reason"), [("contents", "no field contents"), ("", "`fields` names no field")]
+    ("choice", "reason"),
+    [
+        ("contents", "no field contents"),
+        ("", "`fields` names no field"),
+        ("-content_ng,content_sg", "only some `fields` have a minus; give all one"),
+    ],
 )
-def test_unknown_field_is_refused(choice: str, reason: str) -> None:
-    """A misspelt field is an error, not an empty choice."""
+def test_unclear_choice_is_refused(choice: str, reason: str) -> None:
+    """A misspelt field is an error, not an empty choice; so is one of two meanings."""
     with pytest.raises(SettingsError, match=reason):
         choose_fields(choice)

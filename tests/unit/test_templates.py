@@ -1,6 +1,7 @@
 """Templates: clusters that share one phrase and differ in the same places of it."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -57,6 +58,9 @@ def test_a_template_is_told_with_its_phrase_and_examples() -> None:
     assert str(found) == (
         "8 documents (100 % of all) share “pump … of station … is at … bar”,"
         " and differ in 0, 1, 2 and in a, b, c"
+    )
+    assert str(replace(found, documents=1, share=0.0)) == (
+        "1 document shares “pump … of station … is at … bar”, and differs in 0, 1, 2 and in a, b, c"
     )
 
 

@@ -6,6 +6,7 @@ import json
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -480,3 +481,61 @@ def test_changes_that_are_not_shown_are_counted(
     rest = [line for line in lines if "more change" in line]
     assert rest == ([f"… {more}; --format json has all of them"] if more else [])
     assert sum(line.count("{+x+}") for line in lines) == min(changed, 20)
+
+
+POEM = "天地玄黄宇宙洪荒日月盈昃辰宿列张寒来暑往秋收冬藏丁"
+OTHER_POEM = "天地调黄阳宙云荒腾月盈致辰雨列露寒来暑往秋收冬藏丁"
+
+
+@pytest.mark.parametrize("normalization", [1, 2])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (POEM, OTHER_POEM),
+        (f"a b c {POEM}", f"a c d {OTHER_POEM}"),
+        ("C++ and C# for 手机", "C and C for 手机壳"),
+        ("*** !!!", "*** ???"),
+    ],
+)
+def test_distances_are_those_of_duplicates(one: str, other: str, normalization: int) -> None:
+    """Pairs of characters and signs count as in duplicates, whatever is shown of them."""
+    documents = [Document(id="one", text=one), Document(id="other", text=other)]
+    settings = Settings(normalization=normalization)
+    asked: dict[str, Any] = {"measure": "words", "settings": settings}
+    found = nd.explain(documents, "one", "other", **asked)
+    pairs = list(nd.duplicates(documents, min_similarity=0.01, **asked).pairs)
+    words = found.facts.measured("words")
+    if words.similarity < 0.01 or not found.facts.has_words:
+        assert pairs == []
+        return
+    [pair] = pairs
+    assert (pair.distance, pair.similarity) == (words.distance, words.similarity)
+    is_found = len(nd.duplicates(documents, **asked).pairs) == 1
+    assert (found.verdict == "found") == is_found
+
+
+def test_what_has_to_be_equal_is_looked_for_in_the_text() -> None:
+    """Lines and blanks are those of the text, as duplicates sees them."""
+    documents = [Document(id="one", text="a b c d\n7"), Document(id="other", text="a b c d 7")]
+    asked: dict[str, Any] = {"measure": "words", "equal": r"d\n7"}
+    assert len(nd.duplicates(documents, **asked).pairs) == 0
+    assert nd.explain(documents, "one", "other", **asked).verdict == "beyond the limits"
+
+
+def test_words_of_scripts_without_blanks_are_named(tmp_path: Path) -> None:
+    """The words that are counted are pairs, while characters are shown."""
+    lines = printed(tmp_path, POEM, OTHER_POEM, "--measure", "words")
+    assert "one – other: compared, but beyond the limits" in lines
+    [words, measured] = [line.split() for line in lines if line.startswith("words")]
+    assert words == ["words", "24", "24", "(pairs", "of", "characters)"]
+    assert measured[:3] == ["words", "0.417", "14"]
+    assert not any("(pairs" in line for line in printed(tmp_path, "a b c", "a b d"))
+
+
+def test_lines_that_are_too_long_hang(tmp_path: Path) -> None:
+    """The rest of a line of a table is indented, so that no row begins with it."""
+    lines = printed(tmp_path, "a b c d 7", "a b x d 8", "--measure", "records")
+    at = next(at for at, line in enumerate(lines) if line.startswith("records"))
+    assert lines[at + 1].startswith("    ")
+    said = " ".join(lines[at : at + 2]).split()
+    assert " ".join(said[2:]) == "the limits ask for 0.7; as aligned, halved if most numbers differ"

@@ -299,7 +299,7 @@ def test_interrupted_it_tells_what_it_kept(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     table = tmp_path / "t.csv"
     table.write_text(f"id,text\n1,{NEAR}\n2,{NEAR} closed\n")
-    words = ("review", str(table), "--answers", str(path))
+    words = ("review", str(table), "--answers", str(path), "--kind", "chars")
     command = [sys.executable, "-m", "neardup_solr", *words]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -315,6 +315,7 @@ def test_interrupted_it_tells_what_it_kept(tmp_path: Path) -> None:
     _, told = process.communicate(timeout=60)
     assert process.returncode == 0
     assert f"Kept 1 answer in {path}; 0 pairs left." in told
+    assert "compared by --measure jaccard; --measure words counts" in told
     assert "Traceback" not in told
 
 
@@ -322,7 +323,8 @@ def test_interrupted_it_tells_what_it_kept(tmp_path: Path) -> None:
 def test_on_a_terminal_it_opens_the_browser(tmp_path: Path, end: signal.Signals) -> None:
     """The token is in no argument, but in a file of the user alone, which is gone afterwards.
 
-    The bars end before the address is told; then nothing is drawn any more.
+    The bars end before the address is told; then nothing is drawn any more. The page is served
+    while the browser runs, and the review ends even then.
     """
     browser, opened, seen = (tmp_path / name for name in ("browser", "opened", "seen"))
     browser.write_text(
@@ -352,12 +354,18 @@ def test_on_a_terminal_it_opens_the_browser(tmp_path: Path, end: signal.Signals)
     running = [one.cmdline() for one in psutil.Process(process.pid).children(recursive=True)]
     arguments = " ".join(word for each in running for word in each)
     assert str(browser) in arguments
-    seen.touch()
+    assert ask(address[0].decode(), "next").ok
+    if end == signal.SIGTERM:
+        seen.touch()
     after = shown.partition(b"ends the review")[2]
     while select.select([ours], [], [], 1.0)[0]:
         after += os.read(ours, 1 << 16)
     process.send_signal(end)
+    said = b""
+    while b"Kept 0 answers in " not in said:
+        said += os.read(ours, 1 << 16)
     assert process.wait(timeout=60) == 0
+    seen.touch()
     os.close(ours)
     assert after.strip() == b"."
     argument, mode, page = opened.read_text().splitlines()
