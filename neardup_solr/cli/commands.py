@@ -33,7 +33,7 @@ def demo(given: Given, *, address: str | None = None) -> int:
     target = options.connect(address, CORE, create=True)
     show.compile_kernel()
     indexed = nd.index(listings(), target, keep=("city", "kind"))
-    found = nd.report(target, later_only=True, same="first_word", max_distance=3)
+    found = nd.report(target, later_only=True)
     evaluation = nd.evaluate(pairs(), found.pairs)
     show.say_summary(indexed)
     texts = target.texts(show.list_ids(found, most=DEMO_PAIRS))

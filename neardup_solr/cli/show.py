@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.errors import counted as counted  # the commands take it from here
@@ -123,7 +124,9 @@ def _print_groups(columns: Sequence[str], groups: Sequence[_Group]) -> None:
                 console.print(f"  {one_line(text)}", no_wrap=True, overflow="ellipsis")
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=True)
-    for name in columns:
+    rows = [row for group in groups for row in group.rows]
+    filled = [any(row[at] for row in rows) for at in range(len(columns))]  # no distances by jaccard
+    for name in compress(columns, filled):
         if name == "text":
             table.add_column(name, ratio=1, no_wrap=True, overflow="ellipsis")
         elif name == "id":
@@ -132,7 +135,7 @@ def _print_groups(columns: Sequence[str], groups: Sequence[_Group]) -> None:
             table.add_column(name, justify="right", no_wrap=True)
     for group in groups:
         for row in group.rows:
-            table.add_row(*map(one_line, row))
+            table.add_row(*map(one_line, compress(row, filled)))
         if len(group.rows) > 1:
             table.add_section()
     if groups:
