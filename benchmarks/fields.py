@@ -33,6 +33,7 @@ from neardup_solr.measures import fields
 from neardup_solr.measures.aligned import ALIGNED, compare_records, frequencies
 from neardup_solr.measures.arrays import Pairs, Similarities
 from neardup_solr.measures.fields import (
+    LEAST_PROBABILITY,
     FieldColumn,
     Weight,
     as_text,
@@ -301,10 +302,11 @@ def measure_few(records: Records, named: Sequence[str]) -> list[dict[str, Any]]:
                 named,
             )
             matches = match_fields(of.columns, of.pairs, of.similarities)
-            pairs += int(np.count_nonzero(matches.is_near))
-            right += int(np.count_nonzero(matches.is_near & of.is_known))
+            is_near = matches.probabilities >= LEAST_PROBABILITY
+            pairs += int(np.count_nonzero(is_near))
+            right += int(np.count_nonzero(is_near & of.is_known))
             total += of.known
-            sure += float(matches.probabilities[matches.is_near].sum())
+            sure += float(matches.probabilities[is_near].sum())
         found.append({"records": size, "known": total, "found": pairs, "right": right,
                       "mean_probability": sure / max(pairs, 1)})  # fmt: skip
     return found
@@ -345,7 +347,7 @@ def main() -> None:
         started = time.perf_counter()
         matches = match_fields(of.columns, of.pairs, of.similarities, threads=THREADS)
         seconds = time.perf_counter() - started
-        quality = judge(of, matches.is_near)
+        quality = judge(of, matches.probabilities >= LEAST_PROBABILITY)
         plain = judge(of, of.similarities >= ALIGNED.default).f1
         best = find_best(of)
         rows.append([name, GOALS.get(name, "–"), _f1(quality.f1), _f1(quality.precision),

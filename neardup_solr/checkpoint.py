@@ -40,11 +40,7 @@ _FIELDS: Final = {"position": str, "id": str | None, "stage": str, "reason": str
                   "record": dict | str | None}  # fmt: skip
 _BEGIN: Final = b'{"position": '  # of every dead letter
 # Where a process ends itself so that tests can see what is left: $NEARDUP_FAILPOINT is the name of
-# such a place, or NAME:N for the N-th time that it is reached.
-FAILPOINTS: Final = (
-    "before-send", "after-send", "before-commit", "after-commit", "before-dead-letters",
-    "after-dead-letters", "before-checkpoint", "after-checkpoint",
-)  # fmt: skip
+# such a place, as before-send, or NAME:N for the N-th time that it is reached.
 VARIABLE: Final = "NEARDUP_FAILPOINT"
 KILLED: Final = 137  # what a shell says of a process that SIGKILL ended
 _reached: Counter[str] = Counter()

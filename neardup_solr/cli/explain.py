@@ -77,14 +77,12 @@ def _print(found: Explanation) -> None:
 
     console, facts = Console(markup=False, highlight=False), found.facts
 
-    def say(*parts: Part, indent: int = 0, hang: int = 0) -> None:
-        """Print a paragraph, without spaces at the ends of its lines, the later ones hanging."""
+    def say(*parts: Part, indent: int = 0) -> None:
+        """Print a paragraph, without spaces at the ends of its lines."""
         text = Text.assemble(*parts)
-        width = console.width - indent - hang * (text.cell_len > console.width)
-        for line in text.wrap(console, max(width, 1)) or [Text()]:
+        for line in text.wrap(console, max(console.width - indent, 1)) or [Text()]:
             line.rstrip()
             console.print(Text(" " * indent).append_text(line))
-            indent = hang or indent
 
     title, style = TITLES[found.verdict]
     ids = " – ".join(printable(each.id) for each in facts.both)
@@ -113,9 +111,9 @@ def _print(found: Explanation) -> None:
     ):
         say()
         head, *lines = show.align([[*map(printable, row)] for row in rows], right)
-        say((head, "bold"))
+        console.print(head.rstrip(), style="bold", soft_wrap=True)
         for line in lines:
-            say(line, hang=4)
+            console.print(line.rstrip(), soft_wrap=True)
     if found.advice:
         say()
         say(found.advice)

@@ -152,20 +152,13 @@ def _curve(found: Tuning) -> Iterator[str]:
     pairs, plan = make_histogram(found.agreements), found.choice.plan
     known = make_histogram(found.known) if found.known else ()
     edges = [at / len(pairs) for at in range(len(pairs) + 1)]
-    rows = [["similarity", "pairs", "found", *(["known"] if found.known else ()), ""]]
+    rows = [["similarity", "pairs", "found", *(["known"] if found.known else ())]]
     for at, (low, high) in enumerate(pairwise(edges)):
         chance = float(curve((low + high) / 2, plan.bands, plan.rows))
         of_known = [f"{count:,}" if count else "" for count in known[at : at + 1]]
-        cells = [f"{low:.2f}–{high:.2f}", f"{pairs[at]:,}", f"{100 * chance:.1f} %", *of_known]
-        rows.append([*cells, _marks(found, low, high)])
-    yield from show.align(rows, right=range(1, len(rows[0]) - 1), gap="  ")
+        rows.append([f"{low:.2f}–{high:.2f}", f"{pairs[at]:,}", f"{100 * chance:.1f} %", *of_known])
+    yield from show.align(rows, right=range(1, len(rows[0])), gap="  ")
     yield ""
-
-
-def _marks(found: Tuning, low: float, high: float) -> str:
-    marks = (("avoid", found.demand.avoid), ("catch", found.demand.catch))
-    words = [word for word, at in marks if low <= at < high or at == high == 1]
-    return f"← {', '.join(words)}" if words else ""
 
 
 def _choices(found: Tuning) -> Iterator[str]:

@@ -80,6 +80,8 @@ STRATUM = 0.1  # of similarity, in which pairs count alike
 FEWEST = 20  # pairs that a stratum counts for at most, if fewer than those begin as matches
 DRAWN = 50_000  # pairs of strangers
 FEWEST_OTHERS = 2  # that agree as a pair does, from which they count against it
+NAMES = 0.02  # of pairs of records, at most, that are equal in a field that names things
+OTHER_NAMES = -1.0  # log2 odds of records whose names differ, as those of a family do
 AT_ONCE = 1 << 19  # pairs whose whole records are compared, between two words of progress
 SAMPLE = 100_000  # pairs below the floor that are looked at
 GUESSES = 5.0  # pairs that the first guess of a class counts for
@@ -223,18 +225,11 @@ class Weights:
         return odds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldMatches:
+class FieldMatches(NamedTuple):
     """Match probabilities of pairs, of shape (pairs,), and the weights that they come from."""
 
     probabilities: Similarities
     weights: Weights
-
-    @property
-    def is_near(self) -> NDArray[np.bool_]:
-        """True for pairs that are more likely than not a match."""
-        near: NDArray[np.bool_] = self.probabilities >= LEAST_PROBABILITY
-        return near
 
 
 def parse_fields(given: Mapping[str, str] | Iterable[str]) -> dict[str, FieldKind]:
@@ -477,7 +472,11 @@ def match_fields(
     if weights is None:
         fields = {column.name: column.kind for column in columns}
         sampled = len(below) / max(len(some), 1)
-        weights = learn_weights(fields, levels, similarities[compared], sampled=sampled)
+        alike, have_other_names = similarities[compared], _mark_other_names(columns, levels)
+        begins = alike >= BEGIN[1]
+        if np.count_nonzero(begins & have_other_names) > np.count_nonzero(begins) / 2:
+            alike = np.where(have_other_names, 0.0, alike)  # families are not what matches are like
+        weights = learn_weights(fields, levels, alike, sampled=sampled)
         bounds = _bound_states(columns, pairs[above], levels[: len(above)], threads)
         weights = replace(weights, bounds=bounds)
     levels = levels[: len(above)]
@@ -493,14 +492,16 @@ def weigh_pairs(
 ) -> Table:
     """Compute the log2 odds of a match for pairs of these levels, shape (pairs,).
 
-    They are those of `Weights.weigh` but for two kinds of pairs. Records that are equal in all
-    fields, none of which is missing, have even odds or better. And if other records have the values
-    in which a pair is equal, but differ from each other where the pair does, the odds are at most
-    that of one of them to be the right one, with what the other fields say against it. They are at
-    most the bounds of `weights`, too.
+    They are those of `Weights.weigh` but for three kinds of pairs. Records that are equal in all
+    fields, none of which is missing, have even odds or better. Things of other names have at most
+    `OTHER_NAMES`. And if other records have the values in which a pair is equal, but differ from
+    each other where the pair does, the odds are at most that of one of them to be the right one,
+    with what the other fields say against it. They are at most the bounds of `weights`, too.
     """
     bits = weights.weigh(levels)
     is_equal = _mark_equal(levels, weights.kinds).all(axis=1)
+    have_other_names = _mark_other_names(columns, levels)
+    bits[have_other_names] = np.minimum(bits[have_other_names], OTHER_NAMES)
     likely = np.flatnonzero((bits >= 0.0) & ~is_equal)
     if len(likely):
         most = _bound_odds(columns, pairs[likely], levels[likely], weights)
@@ -511,6 +512,23 @@ def weigh_pairs(
         bits[likely] = np.minimum(bits[likely], most[places.reshape(-1)])
     bits[is_equal] = np.maximum(bits[is_equal], 0.0)
     return bits
+
+
+def _mark_other_names(columns: Sequence[FieldColumn], levels: Levels) -> NDArray[np.bool_]:
+    """Mark pairs of things of other names that have much in common, as members of a family.
+
+    The first text of many values is the name. All other texts are equal, and nothing is near.
+    """
+    kinds = [column.kind for column in columns]
+    are_texts, are_dates = np.array(kinds) == [["text"], ["date"]]
+    counts = [column.counts.astype(np.float64) for column in columns]
+    are_names = are_texts & [(each**2).sum() <= NAMES * each.sum() ** 2 for each in counts]
+    is_name = np.cumsum(are_names) * are_names == 1
+    are_equal = _mark_equal(levels, kinds)
+    speak_for = (are_equal & are_dates) | ((levels > 0) & ~are_equal)  # a day of birth, slips
+    speak_for |= (levels == 0) & are_texts & ~is_name  # swapped
+    marks: NDArray[np.bool_] = ((levels == 0) & is_name).any(axis=1) & ~speak_for.any(axis=1)
+    return marks
 
 
 def _bound_odds(

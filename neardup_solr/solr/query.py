@@ -32,7 +32,6 @@ FEW = 200  # documents that each shard of a cloud may tell in vain
 MANY = 200  # documents that take several times as long to fetch and compare as all else of a search
 MOST = 5_000  # documents that are fetched for one batch: ten megabytes or so
 KEPT, BESIDE = 1 << 26, 800  # bytes of documents that are known, and of each beside its texts
-SEPARATOR = "\x1f"  # "unit separator": in no term, as normalisation makes it a space
 # One of these is in no value: the 5,000 ids of a page, of 512 bytes each, cannot hold all of them.
 _SEPARATORS = (range(0x1F, 0, -1), range(0xE000, 0xF8FF), range(0x10000, 0x110000))
 _ID, _TERMS = f"{FIELD_PARAM}id", f"{FIELD_PARAM}terms"

@@ -191,10 +191,9 @@ def guess_columns(
     telling = sorted(fields, key=lambda name: -kept[name].bits)[:MOST_FIELDS]
     more = len(fields) - len(telling)
     fields = {name: kind for name, kind in fields.items() if name in telling}
-    if len(fields) == 1 and nested:
-        return None  # objects alone are no text
-    if len(fields) == 1 and (ROW in ids or kept[telling[0]].distinct >= DISTINCT):
-        return Guess(id=id, texts=tuple(fields), left_out=left_out)
+    if len(fields) == 1 and (nested or ROW in ids or kept[telling[0]].distinct >= DISTINCT):
+        # Objects alone are no text.
+        return None if nested else Guess(id=id, texts=tuple(fields), left_out=left_out)
     return Guess(id=id, fields=fields, left_out=left_out, more=more)
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from neardup_solr.checkpoint import FAILPOINTS, KILLED, VARIABLE
+from neardup_solr.checkpoint import KILLED, VARIABLE
 from tests.faults.history import checkpointed
 from tests.faults.loops import BATCH, kill_client, kill_server
 from tests.faults.place import Places
-from tests.faults.tiers import is_full, sized
+from tests.faults.tiers import FAILPOINTS, is_full, sized
 
 DOCUMENTS = sized(usual=10_000, full=300_000)
 KILLS = sized(usual=1, full=20)

@@ -10,6 +10,11 @@ import os
 from typing import TypeVar
 
 VARIABLE = "NEARDUP_FAULTS"
+# The places at which `neardup_solr.checkpoint.reach` may end a process.
+FAILPOINTS = (
+    "before-send", "after-send", "before-commit", "after-commit", "before-dead-letters",
+    "after-dead-letters", "before-checkpoint", "after-checkpoint",
+)  # fmt: skip
 T = TypeVar("T")
 
 

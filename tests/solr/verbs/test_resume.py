@@ -17,7 +17,6 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.checkpoint import (
     CHECKPOINT,
-    FAILPOINTS,
     KILLED,
     VARIABLE,
     read_checkpoint,
@@ -27,6 +26,7 @@ from neardup_solr.minhash import sign
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection
 from tests.command import NEARDUP, neardup
+from tests.faults.tiers import FAILPOINTS
 
 RECORDS = 500
 EVERY, BATCH = 100, 20

@@ -49,9 +49,9 @@ def test_it_begins_as_the_default() -> None:
     found = predict(values, make_default("fields", KINDS).weights)
     records = by_fields.records
     whole = compare_records(records.forms, pairs, records.frequencies)
-    expected = match_fields(records.columns, pairs, whole)
-    assert ((found >= 0.5) == expected.is_near[alike]).all()
-    assert not expected.is_near[np.setdiff1d(np.arange(len(pairs)), alike)].any()
+    expected = match_fields(records.columns, pairs, whole).probabilities >= 0.5
+    assert ((found >= 0.5) == expected[alike]).all()
+    assert not expected[np.setdiff1d(np.arange(len(pairs)), alike)].any()
     alike, values = matcher_of(rows, with_fields=False).compare(pairs)
     by_text = predict(values, make_default("aligned", {}).weights)
     assert ((by_text >= 0.5) == (whole[alike] >= 0.75)).all()

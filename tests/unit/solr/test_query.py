@@ -5,7 +5,7 @@ import pytest
 from neardup_solr.records import id_problem
 from neardup_solr.solr import query
 from neardup_solr.solr.collection import Selection
-from neardup_solr.solr.query import CLAUSES, SEPARATOR, Terms
+from neardup_solr.solr.query import CLAUSES, Terms
 from tests.hostile import HOSTILE
 
 
@@ -25,7 +25,7 @@ def test_many_terms_are_summed_parts() -> None:
     params = request["params"]
     assert request["query"] == "{!func}sum(query($part0,0),query($part1,0),query($part2,0),0)"
     assert [params[f"part{part}"].count("^=1") for part in range(3)] == [CLAUSES, CLAUSES, 1]
-    assert params["any"].split(SEPARATOR) == values
+    assert params["any"].split("\x1f") == values
     assert params["p"] == "1"
     assert request["filter"][1:] == ["x:1"]
 
