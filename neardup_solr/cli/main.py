@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -76,11 +77,13 @@ class Neardup(click.Group):
         """Return the command of a name, and load only its module."""
         if cmd_name in COMMANDS:
             return command(cmd_name)
-        if cmd_name.startswith("dedup") and not ctx.resilient_parsing:
-            raise click.UsageError(f"No such command '{cmd_name}'. Did you mean 'duplicates'?", ctx)
         if cmd_name.startswith("-") or ctx.resilient_parsing:
             return None
-        raise click.NoSuchCommand(cmd_name, possibilities=COMMANDS, ctx=ctx)
+        typed = "duplicates" if cmd_name.startswith("dedup") else cmd_name
+        meant = "".join(
+            f" Did you mean {near!r}?" for near in get_close_matches(typed, COMMANDS, 1)
+        )
+        raise click.UsageError(f"No such command {cmd_name!r}.{meant}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands under their headings."""

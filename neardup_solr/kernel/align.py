@@ -40,6 +40,7 @@ class Rules(NamedTuple):
     Records of which less than the share `numbers` of the numbers agree are `unlike` by that factor,
     and those of `telling` words are as similar as their containment times `contained`. If records
     are of `few` words, they are `unlike`, too, if both have a word alone or hardly one is equal.
+    Numbers are joined to one of `shortest` digits or more.
     """
 
     abbreviated: float
@@ -54,9 +55,10 @@ class Rules(NamedTuple):
     contained: float
     telling: int
     few: int
+    shortest: int
 
 
-RULES = Rules, "float64 float64 float64 int64 int64 int64 int64 float64 float64 float64 int64 int64"
+RULES = Rules, f"float64 float64 float64{' int64' * 4} float64 float64 float64 int64 int64 int64"
 
 
 class Records(NamedTuple):
@@ -150,7 +152,7 @@ def _compute_similarity(first, second, vocabulary, rules, table):
     if fewest >= rules.telling:
         similarity = max(similarity, rules.contained * both / min(one, other))
     differ = one > aligned and other > other_aligned
-    differ |= equal == 0 and similarity <= rules.abbreviated
+    differ |= equal == 0 and similarity <= rules.abbreviated + 1e-9
     if (fewest <= rules.few and differ) or agreeing < rules.numbers * (
         agreeing + min(numbers, other_numbers)
     ):
@@ -226,7 +228,7 @@ def _take_runs(first, second, vocabulary, rules, spell, both, one, other):
         size = vocabulary.bounds[word + 1] - vocabulary.bounds[word] if spell else 2
         begin = -1
         if not spell:
-            begin = _find_joined(first, word, vocabulary)
+            begin = _find_joined(first, word, vocabulary, rules)
         elif rules.fewest <= size <= rules.most and not vocabulary.numeric[word]:
             begin = _find_spelled(first, word, size, vocabulary)
         if begin < 0:
@@ -245,7 +247,7 @@ def _take_runs(first, second, vocabulary, rules, spell, both, one, other):
 
 
 @inner
-def _find_joined(side, word, vocabulary):
+def _find_joined(side, word, vocabulary, rules):
     """Find the place of two neighbours that are not taken and make up the word, or -1."""
     bounds, letters = vocabulary.bounds, vocabulary.letters
     begin, size = bounds[word], bounds[word + 1] - bounds[word]
@@ -254,7 +256,7 @@ def _find_joined(side, word, vocabulary):
         cut = bounds[left + 1] - bounds[left]
         if cut + bounds[right + 1] - bounds[right] != size or side.taken[at] or side.taken[at + 1]:
             continue
-        if vocabulary.numeric[left] and vocabulary.numeric[right] and min(cut, size - cut) < 3:
+        if size < rules.shortest and vocabulary.numeric[left] and vocabulary.numeric[right]:
             continue
         same = 0
         while same < cut and letters[bounds[left] + same] == letters[begin + same]:

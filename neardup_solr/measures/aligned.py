@@ -37,6 +37,7 @@ CROWD = 100  # words of both texts without an equal; among more, only equal word
 # A record within another one, such as one without its abstract, is this similar, if it has so many
 # words.
 CONTAINED, TELLING = 0.78, 12
+SHORTEST = 5  # digits of a number that is parted, as one of a telephone
 FEW = 3  # words of a record, of which each one counts
 LONGEST = 64  # letters; longer words are equal or not
 PAIRED = 1.5  # power of the weight of pairs of characters
@@ -167,7 +168,7 @@ def compare_records(
     records, vocabulary = align.pack_records(lists, frequencies.weight, _has_digit)
     rules = align.Rules(ABBREVIATED, INITIAL, SLIPS, LONGEST, ACRONYM.start, ACRONYM.stop - 1,
                         CROWD, numbers, UNLIKE, CONTAINED if numbers else 0.0, TELLING,
-                        FEW if numbers else 0)  # fmt: skip
+                        FEW if numbers else 0, SHORTEST)  # fmt: skip
 
     def align_some(some: slice) -> None:
         align.align_pairs(records, vocabulary, rules, places[pairs[some]], found[some])
@@ -279,7 +280,9 @@ def record_similarity(rows: Sequence[Aligned], numbers: float = 0.0) -> float:
     is_unlike = not agree_in_numbers(rows, numbers)
     if numbers and fewest <= FEW:
         is_unlike |= all(None in side for side in sides)
-        is_unlike |= similarity <= ABBREVIATED and all(one.first != one.second for one in rows)
+        is_unlike |= similarity <= ABBREVIATED + 1e-9 and all(
+            one.first != one.second for one in rows
+        )
     return similarity * UNLIKE if is_unlike else similarity
 
 
@@ -346,15 +349,13 @@ def _take_runs(
 def _find_joined(words: Mapping[int, str], whole: str) -> Sequence[int]:
     """Find the places of the first two neighbours that make up the whole: "sea view", "seaview".
 
-    Numbers do so if they have three digits, as those of a telephone; "1 4" is not "14".
+    Short numbers do not: "1 4" is not "14".
     """
     pairs = ((at, at + 1) for at in words if at + 1 in words)
     runs = (run for run in pairs if words[run[0]] + words[run[1]] == whole)
-    return next((run for run in runs if _may_join(words[run[0]], words[run[1]])), ())
-
-
-def _may_join(left: str, right: str) -> bool:
-    return min(len(left), len(right)) >= 3 or not (_has_digit(left) and _has_digit(right))
+    if len(whole) < SHORTEST:
+        runs = (run for run in runs if not all(_has_digit(words[at]) for at in run))
+    return next(runs, ())
 
 
 def _find_spelled(words: Mapping[int, str], acronym: str) -> Sequence[int]:

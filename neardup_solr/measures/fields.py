@@ -101,6 +101,8 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 Levels = NDArray[np.int8]
 Numbers = NDArray[np.int64]
 Table = NDArray[np.float64]
+Marks = NDArray[np.bool_]
+Classes = NDArray[np.signedinteger]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,9 +126,9 @@ class FieldColumn:
     words: Frequencies | None = None
 
     @property
-    def has_rare(self) -> NDArray[np.bool_]:
+    def has_rare(self) -> Marks:
         """True for each value that few records have, shape (values,)."""
-        rare: NDArray[np.bool_] = self.counts <= max(1.0, float(self.counts.sum()) ** RARE)
+        rare: Marks = self.counts <= max(1.0, float(self.counts.sum()) ** RARE)
         return rare
 
 
@@ -161,7 +163,7 @@ class Weights:
     kinds: tuple[FieldKind, ...]
     shares: Table
     rates: Table
-    are_matches: NDArray[np.bool_]
+    are_matches: Marks
     bounds: Mapping[int, float] = field(default_factory=dict)
 
     def weigh(self, levels: NDArray[np.int8]) -> Table:
@@ -197,7 +199,7 @@ class Weights:
         m, u = (_log(self._mean_rates(side)) for side in (self.are_matches, ~self.are_matches))
         return np.pad((m - u) / math.log(2), ((0, 0), (0, 1)))
 
-    def _mean_rates(self, side: NDArray[np.bool_]) -> Table:
+    def _mean_rates(self, side: Marks) -> Table:
         # If no class is one of matches, what the most similar one would say.
         chosen = side if side.any() else np.arange(3) == MATCHES
         return np.average(self.rates[chosen], axis=0, weights=self.shares[chosen])
@@ -432,7 +434,7 @@ def _count_words(column: FieldColumn) -> Frequencies:
     return Frequencies(int(column.counts.sum()), counts)
 
 
-def _are_near(dates: Table) -> NDArray[np.bool_]:
+def _are_near(dates: Table) -> Marks:
     """Mark pairs of dates, shape (pairs, 2, 3), that may be the same but for a slip.
 
     Two of their parts are equal, or day and month are swapped, or they are at most a month apart,
@@ -446,7 +448,7 @@ def _are_near(dates: Table) -> NDArray[np.bool_]:
     are_whole = is_known.all(axis=1)
     part = np.where(is_known[:, 1], same[:, :2].all(axis=1), np.abs(one - other)[:, 0] <= 1)
     whole = (same.sum(axis=1) >= 2) | swapped | (days <= DAYS)
-    near: NDArray[np.bool_] = np.where(are_whole, whole, part)
+    near: Marks = np.where(are_whole, whole, part)
     return near
 
 
@@ -472,11 +474,11 @@ def match_fields(
     if weights is None:
         fields = {column.name: column.kind for column in columns}
         sampled = len(below) / max(len(some), 1)
-        alike, have_other_names = similarities[compared], _mark_other_names(columns, levels)
-        begins = alike >= BEGIN[1]
-        if np.count_nonzero(begins & have_other_names) > np.count_nonzero(begins) / 2:
-            alike = np.where(have_other_names, 0.0, alike)  # families are not what matches are like
-        weights = learn_weights(fields, levels, alike, sampled=sampled)
+        learnt, begins = ~_mark_other_names(columns, levels), similarities[compared] >= BEGIN[1]
+        if np.count_nonzero(begins & learnt) >= np.count_nonzero(begins) / 2:
+            learnt[:] = True  # or families would be what matches are like
+        alike = similarities[compared[learnt]]
+        weights = learn_weights(fields, levels[learnt], alike, sampled=sampled)
         bounds = _bound_states(columns, pairs[above], levels[: len(above)], threads)
         weights = replace(weights, bounds=bounds)
     levels = levels[: len(above)]
@@ -514,20 +516,24 @@ def weigh_pairs(
     return bits
 
 
-def _mark_other_names(columns: Sequence[FieldColumn], levels: Levels) -> NDArray[np.bool_]:
+def _mark_other_names(columns: Sequence[FieldColumn], levels: Levels) -> Marks:
     """Mark pairs of things of other names that have much in common, as members of a family.
 
-    The first text of many values is the name. All other texts are equal, and nothing is near.
+    The first text of many values is the name. No other text differs, and nothing is near.
     """
     kinds = [column.kind for column in columns]
     are_texts, are_dates = np.array(kinds) == [["text"], ["date"]]
     counts = [column.counts.astype(np.float64) for column in columns]
-    are_names = are_texts & [(each**2).sum() <= NAMES * each.sum() ** 2 for each in counts]
+    are_names = are_texts & [0 < (each**2).sum() <= NAMES * each.sum() ** 2 for each in counts]
     is_name = np.cumsum(are_names) * are_names == 1
     are_equal = _mark_equal(levels, kinds)
     speak_for = (are_equal & are_dates) | ((levels > 0) & ~are_equal)  # a day of birth, slips
     speak_for |= (levels == 0) & are_texts & ~is_name  # swapped
-    marks: NDArray[np.bool_] = ((levels == 0) & is_name).any(axis=1) & ~speak_for.any(axis=1)
+    codes = (levels == len(LEVELS["exact"]) - 1) & [kind == "exact" for kind in kinds]
+    speak_for |= codes & (
+        codes.sum(axis=1, keepdims=True) > 1
+    )  # rare ones, such as e-mail and telephone
+    marks: Marks = ((levels == 0) & is_name).any(axis=1) & ~speak_for.any(axis=1)
     return marks
 
 
@@ -541,7 +547,7 @@ def _bound_odds(
     and few slips in them, count for one.
     """
     is_same = _mark_equal(levels, weights.kinds)
-    is_unlike: NDArray[np.bool_] = levels == 0
+    is_unlike: Marks = levels == 0
     is_unlike |= ~is_same & (levels != MISSING) & ~is_unlike.any(axis=1, keepdims=True)
     bits = weights.measure_levels()[np.arange(len(columns)), levels]
     others_say = np.where(is_same, 0.0, bits).sum(axis=1)
@@ -670,6 +676,8 @@ class RecordMatcher:
         )
         if abs(rest) > 1e-9:
             told = ("all fields", "equal") if rest > 0 else ("others", "agree as much, differ")
+            if _mark_other_names(self.columns, levels)[0]:
+                told = ("name", "of another one")
             evidence.append(Evidence(*told, rest))
         return evidence
 
@@ -689,7 +697,7 @@ def learn_weights(
     kinds = tuple(fields.values())
     guesses = _guess_rates(kinds)
     patterns, can_match, begins, counts = _count_patterns(levels, similarities, sampled)
-    _begin_matches(patterns, kinds, begins, counts)
+    _begin_matches(patterns, kinds, can_match, begins, counts)
     marks = np.zeros((len(patterns), len(kinds), MOST_LEVELS))
     for at in range(len(kinds)):
         there = np.flatnonzero(patterns[:, at] != MISSING)
@@ -725,14 +733,14 @@ def learn_weights(
     )
 
 
-def _mark_equal(levels: Levels, kinds: Sequence[FieldKind]) -> NDArray[np.bool_]:
+def _mark_equal(levels: Levels, kinds: Sequence[FieldKind]) -> Marks:
     """Mark the fields that are equal in each pair, shape (pairs, fields)."""
-    marks: NDArray[np.bool_] = levels >= np.array([len(LEVELS[kind]) - 2 for kind in kinds])
+    marks: Marks = levels >= np.array([len(LEVELS[kind]) - 2 for kind in kinds])
     return marks
 
 
 def _order_rates(
-    rates: Table, shares: Table, kinds: Sequence[FieldKind], are_matches: NDArray[np.bool_]
+    rates: Table, shares: Table, kinds: Sequence[FieldKind], are_matches: Marks
 ) -> Table:
     """Change the rates of others so that each level weighs no less than one of less agreement.
 
@@ -779,13 +787,13 @@ def _guess_rates(kinds: Sequence[FieldKind]) -> Table:
 
 def _count_patterns(
     levels: Levels, similarities: Similarities, sampled: float
-) -> tuple[Levels, NDArray[np.bool_], NDArray[np.signedinteger], Table]:
+) -> tuple[Levels, Marks, Classes, Table]:
     """Count pairs of the same levels: these, whether they can match, their first class, how many.
 
     No stratum of similarity counts for more than the pairs that begin as matches.
     """
     can_match = similarities >= FLOOR
-    begins: NDArray[np.signedinteger] = np.digitize(similarities, BEGIN)
+    begins: Classes = np.digitize(similarities, BEGIN)
     strata = (similarities / STRATUM + 1e-9).astype(np.int64)
     strata[begins == MATCHES] = strata.max(initial=0) + 1
     each = np.where(can_match, 1.0, sampled)
@@ -801,7 +809,7 @@ def _count_patterns(
 
 
 def _begin_matches(
-    patterns: Levels, kinds: Sequence[FieldKind], begins: NDArray[np.signedinteger], counts: Table
+    patterns: Levels, kinds: Sequence[FieldKind], can_match: Marks, begins: Classes, counts: Table
 ) -> None:
     """Let pairs that agree in all fields but one begin as matches, if most of them do not.
 
@@ -819,7 +827,7 @@ def _begin_matches(
     whole = bits.sum(axis=1)
     least = np.maximum(BEGIN[1] * (whole - bits[rows, unlike]), AGREEING * whole)
     unequal = is_known & ~_mark_equal(patterns, kinds)
-    are_alike = (is_known.sum(axis=1) > 2) & (unequal.sum(axis=1) > 1)
+    are_alike = can_match & (is_known.sum(axis=1) > 2) & (unequal.sum(axis=1) > 1)
     are_alike &= shared.sum(axis=1) - shared[rows, unlike] >= least
     if counts[are_alike & (begins == MATCHES)].sum() < counts[are_alike].sum() / 2:
         begins[are_alike] = MATCHES
@@ -833,7 +841,7 @@ def _list_agreements(kinds: Sequence[FieldKind]) -> Table:
     return agreements
 
 
-def _judge_classes(kinds: Sequence[FieldKind], rates: Table) -> NDArray[np.bool_]:
+def _judge_classes(kinds: Sequence[FieldKind], rates: Table) -> Marks:
     """Tell which classes are of matches: those that agree in most of what the fields can tell.
 
     A field can tell as many bits as strangers seldom agree in it.
@@ -843,7 +851,7 @@ def _judge_classes(kinds: Sequence[FieldKind], rates: Table) -> NDArray[np.bool_
     bits = np.minimum(-np.log2(np.maximum(by_chance, 1e-9)), MOST_BITS)
     agreed = ((rates * agreements).sum(axis=2) * bits).sum(axis=1) / max(bits.sum(), 1e-9)
     least = np.array([np.inf, LOOKALIKES_AGREEING, AGREEING])
-    found: NDArray[np.bool_] = agreed >= least
+    found: Marks = agreed >= least
     found[LOOKALIKES] &= found[MATCHES]
     return found
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 from neardup_solr.arguments import require_positive
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.settings import Settings
-from neardup_solr.text.escape import make_html_table
 
 MOST_HASHES = 65_536
 _HALVINGS = 60  # of 0..1, to the precision of a float
@@ -126,22 +124,6 @@ class Tuning:
         plan = self.choice.plan
         how = f"{plan.bands} bands of {plan.rows} rows, threshold {plan.threshold:.2f}"
         return f"<Tuning: {how}; {self.sampled:,} of {self.documents:,} documents sampled>"
-
-    def _repr_html_(self) -> str:
-        choices = [("recommended", self.choice), *(("also", other) for other in self.others)]
-        choices += [("now", self.current)] if self.current else []
-        rows = [
-            (name, one.plan.bands, one.plan.rows, f"{one.plan.threshold:.2f}",
-             percent(one.plan.caught), percent(one.plan.load), f"{one.candidates:.3g}",
-             f"{one.index_bytes:,.0f}", "" if one.recall is None else percent(one.recall))
-            for name, one in choices
-        ]  # fmt: skip
-        heads = (
-            "", "bands", "rows", "threshold", f"caught at {self.demand.catch:g}",
-            f"passed at {self.demand.avoid:g}", "candidates of a document", "bytes of a document",
-            "known pairs caught",
-        )  # fmt: skip
-        return f"<p>{escape(repr(self)[1:-1])}</p>{make_html_table(heads, rows)}"
 
 
 def curve(similarities: ArrayLike, bands: int, rows: int) -> Values:

@@ -50,10 +50,10 @@ _CLOCK = re.compile(r".*\d[T ](?!00?:00(?::00(?:\.0*)?)?(?:[Z+]|$))\d{1,2}:\d\d.
 _NOTE = re.compile(
     r"note|comment|remark|remarq|bemerk|notiz|anmerk|observa|komment|備考|备注|примеч"
 )
-_COUNTER = re.compile(  # of things that come and go
-    r"(?<![^\W\d_])(?:(?:in_?)?stock|inventory|on.?hand|sold|views|visits|clicks|likes|downloads"
-    r"|followers|balance|lagerbestand|bestand|existencias|inventario|estoque|giacenza|voorraad"
-    r"|在庫|库存|остаток)"
+_COUNTER = re.compile(  # of things that come and go, unless it is the number of an article
+    r"(?<![^\W\d_])(?:(?:(?:in_?)?stock|inventory|on.?hand|sold|views|visits|clicks|likes|downloads"
+    r"|followers|balance|lagerbestand|bestand|existencias|inventario|estoque|giacenza|voorraad)"
+    r"(?![a-z])(?!.*(?:no|nr|num|number|nummer|code|id|to)$)|在庫|库存|остаток)"
 )
 
 
@@ -114,7 +114,7 @@ class _Values:
 
     @property
     def length(self) -> float:
-        """The words of a value by the median, in its normal form."""
+        """The different words of a value by the median, in its normal form."""
         return float(np.median([len(words) for words in self.words if words] or [0]))
 
     @property

@@ -30,7 +30,8 @@ class Chosen(NamedTuple):
         """Describe the choice in a line or two, with the arguments spelled to be repeated."""
         chosen = f"text: compared by its {'columns' if 'fields' in self.arguments else 'text'}"
         if self.arguments.keys() == {"id"}:
-            chosen = "id: another has the ids"
+            is_row = self.arguments["id"] == ROW
+            chosen = f"id: {'its records are numbered' if is_row else 'another has the ids'}"
         line = f"{self.name} has no column {chosen}, as by: {spell(self.arguments)}"
         return [line, *filter(None, [self.left_out])]
 

@@ -372,7 +372,7 @@ def make_result(
         beyond_cap=comparison.count_beyond(found),
         numeric=comparison.count_numeric(verified),
         equal_records=sum(one.copies for one in clustered.clusters)
-        if options.measure == "fields" and options.id != ROW
+        if options.measure == "fields" and options.id != ROW and len(sides) == 1
         else 0,
         chosen=options.chosen,
         repeated=sum(side.repeated for side in sides),

@@ -408,6 +408,21 @@ def test_families_are_others() -> None:
     assert f1(found(rows, kinds), pairs) > 0.9
 
 
+@pytest.mark.parametrize("codes", [1, 2])
+def test_two_equal_codes_speak_for_one_person(codes: int) -> None:
+    """Who has the e-mail and the telephone of another first name is the same person."""
+    rows: Rows = [
+        (f"{'abcdefgh'[n % 8]}nn{n % 71}", f"sen{n}", f"{555_000 + n}", f"mail{n}at{n * 7}")
+        for n in range(150)
+    ]
+    rows += [
+        (f"zoe{n}", *rows[n][1 : 2 + codes], *[f"mail{n}by{n}"] * (2 - codes)) for n in range(30)
+    ]
+    kinds: dict[str, FieldKind] = {"first": "text", "last": "text", "phone": "exact",
+                                   "mail": "exact"}  # fmt: skip
+    assert len(found(rows, kinds)) == (30 if codes == 2 else 0)
+
+
 def test_variants_that_differ_in_a_field() -> None:
     """Records that are equal but for a serial number are not taken for the same."""
     rows, _ = products(150, 0)

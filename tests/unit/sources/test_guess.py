@@ -124,6 +124,14 @@ LEFT_OUT: dict[str, tuple[str, Callable[[], list[Any]]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "name", ["stock_number", "Stock No", "inventory_code", "sold_to", "stockholm"]
+)
+def test_numbers_of_articles_are_compared(name: str) -> None:
+    """A number that names an article, or a person, does not change as a stock does."""
+    assert guess(names() | {name: column(lambda: digits(5))}).left_out == {}
+
+
 @pytest.mark.parametrize("name", LEFT_OUT)
 def test_columns_that_are_left_out(name: str) -> None:
     """What cannot tell duplicates is not compared, and the reason is told."""

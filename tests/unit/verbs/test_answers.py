@@ -167,8 +167,7 @@ def test_results_show_themselves_in_a_notebook() -> None:
     rows = [{"id": "<b>", "text": "a <script> of words"}, {"id": "2", "text": "a <script> of word"}]
     explanation = nd.explain(rows, "<b>", "2")
     evaluation = nd.evaluate([("<b>", "3")], nd.duplicates(rows))
-    tuning = nd.tune([{"id": str(at), "text": text} for at, text in enumerate(TEXTS)])
-    for shown in (explanation, evaluation, tuning):
+    for shown in (explanation, evaluation):
         assert len(repr(shown)) < 150
         html = shown._repr_html_()
         assert "<table>" in html
