@@ -77,12 +77,14 @@ def _print(found: Explanation) -> None:
 
     console, facts = Console(markup=False, highlight=False), found.facts
 
-    def say(*parts: Part, indent: int = 0) -> None:
-        """Print a paragraph, without spaces at the ends of its lines."""
+    def say(*parts: Part, indent: int = 0, hang: int = 0) -> None:
+        """Print a paragraph, without spaces at the ends of its lines, the later ones hanging."""
         text = Text.assemble(*parts)
-        for line in text.wrap(console, max(console.width - indent, 1)) or [Text()]:
+        width = console.width - indent - hang * (text.cell_len > console.width)
+        for line in text.wrap(console, max(width, 1)) or [Text()]:
             line.rstrip()
             console.print(Text(" " * indent).append_text(line))
+            indent = hang or indent
 
     title, style = TITLES[found.verdict]
     ids = " – ".join(printable(each.id) for each in facts.both)
@@ -111,9 +113,9 @@ def _print(found: Explanation) -> None:
     ):
         say()
         head, *lines = show.align([[*map(printable, row)] for row in rows], right)
-        console.print(head.rstrip(), style="bold", soft_wrap=True)
+        say((head, "bold"))
         for line in lines:
-            console.print(line.rstrip(), soft_wrap=True)
+            say(line, hang=4)
     if found.advice:
         say()
         say(found.advice)

@@ -81,7 +81,7 @@ FEWEST = 20  # pairs that a stratum counts for at most, if fewer than those begi
 DRAWN = 50_000  # pairs of strangers
 FEWEST_OTHERS = 2  # that agree as a pair does, from which they count against it
 NAMES = 0.02  # of pairs of records, at most, that are equal in a field that names things
-OTHER_NAMES = -1.0  # log2 odds of records whose names differ, as those of a family do
+OTHER_NAMES = -12.0  # log2 odds of things of other names, at most: nobody need be asked
 AT_ONCE = 1 << 19  # pairs whose whole records are compared, between two words of progress
 SAMPLE = 100_000  # pairs below the floor that are looked at
 GUESSES = 5.0  # pairs that the first guess of a class counts for
@@ -521,10 +521,9 @@ def _mark_other_names(columns: Sequence[FieldColumn], levels: Levels) -> Marks:
 
     The first text of many values is the name. No other text differs, and nothing is near.
     """
-    kinds = [column.kind for column in columns]
+    kinds, counts = zip(*((column.kind, column.counts) for column in columns), strict=True)
     are_texts, are_dates = np.array(kinds) == [["text"], ["date"]]
-    counts = [column.counts.astype(np.float64) for column in columns]
-    are_names = are_texts & [0 < (each**2).sum() <= NAMES * each.sum() ** 2 for each in counts]
+    are_names = are_texts & [0 < each @ each <= NAMES * each.sum() ** 2 for each in counts]
     is_name = np.cumsum(are_names) * are_names == 1
     are_equal = _mark_equal(levels, kinds)
     speak_for = (are_equal & are_dates) | ((levels > 0) & ~are_equal)  # a day of birth, slips

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 SECONDS = 20.0  # until it listens
@@ -36,11 +36,13 @@ def nginx(folder: Path, **servers: str) -> Iterator[dict[str, str]]:
     program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
     assert program, "there is no nginx; scripts/programs installs it"
     places, blocks = {}, []
-    for name, block in servers.items():
-        host, tls = ("[::1]" if name == "ipv6" else "127.0.0.1"), "ssl_certificate" in block
-        place = f"{host}:{free_port(host.strip('[]'))}"
-        places[name] = f"{'https' if tls else 'http'}://{place}"
-        blocks.append(f"server {{ listen {place}{' ssl' if tls else ''}; {block} }}")
+    with ExitStack() as taken:  # all at once, so that no two servers have one port
+        for name, block in servers.items():
+            host, tls = ("::1" if name == "ipv6" else "127.0.0.1"), "ssl_certificate" in block
+            port = taken.enter_context(_listen(host)).getsockname()[1]
+            place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+            places[name] = f"{'https' if tls else 'http'}://{place}"
+            blocks.append(f"server {{ listen {place}{' ssl' if tls else ''}; {block} }}")
     user = "user root;" if os.geteuid() == 0 else ""
     text = CONFIGURATION.format(folder=folder, user=user, servers="\n".join(blocks))
     file = folder / "nginx.conf"
@@ -56,12 +58,13 @@ def nginx(folder: Path, **servers: str) -> Iterator[dict[str, str]]:
 
 def free_port(host: str) -> int:
     """A port of this machine that is free."""
-    with socket.create_server((host, 0), family=_family(host)) as free:
+    with _listen(host) as free:
         return int(free.getsockname()[1])
 
 
-def _family(host: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in host else socket.AF_INET
+def _listen(host: str) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, 0), family=family)
 
 
 def wait_until_open(process: subprocess.Popen[bytes], places: list[str]) -> None:

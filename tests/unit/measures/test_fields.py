@@ -406,6 +406,8 @@ def test_families_are_others() -> None:
     kinds: dict[str, FieldKind] = {"first": "text", "last": "text", "street": "text",
                                    "phone": "exact"}  # fmt: skip
     assert f1(found(rows, kinds), pairs) > 0.9
+    chances = match(rows, kinds).probabilities
+    assert not ((chances > 0.01) & (chances < 0.5)).any()  # nobody is asked about families
 
 
 @pytest.mark.parametrize("codes", [1, 2])
