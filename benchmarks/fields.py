@@ -36,13 +36,13 @@ from neardup_solr.measures.fields import (
     LEAST_PROBABILITY,
     FieldColumn,
     Weight,
-    as_text,
     compare_fields,
     learn_weights,
     make_column,
     match_fields,
     parse_fields,
 )
+from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates import choose_way
 

@@ -18,6 +18,7 @@ from neardup_solr.errors import RecordError, counted
 # whoever knows which it is need not narrow a union each time.
 AnyId: TypeAlias = Any
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+NO_DISTANCE = -1  # in words, of two texts that are compared by shingles or not near
 T = TypeVar("T", bound="Document | RecordError | Run")
 BORDER = 0.05  # of similarity, on either side of a threshold
 # From these shares of the pairs on, a threshold is doubtful: see benchmarks/threshold.md.
@@ -404,3 +405,21 @@ def natural(id: AnyId) -> tuple[int, int, str]:
 def ordered(id: AnyId, other_id: AnyId) -> tuple[AnyId, AnyId]:
     """Two ids, the earlier in natural order first."""
     return (id, other_id) if natural(id) <= natural(other_id) else (other_id, id)
+
+
+def as_text(value: object) -> str:
+    """Format a value as a text, "" for none. An object of JSON is its values.
+
+    2024 is a text in CSV, a number in JSON, in pandas 2024.0.
+    """
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:  # NaN, NaT and the like
+        return ""
+    if isinstance(value, Mapping):
+        value = [*value.values()]
+    if isinstance(value, list | tuple):
+        return " ".join(map(as_text, value))
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value)

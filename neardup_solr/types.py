@@ -13,7 +13,8 @@ _MODULES = {
         "OnRepeatOrKeep PairMeasure Per StoredMeasure TableOf Way Which"
     ),
     "measures": "Limits",
-    "measures.aligned": "Aligned Frequencies",
+    "measures.aligned": "Aligned",
+    "measures.arrays": "Frequencies",
     "measures.equality": "Equality",
     "measures.fields": "Evidence FieldKind Weight Weights",
     "measures.model": "Model",

@@ -20,7 +20,7 @@ from neardup_solr.arguments import Way as Way
 from neardup_solr.arguments import Which as Which
 from neardup_solr.measures import Limits as Limits
 from neardup_solr.measures.aligned import Aligned as Aligned
-from neardup_solr.measures.aligned import Frequencies as Frequencies
+from neardup_solr.measures.arrays import Frequencies as Frequencies
 from neardup_solr.measures.equality import Equality as Equality
 from neardup_solr.measures.fields import Evidence as Evidence
 from neardup_solr.measures.fields import FieldKind as FieldKind

@@ -294,12 +294,9 @@ def repeat_options(heading: str) -> list[str]:
         source = context.get_parameter_source(name)
         if name in TEXTS[heading] and source is ParameterSource.COMMANDLINE:
             value = context.params[name]
-            words += [flag] if value is True else [flag, _spell_value(value)]
+            typed = join_names(value) if isinstance(value, tuple) else str(value)
+            words += [flag] if value is True else [flag, typed]
     return words
-
-
-def _spell_value(value: Any) -> str:
-    return join_names(value) if isinstance(value, tuple) else str(value)
 
 
 def choose_columns(given: Given, *, by_fields: bool = True) -> list[str]:

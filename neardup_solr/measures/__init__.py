@@ -25,12 +25,11 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 from neardup_solr.arguments import MeasureName, PairMeasure, StoredMeasure, Way, require_choice
 from neardup_solr.errors import ArgumentError
-from neardup_solr.records import Entry, Hit, Match, natural
+from neardup_solr.records import NO_DISTANCE, Entry, Hit, Match, as_text, natural
 from neardup_solr.settings import LONG_TEXT, Settings
 
 if TYPE_CHECKING:
-    from neardup_solr.measures.aligned import Frequencies
-    from neardup_solr.measures.arrays import Compared, Measurements, Pairs
+    from neardup_solr.measures.arrays import Compared, Frequencies, Measurements, Pairs
 
 Prepared = Any  # texts as their measure compares them: hashes of words, rows of signatures, …
 Prepare = Callable[[Sequence[str]], Prepared]
@@ -45,7 +44,6 @@ CHOSEN = "are compared by `measure` {}; `measure` words counts edited words inst
 FEWEST = 20  # texts that tell which words are rare
 NAMES: tuple[MeasureName, ...] = get_args(MeasureName)[1:]  # of texts, without "auto"
 DEFAULT_SIMILARITY = 0.5
-NO_DISTANCE = -1
 _ROUNDING = 1e-9
 
 
@@ -122,8 +120,6 @@ class Measure:
         """
         if not self.fields:
             return list(forms)
-        from neardup_solr.measures.fields import as_text
-
         return [
             json.dumps([form, *(as_text(row.get(name)) for name in self.fields)])
             for form, row in zip(forms, rows, strict=True)

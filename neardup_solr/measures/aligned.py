@@ -11,11 +11,10 @@ M / min(A, B): one asks whether the records are the same, the other ignores what
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import NamedTuple
@@ -25,9 +24,15 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
 from neardup_solr.measures import Comparer, Measure
-from neardup_solr.measures.arrays import Flat, Measurements, Pairs, Similarities, in_parts
+from neardup_solr.measures.arrays import (
+    Flat,
+    Frequencies,
+    Measurements,
+    Pairs,
+    Similarities,
+    in_parts,
+)
 from neardup_solr.settings import NORMALIZATION
-from neardup_solr.text.normalize import unspaced
 from neardup_solr.text.packed import Packed, pack
 
 ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "north shore road"
@@ -40,7 +45,6 @@ CONTAINED, TELLING = 0.78, 12
 SHORTEST = 5  # digits of a number that is parted, as one of a telephone
 FEW = 3  # words of a record, of which each one counts
 LONGEST = 64  # letters; longer words are equal or not
-PAIRED = 1.5  # power of the weight of pairs of characters
 ACRONYM = range(2, 5)  # letters
 Split = Callable[[str], list[str]]
 NUMBERS = 0.35  # of the weight of numbers that both have, the share that has to agree
@@ -59,29 +63,6 @@ _ORDINALS = (
 _NUMBERS = {
     word: str(number) for row in (_CARDINALS, _ORDINALS) for number, word in enumerate(row.split())
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Frequencies:
-    """Number of documents that have each word, as `split_words` gives these."""
-
-    documents: int
-    counts: Mapping[str, int]
-    normalization: int = NORMALIZATION
-
-    def weight(self, word: str) -> float:
-        """The weight of a word, ln(1 + documents / documents with it) squared.
-
-        A word that no document has weighs as much as one that a single document has. For pairs of
-        characters of scripts without blanks, in which a slip makes two rare ones of what may be
-        frequent ones, it is the power `PAIRED` of the logarithm, times that of the rarest word to
-        make up 2.
-        """
-        documents = max(self.documents, 1)
-        weight = math.log(1 + documents / max(self.counts.get(word, 1), 1))
-        if len(word) <= 2 and self.normalization > 1 and unspaced().match(word):
-            return math.pow(weight, PAIRED) * math.pow(math.log(1 + documents), 2 - PAIRED)
-        return math.pow(weight, 2)
 
 
 class Aligned(NamedTuple):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -10,15 +12,41 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.measures import NO_DISTANCE
+from neardup_solr.records import NO_DISTANCE
+from neardup_solr.settings import NORMALIZATION
+from neardup_solr.text.normalize import unspaced
 from neardup_solr.threads import run_aside, thread_pool
 
 AT_ONCE = 1 << 12  # pairs that a thread compares, at most
+PAIRED = 1.5  # power of the weight of pairs of characters
 STEPS = 1 << 26  # of the loops of the kernel at once, a fraction of a second
 
 Pairs = NDArray[np.uint32]
 Distances = NDArray[np.int64]
 Similarities = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """Number of documents that have each word, as `split_words` gives these."""
+
+    documents: int
+    counts: Mapping[str, int]
+    normalization: int = NORMALIZATION
+
+    def weight(self, word: str) -> float:
+        """The weight of a word, ln(1 + documents / documents with it) squared.
+
+        A word that no document has weighs as much as one that a single document has. For pairs of
+        characters of scripts without blanks, in which a slip makes two rare ones of what may be
+        frequent ones, it is the power `PAIRED` of the logarithm, times that of the rarest word to
+        make up 2.
+        """
+        documents = max(self.documents, 1)
+        weight = math.log(1 + documents / max(self.counts.get(word, 1), 1))
+        if len(word) <= 2 and self.normalization > 1 and unspaced().match(word):
+            return math.pow(weight, PAIRED) * math.pow(math.log(1 + documents), 2 - PAIRED)
+        return math.pow(weight, 2)
 
 
 def number_pairs(pairs: Pairs) -> NDArray[np.uint64]:

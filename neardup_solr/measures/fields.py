@@ -40,12 +40,12 @@ from neardup_solr.arguments import require, require_choice
 from neardup_solr.errors import ArgumentError, counted
 from neardup_solr.measures.aligned import (
     ALIGNED,
-    Frequencies,
     compare_records,
     split_words,
 )
-from neardup_solr.measures.arrays import Pairs, Similarities, number_pairs, pairs_of
+from neardup_solr.measures.arrays import Frequencies, Pairs, Similarities, number_pairs, pairs_of
 from neardup_solr.progress import ignore
+from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize
 
 FieldKind = Literal["text", "exact", "number", "date"]
@@ -308,24 +308,6 @@ def make_column(
         problem=problem,
         sample=sample,
     )
-
-
-def as_text(value: object) -> str:
-    """Format a value as a text, "" for none. An object of JSON is its values.
-
-    2024 is a text in CSV, a number in JSON, in pandas 2024.0.
-    """
-    if isinstance(value, str):
-        return value
-    if value is None or value != value:  # NaN, NaT and the like
-        return ""
-    if isinstance(value, Mapping):
-        value = [*value.values()]
-    if isinstance(value, list | tuple):
-        return " ".join(map(as_text, value))
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return str(value)
 
 
 def _read_value(kind: FieldKind, text: str) -> tuple[str, tuple[float, ...]]:

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from neardup_solr.arguments import PairMeasure
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Comparer, Limits, Measure, measure_named
-from neardup_solr.measures.aligned import ALIGNED, Frequencies, compare_records
-from neardup_solr.measures.arrays import Measurements, Pairs, Similarities
+from neardup_solr.measures.aligned import ALIGNED, compare_records
+from neardup_solr.measures.arrays import Frequencies, Measurements, Pairs, Similarities
 from neardup_solr.measures.fields import (
     FLOOR,
     LEAST_PROBABILITY,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.measures import NO_DISTANCE, Comparer, Measure
+from neardup_solr.measures import Comparer, Measure
+from neardup_solr.records import NO_DISTANCE
 from neardup_solr.text.normalize import words_of
 
 if TYPE_CHECKING:

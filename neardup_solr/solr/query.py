@@ -156,12 +156,9 @@ def _any(values: Sequence[str]) -> dict[str, str]:
 
 def _clauses(values: Sequence[str]) -> str:
     # "OR", because someone else's collection may have another default.
-    any_of = " ".join(f'"{_escape(value)}"^=1' for value in values)
+    escaped = (value.replace("\\", "\\\\").replace('"', '\\"') for value in values)
+    any_of = " ".join(f'"{value}"^=1' for value in escaped)
     return f"{{!lucene q.op=OR df=${_TERMS}}}{any_of}"
-
-
-def _escape(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,7 +41,6 @@ from neardup_solr.sources.folders import (
     SUFFIXES,
     WITHOUT_COLUMNS,
     Named,
-    check_columns,
     contents,
     is_folder,
     join_sources,
@@ -209,6 +208,8 @@ def _pieces_of_files(
             _check_format(part, reading, own)
     parts = _with_ids(parts)
     if len(parts) > 1:
+        from neardup_solr.sources.raw import check_columns
+
         check_columns([(part, own) for part, own in parts if own is not None], parts[0][0].reading)
     found = chain.from_iterable(_pieces_of_part(*part) for part in parts)
     judge = _require_some if source.reading.at_once and source.path is None else _require_most

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from neardup_solr.errors import ArgumentError, RecordError, SourceError, counted
 from neardup_solr.sources.lines import DECOMPRESSORS, blocks
@@ -20,7 +20,6 @@ from neardup_solr.sources.record import (
     Reading,
     Record,
     Unusable,
-    columns,
     decode,
     record,
     too_large,
@@ -160,37 +159,6 @@ def join_sources(sources: Sequence[Opened]) -> list[Opened]:
 
 def _from(done: int, tell: Callable[[int], None]) -> Callable[[int], None]:
     return lambda count: tell(done + count)
-
-
-def check_columns(parts: Iterable[tuple[Opened, str]], reading: Reading) -> None:
-    """Refuse a part that lacks a column that is needed, before anything is read.
-
-    A notice says if the columns of the parts differ. Raises SourceError.
-    """
-    from neardup_solr.sources.raw import names_of
-
-    first: tuple[str, list[Any]] | None = None
-    is_told = False
-    for part, format in parts:
-        if part.path is None or not part.path.is_file():  # what a pipe gives cannot be read twice
-            continue
-        names = None if format in WITHOUT_COLUMNS else names_of(part, format)
-        if names is None:
-            continue
-        columns(part, names, reading)
-        if first is None:
-            first = part.name, names
-        elif names != first[1] and not is_told:
-            is_told = True
-            part.on_notice(f"{part.name} {_difference(names, *first)}")
-
-
-def _difference(names: Sequence[Any], other: str, others: Sequence[Any]) -> str:
-    if set(names) == set(others):
-        return f"has its columns in another order than {other}: they are taken by name"
-    return (
-        f"has other columns than {other}: they are taken by name, and what a part lacks is missing"
-    )
 
 
 def is_folder(source: Opened, path: Path) -> bool:

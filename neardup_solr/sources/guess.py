@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from neardup_solr.errors import ArgumentError
-from neardup_solr.measures.fields import MISSING, FieldColumn, FieldKind, as_text, make_column
+from neardup_solr.measures.fields import MISSING, FieldColumn, FieldKind, make_column
+from neardup_solr.records import as_text
 from neardup_solr.sources.record import ROW, is_like_id, matches
 from neardup_solr.text.normalize import normalize
 

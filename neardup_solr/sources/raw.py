@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -18,9 +18,9 @@ from typing import Any, Final
 from neardup_solr.errors import RecordError
 from neardup_solr.progress import ignore
 from neardup_solr.records import Document
-from neardup_solr.sources.folders import ID, PARTS, TEXT, read_folder
+from neardup_solr.sources.folders import ID, PARTS, TEXT, WITHOUT_COLUMNS, read_folder
 from neardup_solr.sources.lines import has_mark
-from neardup_solr.sources.record import Opened, Reading, Unusable
+from neardup_solr.sources.record import Opened, Reading, Unusable, columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,6 +208,35 @@ def names_of(source: Opened, format: str) -> list[Any] | None:
     except (Unusable, RecordError, StopIteration):
         return None
     return None if names is None else list(names)
+
+
+def check_columns(parts: Iterable[tuple[Opened, str]], reading: Reading) -> None:
+    """Refuse a part that lacks a column that is needed, before anything is read.
+
+    A notice says if the columns of the parts differ. Raises SourceError.
+    """
+    first: tuple[str, list[Any]] | None = None
+    is_told = False
+    for part, format in parts:
+        if part.path is None or not part.path.is_file():  # what a pipe gives cannot be read twice
+            continue
+        names = None if format in WITHOUT_COLUMNS else names_of(part, format)
+        if names is None:
+            continue
+        columns(part, names, reading)
+        if first is None:
+            first = part.name, names
+        elif names != first[1] and not is_told:
+            is_told = True
+            part.on_notice(f"{part.name} {_difference(names, *first)}")
+
+
+def _difference(names: Sequence[Any], other: str, others: Sequence[Any]) -> str:
+    if set(names) == set(others):
+        return f"has its columns in another order than {other}: they are taken by name"
+    return (
+        f"has other columns than {other}: they are taken by name, and what a part lacks is missing"
+    )
 
 
 def _layout(one: RawRecords) -> tuple[object, ...]:

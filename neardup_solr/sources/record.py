@@ -470,7 +470,7 @@ def _as_text(value: object, reading: Reading) -> str:
     # Short texts need not be measured, nor copied.
     if (
         len(value) * MOST_BYTES > reading.max_doc_bytes
-        and _utf8_bytes(value) > reading.max_doc_bytes
+        and (len(value) if value.isascii() else len(value.encode())) > reading.max_doc_bytes
     ):
         raise Unusable(too_large(reading.max_doc_bytes))
     return value
@@ -529,10 +529,6 @@ def _json_text(name: str, value: object) -> str:
         return orjson.dumps(value).decode()
     except TypeError as error:  # orjson's own, for more than 254 levels
         raise Unusable(f"the column {name!r} cannot be kept as JSON ({error})") from error
-
-
-def _utf8_bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode())
 
 
 def _kind(value: object) -> str:

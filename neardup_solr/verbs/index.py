@@ -220,10 +220,6 @@ def _choose_settings(
         raise
 
 
-def _names_fields(settings: Settings | Mapping[str, Any] | None) -> bool:
-    return isinstance(settings, Settings) or "fields" in (settings or ())
-
-
 def _go_on(first: list[Batch | BaseException], batches: Iterator[Batch]) -> Iterator[Batch]:
     """Pass on the batches that were read ahead, or raise what ended them, then the others."""
     for one in first:
@@ -261,7 +257,8 @@ def _choose_by_texts(
         lengths += (len(form.split()) for form in forms)
     words = sorted(lengths)[len(lengths) // 2] if lengths else 0
     measure = choose_measure(made, lengths)[0]
-    if words > LONG_TEXT and usual == DEFAULT_SETTINGS and not _names_fields(asked):
+    names_fields = isinstance(asked, Settings) or "fields" in (asked or ())
+    if words > LONG_TEXT and usual == DEFAULT_SETTINGS and not names_fields:
         LOG.warning(
             "texts of about %d words are found by bands: word shingles and signature terms are left"
             " out (fields=all keeps them)",

@@ -43,7 +43,7 @@ from neardup_solr.solr.query import count_shared, fetch_ranked
 from neardup_solr.text import normalize
 
 if TYPE_CHECKING:
-    from neardup_solr.measures.aligned import Frequencies
+    from neardup_solr.measures.arrays import Frequencies
 
 DEFAULT_WAY: By = "shingles"
 

@@ -29,7 +29,6 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.files import read_arrays, write_arrays
 from neardup_solr.kernel import joins
 from neardup_solr.measures import (
-    NO_DISTANCE,
     Comparer,
     Limits,
     floor,
@@ -38,14 +37,14 @@ from neardup_solr.measures.arrays import Flat, Pairs, number_pairs
 from neardup_solr.measures.equality import differ_in_numbers_alone
 from neardup_solr.minhash import sign
 from neardup_solr.progress import LOG, OnProgress, Progress, ignore
-from neardup_solr.records import BORDER
+from neardup_solr.records import BORDER, NO_DISTANCE
 from neardup_solr.settings import CAP, WORD_CAP
 from neardup_solr.text.packed import Packed, pack, size_of
 from neardup_solr.threads import prefetch, run_aside, thread_pool
 from neardup_solr.verbs.duplicates.inputs import AT_ONCE, THREADS, Gathered, fitting_parts
 
 if TYPE_CHECKING:
-    from neardup_solr.measures.aligned import Frequencies
+    from neardup_solr.measures.arrays import Frequencies
     from neardup_solr.measures.fields import FieldColumn, RecordMatcher
     from neardup_solr.measures.model import ModelMatcher
     from neardup_solr.verbs.duplicates.answers import RowAnswers

@@ -15,11 +15,12 @@ from neardup_solr.answers import DIFFERENT, SAME, Answered, DocumentKey
 from neardup_solr.arguments import Linkage
 from neardup_solr.clusters import LENGTH, Labels, Rule, Similarities, components
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import NO_DISTANCE, floor
+from neardup_solr.measures import floor
 from neardup_solr.measures.arrays import Pairs, number_pairs
 from neardup_solr.minhash.sign import count_shared_bands, hash_texts
 from neardup_solr.records import (
     BORDER,
+    NO_DISTANCE,
     AnyId,
     Borderline,
     Cluster,
@@ -289,7 +290,8 @@ class _Numbered:
         self._values = self._read_values(options.rule.needs)
         answers = comparison.answers
         known = [answers.pairs[word] for word in (SAME, DIFFERENT)] if answers else []
-        self._answers = [self._renumber_known(pairs) for pairs in known]
+        of_pairs = (pairs[np.isin(pairs, self._places).all(axis=1)] for pairs in known)
+        self._answers = [self._renumber(pairs)[0] for pairs in of_pairs]
         self._linked = _Linked.by(
             options.linkage,
             options.measure,
@@ -375,10 +377,6 @@ class _Numbered:
                 hashes[part] = hash_texts(gathered.normalize(texts))
             equal = equal[hashes[equal[:, 0]] == hashes[equal[:, 1]]]
         return components(len(self._places), equal)
-
-    def _renumber_known(self, pairs: Pairs) -> Pairs:
-        """Number the pairs by ids of which both documents have a pair."""
-        return self._renumber(pairs[np.isin(pairs, self._places).all(axis=1)])[0]
 
     def _renumber(self, pairs: Pairs) -> tuple[Pairs, NDArray[np.intp]]:
         """Number pairs by ids, the smaller number first, and sort them, with their order."""

@@ -258,7 +258,8 @@ def review(
     step = "leave `port` out: one that is free is taken"
     with closing(bind("127.0.0.1", port, step)) as bound:  # before any work is done
         room, port = _open_room(given), bound.getsockname()[1]
-        config = uvicorn.Config(make_app(room, token, port), log_level="warning", access_log=False)
+        app = make_app(room.act, len(room.questions.pairs), token, port)
+        config = uvicorn.Config(app, log_level="warning", access_log=False)
         if on_ready is not None:
             on_ready(f"http://127.0.0.1:{port}/#{token}")
         with suppress(KeyboardInterrupt):  # the usual end, which uvicorn raises again

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from importlib import resources
 from threading import Lock
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -27,14 +27,11 @@ from neardup_solr.arguments import Judgement
 from neardup_solr.errors import NeardupError
 from neardup_solr.web import HEADERS, TYPES, find_foreign
 
-if TYPE_CHECKING:
-    from neardup_solr.verbs.review import Room
-
 MOST = 16 << 10  # bytes of a request
 
 
-def make_app(room: Room, token: str, port: int) -> Starlette:
-    """Make the application that asks about the pairs of a review."""
+def make_app(react: Callable[..., dict[str, Any]], pairs: int, token: str, port: int) -> Starlette:
+    """Make the application that asks about so many pairs; `react` does what a page asks for."""
     lock = Lock()
 
     def serve(name: str) -> Callable[[Request], Response]:
@@ -58,7 +55,7 @@ def make_app(room: Room, token: str, port: int) -> Starlette:
         reader, number, word = (asked.get(name) for name in ("reader", "number", "answer"))
         if not isinstance(reader, str) or not 0 < len(reader) <= 64:
             raise HTTPException(400, "`reader` is not a name")
-        is_number = type(number) is int and 0 <= number < len(room.questions.pairs)
+        is_number = type(number) is int and 0 <= number < pairs
         if what not in ("next", "back", "answer", "skip", "cluster"):
             raise HTTPException(404, "there is no such page")
         if what not in ("next", "back") and not is_number:
@@ -67,7 +64,7 @@ def make_app(room: Room, token: str, port: int) -> Starlette:
             raise HTTPException(400, "`answer` is same, different or unsure")
         with lock:
             try:
-                found = room.act(what, reader, number, word, time.monotonic())
+                found = react(what, reader, number, word, time.monotonic())
             except (NeardupError, OSError) as error:
                 is_answer = what in ("answer", "cluster")
                 reason = f"the answer is not kept: {error}" if is_answer else f"{error}"

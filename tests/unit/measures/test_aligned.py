@@ -25,7 +25,6 @@ from neardup_solr.measures.aligned import (
     LONGEST,
     NUMBERS,
     Aligned,
-    Frequencies,
     alignment,
     compare_records,
     frequencies,
@@ -34,7 +33,7 @@ from neardup_solr.measures.aligned import (
     split_words,
     word_similarity,
 )
-from neardup_solr.measures.arrays import Pairs
+from neardup_solr.measures.arrays import Frequencies, Pairs
 from neardup_solr.text.normalize import normalize
 
 WORDS = st.one_of(

@@ -22,13 +22,13 @@ from neardup_solr.measures.fields import (
     FieldKind,
     FieldMatches,
     RecordMatcher,
-    as_text,
     compare_fields,
     make_column,
     make_sample,
     match_fields,
     parse_fields,
 )
+from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize
 
 KINDS: dict[str, FieldKind] = {"name": "text", "street": "text", "zip": "exact", "born": "date"}
