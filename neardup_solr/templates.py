@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from neardup_solr.errors import counted
 from neardup_solr.kernel import shingle_hashes
 from neardup_solr.records import AnyId
 from neardup_solr.text.packed import pack
@@ -61,11 +62,11 @@ class Template:
 
     def __str__(self) -> str:
         share = f" ({100 * self.share:.0f} % of all)" if self.share >= 0.01 else ""
-        noun, s = ("document", "s") if self.documents == 1 else ("documents", "")
+        s = "s" if self.documents == 1 else ""
         phrase = f"share{s} “{self.phrase}”" if self.phrase else "are linked, but no copies"
         values = " and in ".join(", ".join(some) for some in self.values)
         differ = f", and differ{s} in {values}" if values and self.is_regular else ""
-        return f"{self.documents:,} {noun}{share} {phrase}{differ}"
+        return f"{counted(self.documents, 'document')}{share} {phrase}{differ}"
 
 
 def find_template(

@@ -38,11 +38,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.arguments import require, require_choice
 from neardup_solr.errors import ArgumentError, counted
-from neardup_solr.measures.aligned import (
-    ALIGNED,
-    compare_records,
-    split_words,
-)
+from neardup_solr.measures.aligned import ALIGNED, compare_records, split_words
 from neardup_solr.measures.arrays import Frequencies, Pairs, Similarities, number_pairs, pairs_of
 from neardup_solr.progress import ignore
 from neardup_solr.records import as_text
@@ -456,9 +452,11 @@ def match_fields(
     if weights is None:
         fields = {column.name: column.kind for column in columns}
         sampled = len(below) / max(len(some), 1)
-        learnt, begins = ~_mark_other_names(columns, levels), similarities[compared] >= BEGIN[1]
+        learnt = ~_mark_other_names(columns, levels)
+        begins = similarities[compared] >= BEGIN[1]
+        # Families are left out if they are most of what begins: matches are not like them.
         if np.count_nonzero(begins & learnt) >= np.count_nonzero(begins) / 2:
-            learnt[:] = True  # or families would be what matches are like
+            learnt[:] = True
         alike = similarities[compared[learnt]]
         weights = learn_weights(fields, levels[learnt], alike, sampled=sampled)
         bounds = _bound_states(columns, pairs[above], levels[: len(above)], threads)
@@ -501,20 +499,20 @@ def weigh_pairs(
 def _mark_other_names(columns: Sequence[FieldColumn], levels: Levels) -> Marks:
     """Mark pairs of things of other names that have much in common, as members of a family.
 
-    The first text of many values is the name. No other text differs, and nothing is near.
+    The first text of many values is the name. No other text differs, and nothing speaks for a slip:
+    a value that is near, an equal date, such as a day of birth, or two rare codes that are equal,
+    such as an e-mail and a telephone.
     """
     kinds, counts = zip(*((column.kind, column.counts) for column in columns), strict=True)
-    are_texts, are_dates = np.array(kinds) == [["text"], ["date"]]
+    are_texts, are_dates, are_codes = np.array(kinds) == [["text"], ["date"], ["exact"]]
     are_names = are_texts & [0 < each @ each <= NAMES * each.sum() ** 2 for each in counts]
     is_name = np.cumsum(are_names) * are_names == 1
     are_equal = _mark_equal(levels, kinds)
-    speak_for = (are_equal & are_dates) | ((levels > 0) & ~are_equal)  # a day of birth, slips
-    speak_for |= (levels == 0) & are_texts & ~is_name  # swapped
-    codes = (levels == len(LEVELS["exact"]) - 1) & [kind == "exact" for kind in kinds]
-    speak_for |= codes & (
-        codes.sum(axis=1, keepdims=True) > 1
-    )  # rare ones, such as e-mail and telephone
-    marks: Marks = ((levels == 0) & is_name).any(axis=1) & ~speak_for.any(axis=1)
+    speak_for = (are_equal & are_dates) | ((levels > 0) & ~are_equal)
+    speak_for |= (levels == 0) & are_texts & ~is_name  # as if names were swapped
+    rare_codes = (levels == len(LEVELS["exact"]) - 1) & are_codes
+    is_slip = speak_for.any(axis=1) | (rare_codes.sum(axis=1) > 1)
+    marks: Marks = ((levels == 0) & is_name).any(axis=1) & ~is_slip
     return marks
 
 
@@ -827,7 +825,7 @@ def _judge_classes(kinds: Sequence[FieldKind], rates: Table) -> Marks:
 
     A field can tell as many bits as strangers seldom agree in it.
     """
-    agreements = _list_agreements(kinds)[:, :MISSING]
+    agreements = _list_agreements(kinds)[:, :MOST_LEVELS]
     by_chance = (rates[STRANGERS] * (agreements >= TEXT_STEPS[1])).sum(axis=1)
     bits = np.minimum(-np.log2(np.maximum(by_chance, 1e-9)), MOST_BITS)
     agreed = ((rates * agreements).sum(axis=2) * bits).sum(axis=1) / max(bits.sum(), 1e-9)

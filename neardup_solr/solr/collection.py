@@ -547,6 +547,8 @@ class Collection:
         self,
         asked: Settings | Mapping[str, Any] | None,
         usual: Settings | Callable[[], Settings] | None = None,
+        step: str = "leave these settings out to use the stored ones, or index into another"
+        " collection",
     ) -> Settings:
         """The settings to index with: those asked for, else those stored, else the usual ones.
 
@@ -555,7 +557,7 @@ class Collection:
         if none are stored.
 
         Raises ArgumentError if one of them is impossible, before Solr is asked; SettingsError that
-        shows both if asked and stored ones differ.
+        shows both if asked and stored ones differ, with the next `step`.
         """
         require_possible(asked)
         # Searches do not see documents of an interrupted run yet, but they count.
@@ -571,7 +573,7 @@ class Collection:
             raise SettingsError(
                 f"the collection was indexed with [{stored.fingerprint}],"
                 f" and [{asked.fingerprint}] was asked for",
-                "leave these settings out to use the stored ones, or index into another collection",
+                step,
             )
         return base if asked is None or stored is not None else asked
 

@@ -88,8 +88,7 @@ def _all_pieces(text: str) -> Iterator[_Piece]:
     for line in text.splitlines():
         gap = _BREAK
         for token in line.split():
-            # A long token is not kept in memory.
-            for shown, form in (_read if len(token) > _LONG else _remembered)(token):
+            for shown, form in _pieces(token):
                 yield shown, form, gap
                 gap = _JOINED
             gap = _SPACE
@@ -109,8 +108,12 @@ def _with_wordless(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
         yield " ".join(shown), form, before
 
 
-def _read(token: str) -> tuple[tuple[str, str], ...]:
+def _pieces(token: str) -> tuple[tuple[str, str], ...]:
     """Cut a token without spaces into pieces of one word ("and/or": "and/", "or"), or of none."""
+    return _read(token) if len(token) > _LONG else _remembered(token)
+
+
+def _read(token: str) -> tuple[tuple[str, str], ...]:
     words = pieces_of(token)
     if len(words) < 2:
         return ((token, "".join(words)),)

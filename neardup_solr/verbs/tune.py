@@ -235,7 +235,6 @@ def tune(
     )
 
 
-@checked
 def check_sizes(hashes: int | None, sample: int = 2) -> None:
     """Refuse a number of hashes that no signature can have, and too few documents."""
     require(sample > 1, f"`sample` cannot be {sample}", "pairs need 2 or more documents")

@@ -298,14 +298,12 @@ def choose_settings(
         measure = choose_measure(made, [len(form.split()) for form in forms])[0]
         return usual if measure == "words" else replace(usual, measure=measure)
 
-    try:
-        found = collection.choose_settings(settings, choose)
-    except SettingsError as error:
-        if read is None and "asked for" in error.reason:
-            bands, anew = (f"neardup {verb} {collection.place}" for verb in ("reband", "strip"))
-            step = f"leave these settings out; for other bands: {bands}; for any others: {anew}"
-            error.next_step = f"{step}, then annotate anew"
-        raise
+    how = {}
+    if read is None:
+        bands, anew = (f"neardup {verb} {collection.place}" for verb in ("reband", "strip"))
+        step = f"leave these settings out; for other bands: {bands}; for any others: {anew}"
+        how["step"] = f"{step}, then annotate anew"
+    found = collection.choose_settings(settings, choose, **how)
     if not always <= found.fields:
         reason = f"the collection has documents without {', '.join(sorted(always))}"
         raise SettingsError(reason, f"strip it first: neardup strip {collection.place}")

@@ -78,8 +78,8 @@ class Duplicates:
     records whose id came before, `failed` those that could not be used; `errors` says why for the
     first 1,000 of them. `hot_keys` counts the band keys, shingles or words that more documents have
     than the cap, `beyond_cap` the pairs that share only such words, about, judged by a sample.
-    `numeric` counts, about, the pairs whose texts differ in numbers alone, `equal_records` those
-    that have ids and are equal to another one in all fields.
+    `numeric` counts, about, the pairs whose texts differ in numbers alone. Documents that
+    `has_ids` have ids of their own, and no numbers instead.
     `chosen` says why they are not compared by words, if no measure was named.
     `settings` shaped the signatures. `measure`, `by` (how candidates are found),
     `min_similarity`, `max_distance`, `linkage`, `canonical`, `fq` and `same` are those that were
@@ -117,7 +117,7 @@ class Duplicates:
     same: tuple[str, ...] = ()
     beyond_cap: int = 0
     numeric: int = 0
-    equal_records: int = 0
+    has_ids: bool = False
     chosen: str = ""
     repeated: int = 0
     failed: int = 0
@@ -219,8 +219,9 @@ class Duplicates:
     def doubt(self) -> str:
         """Why documents may be removed that are no copies, and what to do, "" if none may."""
         if not self.templates:
-            if self.equal_records >= max(FEWEST_EQUAL, EQUAL * self.documents):
-                records = f"{self.equal_records:,} of {counted(self.documents, 'record')}"
+            by_fields = self.measure == "fields" and self.has_ids and not self.against
+            if by_fields and self.copies >= max(FEWEST_EQUAL, EQUAL * self.documents):
+                records = f"{self.copies:,} of {counted(self.documents, 'record')}"
                 step = "`fields` with what tells such things apart, as a serial number, keeps them"
                 return f"Hardly copies: {records} have ids and are equal in all fields; {step}"
             if self.numeric < max(FEWEST_NUMERIC, NUMERIC * len(self.pairs)):
@@ -371,9 +372,7 @@ def make_result(
         same=listed(options.same),
         beyond_cap=comparison.count_beyond(found),
         numeric=comparison.count_numeric(verified),
-        equal_records=sum(one.copies for one in clustered.clusters)
-        if options.measure == "fields" and options.id != ROW and len(sides) == 1
-        else 0,
+        has_ids=options.id != ROW,
         chosen=options.chosen,
         repeated=sum(side.repeated for side in sides),
         failed=sum(side.failures.count for side in sides),

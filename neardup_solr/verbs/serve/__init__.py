@@ -116,8 +116,9 @@ def serve(
         names |= {host}
     step = "give another `port`, or `host` as an address"
     with closing(bind(host, port, step)) as bound, ExitStack() as ended:
+        lines = Lines()
         for log in (LOG, logging.getLogger("uvicorn.error")):
-            log.addHandler(lines := Lines())
+            log.addHandler(lines)
             ended.callback(log.removeHandler, lines)
         app = App(
             service=Service(collection, policy, fq=listed(fq), answers=answers),
