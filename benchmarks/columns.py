@@ -119,7 +119,8 @@ def main() -> None:
         source, known = SETS[name](asked.more)
         given: dict[str, Any] = {}
         if name == "dblp_acm":
-            given = {"against": DATA / "dblp_acm/ACM.csv", "encoding": "latin-1"}
+            against = nd.Source(DATA / "dblp_acm/ACM.csv", encoding="latin-1")
+            source, given = nd.Source(source, encoding="latin-1"), {"against": against}
         lines.clear()
         started = time.perf_counter()
         found = nd.duplicates(source, **given)
@@ -130,7 +131,8 @@ def main() -> None:
         precision, recall = right / max(len(pairs), 1), right / len(known)
         f1 = 2 * right / (len(pairs) + len(known))
         rows.append([name, GOALS.get(name, "–"), f"{f1:.3f}", f"{precision:.3f}", f"{recall:.3f}"])
-        folder = f"{source.parent}/" if isinstance(source, Path) else "/"
+        path = source.source if isinstance(source, nd.Source) else source
+        folder = f"{path.parent}/" if isinstance(path, Path) else "/"
         said = [line.replace(folder, "") for line in lines]
         measured[name] = {"f1": f1, "precision": precision, "recall": recall, "said": said,
                           "seconds": time.perf_counter() - started}  # fmt: skip

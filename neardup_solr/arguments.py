@@ -88,11 +88,16 @@ class Frame(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source and how it is read, for each function that reads one.
+    """A source with the way in which it is written, for each function that reads one.
 
-    `source` is what these functions take, such as the path of a file; the others are their
-    arguments, see `read`. What is None is as they have it by default. What a function does not
-    read, such as columns to `keep`, it leaves alone.
+    `source` is a file, a folder, "-" for standard input, a list of files that are the parts of one
+    table, a DataFrame or Arrow table, or an iterable of dicts, tuples or documents. `id` and `text`
+    name its columns, if they differ from those that the function is told.
+
+    The format of a file is that of its suffix, or `source_format`. `delimiter` is the character
+    between the columns of a CSV, `encoding` that of the text (default: UTF-8, or UTF-16 with a
+    byte order mark); `lossy` replaces invalid characters instead of refusing the record. A record
+    with more text than `max_doc_bytes` (a number, or "100M") is refused.
 
     Raises ArgumentError if a value does not fit.
     """
@@ -101,36 +106,28 @@ class Source:
     _: KW_ONLY
     id: str | None = None
     text: OneOrMore | None = None
-    keep: OneOrMore | None = None
     source_format: str | None = None
     delimiter: str | None = None
     encoding: str | None = None
-    lossy: bool | None = None
-    max_doc_bytes: int | str | None = None
+    lossy: bool = False
+    max_doc_bytes: int | str = MAX_DOC_BYTES
 
     def __post_init__(self) -> None:
-        check_fields(self, READING)
-
-    def given(self) -> dict[str, Any]:
-        """Return the arguments that say how it is read, without those that are None."""
-        found = {name: getattr(self, name) for name in READING}
-        return {name: value for name, value in found.items() if value is not None}
+        check_fields(self, ("id", "text", *DIALECT))
+        kind = type(self.source).__name__
+        require(kind not in ("Collection", "Source"), f"`source` is a {kind}", "give it as it is")
 
 
-READING = tuple(each.name for each in fields(Source))[1:]
+DIALECT = tuple(each.name for each in fields(Source))[3:]
 
 
 def checked(verb: Callable[P, R]) -> Callable[P, R]:
-    """Make a verb raise ArgumentError if an argument does not fit its annotation.
-
-    It takes a Source in place of a source and the arguments that say how that is read.
-    """
+    """Make a verb raise ArgumentError if an argument does not fit its annotation."""
 
     @wraps(verb)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        given = _unpack_source(verb, args, kwargs)
-        _check(verb, *given)
-        return verb(*given[0], **given[1])
+        _check(verb, args, kwargs)
+        return verb(*args, **kwargs)
 
     return call
 
@@ -180,28 +177,6 @@ def _nearest(given: str, known: Iterable[str]) -> str | None:
     return next(iter(get_close_matches(given, list(known), n=1)), None)
 
 
-def _unpack_source(
-    verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> tuple[Sequence[Any], Mapping[str, Any]]:
-    """Give a verb what its Source holds, and make a second side to compare a Source of its own."""
-    known = _known(verb)[0].parameters
-    placed = dict(zip(known, args, strict=False))
-    given = {**placed, **kwargs}
-    first, against = given.get("source"), given.get("against")
-    is_given = "source" in known and (isinstance(first, Source) or isinstance(against, Source))
-    if not is_given or placed.keys() & kwargs:
-        return args, kwargs
-    if twice := [name for name in READING if name in kwargs]:
-        reason = f"`{twice[0]}` does not go with nd.Source"
-        raise ArgumentError(reason, f"give it to that: nd.Source(..., {twice[0]}=...)")
-    if against is not None and not isinstance(against, Source):
-        given["against"] = Source(against)
-    if isinstance(first, Source):
-        reading = {name: value for name, value in first.given().items() if name in known}
-        given |= reading | {"source": first.source}
-    return args[len(placed) :], given
-
-
 def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
     signature, hints = _known(verb)
     place = "spark" if verb.__module__.startswith("neardup_solr.spark.") else "nd"
@@ -210,6 +185,9 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
     further = next((one.name for one in parameters if one.kind is one.VAR_KEYWORD), "")
     for name in kwargs:
         if name not in signature.parameters and not further:
+            if name in DIALECT and "source" in signature.parameters:
+                step = f"give nd.Source(PATH, {name}=...)"
+                raise ArgumentError(f"`{name}` is of the source", step)
             near = _nearest(name, signature.parameters)
             meant = f"did you mean `{near}`?" if near else about
             step = GONE.get(f"{verb.__name__}.{name}", meant)
@@ -222,6 +200,10 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
         order = f"give {', '.join(placed)} in this order, and the rest by name"
         raise ArgumentError(f"{called}: {reason}", order if placed else about) from None
     given |= given.pop(further, {})
+    if isinstance(source := given.get("source"), Source):
+        for name in ("id", "text"):
+            is_once = name not in given or getattr(source, name) is None
+            require(is_once, f"`{name}` is in nd.Source, too", "leave one of the two out")
     for name, value in given.items():
         hint = hints.get(name, hints.get(further, Any))
         if not _fits(value, hint):

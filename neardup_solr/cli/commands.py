@@ -53,7 +53,7 @@ def demo(given: Given, *, address: str | None = None) -> int:
 
 def index(given: Given, *, max_failed: str = "0", restart: bool = False) -> int:
     """Index a file, a folder or standard input into Solr."""
-    source = given["source"]
+    source = given.paths
     if given["resume"] and restart:
         raise click.BadParameter("--resume and --restart exclude each other")
     most_failed(max_failed, 0)
@@ -126,16 +126,18 @@ def _check(given: Given) -> None:
     """
     from neardup_solr import sources
     from neardup_solr.progress import ignore
-    from neardup_solr.sources.record import check_keep
+    from neardup_solr.sources.record import Guess, check_keep
 
     numbers = ("threads", "batch", "checkpoint_every", "min_replicas")
     require_positive(**{name: given[name] for name in numbers})
 
-    can_read_again = sources.size_hint(given["source"]) is not None
-    asked = sources.reading_of(given, "refuse" if can_read_again else "none")
-    check_keep(asked.keep)
+    can_read_again = sources.size_hint(given.paths) is not None
+    columns = {name: given[name] for name in ("id", "text", "keep")}
+    guess: Guess = "refuse" if can_read_again else "none"
+    source, reading = sources.reading_of(given["source"], guess, **columns)
+    check_keep(reading.keep)
     # Notices about the source are printed when it is indexed.
-    documents = sources.documents(given["source"], reading=asked, on_error=ignore, on_notice=ignore)
+    documents = sources.documents(source, reading=reading, on_error=ignore, on_notice=ignore)
     if can_read_again:
         next(documents, None)
 
@@ -348,7 +350,7 @@ def signatures(given: Given) -> int:
     It has their bands too; no Solr is needed.
     """
     settings = given["settings"] = nd.Settings(**given["settings"])
-    show.say_if_typed(given["source"], "documents")
+    show.say_if_typed(given.paths, "documents")
     show.compile_kernel()
     with show.watch() as watching:
         written = nd.signatures(on_error=watching["on_error"], **given)

@@ -16,7 +16,7 @@ from neardup_solr.cli import options, show
 from neardup_solr.cli.options import Given
 
 if TYPE_CHECKING:
-    from neardup_solr.arguments import RowFormat
+    from neardup_solr.arguments import RowFormat, Source
     from neardup_solr.records import Cluster
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.duplicates import Duplicates
@@ -41,7 +41,7 @@ def duplicates(
     """Find all near-duplicates of a collection or file, in clusters."""
     source, against = given["source"], given["against"]
     _check(given, mark=mark, undo=undo, dry_run=dry_run)
-    _check_source(source, given.address)
+    _check_source(given.paths, given.address)
     if undo:
         _undo(given.connect(), given["fq"], dry_run=dry_run)
         return 0
@@ -55,7 +55,7 @@ def duplicates(
     if first is not None and first.name and given["checkpoint"] is None:
         given["checkpoint"] = first.with_name(f"{first.name}.unfinished")
     if against is not None:
-        given["against"] = find_side(against, given.address)
+        given["against"] = find_side(given)
     options.choose_columns(given)
     if not given["texts"]:
         given["texts"] = _choose_texts(
@@ -84,7 +84,7 @@ def duplicates(
     _say_duplicates(found)
     if found.unique is not None:
         _say_unique(found.unique, **files)
-    if mark and not isinstance(place, list):
+    if mark and not given.paths:
         if not dry_run:
             _confirm(found, yes=yes)
         _mark(place, found, dry_run=dry_run)
@@ -126,12 +126,13 @@ def _require_markable(collection: Collection) -> None:
     require_markable(collection)
 
 
-def find_side(against: str, solr: str | None) -> str | Collection:
+def find_side(given: Given) -> Source | Collection:
     """Find the other side: an existing file or folder, a collection's address, or its name."""
+    against, solr = given["against"], given.address
     if "://" in against:
         return options.connect(against, None)
     if Path(against).exists() or "/" in against or "." in against:
-        return against
+        return given.make_source(against)
     if _has_no_solr(solr):
         raise nd.SourceError(against, "there is no such file or folder", "check the path")
 
@@ -266,11 +267,11 @@ def _check(given: Given, *, mark: bool, undo: bool, dry_run: bool) -> None:
             )
 
 
-def _check_source(given: list[str] | None, solr: str | None) -> None:
+def _check_source(paths: Sequence[str], solr: str | None) -> None:
     """Refuse a source that is not there, which may be meant as the name of a collection."""
-    if given is None or len(given) != 1:
+    if len(paths) != 1:
         return
-    (source,) = given
+    (source,) = paths
     if source == "-" or "." in source or Path(source).exists():
         return
     from neardup_solr.solr.names import require_name

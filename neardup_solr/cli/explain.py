@@ -44,11 +44,9 @@ def explain(given: Given, *, format: TableOrJson = "table") -> int:
 
     It also says what would find them.
     """
-    source = given["source"]
     given.require_source("--source")
-    if source:
-        show.say_if_typed(source, "documents")
-    place = source or given.connect()
+    show.say_if_typed(given.paths, "documents")
+    place = given["source"] or given.connect()
     with show.watch(comparing="pairs") as watching:
         progress = watching["on_progress"]
         found = nd.explain(**given | {"source": place, "on_progress": progress})

@@ -53,10 +53,10 @@ def gate(
         write.check_held(held)
     if output is not None:
         rows.check_output(output)
-    for path in given["source"]:
+    for path in given.paths:
         check_apart({"SOURCE": Path(path), "--held": held, "-o": output})
     target = given.connect(create=given["index"])
-    show.say_if_typed(given["source"], "documents")
+    show.say_if_typed(given.paths, "documents")
     counts = Counter[str]()
     with show.watch() as watching:
 

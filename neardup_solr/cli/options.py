@@ -25,7 +25,7 @@ from click.core import ParameterSource
 
 import neardup_solr as nd
 from neardup_solr import arguments
-from neardup_solr.arguments import GONE
+from neardup_solr.arguments import DIALECT, GONE
 from neardup_solr.cli import show
 from neardup_solr.cli.texts import ARGUMENTS, FLAGS, OTHER, TEXTS
 from neardup_solr.errors import CoreMissing, NeardupError, without_password
@@ -78,14 +78,20 @@ class Given(dict[str, Any]):
 
     address: str | None = None
     collection: str | None = None
+    paths: Sequence[str] = ()  # of the source
+    dialect: Mapping[str, Any]  # of all files that are read
 
     def connect(self, **asked: Any) -> Collection:
         """Return the collection, which waits for a Solr that is away as long as `patience` says."""
         return connect(self.address, self.collection, patience=self.get("patience", 0), **asked)
 
+    def make_source(self, path: str | Sequence[str]) -> arguments.Source:
+        """Make the Source of a file, or of several, all of them written as the options say."""
+        return arguments.Source(path, **self.dialect)
+
     def require_source(self, name: str) -> None:
         """Refuse settings without a source: a collection has its own."""
-        if self["settings"] and not self["source"]:
+        if self["settings"] and not self.paths:
             asked = ", ".join(self["settings"])
             raise click.BadParameter(f"a collection has its own {asked}: name a {name}")
 
@@ -152,9 +158,12 @@ def command(name: str, function: Function, verb: str | None) -> Command:
     own = [one for one in known if one.kind is one.KEYWORD_ONLY]  # that the verb does not have
     taken = [one.name for one in own]
     of_verb = [one for one in arguments_of(verb) if one.name not in taken] if verb else []
+    dialect = DIALECT if any(one.name == "source" for one in of_verb) else ()
+    of_source = inspect.signature(arguments.Source).parameters
     is_shaping = any(one.name == "settings" for one in of_verb)
     shaping = SETTINGS.get(name, SIGNING) if is_shaping else ()
-    wanted = {_find_key(name, one.name): one for one in (*own, *_name_places(of_verb))}
+    of_all = (*own, *_name_places(of_verb), *(of_source[one] for one in dialect))
+    wanted = {_find_key(name, one.name): one for one in of_all}
     wanted |= {
         _find_key("settings", one): _optional(one, Settings.__annotations__[one]) for one in shaping
     }
@@ -171,6 +180,11 @@ def command(name: str, function: Function, verb: str | None) -> Command:
             if one.name in params and one.name != "collection"
         )
         given.address, given.collection = typed.get("address"), typed.get("collection")
+        if dialect:
+            given.dialect = {one: typed[one] for one in dialect}
+            if given["source"]:
+                given.paths = given["source"]
+                given["source"] = given.make_source(given.paths)
         if shaping:
             given["settings"] = choose_settings(**{one: typed[one] for one in shaping})
         try:
@@ -306,7 +320,7 @@ def choose_columns(given: Given, *, by_fields: bool = True) -> list[str]:
     """
     from neardup_solr.verbs import columns
 
-    chosen = columns.choose_columns(given, by_fields=by_fields) if given["source"] else None
+    chosen = columns.choose_columns(given, by_fields=by_fields) if given.paths else None
     if chosen is None:
         return []
     given.update(chosen.arguments)

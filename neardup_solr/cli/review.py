@@ -12,6 +12,7 @@ from threading import Thread
 
 import neardup_solr as nd
 from neardup_solr.cli import options, show
+from neardup_solr.cli.duplicates import find_side
 from neardup_solr.cli.options import Given
 from neardup_solr.files import private
 
@@ -21,6 +22,8 @@ REDIRECT = '<!DOCTYPE html><meta http-equiv="refresh" content="0; url={0}"><a hr
 def review(given: Given) -> int:
     """Judge pairs in the browser, those first whose answer helps most."""
     given.require_source("SOURCE")
+    if given["against"] is not None:
+        given["against"] = find_side(given)
     options.choose_columns(given)
     given["source"] = given["source"] or given.connect()
     show.compile_kernel()

@@ -25,7 +25,7 @@ def tune(given: Given, *, format: TableOrJson = "table") -> int:
 
     It shows what bands cost, on a sample, or how good the model is.
     """
-    source = given["source"]
+    source = given.paths
     given.require_source("SOURCE")
     failures: list[Exception] = []
     chosen = options.choose_columns(given, by_fields=bool(given["answers"]))
@@ -33,12 +33,12 @@ def tune(given: Given, *, format: TableOrJson = "table") -> int:
     if source:
         show.say_if_typed(source, "documents")
         show.compile_kernel()
-    given["source"] = target or source
+    given["source"] = target or given["source"]
     if given["answers"]:
         if given["against"]:
             from neardup_solr.cli.duplicates import find_side
 
-            given["against"] = find_side(given["against"], given.address)
+            given["against"] = find_side(given)
         return _learn(given, format)
     found = cast("Tuning", nd.tune(**given, on_error=failures.append))
     _say_failures(failures)
@@ -118,7 +118,7 @@ def _format_json(found: Tuning) -> Iterator[str]:
 
 
 def _spell_commands(
-    found: Tuning, source: list[str] | None, place: str, reading: Sequence[str] = ()
+    found: Tuning, source: Sequence[str], place: str, reading: Sequence[str] = ()
 ) -> list[str]:
     """Spell the commands that use the chosen bands, for a file or in a collection."""
     plan = found.choice.plan

@@ -16,8 +16,10 @@ import orjson
 
 from neardup_solr import records
 from neardup_solr.arguments import (
+    DIALECT,
     MAX_DOC_BYTES,
-    READING,
+    OneOrMore,
+    Source,
     in_bytes,
     listed,
     require_positive,
@@ -101,17 +103,34 @@ class Reading:
         return "replace" if self.lossy else "strict"
 
 
-def reading_of(given: Mapping[str, Any], guess: Guess, *, at_once: bool = False) -> Reading:
-    """Choose how a source is read, by the arguments of a verb that `nd.Source` has, too.
+def reading_of(
+    source: Any,
+    guess: Guess,
+    *,
+    id: str | None = None,
+    text: OneOrMore | None = None,
+    keep: OneOrMore | None = None,
+    at_once: bool = False,
+) -> tuple[Any, Reading]:
+    """Return a source without its `Source`, and how it is read.
 
-    What is None or not given is as `Reading` has it. `guess` counts if no `id` is named. Raises
-    ArgumentError as `Reading` does.
+    The columns are those of the `Source`, or else `id` and `text`, or else the usual ones. `guess`
+    counts if no id is named. Raises ArgumentError as `Reading` does.
     """
-    asked = {name: given[name] for name in READING if given.get(name) is not None}
-    asked |= {name: listed(asked[name]) for name in ("text", "keep") if name in asked}
-    if "max_doc_bytes" in asked:
-        asked["max_doc_bytes"] = in_bytes(asked["max_doc_bytes"], "max_doc_bytes")
-    return Reading(guess="none" if "id" in asked else guess, at_once=at_once, **asked)
+    written = source if isinstance(source, Source) else Source(())
+    id = id if written.id is None else written.id
+    text = text if written.text is None else written.text
+    dialect = {name: getattr(written, name) for name in DIALECT}
+    dialect["max_doc_bytes"] = in_bytes(written.max_doc_bytes, "max_doc_bytes")
+    reading = Reading(
+        id="id" if id is None else id,
+        text=("text",) if text is None else listed(text),
+        keep=listed(keep or ()),
+        guess=guess if id is None else "none",
+        at_once=at_once,
+        **dialect,
+    )
+    return written.source if source is written else source, reading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

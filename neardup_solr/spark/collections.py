@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from neardup_solr.arguments import (
     MAX_DOC_BYTES,
     OneOrMore,
+    Source,
     checked,
     in_bytes,
     in_seconds,
@@ -186,12 +187,11 @@ def _index_partition(
             sent[error.id] = 0
 
     done = index(
-        usable(),
+        Source(usable(), max_doc_bytes=reading.max_doc_bytes),
         target,
         id=reading.id,
         text=reading.text,
         keep=reading.keep or None,
-        max_doc_bytes=reading.max_doc_bytes,
         on_error=refuse,
         **given,
     )

@@ -129,10 +129,6 @@ def answer(
     who: str | None = None,
     id: str | None = None,
     text: OneOrMore = "text",
-    source_format: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    lossy: bool = False,
 ) -> Answer:
     """Note in a file that a pair is the same, different or unsure, for later runs to obey.
 
@@ -140,8 +136,8 @@ def answer(
     whose texts are noted by their hash: if one has changed, the answer does not hold any more.
     Without a source (None) it holds for any text. `answers` names the file, which is created if
     there is none; a line is added to it, and the latest answer about a pair counts. `who` is a name
-    (default: that of the user who is logged in). `id`, `text`, `source_format`, `delimiter`,
-    `encoding` and `lossy` say how a source is read, as for `read`.
+    (default: that of the user who is logged in). `id` and `text` name columns of the
+    source, as for `read`.
 
     Raises ArgumentError if both ids are the same; SourceError if the source lacks one, or the file
     cannot be read or written; DocumentNotFound if a collection lacks one.
@@ -152,8 +148,9 @@ def answer(
         problem = id_problem(each)
         require(problem is None, f"{each[:40]!r} is no id: {problem}", "give another")
     place = open_answers(answers)
+    source, reading = reading_of(source, "number", id=id, text=text)
     _read_before(place, source)
-    texts = _read_texts(source, ids, reading_of(locals(), "number"), is_needed=True)
+    texts = _read_texts(source, ids, reading, is_needed=True)
     first, second = (hash_text(texts.get(each)) for each in ids)
     noted = Answer(id=ids[0], other_id=ids[1], answer=answer, who=find_name(who),
                    when=datetime.now(UTC), hash=first, other_hash=second)  # fmt: skip
@@ -171,10 +168,6 @@ def import_answers(
     who: str | None = None,
     id: str | None = None,
     text: OneOrMore = "text",
-    source_format: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    lossy: bool = False,
 ) -> Noted:
     """Note the answers that people have filled into a table of pairs.
 
@@ -188,11 +181,12 @@ def import_answers(
     noted; SourceError if a file cannot be read or written.
     """
     place = open_answers(answers)
+    source, reading = reading_of(source, "number", id=id, text=text)
     before = {one.pair: one for one in choose_latest(_read_before(place, source, pairs))}
     given, empty = _parse_table(pairs, ordered=ordered)
     wanted = {own for one in given if not one.hash for own in [one.id]}
     wanted |= {one.other_id for one in given if not (one.other_hash or ordered)}
-    texts = _read_texts(source, wanted, reading_of(locals(), "number"), is_needed=False)
+    texts = _read_texts(source, wanted, reading, is_needed=False)
     now, name, new = datetime.now(UTC), find_name(who), []
     for one in given:
         first = one.hash or hash_text(texts.get(one.id))

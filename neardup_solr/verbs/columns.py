@@ -8,11 +8,11 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from neardup_solr import sources
-from neardup_solr.arguments import READING, Source, listed
+from neardup_solr.arguments import Source, listed
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import LOG, ignore
 from neardup_solr.records import Document
-from neardup_solr.sources import Reading, reading_of
+from neardup_solr.sources import reading_of
 from neardup_solr.sources.record import ROW, matches
 from neardup_solr.sources.values import plain
 
@@ -62,13 +62,16 @@ def choose_columns(given: Mapping[str, Any], *, by_fields: bool = True) -> Chose
 
 def _look(given: Mapping[str, Any], by_fields: bool) -> Chosen | None:
     compared = [given[name] for name in ("source", "against") if given.get(name) is not None]
-    if listed(given["text"]) != ("text",) or any(map(sources.is_collection, compared)):
+    first = given["source"] if isinstance(given["source"], Source) else Source(())
+    id, text = given["id"] or first.id, first.text or given["text"]
+    if listed(text) != ("text",) or any(map(sources.is_collection, compared)):
         return None
-    usual = reading_of({name: given.get(name) for name in READING} | {"keep": ()}, "none")
-    read = [_open(side, usual) for side in compared]
+    read = [reading_of(side, "none", id=id, text=text) for side in compared]
     names = [sources.column_names(side, reading=reading) for side, reading in read]
     has_fields = given["fields"] is not None or given.get("model") is not None
-    has_ids = given["id"] is not None or all(matches("id", each) for each in names)
+    has_ids = id is not None or all(
+        matches(reading.id, each) for (_, reading), each in zip(read, names, strict=True)
+    )
     has_texts = any(matches("text", each) for each in names)
     has_compared = has_fields or has_texts
     if not (names and all(names)) or (has_ids and has_compared):
@@ -100,9 +103,9 @@ def _look(given: Mapping[str, Any], by_fields: bool) -> Chosen | None:
     name = type(read[0][0]).__name__ if paths is None else sources.shown_name(paths)
     if not any(sides):  # no records, which is told when they are read
         return Chosen(name, {"text": tuple(common)}, "") if common and not has_compared else None
-    guess = guess_columns(sides, id=given["id"])
+    guess = guess_columns(sides, id=id)
     if guess and guess.fields and any(len(rows) >= ROWS for rows in sides):  # long texts: once
-        guess = guess_columns(sides, id=given["id"], read=read_again)
+        guess = guess_columns(sides, id=id, read=read_again)
     if guess is None:
         return None
     arguments: dict[str, Any] = {} if guess.id is None else {"id": guess.id}
@@ -121,13 +124,6 @@ def _look(given: Mapping[str, Any], by_fields: bool) -> Chosen | None:
     return Chosen(
         name, arguments, replace(guess, left_out=guess.left_out | twice).describe_left_out()
     )
-
-
-def _open(side: Any, usual: Reading) -> tuple[Any, Reading]:
-    """Take a side and how it is read, which a Source tells by itself."""
-    if isinstance(side, Source):
-        return side.source, reading_of(side.given() | {"keep": ()}, "none")
-    return side, usual
 
 
 def _spell(arguments: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from typing import Any, cast
 import orjson
 
 from neardup_solr import sources
-from neardup_solr.arguments import checked, in_seconds, require
+from neardup_solr.arguments import Source, checked, in_seconds, require
 from neardup_solr.checkpoint import (
     Job,
     JobSpec,
@@ -196,13 +196,13 @@ class _Attempt:
                 return
             self._failed = {}
             reader = Reader(kept.work)
+            most = reader.reading.max_doc_bytes
             done = index(
-                self._documents(folder, reader),
+                Source(self._documents(folder, reader), max_doc_bytes=most),
                 self.collection,
                 id=reader.reading.id,
                 text=reader.reading.text,
                 keep=reader.reading.keep or None,
-                max_doc_bytes=reader.reading.max_doc_bytes,
                 patience=self.patience,
                 on_error=self._note,
                 on_progress=self.on_progress,

@@ -15,7 +15,6 @@ from typing import Any
 
 from neardup_solr import sources
 from neardup_solr.arguments import (
-    MAX_DOC_BYTES,
     OneOrMore,
     OnRepeat,
     checked,
@@ -88,11 +87,6 @@ def index(
     id: str | None = None,
     text: OneOrMore = "text",
     keep: OneOrMore | None = None,
-    source_format: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    lossy: bool = False,
-    max_doc_bytes: int | str = MAX_DOC_BYTES,
     on_repeat: OnRepeat = "last",
     settings: Settings | Mapping[str, Any] | None = None,
     threads: int = 2,
@@ -110,9 +104,8 @@ def index(
     A source is a file, a folder, "-" for standard input, a list of files that are the parts of one
     table, a DataFrame or Arrow table, or an iterable of dicts, tuples or documents. `id` and `text`
     name its columns (several text columns are joined by line breaks), `keep` further columns to
-    keep in Solr; `source_format`, `delimiter`, `encoding`, `lossy` and `max_doc_bytes` say how it
-    is read, as for `read`. If an id comes again, the "last" of its records counts, or the "first"
-    by `on_repeat`; by "fail" the later ones fail.
+    keep in Solr; a `Source` says how it is written. If an id comes again, the "last" of its records
+    counts, or the "first" by `on_repeat`; by "fail" the later ones fail.
 
     Without `settings` those of the collection apply, or the defaults if it is empty, without
     shingles and signature terms if the first thousand texts are long; a mapping gives some of them
@@ -138,7 +131,7 @@ def index(
     Solr does not come back: the same call again is safe. JobError if another run has the job, or it
     cannot be resumed, because the source or the collection has changed.
     """
-    reading = reading_of(locals(), "refuse")
+    source, reading = reading_of(source, "refuse", id=id, text=text, keep=keep)
     check_keep(reading.keep)
     require_positive(
         threads=threads, batch=batch, checkpoint_every=checkpoint_every, min_replicas=min_replicas

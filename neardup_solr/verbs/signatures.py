@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup_solr import sources
-from neardup_solr.arguments import MAX_DOC_BYTES, OneOrMore, checked
+from neardup_solr.arguments import OneOrMore, checked
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.files import check_apart
 from neardup_solr.minhash import sign
@@ -44,11 +44,6 @@ def signatures(
     *,
     id: str | None = None,
     text: OneOrMore = "text",
-    source_format: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    lossy: bool = False,
-    max_doc_bytes: int | str = MAX_DOC_BYTES,
     settings: Settings | Mapping[str, Any] | None = None,
     on_error: OnError | None = None,
 ) -> SignaturesSummary:
@@ -57,10 +52,9 @@ def signatures(
     The columns are `id` (string), `words` (int64), `signature` (a fixed list of `hashes` uint32)
     and `bands` (a fixed list of `bands` uint64), which databases can join; both lists are null for
     a text without words. The fingerprint of the settings is the metadata entry "neardup_settings".
-    `id`, `text`, `source_format`, `delimiter`, `encoding`, `lossy` and `max_doc_bytes` say how a
-    source is read, as for `read`;
-    `settings` (a mapping, or Settings) shape the signatures. Records that cannot be used go to
-    `on_error` (default: a warning is logged) and into the summary, and the rest is written.
+    `id` and `text` name columns of the source, as for `read`; `settings` (a mapping, or Settings)
+    shape the signatures. Records that cannot be used go to `on_error` (default: a warning is
+    logged) and into the summary, and the rest is written.
 
     Raises SourceError if the source cannot be read as a whole, the file cannot be written, or both
     are the same file.
@@ -69,11 +63,11 @@ def signatures(
     if output.suffix.lower() != ".parquet":
         reason = "signatures are written to a .parquet file"
         raise SourceError(str(output), reason, f"name it {output.stem}.parquet")
+    source, reading = reading_of(source, "number", id=id, text=text)
     for path in sources.paths_of(source) or ():
         check_apart({"the source": Path(path), "the output": output})
     check_parquet(output)
     used, failures = settings_of(settings), Failures(on_error)
-    reading = reading_of(locals(), "number")
     documents = sources.documents(source, reading=reading, on_error=failures.add)
     usable = filter_usable(documents, failures.add)
     written = write_parquet(output, _schema(used), _batches(usable, used))

@@ -36,7 +36,7 @@ T = TypeVar("T")
 # The arguments of a model; the others are those of bands.
 OF_MODELS = (
     "source", "answers", "fields", "measure", "by", "against", "output", "id", "text",
-    "source_format", "delimiter", "encoding", "lossy", "settings", "on_error", "on_progress",
+    "settings", "on_error", "on_progress",
 )  # fmt: skip
 NAME_ANSWERS = "name the file of the answers by `answers`"
 
@@ -147,10 +147,6 @@ def tune(
     known: Sequence[tuple[Id, Id]] | str | Path | Frame | None = None,
     id: str | None = None,
     text: OneOrMore = "text",
-    source_format: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    lossy: bool = False,
     settings: Settings | Mapping[str, Any] | None = None,
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
@@ -163,9 +159,8 @@ def tune(
     documents, each compared with each; the same `seed` gives the same sample. For a collection in
     Solr the stored signatures are read; a source is signed with `settings` (a mapping, or
     Settings). `known` are pairs of ids, a DataFrame or a file of them: their documents are always
-    read. `id`, `text`, `source_format`, `delimiter`, `encoding` and `lossy` say how a source is
-    read, as for `index`; `on_error` is told of each record that cannot be used (default: a warning
-    is logged).
+    read. `id` and `text` name columns of the source, as for `index`; `on_error` is told of each
+    record that cannot be used (default: a warning is logged).
 
     With `answers`, a file or a collection of what people answered about pairs, a model learns from
     them when two documents are the same, over four measures of their texts, and over their `fields`
@@ -189,7 +184,8 @@ def tune(
     require(of_model, "`fields`, `by`, `against` and `output` are for a model", NAME_ANSWERS)
     demand = Demand(catch=catch, miss=miss, avoid=avoid, load=load)
     check_sizes(hashes, sample)
-    reading, failures = reading_of(given, "number"), Failures(on_error)
+    source, reading = reading_of(source, "number", id=given["id"], text=given["text"])
+    failures = Failures(on_error)
     told = () if known is None else known
     pairs = sorted(
         {

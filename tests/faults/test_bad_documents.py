@@ -56,7 +56,8 @@ def test_bad_records_are_dead_letters(tmp_path: Path, solr: Collection, row: Any
     """Each stands in the file once, with its line, its stage and its reason; the rest is there."""
     path, job = tmp_path / "records.jsonl", tmp_path / "job"
     bad = written(path)
-    done = nd.index(path, solr, keep=["size_i", "city"], job=job, max_doc_bytes=LARGEST)
+    source = nd.Source(path, max_doc_bytes=LARGEST)
+    done = nd.index(source, solr, keep=["size_i", "city"], job=job)
     assert (done.read, done.failed, done.repeated) == (RECORDS, len(bad), 0)
     assert done.indexed == solr.count() == RECORDS - len(bad)
     letters = list(read_letters(job))

@@ -303,7 +303,7 @@ def test_a_document_that_is_too_large_may_be_allowed(
 
     path = FORMATS["jsonl"](tmp_path, LARGEST + 1)
     for allowed in (LARGEST + 1, "11M"):
-        assert len(list(nd.read(path, max_doc_bytes=allowed))) == 3
+        assert len(list(nd.read(nd.Source(path, max_doc_bytes=allowed)))) == 3
     output = tmp_path / "out.parquet"
     for words in (["signatures", str(path), "-o", str(output)], ["duplicates", str(path)]):
         assert run_here(words, "11M") == 0

@@ -275,7 +275,7 @@ def test_what_is_no_argument_at_all(name: str) -> None:
          "`settings` cannot be 'hash'; did you mean 'hashes'? Choose one of kind,"
          " shingle_size, language, family, hashes, seed, bands, rows, signatures, fields,"
          " profile_min_token_len, profile_quant_rate, normalization, measure"),
-        (lambda nd: nd.duplicates([], lossy="yes"),
+        (lambda nd: nd.Source([], lossy="yes"),
          "`lossy` has to be True or False, not the text 'yes'; give True or False, such as"
          " lossy=True"),
         (lambda nd: nd.duplicates([], on_error=5),

@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from neardup_solr.answers import Answer
 from neardup_solr.arguments import (
-    MAX_DOC_BYTES,
-    READING,
     Linkage,
     OneOrMore,
     OnRepeatOrKeep,
     PairMeasure,
-    Source,
     StoredMeasure,
     Way,
     checked,
@@ -72,7 +69,7 @@ class Options:
     """
 
     source: Compared
-    against: Compared | Source | None = None
+    against: Compared | None = None
     mutual_best: bool = False
     by: Way | None = None
     measure: PairMeasure = "auto"
@@ -90,11 +87,6 @@ class Options:
     id: str | None = None
     text: OneOrMore = "text"
     keep: OneOrMore = ()
-    source_format: str | None = None
-    delimiter: str | None = None
-    encoding: str | None = None
-    lossy: bool = False
-    max_doc_bytes: int | str = MAX_DOC_BYTES
     on_repeat: OnRepeatOrKeep = "keep"
     settings: Settings | Mapping[str, Any] | None = None
     limit: int | None = None
@@ -217,16 +209,13 @@ class Options:
             )
 
     def _read_by(self) -> tuple[Reading, Reading]:
-        """Choose how either side is read, and replace a second Source by what it holds."""
+        """Choose how either side is read, and replace a Source by what it holds."""
         of_rule = [name for name in self.rule.needs if name not in (LENGTH, ARRIVAL)]
-        columns = {"keep": tuple(dict.fromkeys((*self.keep, *of_rule, *self.same, *self.kinds)))}
-        own = reading_of({name: getattr(self, name) for name in READING} | columns, "number")
-        if not isinstance(self.against, Source):
-            return own, own
-        other, self.against = self.against, self.against.source
-        is_same = other.keep is None or listed(other.keep) == self.keep
-        require(is_same, "`keep` differs between the two sides", "keep the same columns of both")
-        return own, reading_of(other.given() | columns, "number")
+        keep = tuple(dict.fromkeys((*self.keep, *of_rule, *self.same, *self.kinds)))
+        columns: dict[str, Any] = {"id": self.id, "text": self.text, "keep": keep}
+        self.source, first = reading_of(self.source, "number", **columns)
+        self.against, second = reading_of(self.against, "number", **columns)
+        return first, second
 
     def _check_files(self) -> None:
         """Refuse files that could not be written, before any work is done for them."""
@@ -341,11 +330,6 @@ def duplicates(
     id: str | None = None,
     text: OneOrMore = "text",
     keep: OneOrMore = (),
-    source_format: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    lossy: bool = False,
-    max_doc_bytes: int | str = MAX_DOC_BYTES,
     on_repeat: OnRepeatOrKeep = "keep",
     settings: Settings | Mapping[str, Any] | None = None,
     limit: int | None = None,
@@ -366,18 +350,16 @@ def duplicates(
     """Find all near-duplicate pairs of a collection, or of a source without any Solr, in clusters.
 
     For a collection, the stored signatures are read and its own settings apply; a source is signed
-    with `settings` (a mapping, or Settings). `id`, `text`, `keep`, `source_format`, `delimiter`,
-    `encoding`, `lossy` and `max_doc_bytes` say how a source is read, as for `read`; the id ":row"
-    numbers its records, which is done if no id is named and nothing looks like one. If an id comes
-    again in it, each of its records counts by `on_repeat` "keep", and the numbers of the records
-    tell them apart: "12@row3", "12@row7". Or the "last" counts, or the "first", or by "fail" the
-    later ones fail.
+    with `settings` (a mapping, or Settings). `id`, `text` and `keep` name its columns, as for
+    `read`; the id ":row" numbers its records, which is done if no id is named and nothing looks
+    like one. If an id comes again in it, each of its records counts by `on_repeat` "keep", and the
+    numbers of the records tell them apart: "12@row3", "12@row7". Or the "last" counts, or the
+    "first", or by "fail" the later ones fail.
 
     With `against`, the documents of the source are compared with those of another collection or
-    source, read by the same arguments, or with a `Source` by its own. The first id of a pair is the
-    source's.
-    `mutual_best` keeps a pair if each document is the other's most similar one: for sides that list
-    each thing once.
+    source, whose columns have the same names unless its `Source` names others. The first id of a
+    pair is the source's. `mutual_best` keeps a pair if each document is the other's most similar
+    one: for sides that list each thing once.
 
     Candidates are found `by` "bands" (they share an LSH band), "shingles" (a sample of one's
     shingles says that the other may have enough of all; the default for the measure "containment",

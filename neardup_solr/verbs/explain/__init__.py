@@ -49,10 +49,6 @@ def explain(
     equal: OneOrMore = (),
     id: str | None = None,
     text: OneOrMore = "text",
-    source_format: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    lossy: bool = False,
     settings: Settings | Mapping[str, Any] | None = None,
     on_progress: OnProgress | None = None,
 ) -> Explanation:
@@ -62,9 +58,8 @@ def explain(
     whose own settings and stored signatures apply, or in a source, which is signed with `settings`
     (a mapping, or Settings); a source is read to its end, because the last record of an id counts.
     Two documents are near if they are at least `min_similarity` (0..1) similar by the `measure`,
-    at most `max_distance` words apart, and equal in what `equal` names, as for `duplicates`. `id`,
-    `text`, `source_format`, `delimiter`, `encoding` and `lossy` say how a source is read, as for
-    `index`. To align the words of short texts, the
+    at most `max_distance` words apart, and equal in what `equal` names, as for `duplicates`. `id`
+    and `text` name columns of the source, as for `index`. To align the words of short texts, the
     first documents tell how rare each word is; by the measure aligned, all of a source do.
 
     With `fields`, as for `duplicates`, the pair is compared by them, and `facts.evidence` says what
@@ -96,7 +91,7 @@ def explain(
             by = choose_way(chosen, documents, lambda most: characters <= most)
     else:
         used = settings_of(settings)
-        reading = reading_of(locals(), "number")
+        source, reading = reading_of(source, "number", id=id, text=text)
         found, sample, lengths, words = _read_source(source, ids, reading, measure)
         chosen = measure_of(choose_measure(used, words)[0] if measure == AUTO else measure, limits)
         first, second = (make_subject(found[id], used) for id in ids)
@@ -222,7 +217,7 @@ def _read_stored(collection: Collection, ids: Sequence[str], settings: Settings)
 
 
 def _read_source(
-    source: SourceLike, ids: Sequence[str], reading: Reading, measure: MeasureName
+    source: Any, ids: Sequence[str], reading: Reading, measure: MeasureName
 ) -> tuple[dict[str, Document], list[str], list[int], list[int]]:
     """Read the documents of these ids, texts, all lengths, and the numbers of words of some texts.
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from neardup_solr import sources
 from neardup_solr.arguments import (
-    MAX_DOC_BYTES,
     Action,
     MeasureName,
     OneOrMore,
@@ -87,11 +86,6 @@ def gate(
     id: str | None = None,
     text: OneOrMore | None = None,
     keep: OneOrMore | None = None,
-    source_format: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    lossy: bool = False,
-    max_doc_bytes: int | str = MAX_DOC_BYTES,
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> Decisions:
@@ -124,14 +118,14 @@ def gate(
     committed and looked for, and what Solr has lost is sent again. `replaces` of a decision tells
     if it took the place of a document of the same id. A Solr that is away or restarts is waited
     for, at most `patience` (seconds, or "5m") each time. One query asks about `batch` documents, as
-    soon as they have been read; a decision names at most `most` matches. `id`, `text`, `keep`,
-    `source_format`, `delimiter`, `encoding`, `lossy` and `max_doc_bytes` say how a source is read,
-    as for `index`; by default `text` are the text fields of a collection of somebody else's, as
-    `init` has kept them. With `index`, a document that replaces another one has to bring its
-    columns, and without them nothing more is sent, unless `keep` says which to keep. A document
-    that cannot be indexed is rejected with the reason; a record that makes no document goes to
-    `on_error` (default: a warning is logged). `on_progress` is told how far the work is. Documents
-    of the collection that have no signature are not found: `gaps` of the result counts them.
+    soon as they have been read; a decision names at most `most` matches. `id`, `text` and `keep`
+    name columns of the source, as for `index`; by default `text` are the text fields of a
+    collection of somebody else's, as `init` has kept them. With `index`, a document that replaces
+    another one has to bring its columns, and without them nothing more is sent, unless `keep` says
+    which to keep. A document that cannot be indexed is rejected with the reason; a record that
+    makes no document goes to `on_error` (default: a warning is logged). `on_progress` is told how
+    far the work is. Documents of the collection that have no signature are not found: `gaps` of the
+    result counts them.
 
     Raises SettingsError if the collection lacks what is compared, SourceError if the source cannot
     be read as a whole, SolrError if Solr does not answer: earlier decisions are still valid.
@@ -153,10 +147,10 @@ def gate(
     chosen = measure_named(search.measure_by(collection, measure, model, max_distance))
     policy = replace(policy, measure=chosen)
     judged = read_if_given(answers)
-    text = listed(text or collection.names.columns)
     if chosen.fields:
         keep = tuple(dict.fromkeys([*listed(keep or ()), *chosen.fields]))
-    reading = reading_of(locals(), "refuse", at_once=True)
+    usual = text or collection.names.columns
+    source, reading = reading_of(source, "refuse", id=id, text=usual, keep=keep, at_once=True)
     failures = Failures(on_error)
     progress = SourceProgress(
         stage="deciding",
@@ -179,7 +173,7 @@ def gate(
         destination=Destination(
             collection=collection,
             settings=finder.comparer.settings,
-            as_record=lambda one: {id or "id": one.id, text[0]: one.text, **one.kept},
+            as_record=lambda one: {reading.id: one.id, reading.text[0]: one.text, **one.kept},
         )
         if index
         else None,

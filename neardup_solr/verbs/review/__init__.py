@@ -21,7 +21,6 @@ from neardup_solr.answers import (
     parse_judgement,
 )  # fmt: skip
 from neardup_solr.arguments import (
-    MAX_DOC_BYTES,
     MeasureName,
     OneOrMore,
     Way,
@@ -214,11 +213,6 @@ def review(
     id: str | None = None,
     text: OneOrMore = "text",
     keep: OneOrMore = (),
-    source_format: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    lossy: bool = False,
-    max_doc_bytes: int | str = MAX_DOC_BYTES,
     settings: Settings | Mapping[str, Any] | None = None,
     limit: int | None = None,
     port: int = 0,
@@ -272,8 +266,7 @@ def _open_room(given: Mapping[str, Any]) -> Room:
     from neardup_solr.measures import Limits
 
     names = ("source", "measure", "min_similarity", "reach", "by", "against", "fields", "fq",
-             "same", "id", "text", "source_format", "delimiter", "encoding", "lossy",
-             "max_doc_bytes", "settings", "limit", "on_error", "on_progress")  # fmt: skip
+             "same", "id", "text", "settings", "limit", "on_error", "on_progress")  # fmt: skip
     keep = listed(given["keep"])
     if given["fields"] is not None:
         from neardup_solr.measures.fields import parse_fields

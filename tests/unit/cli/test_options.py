@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 import neardup_solr as nd
 from neardup_solr import embedded, sources
-from neardup_solr.arguments import GONE
+from neardup_solr.arguments import DIALECT, GONE
 from neardup_solr.cli import show
 from neardup_solr.cli.main import COMMANDS, command, in_options, parser
 from neardup_solr.cli.options import arguments_of, join_names, split_names
@@ -138,6 +138,7 @@ def test_both_sides_have_the_same_words() -> None:
     for words, made in commands().items():
         options = {str(one.name) for one in made.params}
         known = {one.name for one in arguments_of(made.verb)} if made.verb else set()
+        known |= {*DIALECT} if "source" in known else set()
         called |= {words, str(made.verb)}
         left_out |= known - options - {"settings"}
         place = {"address", "collection"} if known & {"collection", "source"} else set()

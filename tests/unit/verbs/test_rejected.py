@@ -39,13 +39,13 @@ def places(path: Path) -> list[str]:
     return [str(row.get("n") or row[RECORD]) for row in rows]
 
 
-def compare(source: Path, suffix: str, on_repeat: Any, **reading: Any) -> list[list[str]]:
+def compare(source: Path, suffix: str, on_repeat: Any, **dialect: Any) -> list[list[str]]:
     """The records in each of the three files."""
     files = [source.with_name(f"{name}{suffix}") for name in ("unique", "removed", "rejected")]
     unique, removed, rejected = files
     found = nd.duplicates(
-        source, unique=unique, removed=removed, rejected=rejected, on_repeat=on_repeat,
-        min_similarity=0.7, yes=True, on_error=lambda error: None, **reading,
+        nd.Source(source, **dialect), unique=unique, removed=removed, rejected=rejected,
+        on_repeat=on_repeat, min_similarity=0.7, yes=True, on_error=lambda error: None,
     )  # fmt: skip
     assert found.unique is not None
     counts = (found.unique.kept, found.unique.removed + found.unique.repeated, found.failed)

@@ -1,4 +1,4 @@
-"""nd.Source: how a source is read, given once instead of in every call."""
+"""nd.Source: how a source is written, and the names of its columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import pytest
 import neardup_solr as nd
 
 TEXTS = {"1": "one two three four", "2": "one two three four", "3": "five six seven eight"}
-READING: dict[str, Any] = {"id": "ad", "text": ["title", "body"], "delimiter": ";"}
+COLUMNS: dict[str, Any] = {"id": "ad", "text": ["title", "body"]}
+DIALECT: dict[str, Any] = {"delimiter": ";", "source_format": "csv", "max_doc_bytes": "1M"}
 
 
 @pytest.fixture
@@ -38,14 +39,15 @@ def others(tmp_path: Path) -> Path:
 
 
 def test_each_function_that_reads_a_source_takes_one(ads: Path, tmp_path: Path) -> None:
-    """It gives what it gives with the arguments one by one; what it does not read is left alone."""
-    options = {**READING, "source_format": "csv"}
-    source = nd.Source(ads, keep="city", max_doc_bytes="1M", lossy=False, **options)
-    assert list(nd.read(source)) == list(nd.read(ads, keep="city", **options))
-    assert list(nd.read(source=source)) == list(nd.read(ads, keep="city", **options))
-    assert nd.duplicates(source).pairs == nd.duplicates(ads, **options).pairs
-    assert nd.explain(source, "1", "2") == nd.explain(ads, "1", "2", **options)
-    assert nd.tune(source) == nd.tune(ads, **options)
+    """It gives the same whether the columns are named there or by the function."""
+    source, written = nd.Source(ads, **COLUMNS, **DIALECT), nd.Source(ads, **DIALECT)
+    documents = [one.text for one in nd.read(source)]
+    assert documents == [f"{text[:3]}\n{text[4:]}" for text in TEXTS.values()]
+    assert list(nd.read(source, keep="city")) == list(nd.read(written, keep="city", **COLUMNS))
+    assert list(nd.read(source=source)) == list(nd.read(written, **COLUMNS))
+    assert nd.duplicates(source).pairs == nd.duplicates(written, **COLUMNS).pairs
+    assert nd.explain(source, "1", "2") == nd.explain(written, "1", "2", **COLUMNS)
+    assert nd.tune(source) == nd.tune(written, **COLUMNS)
     assert nd.signatures(source, tmp_path / "s.parquet").written == 3
     answers = tmp_path / "answers.jsonl"
     assert nd.answer(source, "1", "2", "same", answers=answers).hash
@@ -69,11 +71,11 @@ def _parameters(what: Any) -> set[str]:
 
 
 def test_each_side_is_read_in_its_own_way(ads: Path, others: Path) -> None:
-    """Columns of the two sides may have other names; a plain side is read by the defaults."""
-    first = nd.Source(ads, source_format="csv", keep="city", **READING)
+    """Columns of the two sides may have other names, those of the function are for both."""
+    first = nd.Source(ads, **COLUMNS, **DIALECT)
     second = nd.Source(others, id="key", text="said")
     expected = [("1", "b1"), ("1", "b2"), ("2", "b1"), ("2", "b2"), ("3", "b3")]
-    found = nd.duplicates(first, against=second, texts=True)
+    found = nd.duplicates(first, against=second, texts=True, keep="city")
     assert [(pair.id, pair.other_id) for pair in found.pairs] == expected
     assert found.texts["1"] == "one\ntwo three four"
     assert found.texts[(1, "b1")] == TEXTS["1"]
@@ -83,20 +85,30 @@ def test_each_side_is_read_in_its_own_way(ads: Path, others: Path) -> None:
     assert [pair.other_id for pair in nd.duplicates(first, against=plain).pairs] == ["b3"]
     turned = nd.duplicates(plain, against=nd.Source(others, id="key", text="said"))
     assert [pair.id for pair in turned.pairs] == ["b3"]
+    named = nd.duplicates(nd.Source(ads, **DIALECT), against=second, **COLUMNS)
+    assert [(pair.id, pair.other_id) for pair in named.pairs] == expected
+    both = nd.duplicates(others, against=nd.Source(others), id="key", text="said")
+    assert len(both.pairs) == 5
 
 
 def test_what_does_not_go_together_is_one_line(ads: Path) -> None:
-    """An argument beside a Source is refused, and so is one of the wrong type in it."""
+    """A column that is named twice is refused, and so is a value of the wrong type."""
     for call in (nd.read, nd.duplicates, nd.tune):
         with pytest.raises(nd.ArgumentError) as error:
-            call(nd.Source(ads), id="ad")
-        assert (
-            str(error.value)
-            == "`id` does not go with nd.Source; give it to that: nd.Source(..., id=...)"
-        )
-    with pytest.raises(nd.ArgumentError, match="`text` does not go with nd\\.Source"):
-        nd.duplicates([], against=nd.Source(ads), text="body")
-    with pytest.raises(nd.ArgumentError, match="`keep` differs between the two sides"):
-        nd.duplicates([], against=nd.Source(ads, keep="city"))
+            call(nd.Source(ads, id="ad"), id="ad")
+        assert str(error.value) == "`id` is in nd.Source, too; leave one of the two out"
     with pytest.raises(nd.ArgumentError, match="`id` has to be a text, not 5"):
         nd.Source(ads, id=5)  # type: ignore[arg-type]
+    with pytest.raises(nd.ArgumentError, match="`source` is a Source; give it as it is"):
+        nd.Source(nd.Source(ads))
+
+
+@pytest.mark.parametrize("name", DIALECT)
+def test_a_function_says_where_the_way_of_writing_goes(name: str, ads: Path) -> None:
+    """A delimiter is of the source, whatever reads it."""
+    calls: list[Any] = [nd.read, nd.duplicates, nd.tune, nd.index, nd.gate, nd.signatures]
+    for call in [*calls, nd.explain, nd.review, nd.answer, nd.import_answers]:
+        with pytest.raises(nd.ArgumentError) as error:
+            call(ads, **{name: DIALECT[name]})
+        step = f"give nd.Source(PATH, {name}=...)"
+        assert str(error.value) == f"`{name}` is of the source; {step}"

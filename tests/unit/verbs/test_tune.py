@@ -262,7 +262,7 @@ def test_the_table_fits_a_terminal() -> None:
         current=replace(found.choice, candidates=123_456.7, index_bytes=12_345.0),
     )
     for shown in (found, large):
-        follow = _spell_commands(shown, None, "-c listings")
+        follow = _spell_commands(shown, (), "-c listings")
         lines = [line.rstrip("\n") for line in _table(shown, follow)]
         assert max(map(len, lines)) <= 80
         assert ("  neardup reband --bands 35 --band-rows 3 -c listings" in lines) == (

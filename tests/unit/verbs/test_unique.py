@@ -255,7 +255,7 @@ def test_a_table_among_other_files_is_no_folder_of_texts(tmp_path: Path) -> None
     reason = "ads: notes.md is no part of the same table as a.csv.*; take it out, name the files"
     with pytest.raises(SourceError, match=reason):
         nd.duplicates(folder, unique=tmp_path / "out.jsonl", on_progress=unwanted)
-    nd.duplicates(folder, unique=tmp_path / "out.jsonl", source_format="folder")
+    nd.duplicates(nd.Source(folder, source_format="folder"), unique=tmp_path / "out.jsonl")
     assert [row["id"] for row in rows_of(tmp_path / "out.jsonl")] == ["a.csv", "notes.md"]
 
 
@@ -578,7 +578,7 @@ def test_another_encoding_comes_out_as_utf8(encoding: str, tmp_path: Path) -> No
     source, unique = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_bytes("id,text\n1,größer als\n2,größer als\n".encode(encoding))
     named = None if encoding == "utf-16" else encoding
-    nd.duplicates(source, unique=unique, encoding=named)
+    nd.duplicates(nd.Source(source, encoding=named), unique=unique)
     assert unique.read_text(encoding="utf-8") == "id,text\n1,größer als\n"
 
 
