@@ -1,16 +1,38 @@
-"""Local pages over HTTP: what `serve` and `review` share."""
+"""Local pages over HTTP: what `serve` and `review` share. It needs starlette and uvicorn."""
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import socket
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache
+from importlib import resources
+from typing import Any
 from urllib.parse import urlsplit
+
+import h11
+import orjson
+import uvicorn
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from neardup_solr.arguments import require
 from neardup_solr.errors import ArgumentError
 from neardup_solr.solr.credentials import is_loopback
 
-CONNECTIONS = 4096  # that may wait to be taken
+REQUEST_SECONDS = 10.0  # for a whole request to come
+IDLE_SECONDS = 75  # between two requests of a connection; proxies keep theirs for 60
+END_SECONDS = 30  # for requests under way when a signal comes
+CONNECTIONS = 4096  # that are open, and as many that wait to be taken
+FILES = 2 * CONNECTIONS  # that may be open, if the system allows it: each connection is one
+REPORTS = "neardup_solr.reports.html"
+OF_REPORTS = ("report.css", "words.js")  # files of the report page, for one look
 CSP = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:;"
 HEADERS = {
     "Content-Security-Policy": f"{CSP} base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -21,24 +43,43 @@ HEADERS = {
 TYPES = {
     "html": "text/html", "css": "text/css", "js": "text/javascript", "json": "application/json",
 }  # fmt: skip
+TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"
 
 
-def bind(host: str, port: int, next_step: str) -> socket.socket:
-    """Take a port of an address. Raises ArgumentError with `next_step` if that cannot be."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio sends at once only on sockets that say they are of TCP; others wait for 40 ms.
-    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind((host, port))
-        bound.listen(CONNECTIONS)  # who comes before the server has started, waits
-    except (OSError, UnicodeError) as error:
-        bound.close()
-        reason = getattr(error, "strerror", None) or error
-        raise ArgumentError(
-            f"the port {port} of {host!r} cannot be used ({reason})", next_step
-        ) from None
-    return bound
+class Failure(Exception):
+    """A request that is answered by an error."""
+
+    def __init__(self, status: int, reason: str, next_step: str = "", **headers: str) -> None:
+        self.status, self.reason, self.next_step = status, reason, next_step
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+    @property
+    def response(self) -> Response:
+        """The error as JSON."""
+        body = {"error": self.reason} | ({"next": self.next_step} if self.next_step else {})
+        return to_json(body, self.status, self.headers)
+
+
+def to_json(body: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Make a response of JSON, or of bytes that are JSON already."""
+    content = body if isinstance(body, bytes) else orjson.dumps(body)
+    return Response(content, status, headers, "application/json")
+
+
+class Guard:
+    """Middleware that refuses foreign requests: see `find_foreign`."""
+
+    def __init__(self, app: ASGIApp, *, port: int, names: Collection[str] = ()) -> None:
+        self.app, self.port, self.names = app, port, names
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        foreign = find_foreign(Headers(scope=scope), self.port, self.names)
+        if foreign is None:
+            await self.app(scope, receive, send)
+        else:
+            step = "ask by a name of this machine, or have the service started with allow_host"
+            await Failure(*foreign, step).response(scope, receive, send)
 
 
 def find_foreign(
@@ -55,8 +96,8 @@ def find_foreign(
         return 421, f"the Host {host[0]!r} is not one of this service"
     if origin is None:
         return None
-    name, own_port = asking = _split(origin)
-    if asking == host or name in names or (is_loopback(name) and own_port == port):
+    name, page_port = page = _split(origin)
+    if page == host or name in names or (is_loopback(name) and page_port == port):
         return None
     return 403, f"pages of the Origin {origin[:100]!r} may not ask this service"
 
@@ -77,3 +118,128 @@ def _split(address: str) -> tuple[str, int | None]:
         return (parts.hostname or "").rstrip("."), parts.port
     except ValueError:
         return "", None
+
+
+async def read_body(request: Request, most: int) -> bytes:
+    """Read the body of a request, of at most so many bytes, which has to come in time."""
+    too_large = Failure(413, f"a request has at most {most:,} bytes", "send less at a time")
+    if int(request.headers.get("content-length") or 0) > most:
+        raise too_large
+    body = bytearray()
+    try:
+        async with asyncio.timeout(REQUEST_SECONDS):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > most:
+                    raise too_large
+    except TimeoutError:
+        reason = f"the request did not come within {REQUEST_SECONDS:g} seconds"
+        raise Failure(408, reason, "send it faster, or less", Connection="close") from None
+    return bytes(body)
+
+
+def list_pages(package: str, names: Mapping[str, str], root_path: str = "") -> list[Route]:
+    """Make a route to a file of a package for each path."""
+
+    def route(path: str, name: str) -> Route:
+        async def send(_: Request) -> Response:
+            return _read_page(REPORTS if name in OF_REPORTS else package, name, root_path)
+
+        return Route(path, send)
+
+    return [route(path, name) for path, name in names.items()]
+
+
+@cache
+def _read_page(package: str, name: str, root_path: str) -> Response:
+    text = (resources.files(package) / name).read_text("utf-8").replace("{root_path}", root_path)
+    return Response(text, media_type=TYPES[name.rpartition(".")[2]], headers=HEADERS)
+
+
+def bind(host: str, port: int, next_step: str) -> socket.socket:
+    """Take a port of an address. Raises ArgumentError with `next_step` if that cannot be."""
+    require(0 <= port < 1 << 16, f"`port` cannot be {port}", "give 1 to 65535, or 0 for a free one")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio sends at once only on sockets that say they are of TCP; others wait for 40 ms.
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+        bound.listen(CONNECTIONS)  # who comes before the server has started, waits
+    except (OSError, UnicodeError) as error:
+        bound.close()
+        reason = getattr(error, "strerror", None) or error
+        raise ArgumentError(
+            f"the port {port} of {host!r} cannot be used ({reason})", next_step
+        ) from None
+    return bound
+
+
+def run(app: ASGIApp, bound: socket.socket) -> None:
+    """Answer requests until SIGINT or SIGTERM comes; a second one ends at once."""
+    config = uvicorn.Config(
+        app, loop="asyncio", http=Connection, ws="none", lifespan="off", log_config=None,
+        access_log=False, proxy_headers=False, server_header=False, backlog=CONNECTIONS,
+        limit_concurrency=CONNECTIONS, timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=END_SECONDS,
+    )  # fmt: skip
+    _allow_files()
+    Server(config).run(sockets=[bound])
+
+
+class Server(uvicorn.Server):
+    """Server that does not raise a signal again when it has ended."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Handle signals by the loop, whatever handled them before."""
+        with suppress(NotImplementedError, RuntimeError, ValueError):  # not in the main thread
+            for number in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(number, self._end)
+        yield
+
+    def _end(self) -> None:
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+
+class Connection(H11Protocol):
+    """Connection that is closed if a request does not come in time, or none at all."""
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Wait for a first request no longer than for others."""
+        super().connection_made(transport)
+        self.timeout_keep_alive_task = self.loop.call_later(
+            self.timeout_keep_alive, self.timeout_keep_alive_handler
+        )
+
+    def data_received(self, data: bytes) -> None:
+        """Wait for the rest of a head, or of what was refused; the body is waited for by others."""
+        super().data_received(data)
+        is_under_way = self.cycle is not None and not self.cycle.response_complete
+        if is_under_way and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        elif not is_under_way and self._timer is None:
+            self._timer = self.loop.call_later(REQUEST_SECONDS, self._end)
+
+    def _end(self) -> None:
+        self._timer = None
+        has_begun = bool(self.conn.trailing_data[0])  # the head of a request
+        if has_begun:
+            self.transport.write(TIMED_OUT)
+        if has_begun or self.conn.their_state is h11.SEND_BODY:
+            self.transport.close()
+
+
+def _allow_files() -> None:
+    """Let the process have as many files open as a thousand connections need."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft < FILES:
+            wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from neardup_solr.arguments import Judgement
 from neardup_solr.measures.aligned import frequencies
-from neardup_solr.measures.arrays import Pairs
 from neardup_solr.measures.fields import RecordMatcher, make_column
 from neardup_solr.measures.model import Features, ModelMatcher, learn, make_default, predict
 from neardup_solr.minhash import sign
@@ -68,7 +67,7 @@ class Questions:
 
     def are_same(self) -> dict[int, bool]:
         """Map each pair that was judged the same, or different, to True or False."""
-        return {number: one == "same" for number, one in self.judged.items() if one != "unsure"}
+        return {number: word == "same" for number, word in self.judged.items() if word != "unsure"}
 
     def next(self, reader: str, now: float) -> int | None:
         """Choose the next pair for a reader. Return None if nobody needs to be asked any more.
@@ -80,12 +79,9 @@ class Questions:
             if self._skipped:
                 others = (number for number in self._waiting if number not in self._skipped)
                 self._waiting = deque([*others, *self._skipped])
-        mine = [number for number, (whose, _) in self._leases.items() if whose == reader]
-        for number in mine:
-            if number not in self.judged:
-                self._leases[number] = reader, now
-                return number
-        for number, (_, since) in list(self._leases.items()):
+        for number, (holder, since) in list(self._leases.items()):
+            if holder == reader and number not in self.judged:
+                return self._lease(number, reader, now)
             if now - since > LEASE:
                 del self._leases[number]
                 self._waiting.appendleft(number)
@@ -95,9 +91,12 @@ class Questions:
                 number = queue.popleft()
                 is_for_later = queue is self._drawn and number in self._skipped
                 if not is_for_later and number not in self.judged and number not in self._leases:
-                    self._leases[number] = reader, now
-                    return number
+                    return self._lease(number, reader, now)
         return None
+
+    def _lease(self, number: int, reader: str, now: float) -> int:
+        self._leases[number] = reader, now
+        return number
 
     def judge(self, reader: str, numbers: list[int], judgement: Judgement) -> None:
         """Note an answer about a pair, or several at once, after it is kept."""
@@ -115,9 +114,10 @@ class Questions:
 
     def back(self, reader: str, now: float) -> int | None:
         """Go back to what a reader judged last, which is asked about once more."""
-        for number in [n for n, (whose, _) in self._leases.items() if whose == reader]:
-            del self._leases[number]
-            self._waiting.appendleft(number)
+        for number, (holder, _) in list(self._leases.items()):
+            if holder == reader:
+                del self._leases[number]
+                self._waiting.appendleft(number)
         history = self._history.get(reader)
         if not history:
             return self.next(reader, now)
@@ -125,8 +125,7 @@ class Questions:
         for number in numbers:
             self.judged.pop(number, None)
         self._waiting.extendleft(reversed(numbers[1:]))
-        self._leases[numbers[0]] = reader, now
-        return numbers[0]
+        return self._lease(numbers[0], reader, now)
 
     def tally(self) -> Tally:
         """Count the answers."""
@@ -146,60 +145,58 @@ def order_questions(similarities: NDArray[np.float64], threshold: float) -> list
     return order
 
 
-class Texts(NamedTuple):
-    """The documents of the pairs of a result, each once: their keys and normal forms."""
+class Learner:
+    """A model of the answers about the pairs of a result, which tells what is in doubt.
 
-    keys: Sequence[AnyId]
-    forms: Sequence[str]
-    pairs: Pairs
-
-
-def read_texts(found: Duplicates) -> Texts:
-    """Normalise the texts of the pairs of a result."""
-    rows: dict[AnyId, int] = {}
-    ends = ((key_of(id, side) for side, id in pair.ends) for pair in found.pairs)
-    pairs = [[rows.setdefault(key, len(rows)) for key in two] for two in ends]
-    contents = [found.texts.get(key, "") for key in rows]
-    forms = sign.normal_forms(contents, found.settings.normalization, threads=THREADS)
-    return Texts(list(rows), forms, np.array(pairs, np.uint32))
-
-
-def compare_by_all(found: Duplicates, texts: Texts) -> Features | None:
-    """Compute what a model knows of the pairs of a result, None if that would take long."""
-    sizes = np.array([len(form) for form in texts.forms])
-    if found.measure == "estimate" or sizes[texts.pairs].sum() > MOST_CHARACTERS:
-        return None
-    weights = found.weights
-    fields = {} if weights is None else dict(zip(weights.names, weights.kinds, strict=True))
-    columns = [make_column(name, kind, [found.kept.get(key, {}).get(name) for key in texts.keys])
-               for name, kind in fields.items()]  # fmt: skip
-    records = RecordMatcher(
-        columns=columns,
-        forms=texts.forms,
-        frequencies=found.frequencies or frequencies(texts.forms, found.settings.normalization),
-        threads=THREADS,
-        weights=weights,
-    )
-    matcher = ModelMatcher(records=records, settings=found.settings, measure=found.measure)
-    return matcher.compare(texts.pairs)
-
-
-def find_doubts(
-    found: Duplicates, features: Features, are_same: Mapping[int, bool]
-) -> NDArray[np.float64] | None:
-    """Compute the probability of each pair to be the same, by a model of the answers.
-
-    None if they are too few. A pair that is not alike at all has the probability 0.
+    `features` are None if to compare the pairs by all measures would take long.
     """
-    asked = np.intersect1d(features.rows, np.fromiter(are_same, np.intp, len(are_same)))
-    answers = np.array([are_same[number] for number in asked.tolist()], dtype=np.bool_)
-    if min(np.count_nonzero(answers), np.count_nonzero(~answers)) < FEWEST:
-        return None
-    weights = found.weights
-    fields = {} if weights is None else dict(zip(weights.names, weights.kinds, strict=True))
-    default = make_default(found.measure, fields)
-    guesses = predict(features.values, default.weights)
-    fit = learn(features.values, guesses, np.searchsorted(features.rows, asked), answers)
-    probabilities = np.zeros(len(found.pairs))
-    probabilities[features.rows] = predict(features.values, fit.weights)
-    return probabilities
+
+    def __init__(self, result: Duplicates) -> None:
+        weights = result.weights
+        self.kinds = {} if weights is None else dict(zip(weights.names, weights.kinds, strict=True))
+        self.size = len(result.pairs)
+        self.features = self._compare(result)
+        self.measure = result.measure
+
+    def _compare(self, result: Duplicates) -> Features | None:
+        """Compare the pairs by all measures, and by the fields of the result."""
+        rows: dict[AnyId, int] = {}
+        ends = [key_of(id, side) for pair in result.pairs for side, id in pair.ends]
+        pairs = np.array([rows.setdefault(key, len(rows)) for key in ends], np.uint32)
+        texts, normalization = (
+            [result.texts.get(key, "") for key in rows],
+            (result.settings.normalization),
+        )
+        forms = sign.normal_forms(texts, normalization, threads=THREADS)
+        sizes = np.array([len(form) for form in forms])
+        if result.measure == "estimate" or sizes[pairs].sum() > MOST_CHARACTERS:
+            return None
+        records = RecordMatcher(
+            columns=[make_column(name, kind, [result.kept.get(key, {}).get(name) for key in rows])
+                     for name, kind in self.kinds.items()],
+            forms=forms,
+            frequencies=result.frequencies or frequencies(forms, normalization),
+            threads=THREADS,
+            weights=result.weights,
+        )  # fmt: skip
+        matcher = ModelMatcher(records=records, settings=result.settings, measure=result.measure)
+        return matcher.compare(pairs.reshape(-1, 2))
+
+    def predict(self, are_same: Mapping[int, bool]) -> NDArray[np.float64] | None:
+        """Compute the probability of each pair to be the same, None if answers are too few.
+
+        `are_same` are the answers, by the number of the pair. A pair that is not alike at all has
+        the probability 0.
+        """
+        if self.features is None:
+            return None
+        rows, values = self.features
+        judged = np.intersect1d(rows, np.fromiter(are_same, np.intp, len(are_same)))
+        answers = np.array([are_same[number] for number in judged.tolist()], dtype=np.bool_)
+        if min(np.count_nonzero(answers), np.count_nonzero(~answers)) < FEWEST:
+            return None
+        guesses = predict(values, make_default(self.measure, self.kinds).weights)
+        fit = learn(values, guesses, np.searchsorted(rows, judged), answers)
+        probabilities = np.zeros(self.size)
+        probabilities[rows] = predict(values, fit.weights)
+        return probabilities

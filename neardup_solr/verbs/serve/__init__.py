@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import signal
-import socket
 from collections.abc import Callable
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from neardup_solr.arguments import (
     Action,
@@ -30,15 +26,8 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.credentials import is_loopback
 from neardup_solr.verbs.gate.policy import Policy
 from neardup_solr.verbs.search import measure_by
-from neardup_solr.web import CONNECTIONS, bind, parse_host
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from neardup_solr.verbs.serve.app import App
 
 PORT = 8985
-FILES = 8192  # that may be open, if the system allows it: each connection is one
 
 
 @checked
@@ -88,15 +77,13 @@ def serve(
     SolrError if Solr does not answer.
     """
     try:
-        import uvicorn
-
-        from neardup_solr.verbs.serve.app import IDLE_SECONDS, App, Bounds, Lines
+        from neardup_solr import web
+        from neardup_solr.verbs.serve.app import Bounds, Desk, Lines
         from neardup_solr.verbs.serve.service import Service
         from neardup_solr.verbs.serve.tokens import Tokens
     except ImportError as error:
         reason = f"the service needs {error.name}"
         raise SettingsError(reason, "pip install 'neardup-solr[serve]'") from None
-    require(0 <= port < 1 << 16, f"`port` cannot be {port}", "give 1 to 65535, or 0 for a free one")
     is_path = not root_path or root_path.startswith("/")
     require(is_path, f"`root_path` cannot be {root_path!r}", "begin it with /, such as /neardup")
     most = in_bytes(max_body, "max_body")
@@ -106,74 +93,29 @@ def serve(
         measure=measure,
         equality=parse_equality(equal),
     )  # fmt: skip
-    known = None if tokens is None else Tokens(Path(tokens))
+    clients = None if tokens is None else Tokens(Path(tokens))
     reason = f"without `tokens` it does not listen on {host}, where other machines reach it"
-    require(known is not None or is_loopback(host), reason, "give a file of `tokens`")
+    require(clients is not None or is_loopback(host), reason, "give a file of `tokens`")
     chosen = measure_named(measure_by(collection, measure, model, max_distance))
     policy = replace(policy, measure=chosen)
-    names = frozenset(map(parse_host, listed(allow_host)))
+    names = frozenset(map(web.parse_host, listed(allow_host)))
     if names and not is_loopback(host):
         names |= {host}
+    root_path = root_path.rstrip("/")
     step = "give another `port`, or `host` as an address"
-    with closing(bind(host, port, step)) as bound, ExitStack() as ended:
+    with closing(web.bind(host, port, step)) as bound, ExitStack() as stack:
         lines = Lines()
         for log in (LOG, logging.getLogger("uvicorn.error")):
             log.addHandler(lines)
-            ended.callback(log.removeHandler, lines)
-        app = App(
-            service=Service(collection, policy, fq=listed(fq), answers=answers),
-            tokens=known,
-            names=names,
-            port=bound.getsockname()[1],
-            root_path=root_path.rstrip("/"),
+            stack.callback(log.removeHandler, lines)
+        desk = Desk(
+            Service(collection, policy, fq=listed(fq), answers=answers),
+            tokens=clients,
             bounds=Bounds(body=most, documents=max_documents, at_work=concurrency),
         )
-        config = uvicorn.Config(
-            app, lifespan="off", log_config=None, access_log=False, proxy_headers=False,
-            server_header=False, backlog=CONNECTIONS, timeout_graceful_shutdown=30, ws="none",
-            timeout_keep_alive=IDLE_SECONDS,
-            http="h11",  # the other one takes heads of any size
-        )  # fmt: skip
-        _allow_files()
-        with app.running():
-            asyncio.run(_run(uvicorn.Server(config), app, bound, on_ready))
-
-
-async def _run(
-    server: Any, app: App, bound: socket.socket, on_ready: Callable[[str], None] | None
-) -> None:
-    """Answer requests until a signal comes; a second one ends at once."""
-    server.capture_signals = _ignore_signals  # uvicorn would raise the signal again at the end
-    loop = asyncio.get_running_loop()
-
-    def stop() -> None:
-        server.force_exit = server.should_exit
-        server.should_exit = True
-
-    with suppress(NotImplementedError, RuntimeError, ValueError):  # not in the main thread
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, stop)
-    watching = asyncio.create_task(app.watch(server.server_state.connections))
-    if on_ready is not None:
-        host, port = bound.getsockname()[:2]
-        on_ready(f"http://{f'[{host}]' if ':' in host else host}:{port}{app.root_path}/")
-    try:
-        await server.serve(sockets=[bound])
-    finally:
-        watching.cancel()
-
-
-@contextmanager
-def _ignore_signals() -> Iterator[None]:
-    yield
-
-
-def _allow_files() -> None:
-    """Let the process have as many files open as a thousand connections need."""
-    with suppress(ImportError, OSError, ValueError):
-        import resource
-
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if soft < FILES:
-            wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
-            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+        stack.enter_context(desk.watching())
+        address, port = bound.getsockname()[:2]
+        if on_ready is not None:
+            place = f"[{address}]" if ":" in address else address
+            on_ready(f"http://{place}:{port}{root_path}/")
+        web.run(desk.make_app(names=names, port=port, root_path=root_path), bound)
