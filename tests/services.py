@@ -92,7 +92,8 @@ def serving(
     `change` is run in the process before, such as "web.REQUEST_SECONDS = 1"; `program` is another
     neardup than that of the tests.
     """
-    run = "from neardup_solr import web; from neardup_solr.verbs.serve import service; import neardup_solr.__main__ as m"
+    run = "from neardup_solr import web; from neardup_solr.verbs.serve import service"
+    run += "; import neardup_solr.__main__ as m"
     command = [sys.executable, "-c", f"{run}; {change or 'pass'}; m.main()"]
     command = [program] if program else command
     command += ["serve", "--solr", address, "--port", "0"]
