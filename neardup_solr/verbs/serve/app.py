@@ -398,7 +398,7 @@ class Desk:
             self._pool.shutdown(wait=False)
 
     def look(self) -> None:
-        """Look at the collection and the tokens, and log whether it can be served if that changes."""
+        """Look at the collection and the tokens, and log a change of what can be served."""
         self.service.look()
         problem = str(self.service.problem or "")
         if problem != self._problem:
