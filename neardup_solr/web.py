@@ -178,16 +178,16 @@ def bind(host: str, port: int, next_step: str) -> socket.socket:
 def run(app: ASGIApp, bound: socket.socket) -> None:
     """Answer requests until SIGINT or SIGTERM comes; a second one ends at once."""
     config = uvicorn.Config(
-        app, loop="asyncio", http=Connection, ws="none", lifespan="off", log_config=None,
+        app, loop="asyncio", http=TimedConnection, ws="none", lifespan="off", log_config=None,
         access_log=False, proxy_headers=False, server_header=False, backlog=CONNECTIONS,
         limit_concurrency=CONNECTIONS, timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=END_SECONDS,
     )  # fmt: skip
     _allow_files()
-    Server(config).run(sockets=[bound])
+    PageServer(config).run(sockets=[bound])
 
 
-class Server(uvicorn.Server):
+class PageServer(uvicorn.Server):
     """Server that does not raise a signal again when it has ended."""
 
     @contextmanager
@@ -203,7 +203,7 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-class Connection(H11Protocol):
+class TimedConnection(H11Protocol):
     """Connection that is closed if a request does not come in time, or none at all."""
 
     _timer: asyncio.TimerHandle | None = None

@@ -55,7 +55,7 @@ class Reviewed:
 
 
 @dataclass(slots=True, kw_only=True)
-class Session:
+class Review:
     """A result whose pairs several people judge at the same time, and the file of their answers."""
 
     result: Duplicates
@@ -242,16 +242,16 @@ def review(
     token = secrets.token_urlsafe(24)
     step = "leave `port` out: one that is free is taken"
     with closing(web.bind("127.0.0.1", port, step)) as bound:  # before any work is done
-        session = _open_session(arguments | {"reach": reach})
+        opened = _open_review(arguments | {"reach": reach})
         port = bound.getsockname()[1]
         if on_ready is not None:
             on_ready(f"http://127.0.0.1:{port}/#{token}")
-        web.run(make_app(session.act, len(session.questions.pairs), token, port), bound)
-    tally = session.questions.tally()
-    return Reviewed(answers=session.path, kept=session.kept, tally=tally)
+        web.run(make_app(opened.act, len(opened.questions.pairs), token, port), bound)
+    tally = opened.questions.tally()
+    return Reviewed(answers=opened.path, kept=opened.kept, tally=tally)
 
 
-def _open_session(arguments: Mapping[str, Any]) -> Session:
+def _open_review(arguments: Mapping[str, Any]) -> Review:
     """Find the pairs to ask about, down to some similarity below the threshold."""
     names = ("source", "measure", "min_similarity", "reach", "by", "against", "fields", "fq",
              "same", "id", "text", "settings", "limit", "on_error", "on_progress")  # fmt: skip
@@ -271,4 +271,4 @@ def _open_session(arguments: Mapping[str, Any]) -> Session:
     if not result.pairs:
         raise ArgumentError("there is no pair to ask about", "ask for a larger `reach`")
     threshold = options.compared_by.least(Limits(min_similarity=arguments["min_similarity"]))
-    return Session(result=result, threshold=threshold, path=path, who=find_name(arguments["who"]))
+    return Review(result=result, threshold=threshold, path=path, who=find_name(arguments["who"]))
