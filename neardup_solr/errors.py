@@ -25,6 +25,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from enum import IntEnum
 from typing import Any
 
 # User and password of an address; a path has only one of its slashes.
@@ -134,6 +135,15 @@ class JobError(NeardupError):
     """A job of `index` that another run has open, or that cannot go on where it stopped."""
 
 
+class Passes(IntEnum):
+    """The answer after which a fault may pass: before it, an address or a name may be wrong."""
+
+    ALWAYS = 0  # without any: the server says to come again
+    ONCE_ANSWERED = 1  # of a Solr, if only an error
+    ONCE_SERVED = 2  # of the collection
+    NEVER = 3  # the same request would be refused again
+
+
 class SolrError(NeardupError):
     """Solr did not answer, or not with what was asked for.
 
@@ -142,6 +152,7 @@ class SolrError(NeardupError):
     """
 
     may_pass = False
+    passes = Passes.NEVER
 
     def __init__(self, url: str, reason: str, next_step: str) -> None:
         super().__init__(reason, next_step)
@@ -154,6 +165,8 @@ class SolrError(NeardupError):
 
 class SolrUnreachable(SolrError):
     """No Solr answers at the address."""
+
+    passes = Passes.ONCE_ANSWERED
 
     def __init__(
         self,
@@ -184,6 +197,8 @@ class SolrAnswerError(SolrError):
     `status` is the HTTP status, `retry_after` how many seconds the server asks to wait.
     """
 
+    passes = Passes.ONCE_ANSWERED
+
     def __init__(self, url: str, status: int, reason: str, next_step: str) -> None:
         super().__init__(url, reason, next_step)
         self.args = (url, status, reason, next_step)
@@ -207,6 +222,8 @@ class SolrHalted(SolrError):
 
 class CoreMissing(SolrError):
     """No core or collection of that name; `embedded` if the Solr is the embedded one."""
+
+    passes = Passes.ONCE_SERVED
 
     def __init__(self, url: str, name: str, embedded: bool = False) -> None:
         named = place(name, None if embedded else url)

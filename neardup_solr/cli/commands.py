@@ -58,7 +58,6 @@ def index(given: Given, *, max_failed: str = "0", restart: bool = False) -> int:
         raise click.BadParameter("--resume and --restart exclude each other")
     most_failed(max_failed, 0)
     _check(given)
-    from neardup_solr.solr.responses import is_of_cluster
     from neardup_solr.solr.schema import describe_unspaced
     from neardup_solr.sources import shown_name
     from neardup_solr.verbs.index import not_begun
@@ -69,8 +68,7 @@ def index(given: Given, *, max_failed: str = "0", restart: bool = False) -> int:
         usual = _choose_folder(source, target.base, target.name)  # opens it
         folder = given["job"] = given["job"] or usual
     except nd.SolrError as error:
-        is_node_away = isinstance(error, nd.SolrAnswerError) and is_of_cluster(error)
-        if error.may_pass or is_node_away:
+        if error.may_pass:
             error.add_note(not_begun(shown_name(source)))
         raise
     if not (given["resume"] or restart):

@@ -18,6 +18,7 @@ import orjson
 from neardup_solr.errors import (
     CoreMissing,
     DocumentNotFound,
+    Passes,
     SchemaError,
     SettingsError,
     SolrAnswerError,
@@ -37,7 +38,7 @@ from neardup_solr.settings import (
 )
 from neardup_solr.solr import export, query
 from neardup_solr.solr.cloud import SolrCluster, cluster_of, require_single
-from neardup_solr.solr.credentials import Access, Connection, split_address
+from neardup_solr.solr.credentials import Access, Connection, Nodes, split_address
 from neardup_solr.solr.names import (
     ID,
     NOTE,
@@ -55,7 +56,6 @@ from neardup_solr.solr.responses import (
     Refusal,
     Sent,
     answer,
-    is_refusal,
     parse_refusals,
     refuse_alone,
     require_once,
@@ -65,7 +65,6 @@ from neardup_solr.solr.responses import (
     versions_in,
 )
 from neardup_solr.solr.session import CheckedSession, open_session
-from neardup_solr.solr.waiting import Nodes
 
 IDS_PAGE = 10_000  # bare ids in one answer
 EXACT = {"expandMacros": "false"}  # or Solr would expand "${...}" inside values and ids
@@ -688,7 +687,7 @@ def in_halves(
     try:
         return send(items)
     except SolrAnswerError as error:
-        if error.status not in _ONES_FAULT or not is_refusal(error) or not items:
+        if error.status not in _ONES_FAULT or error.passes is not Passes.NEVER or not items:
             raise
         if len(items) == 1:
             return Sent(refused=(refuse_alone(id_of(items[0]), error),))

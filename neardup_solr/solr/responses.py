@@ -1,6 +1,8 @@
-"""Answers of Solr that count, and the errors for all others, or for no answer at all.
+"""Validate Solr's responses, and translate failures into our errors by tables of faults.
 
-An answer has to be JSON with a `responseHeader` whose status is 0.
+A response counts if it is JSON with a `responseHeader` whose status is 0. For all others, and for
+no response at all, the tables have the sign of each fault, with the reason and the next step that
+the user reads. `SolrError.passes` tells when the same request may succeed later.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 import orjson
@@ -19,6 +21,7 @@ from neardup_solr.arguments import in_bytes
 from neardup_solr.errors import (
     ArgumentError,
     CoreMissing,
+    Passes,
     SettingsError,
     SolrAnswerError,
     SolrError,
@@ -26,162 +29,130 @@ from neardup_solr.errors import (
     SolrUnauthorized,
 )
 
+
+class Fault(NamedTuple):
+    """A row of a table: the reason and the next step, which may be that of the moment ("")."""
+
+    reason: str
+    step: str = ""
+
+
+SAYS = "Solr says: "  # before what an error repeats
 NOT_SOLR = "check that this is the address of a Solr"
 LOG = "look into Solr's log for the cause"
-NODES = "see that all nodes run, then run it again"
 LOG_AGAIN = "look into Solr's log, then run it again"
-_DECODED = "decoded"
-MAX_ANSWER = "NEARDUP_MAX_ANSWER"
-_LARGEST = 1 << 30  # bytes: a page of 1,000 documents of a megabyte each
-_LARGER = f"if it is right, allow more, such as ${MAX_ANSWER}=4G"
-_PIECE = 1 << 20  # bytes
-_READ_ONLY = "read-only"
-_WRITABLE = "make the collection writable (MODIFYCOLLECTION with readOnly=false)"
-_UNFINISHED = "give the address with /solr at its end, such as http://host:8983/solr"
-SAYS = "Solr says: "  # before what an error repeats
+_TRUST = "name the file of its own CA with `ca` or $REQUESTS_CA_BUNDLE"
+_NAME = "name a PEM file of {} and its key with `cert` or $NEARDUP_SOLR_CERT"
+_OF_PROXY = "give them in the proxy's address as http://user:password@proxy:3128"
+_HOST_UNKNOWN = Fault("the host name is not known")
+_NO_TLS = Fault("it does not speak TLS (is it an http:// address?)")
+_CLOSED = Fault("it closed the connection without an answer")
+WANTS_CERTIFICATE = Fault("it asks for a client certificate", _NAME.format("one"))
+REFUSES_CERTIFICATE = Fault(
+    "it refuses the client certificate",
+    _NAME.format("one that it trusts and that has not expired,"),
+)
+PROXY_REFUSES = Fault("the proxy on the way refuses these credentials (HTTP 407)", _OF_PROXY)
+PROXY_AWAY = Fault("the proxy on the way does not answer",
+                   "check the proxy that is set (`proxy`, $HTTPS_PROXY or $HTTP_PROXY), or name"
+                   " the host in $NO_PROXY")  # fmt: skip
+PROXY_ODD = Fault("the proxy on the way has no valid address")
+CUT_OFF = Fault("it closed the connection in the middle of its answer")
+_SLOW = Fault("no answer in time")
+_TUNNEL = "Tunnel connection failed"  # the proxy answers, but does not connect
+# Signs in the innermost message of an exception, which may pass once a Solr has answered.
+_OF_CONNECTION = {
+    "Connection refused": Fault("nothing listens there (connection refused)"),
+    "Name or service not known": _HOST_UNKNOWN,
+    "nodename nor servname": _HOST_UNKNOWN,
+    "getaddrinfo failed": _HOST_UNKNOWN,
+    "Temporary failure in name resolution": Fault("the host name cannot be looked up"),
+    "(Hostname|IP address) mismatch": Fault("its TLS certificate is one of another host",
+                                            "give the host by the name it is made out to"),
+    "certificate has expired": Fault("its TLS certificate has expired", "renew it on that server"),
+    "CERTIFICATE_VERIFY_FAILED": Fault("its TLS certificate is not trusted", _TRUST),
+    "WRONG_VERSION_NUMBER": _NO_TLS,
+    "RECORD_LAYER_FAILURE": _NO_TLS,
+    "CERTIFICATE_REQUIRED": WANTS_CERTIFICATE,
+    "ALERT_HANDSHAKE_FAILURE": Fault(
+        "it refuses the TLS handshake (does it ask for a client certificate?)",
+        WANTS_CERTIFICATE.step),
+    "ALERT_(CERTIFICATE_|UNKNOWN_CA|BAD_CERTIFICATE)": REFUSES_CERTIFICATE,
+    "NO_CERTIFICATE_OR_CRL_FOUND": Fault("the file of the CA holds no certificate", _TRUST),
+    f"{_TUNNEL}: 407": PROXY_REFUSES,
+    # As tinyproxy says of a wrong password.
+    f"{_TUNNEL}: 401": Fault(PROXY_REFUSES.reason.replace("407", "401"), _OF_PROXY),
+    _TUNNEL: Fault("the proxy on the way does not connect to it",
+                   "see that it runs, and that the proxy allows this host and port"),
+    "EOF occurred in violation": _CLOSED,
+    "Remote end closed": _CLOSED,
+    "Connection reset": Fault("it reset the connection"),
+    "IncompleteRead": CUT_OFF,
+}  # fmt: skip
+TOO_LARGE = "too large for this server (HTTP 413)"
+# How a page of nginx, which is no JSON, begins.
+_OF_PAGE = {
+    b"No required SSL certificate": WANTS_CERTIFICATE,
+    b"The SSL certificate error": REFUSES_CERTIFICATE,
+    b"plain HTTP request was sent to HTTPS": Fault("it speaks TLS", "give an https:// address"),
+    b"413 Request Entity Too Large": Fault(
+        TOO_LARGE, "raise its limit (client_max_body_size of nginx)"),
+}  # fmt: skip
+_COME_AGAIN = frozenset({429, 502, 503, 504})  # HTTP statuses
+_REFUSED = frozenset({407, 413})  # by Solr or a proxy; of Solr all other 4xx are, too
+_OF_CLUSTER = frozenset({500, 503, 510})  # 510: no node can be asked
+# Solr takes nothing more until it is restarted. "Error opening new searcher", with nothing after
+# it, is of a commit that could not be written; else too many searchers are being opened.
+_HALTED = re.compile(
+    "No space left on device|not enough space on the disk|Disk quota exceeded"
+    "|File too large"  # for a limit of the process
+    "|Read-only file system|IndexWriter is closed|IndexWriter has been closed"
+    "|Server error writing document|^Error opening new searcher$"
+)
+# These name a document, whose values they repeat: no sign of a fault counts in them.
+_OF_DOCUMENT = re.compile(
+    r"ERROR: \[doc=|version conflict|Document contains|Document is missing"
+    "|Exception writing document id"
+)
 KEEPER_AWAY = "ZooKeeper is away"
 # How a node begins what it says while it has no ZooKeeper, and what it names as the cause.
-_NO_KEEPER = (
-    "Cannot talk to ZooKeeper",
-    "KeeperErrorCode = Session expired",
-    "KeeperErrorCode = ConnectionLoss",
+_NO_KEEPER = re.compile(
+    "Cannot talk to ZooKeeper|KeeperErrorCode = (Session expired|ConnectionLoss)"
 )
-_KEEPER_LOST = (
-    "org.apache.zookeeper.KeeperException$SessionExpiredException",
-    "org.apache.zookeeper.KeeperException$ConnectionLossException",
-)
-# What a node says of nodes that are away, and why Solr cannot do it then.
-_OUTAGES = {
-    r"(?s)(?P<said>.*servers hosting shard: (?P<shard>[\w.-]+).*)": (
-        "no replica of {shard}{of} answers"
-    ),
-    r"(?s)(?P<said>No registered leader was found).*?slice: (?P<shard>[\w.-]+)": (
+_KEEPER_LOST = re.compile(r"KeeperException\$(SessionExpired|ConnectionLoss)Exception")
+# What a node says of nodes that are away; {of} is the name of the collection.
+_NODE_AWAY = {
+    r"(?P<says>.*servers hosting shard: (?P<shard>[\w.-]+).*)": "no replica of {shard}{of} answers",
+    r"(?P<says>No registered leader was found).*?slice: (?P<shard>[\w.-]+)": (
         "{shard}{of} has no leader"
     ),
-    r"(?P<said>Error trying to proxy request for url: \S+)": "no replica{of} answers",
+    r"(?P<says>Error trying to proxy request for url: \S+)": "no replica{of} answers",
 }
-_AGAIN = ", then run it again"
 # What the nodes of a SolrCloud say while one of them is away, or another becomes the leader.
-_DISTURBED = (
-    KEEPER_AWAY,
-    "No registered leader was found",
-    "leader from zk",
-    "leader props",
-    "Exception finding leader",
-    "information about the leader",
-    "says we are the leader",
-    "says it is coming from",
-    "now thinks it is the leader",
-    "No leader replicas available",
-    "No active replicas found",
-    "Could not find collection in zk",
-    "Cannot talk to ZooKeeper",
-    "KeeperErrorCode",
-    "Async exception",
-    "talking to server at",
+_DISTURBED = re.compile("|".join((
+    KEEPER_AWAY, "Cannot talk to ZooKeeper", "KeeperErrorCode", "Could not find collection in zk",
+    "No registered leader was found", "leader from zk", "leader props", "Exception finding leader",
+    "information about the leader", "says we are the leader", "says it is coming from",
+    "now thinks it is the leader", "No leader replicas available", "No active replicas found",
+    "servers hosting shard", "No live SolrServers", "Error trying to proxy request",
     "SolrServerException",  # of what a node asks of another one
-    "java.net.",
-    "java.nio.",
-    "EofException",
-    "Server refused connection",
-    "Connection refused",
-    "Connection reset",
-    "Timeout occurred",
-    "has stalled",
-    "servers hosting shard",
-    "No live SolrServers",
-    "Error trying to proxy request",
-    "CoreContainer is",
-    "SolrCore is",
-)
-# These name a document, whose values they repeat.
-_OF_DOCUMENT = (
-    "ERROR: [doc=",
-    "version conflict",
-    "Document contains",
-    "Document is missing",
-    "Exception writing document id",
-)
-_HALTED = (
-    "No space left on device",
-    "not enough space on the disk",
-    "Disk quota exceeded",
-    "File too large",  # for a limit of the process
-    "Read-only file system",
-    "IndexWriter is closed",
-    "IndexWriter has been closed",
-    "Server error writing document",
-)
-# A commit that could not be written; if more follows, too many searchers are being opened.
-_NO_SEARCHER = "Error opening new searcher"
+    "Async exception", "talking to server at", r"java\.net\.", r"java\.nio\.", "EofException",
+    "Server refused connection", "Connection refused", "Connection reset", "Timeout occurred",
+    "has stalled", "CoreContainer is", "SolrCore is",
+)))  # fmt: skip
+_START_NODE = "start its node, then run it again"
+_NODES = "see that all nodes run, then run it again"
 # What a header says if a limit of time, memory or hits ended a search early.
 _PARTIAL = ("partialResults", "segmentTerminatedEarly", "maxHitsTerminatedEarly")
 _ALL = "take limits such as timeAllowed and minExactCount out of the defaults of its /select"
-TOO_LARGE = "too large for this server (HTTP 413)"
-PROXY_REFUSES = "the proxy on the way refuses these credentials (HTTP 407)"
-PROXY_ASKS = PROXY_REFUSES.replace("407", "401")  # as tinyproxy says of a wrong password
-PROXY_NEXT = "give them in the proxy's address as http://user:password@proxy:3128"
-PROXY_SHUT = "the proxy on the way does not connect to it"
-PROXY_AWAY = "the proxy on the way does not answer"
-_PROXY = "Unable to connect to proxy"
-_TUNNEL = "Tunnel connection failed"  # the proxy answers, but does not connect
-_TRUST = "name the file of its own CA with `ca` or $REQUESTS_CA_BUNDLE"
-WANTS_CERTIFICATE = "it asks for a client certificate"
-REFUSES_CERTIFICATE = "it refuses the client certificate"
-REFUSES_TLS = "it refuses the TLS handshake (does it ask for a client certificate?)"
-_NAME_ONE = "name a PEM file of one and its key with `cert` or $NEARDUP_SOLR_CERT"
-_NAME_VALID = _NAME_ONE.replace("one", "one that it trusts and that has not expired,", 1)
-CUT_OFF = "it closed the connection in the middle of its answer"
-_CAUSES = {
-    "Connection refused": "nothing listens there (connection refused)",
-    "Name or service not known": "the host name is not known",
-    "nodename nor servname": "the host name is not known",
-    "getaddrinfo failed": "the host name is not known",
-    "Temporary failure in name resolution": "the host name cannot be looked up",
-    "Hostname mismatch": "its TLS certificate is one of another host",
-    "IP address mismatch": "its TLS certificate is one of another host",
-    "certificate has expired": "its TLS certificate has expired",
-    "CERTIFICATE_VERIFY_FAILED": "its TLS certificate is not trusted",
-    "WRONG_VERSION_NUMBER": "it does not speak TLS (is it an http:// address?)",
-    "RECORD_LAYER_FAILURE": "it does not speak TLS (is it an http:// address?)",
-    "CERTIFICATE_REQUIRED": WANTS_CERTIFICATE,
-    "ALERT_HANDSHAKE_FAILURE": REFUSES_TLS,
-    "ALERT_CERTIFICATE_": REFUSES_CERTIFICATE,
-    "ALERT_UNKNOWN_CA": REFUSES_CERTIFICATE,
-    "ALERT_BAD_CERTIFICATE": REFUSES_CERTIFICATE,
-    "NO_CERTIFICATE_OR_CRL_FOUND": "the file of the CA holds no certificate",
-    f"{_TUNNEL}: 407": PROXY_REFUSES,
-    f"{_TUNNEL}: 401": PROXY_ASKS,
-    _TUNNEL: PROXY_SHUT,
-    "EOF occurred in violation": "it closed the connection without an answer",
-    "Remote end closed": "it closed the connection without an answer",
-    "Connection reset": "it reset the connection",
-    "IncompleteRead": CUT_OFF,
-}
-# What to do about a cause; nothing if the server probably just does not run.
-REMEDIES = {
-    "its TLS certificate is not trusted": _TRUST,
-    "the file of the CA holds no certificate": _TRUST,
-    "its TLS certificate is one of another host": "give the host by the name it is made out to",
-    "its TLS certificate has expired": "renew it on that server",
-    WANTS_CERTIFICATE: _NAME_ONE,
-    REFUSES_CERTIFICATE: _NAME_VALID,
-    REFUSES_TLS: _NAME_ONE,
-    PROXY_REFUSES: PROXY_NEXT,
-    PROXY_ASKS: PROXY_NEXT,
-    PROXY_SHUT: "see that it runs, and that the proxy allows this host and port",
-    PROXY_AWAY: "check the proxy that is set (`proxy`, $HTTPS_PROXY or $HTTP_PROXY), or name the"
-    " host in $NO_PROXY",
-}
-
-
-# How a page of nginx, which is no JSON, begins to say what is wrong.
-_PAGES = {
-    b"No required SSL certificate": (WANTS_CERTIFICATE, _NAME_ONE),
-    b"The SSL certificate error": (REFUSES_CERTIFICATE, _NAME_VALID),
-    b"plain HTTP request was sent to HTTPS": ("it speaks TLS", "give an https:// address"),
-    b"413 Request Entity Too Large": (TOO_LARGE, "raise its limit (client_max_body_size of nginx)"),
-}
+_SHARDS = "see that all shards run, then run it again"
+_WRITABLE = "make the collection writable (MODIFYCOLLECTION with readOnly=false)"
+_WITH_SOLR = "give the address with /solr at its end, such as http://host:8983/solr"
+_REDIRECT = "give that address if it is your Solr, or credentials if it is a page to log in"
+MAX_ANSWER = "NEARDUP_MAX_ANSWER"
+_LARGEST = 1 << 30  # bytes: a page of 1,000 documents of a megabyte each
+_PIECE = 1 << 20  # bytes
+_DECODED = "decoded"
 
 
 def redact(address: str) -> str:
@@ -195,73 +166,125 @@ def check(response: requests.Response, url: str, *, embedded: bool) -> None:
 
     The parsed JSON is kept with the response for `answer`, as large ones take a while to parse.
     """
-    status = response.status_code
-    if status in (401, 403):
-        raise _access_error(response, url)
-    if status == 407:
-        raise SolrAnswerError(url, status, PROXY_REFUSES, PROXY_NEXT)
-    if 300 <= status < 400:
-        target = redact(response.headers.get("Location", "nowhere"))
-        reason = f"it redirects to {target}"
-        step = "give that address if it is your Solr, or credentials if it is a page to log in"
-        raise SolrAnswerError(url, status, reason, step)
     decoded = _json(response)
-    if not isinstance(decoded, dict) or (status == 404 and "error" not in decoded):
-        raise _nobody(response, url, embedded=embedded)
-    header, error = decoded.get("responseHeader"), decoded.get("error")
-    if status != 200 or error is not None:
-        raise _answer_error(url, status, header, error, embedded=embedded)
-    if not is_success(header):
-        reason = "the answer has no responseHeader with status 0"
-        raise SolrAnswerError(url, status, reason, NOT_SOLR)
-    _require_whole(decoded, url)
+    if error := classify(response, decoded, url, embedded=embedded):
+        raise error
     vars(response)[_DECODED] = decoded
 
 
-def _answer_error(url: str, status: int, header: Any, error: Any, *, embedded: bool) -> SolrError:
-    """The error for what Solr says, with what a cluster that is at fault needs."""
-    if is_halted(said := _message(error, status)):
-        return SolrHalted(url, said)
-    without_keeper = is_without_keeper(said, status, header, error)
+def classify(
+    response: requests.Response, decoded: Any, url: str, *, embedded: bool
+) -> SolrError | None:
+    """Return the error for a response with this JSON, or None if it is a whole success."""
+    status = response.status_code
+    content = decoded if isinstance(decoded, dict) else {}
+    if status in (401, 403):
+        message = _message(content.get("error"), 403) if content else ""
+        if "read-only" in message:
+            return answer_error(url, status, Fault(SAYS + message, _WRITABLE))
+        return SolrUnauthorized(url, status)
+    if status == 407:
+        return answer_error(url, status, PROXY_REFUSES)
+    if 300 <= status < 400:
+        target = redact(response.headers.get("Location", "nowhere"))
+        return answer_error(url, status, Fault(f"it redirects to {target}", _REDIRECT))
+    if not isinstance(decoded, dict) or (status == 404 and "error" not in decoded):
+        return _foreign_error(response, url, embedded=embedded)
+    if status != 200 or content.get("error") is not None:
+        return _solr_error(url, status, content)
+    fault = _partial(content) if is_success(content.get("responseHeader")) else _NO_HEADER
+    return fault and answer_error(url, 200, fault)
+
+
+def answer_error(
+    url: str, status: int, fault: Fault, passes: Passes | None = None
+) -> SolrAnswerError:
+    """The error of an answer. It passes by its HTTP status unless told otherwise."""
+    error = SolrAnswerError(url, status, *fault)
+    is_final = status in _REFUSED or (400 <= status < 500 and is_of_solr(error))
+    by_status = Passes.NEVER if is_final else Passes.ONCE_ANSWERED
+    by_status = Passes.ALWAYS if status in _COME_AGAIN else by_status
+    error.passes = by_status if passes is None else passes
+    return error
+
+
+def _solr_error(url: str, status: int, decoded: Mapping[str, Any]) -> SolrError:
+    """The error for what Solr says: of its disk, of its cluster, or of the request."""
+    message = _message(decoded.get("error"), status)
+    if _HALTED.search(message):
+        return SolrHalted(url, message)
+    without_keeper = _is_without_keeper(message, status, decoded)
     if without_keeper:
         status = 503  # Solr says 400 or 500, too, depending on what it needed ZooKeeper for
-    if status in (500, 503, 510) and not said.startswith(_OF_DOCUMENT):
-        if told := explain_outage(said, url, without_keeper=without_keeper, embedded=embedded):
-            return SolrAnswerError(url, status, *told)
-        if is_disturbed(said):
-            return SolrAnswerError(url, status, SAYS + said, NODES)
+    if status in _OF_CLUSTER and (fault := _cluster_fault(message, url, without_keeper)):
+        return answer_error(url, status, fault, Passes.ALWAYS)
     is_query = status == 400 and url.rstrip("/").endswith("/select")
-    return SolrAnswerError(url, status, SAYS + said, "check the query" if is_query else LOG)
+    return answer_error(url, status, Fault(SAYS + message, "check the query" if is_query else LOG))
 
 
-def explain_outage(
-    said: str, url: str, *, without_keeper: bool = False, embedded: bool = False
-) -> tuple[str, str] | None:
-    """Say why Solr cannot do it, and what it said, and the next step. None if it is unknown.
-
-    `without_keeper` tells that the node does not reach its ZooKeeper.
-    """
-    start = "start it with: neardup solr start" if embedded else ""
-    if without_keeper or is_without_keeper(said):
-        return f"{KEEPER_AWAY} (Solr says: {said.rstrip('.')})", (start or "start it") + _AGAIN
+def _cluster_fault(message: str, url: str, without_keeper: bool = False) -> Fault | None:
+    """The fault if Solr says that its cluster is at fault, and not what it was sent."""
+    if _OF_DOCUMENT.match(message):
+        return None
+    if without_keeper or _NO_KEEPER.match(message):
+        reason = f"{KEEPER_AWAY} (Solr says: {message.rstrip('.')})"
+        return Fault(reason, "start it, then run it again")
     name = url.partition("/solr/")[2].partition("/")[0]
     of = f" of {name!r}" if name and name != "admin" else ""
-    for pattern, reason in _OUTAGES.items():
-        if found := re.search(pattern, said):
-            why = f"{reason.format(of=of, **found.groupdict())} (Solr says: {found['said']})"
-            return why, (start or "start its node") + _AGAIN
-    return None
+    for sign, reason in _NODE_AWAY.items():
+        if match := re.search(sign, message):
+            groups = match.groupdict()
+            away = reason.format(of=of, **groups)
+            return Fault(f"{away} (Solr says: {groups['says']})", _START_NODE)
+    return Fault(SAYS + message, _NODES) if _DISTURBED.search(message) else None
 
 
-def is_without_keeper(said: str, status: int = 0, header: Any = None, error: Any = None) -> bool:
-    """Return True if an error comes from a node that does not reach its ZooKeeper.
-
-    Solr's words are looked at, and in an answer its `responseHeader` and its `error`.
-    """
+def _is_without_keeper(message: str, status: int, decoded: Mapping[str, Any]) -> bool:
+    """Return True if an error comes from a node that does not reach its ZooKeeper."""
+    header, error = decoded.get("responseHeader"), decoded.get("error")
     is_fault = status >= 500 and isinstance(header, Mapping) and header.get("zkConnected") is False
     causes = str(error.get("metadata")) if isinstance(error, Mapping) else ""
-    is_cause = any(sign in causes for sign in _KEEPER_LOST)
-    return is_fault or is_cause or said.startswith(_NO_KEEPER)
+    return bool(is_fault or _KEEPER_LOST.search(causes) or _NO_KEEPER.match(message))
+
+
+def _foreign_error(response: requests.Response, url: str, *, embedded: bool) -> SolrError:
+    """The error for an answer that no core gave: the core is missing, or it is not a Solr."""
+    status = response.status_code
+    base, slash, name = url.partition("/solr/")
+    if status == 404 and name and not name.startswith("admin/"):
+        return CoreMissing(f"{base}/solr", name.partition("/")[0], embedded)
+    for sign, fault in _OF_PAGE.items():
+        if sign in response.content[:1_000]:
+            return answer_error(url, status, fault)
+    kind = response.headers.get("Content-Type", "something else").partition(";")[0]
+    reason = "the answer is damaged JSON, or not from a Solr"
+    if not response.content:
+        reason = "the answer is empty"
+    elif "json" not in kind:
+        reason = f"the answer is not JSON but {kind}"
+    step = NOT_SOLR if slash else _WITH_SOLR
+    if status == 200 and kind == "text/html":
+        step += ", or give credentials if it is a page to log in"
+    return answer_error(url, status, Fault(f"{reason} (HTTP {status})", step))
+
+
+_NO_HEADER = Fault("the answer has no responseHeader with status 0", NOT_SOLR)
+
+
+def _partial(decoded: Mapping[str, Any]) -> Fault | None:
+    """The fault of an answer which Solr itself calls a part of the results."""
+    if is_partial(decoded["responseHeader"]):
+        return Fault("Solr gave only a part of the results", _ALL)
+    shards = decoded.get("shards.info", {})
+    if not isinstance(shards, dict) or not all(isinstance(each, dict) for each in shards.values()):
+        return Fault("what it says of its shards is not understood", NOT_SOLR)
+    for failed in (shard["error"] for shard in shards.values() if "error" in shard):
+        return Fault(f"a shard of it failed: {_message(failed, 200)}", _SHARDS)
+    response = decoded.get("response", {})
+    if not isinstance(response, dict):
+        return Fault("its response is not understood", NOT_SOLR)
+    is_rough = response.get("numFoundExact") is False
+    return Fault("Solr counted the results only roughly", _ALL) if is_rough else None
 
 
 def is_success(header: Any) -> bool:
@@ -271,33 +294,8 @@ def is_success(header: Any) -> bool:
 
 
 def is_partial(header: Mapping[str, Any]) -> bool:
-    """Return True if a `responseHeader` says that Solr stopped before it had found everything."""
+    """Return True if a `responseHeader` says that Solr stopped before it had seen everything."""
     return any(header.get(sign) for sign in _PARTIAL)
-
-
-def _require_whole(decoded: Mapping[str, Any], url: str) -> None:
-    """Refuse an answer which Solr itself calls a part of what there is."""
-    if is_partial(decoded["responseHeader"]):
-        raise SolrAnswerError(url, 200, "Solr gave only a part of the results", _ALL)
-    shards = decoded.get("shards.info", {})
-    if not isinstance(shards, dict) or not all(isinstance(one, dict) for one in shards.values()):
-        raise SolrAnswerError(url, 200, "what it says of its shards is not understood", NOT_SOLR)
-    for one in shards.values():
-        if "error" in one:
-            said = f"a shard of it failed: {_message(one['error'], 200)}"
-            raise SolrAnswerError(url, 200, said, "see that all shards run, then run it again")
-    response = decoded.get("response", {})
-    if not isinstance(response, dict):
-        raise SolrAnswerError(url, 200, "its response is not understood", NOT_SOLR)
-    if response.get("numFoundExact") is False:
-        raise SolrAnswerError(url, 200, "Solr counted the results only roughly", _ALL)
-
-
-def is_refusal(error: SolrAnswerError) -> bool:
-    """Return True if Solr or a proxy has refused the request, and would do so again."""
-    if error.status in (407, 413):
-        return True
-    return is_of_solr(error) and 400 <= error.status < 500 and error.status != 429
 
 
 def is_of_solr(error: SolrError) -> bool:
@@ -305,45 +303,39 @@ def is_of_solr(error: SolrError) -> bool:
     return isinstance(error, SolrHalted) or error.reason.startswith(SAYS)
 
 
-def is_of_cluster(error: SolrAnswerError) -> bool:
-    """Return True if an answer tells of a cluster that is at fault (510: nobody can be asked)."""
-    return error.status in (500, 503, 510) and is_disturbed(error.reason)
-
-
-def is_disturbed(message: str) -> bool:
-    """Return True if Solr says that the cluster is at fault, not what it was sent: it passes."""
-    message = message.removeprefix(SAYS)
-    return not message.startswith(_OF_DOCUMENT) and any(sign in message for sign in _DISTURBED)
-
-
-def is_halted(message: str) -> bool:
-    """Return True if Solr says that it can write nothing more until it is restarted."""
-    return message == _NO_SEARCHER or any(sign in message for sign in _HALTED)
-
-
-def _access_error(response: requests.Response, url: str) -> SolrError:
-    """The error for what is not allowed, with these credentials or at all."""
-    decoded = _json(response)
-    said = _message(decoded.get("error"), 403) if isinstance(decoded, dict) else ""
-    if _READ_ONLY in said:
-        return SolrAnswerError(url, response.status_code, SAYS + said, _WRITABLE)
-    return SolrUnauthorized(url, response.status_code)
+def connection_fault(error: Exception) -> Fault:
+    """Look up an exception by its innermost message; requests and urllib3 wrap it several times."""
+    if isinstance(error, requests.exceptions.Timeout):
+        return _SLOW
+    inner: object = error
+    while isinstance(inner, Exception):
+        wrapped = [getattr(inner, "reason", None), *inner.args]
+        deeper = next((each for each in wrapped if isinstance(each, Exception)), None)
+        if deeper is None:
+            break
+        inner = deeper
+    text = str(inner)
+    if "Unable to connect to proxy" in str(error) and _TUNNEL not in text:
+        return PROXY_AWAY
+    faults = (fault for sign, fault in _OF_CONNECTION.items() if re.search(sign, text))
+    return next(faults, Fault(text or "no answer"))
 
 
 def read_body(response: requests.Response, url: str) -> None:
-    """Read the body of a response that is still to come, up to the largest answer there may be.
+    """Read the rest of the body of a response, up to the largest answer allowed.
 
     Raises SolrAnswerError if it is larger, errors of requests if it breaks off.
     """
-    most, held, size = largest(), [], 0
+    most, pieces, size = largest(), [], 0
     for piece in response.iter_content(_PIECE):
-        held.append(piece)
+        pieces.append(piece)
         size += len(piece)
         if size > most:
             response.close()
-            reason = f"the answer has more than {most:,} bytes"
-            raise SolrAnswerError(url, response.status_code, reason, _LARGER)
-    vars(response)["_content"] = b"".join(held)
+            step = f"if it is right, allow more, such as ${MAX_ANSWER}=4G"
+            fault = Fault(f"the answer has more than {most:,} bytes", step)
+            raise answer_error(url, response.status_code, fault)
+    vars(response)["_content"] = b"".join(pieces)
 
 
 def largest() -> int:
@@ -351,9 +343,9 @@ def largest() -> int:
 
     $NEARDUP_MAX_ANSWER says how many; raises SettingsError if that is no size.
     """
-    named = os.environ.get(MAX_ANSWER)
+    size = os.environ.get(MAX_ANSWER)
     try:
-        return in_bytes(named) if named else _LARGEST
+        return in_bytes(size) if size else _LARGEST
     except ArgumentError as error:
         raise SettingsError(f"${MAX_ANSWER}: {error.reason}", error.next_step) from None
 
@@ -363,28 +355,6 @@ def _json(response: requests.Response) -> Any:
         return orjson.loads(response.content)
     except orjson.JSONDecodeError:
         return None
-
-
-def _nobody(response: requests.Response, url: str, *, embedded: bool) -> SolrError:
-    """The error for an answer that no core gave: there is no such core, or it is not a Solr."""
-    status = response.status_code
-    base, slash, name = url.partition("/solr/")
-    if status == 404 and name and not name.startswith("admin/"):
-        return CoreMissing(f"{base}/solr", name.partition("/")[0], embedded)
-    for sign, told in _PAGES.items():
-        if sign in response.content[:1_000]:
-            return SolrAnswerError(url, status, *told)
-    kind = response.headers.get("Content-Type", "something else").partition(";")[0]
-    reason = "the answer is damaged JSON, or not from a Solr"
-    if not response.content:
-        reason = "the answer is empty"
-    elif "json" not in kind:
-        reason = f"the answer is not JSON but {kind}"
-    reason = f"{reason} (HTTP {status})"
-    step = NOT_SOLR if slash else _UNFINISHED
-    if status == 200 and kind == "text/html":
-        step += ", or give credentials if it is a page to log in"
-    return SolrAnswerError(url, status, reason, step)
 
 
 def _message(error: Any, status: int) -> str:
@@ -442,27 +412,10 @@ def require_rows(rows: Iterable[Any], needed: Mapping[str, type], url: str) -> N
 
 
 def require_once(documents: Sequence[Any], key: str, url: str) -> None:
-    """Refuse documents of an answer without their key, or of which one comes twice."""
+    """Raise SolrAnswerError if a document lacks its key or appears twice."""
     require_rows(documents, {key: object}, url)
-    if len({str(one[key]) for one in documents}) < len(documents):
+    if len({str(document[key]) for document in documents}) < len(documents):
         raise SolrAnswerError(url, 200, "the answer has a document twice", LOG_AGAIN)
-
-
-def cause(error: Exception) -> str:
-    """A short cause: the innermost message, which requests and urllib3 wrap several times."""
-    if isinstance(error, requests.exceptions.Timeout):
-        return "no answer in time"
-    inner: object = error
-    while isinstance(inner, Exception):
-        wrapped = [getattr(inner, "reason", None), *inner.args]
-        deeper = next((each for each in wrapped if isinstance(each, Exception)), None)
-        if deeper is None:
-            break
-        inner = deeper
-    text = str(inner)
-    if _PROXY in str(error) and _TUNNEL not in text:
-        return PROXY_AWAY
-    return next((said for sign, said in _CAUSES.items() if sign in text), text or "no answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -475,11 +428,11 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """Outcome of documents or updates that were sent: their new versions, those `refused`.
+    """Result of an update request: new versions and refused documents.
 
-    A Solr that keeps no versions tells none. Updates are also `dropped`, as their documents have
+    A Solr that keeps no versions gives none. Updates are also `dropped`, as their documents have
     changed or gone since they were read, or `unsure`: another node of the cluster decided on them,
-    which does not say how.
+    and its decision is not passed on.
     """
 
     versions: Mapping[str, int] = field(default_factory=dict)
@@ -508,13 +461,14 @@ def parse_refusals(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
         reason = "the answer has a list of errors that is not understood"
         raise SolrAnswerError(url, 200, reason, NOT_SOLR)
     messages = [_first_line(each.get("message")) for each in errors]
-    if said := next(filter(is_halted, messages), None):
-        raise SolrHalted(url, said)
-    if said := next(filter(is_disturbed, messages), None):
-        raise SolrAnswerError(url, 503, *(explain_outage(said, url) or (SAYS + said, NODES)))
+    if halted := next(filter(_HALTED.search, messages), None):
+        raise SolrHalted(url, halted)
+    for message in messages:
+        if fault := _cluster_fault(message, url):
+            raise answer_error(url, 503, fault)
     return tuple(
-        Refusal(id=str(each.get("id")), reason=said)
-        for each, said in zip(errors, messages, strict=True)
+        Refusal(id=str(each.get("id")), reason=message)
+        for each, message in zip(errors, messages, strict=True)
     )
 
 
@@ -527,9 +481,14 @@ def refuse_alone(id: str, error: SolrAnswerError) -> Refusal:
 def versions_in(decoded: Mapping[str, Any]) -> dict[str, int]:
     """The versions of the documents that an answer of /update says were added.
 
-    Solr lists them as [id, version, id, version, …], with version 0 for what another node of its
-    cluster decides on; those are left out.
+    Version 0, of a document on which another node decides, is left out. See `listed_versions`.
     """
+    listed = listed_versions(decoded).items()
+    return {id: version for id, version in listed if version > 0}
+
+
+def listed_versions(decoded: Mapping[str, Any]) -> dict[str, int]:
+    """The list [id, version, id, version, …] of an answer of /update, as a mapping."""
     adds = decoded.get("adds", [])
     pairs = zip(map(str, adds[::2]), adds[1::2], strict=False) if isinstance(adds, list) else ()
-    return {id: version for id, version in pairs if isinstance(version, int) and version > 0}
+    return {id: version for id, version in pairs if isinstance(version, int)}

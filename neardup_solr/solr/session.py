@@ -1,9 +1,9 @@
 """An HTTP session that lets only understood answers through.
 
 Every request to Solr, pysolr's included, goes through one `CheckedSession`. After faults that pass
-it is repeated; redirects are refused; the answer has to be JSON with a `responseHeader` whose
-status is 0. Anything else becomes an error of `neardup_solr.errors`, here and in `responses` and
-nowhere else. Credentials are taken out of the address, so no message and no log can show them.
+it is repeated; redirects are refused; the answer has to be a whole success. Anything else becomes
+an error of `neardup_solr.errors`, by the tables of `responses` and nowhere else. Credentials are
+taken out of the address, so no message and no log can show them.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from urllib3.exceptions import LocationParseError
 from neardup_solr.errors import (
     ArgumentError,
     CoreMissing,
+    Passes,
     SolrAnswerError,
     SolrError,
     SolrHalted,
@@ -40,6 +41,7 @@ from neardup_solr.solr.credentials import (
     TOKEN,
     Access,
     Connection,
+    Nodes,
     as_sent,
     credentials,
     is_url,
@@ -50,28 +52,19 @@ from neardup_solr.solr.responses import (
     CUT_OFF,
     LOG,
     NOT_SOLR,
+    PROXY_ODD,
     REFUSES_CERTIFICATE,
-    REMEDIES,
     WANTS_CERTIFICATE,
+    Fault,
     answer,
-    cause,
     check,
+    connection_fault,
     is_of_solr,
-    is_refusal,
     parse_refusals,
     read_body,
     redact,
 )
-from neardup_solr.solr.waiting import (
-    NOTICE_SECONDS,
-    PATIENT_ATTEMPTS,
-    PAUSE,
-    Nodes,
-    Outages,
-    Retry,
-    passes,
-    retrying,
-)
+from neardup_solr.solr.waiting import PAUSE, Outages, Retry, retrying
 
 CONNECT_SECONDS = 5.0
 # Once something has answered: requests uses the same bound for the sending of a body, which a Solr
@@ -81,6 +74,8 @@ PROBE_SECONDS = 10.0  # for the answer that shows that a Solr is back
 READ_SECONDS = 300.0  # a commit that merges segments may take minutes
 READ_SHARE, LEAST_SECONDS = 0.75, 5.0  # of the time that is left with patience, and in any case
 PIECE = 1 << 20  # bytes of a large answer
+PATIENT_ATTEMPTS = 30  # then a request that ends the server each time is given up
+NOTICE_SECONDS = 50.0  # until a cloud has noticed that a node has gone, and chosen new leaders
 SHORTEST_SECRET = 4  # characters: a shorter one would be found in any words
 JSON = "application/json"
 _AGAIN = "see that it runs, then run the same command again"
@@ -113,7 +108,7 @@ class CheckedSession(requests.Session):
     ) -> None:
         super().__init__()
         self.retry, self.embedded, self.carrier = retry or Retry(), embedded, carrier
-        self.source = ""  # where user and password were found
+        self.source = ""  # of user and password, for messages
         self.reached = False  # whether a Solr has answered yet, if only by an error
         self.read_seconds = READ_SECONDS
         self.outages = Outages(self._probe)
@@ -150,7 +145,7 @@ class CheckedSession(requests.Session):
         return self.lasting(send)
 
     def assume_reachable(self) -> None:
-        """Take it that the collection is there, as somebody else has reached it: it may be away."""
+        """Treat the collection as reachable: another process has reached it, so it may be away."""
         self.reached = self.outages.has_served = True
 
     def once(
@@ -172,7 +167,7 @@ class CheckedSession(requests.Session):
         is_plain = request.auth is leave or isinstance(request.auth, tuple | None)
         if self.cookies or not has_body or not is_plain:
             return super().prepare_request(request)
-        parts = (tuple(one.items()) for one in (request.params, request.headers, self.headers))
+        parts = (tuple(part.items()) for part in (request.params, request.headers, self.headers))
         key = (request.method, request.url, request.auth, *parts)
         if key not in self._prepared:
             self._prepared[key] = super().prepare_request(request).copy()
@@ -186,8 +181,8 @@ class CheckedSession(requests.Session):
     ) -> Iterator[bytes]:
         """Yield the body of a large answer as it comes. Only its status is checked.
 
-        It is asked for once; see `lasting` for the deadline.
-        Raises SolrAnswerError if it breaks off: what was given by then is not all of it.
+        It is requested once; see `lasting` for the deadline.
+        Raises SolrAnswerError if it breaks off: what came by then is not all of it.
         """
         shown = redact(url)
         with self._from_node(shown, deadline, "GET", url, params=params, stream=True) as response:
@@ -196,15 +191,14 @@ class CheckedSession(requests.Session):
             try:
                 yield from response.iter_content(PIECE)
             except requests.exceptions.RequestException as error:
-                reason = f"the answer broke off: {cause(error)}"
+                reason = f"the answer broke off: {connection_fault(error).reason}"
                 raise SolrAnswerError(shown, 200, reason, LOG) from None
 
     def lasting(self, send: Callable[[float], T]) -> T:
-        """The result of `send`, which is called again after faults that may pass.
+        """Call `send`, and call it again after faults that may pass.
 
-        It gets the time, by time.monotonic(), at which patience ends; infinity if there is none.
-        Then the usual few attempts are made. The error that is raised in the end tells by its
-        `may_pass` what kind it is.
+        It gets the time, by time.monotonic(), at which patience ends; infinity without patience.
+        Then the usual few attempts are made. The `may_pass` of the error in the end tells its kind.
         """
         outages, deadline = self.outages, self._deadline()
         is_patient, faults = deadline < math.inf, 0
@@ -254,15 +248,12 @@ class CheckedSession(requests.Session):
         return time.monotonic() + self.outages.patience if waits else math.inf
 
     def may_pass(self, error: SolrError) -> bool:
-        """Return True if the same request may succeed later: Solr, or the way to it, is at fault.
-
-        Before the first success the address may be wrong, unless Solr says to come again.
-        """
-        if isinstance(error, CoreMissing):
+        """Return True if Solr, or the way to it, is at fault: the request may succeed later."""
+        if error.passes is Passes.ONCE_SERVED:
             return self.outages.has_served
-        if isinstance(error, SolrAnswerError):
-            return passes(error) or (self.reached and not is_refusal(error))
-        return isinstance(error, SolrUnreachable) and self.reached
+        return error.passes is Passes.ALWAYS or (
+            error.passes is Passes.ONCE_ANSWERED and self.reached
+        )
 
     def _probe(self, url: str, deadline: float, **params: str) -> dict[str, Any]:
         soon = min(deadline, time.monotonic() + PROBE_SECONDS)
@@ -293,20 +284,20 @@ class CheckedSession(requests.Session):
             (self.carrier or self).close()
         seconds = max(LEAST_SECONDS, READ_SHARE * (deadline - time.monotonic()))
         sending = SEND_SECONDS if self.reached else CONNECT_SECONDS
-        ruled: dict[str, Any] = {
+        options: dict[str, Any] = {
             "allow_redirects": False,
             "stream": True,
             "timeout": (min(sending, seconds, self.read_seconds), min(self.read_seconds, seconds)),
             "proxies": past_proxies(url),
         }
         if self.auth is not None:
-            ruled["auth"] = self.auth
+            options["auth"] = self.auth
         elif is_elsewhere and self.carrier is None:
-            ruled["auth"] = leave  # or requests would look for a password in ~/.netrc
+            options["auth"] = leave  # or requests would look for a password in ~/.netrc
         if self.verify is not True:
             # With each request, or requests would prefer $REQUESTS_CA_BUNDLE to the session's.
-            ruled["verify"] = self.verify
-        return ruled
+            options["verify"] = self.verify
+        return options
 
     def _ask_checked(
         self, deadline: float, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any
@@ -342,11 +333,11 @@ class CheckedSession(requests.Session):
             reason = "the answer is damaged: it cannot be unpacked"
             raise SolrAnswerError(shown, 200, reason, NOT_SOLR) from None
         except LocationParseError:  # which requests lets through for the address of a proxy
-            raise self._unreachable(shown, "the proxy on the way has no valid address") from None
+            raise self._unreachable(shown, PROXY_ODD) from None
         except requests.exceptions.RequestException as error:
             # A hook of the carrier may raise an error that comes with an answer.
             if error.response is None:
-                raise self._unreachable(shown, cause(error)) from None
+                raise self._unreachable(shown, connection_fault(error)) from None
             response = error.response
         return response
 
@@ -354,20 +345,20 @@ class CheckedSession(requests.Session):
         try:
             check(response, shown, embedded=self.embedded)
             if shown.endswith("/update"):  # a tolerant chain tells of a full disk in a success
-                told = answer(response)
-                parse_refusals(shown, told)
-                for each in told["responseHeader"].get("errors", ()):
+                decoded = answer(response)
+                parse_refusals(shown, decoded)
+                for each in decoded["responseHeader"].get("errors", ()):
                     each["message"] = self._hidden(str(each.get("message")))
         except SolrUnauthorized as error:
-            asked = response.headers.get("WWW-Authenticate", "")
-            error.reason, error.next_step = self._explain_refusal(error, asked)
+            challenge = response.headers.get("WWW-Authenticate", "").lower()
+            error.reason, error.next_step = self._explain_refusal(error, challenge)
             raise
         except SolrError as error:
             error.reason = self._hidden(error.reason)
             error.args = tuple(self._hidden(a) if isinstance(a, str) else a for a in error.args)
             if isinstance(error, SolrAnswerError):
-                asked = response.headers.get("Retry-After", "")  # Solr sends no date
-                error.retry_after = float(asked) if asked.isdecimal() else 0.0
+                pause = response.headers.get("Retry-After", "")  # Solr sends no date
+                error.retry_after = float(pause) if pause.isdecimal() else 0.0
             if isinstance(error, SolrHalted):
                 self.outages.halted = error
             raise
@@ -375,38 +366,43 @@ class CheckedSession(requests.Session):
             self.outages.has_served = True
         return response
 
-    def _explain_refusal(self, error: SolrUnauthorized, asked: str) -> tuple[str, str]:
-        """Say what is wrong: no credentials, those that were sent, or what they allow.
-
-        `asked` is what the server wants, by its header.
-        """
+    def _explain_refusal(self, error: SolrUnauthorized, challenge: str) -> tuple[str, str]:
+        """Say what is wrong: no credentials, those that were sent, or what they allow."""
         status, step = f"(HTTP {error.status})", error.next_step
-        has_token, new = self.source == f"${TOKEN}", f"set ${TOKEN} to a new one, then run it again"
-        given = f"the user and password of {self.source}" if self.source else "these credentials"
-        given = f"the token of {self.source}" if has_token else given
-        if asked.lower().startswith("certificate"):  # CertAuthPlugin, where Jetty only wants one
-            return f"{WANTS_CERTIFICATE} {status}", REMEDIES[WANTS_CERTIFICATE]
-        if self.auth is None and self.cert and error.status == 403:
-            given = "the client certificate"
-        elif self.auth is None and self.carrier is None:
-            if error.status == 403:
-                return f"Solr does not allow this {status}", step
-            is_token = asked.lower().startswith("bearer")
-            wanted = "a token" if is_token else "a user and a password"
-            return f"Solr asks for {wanted} {status}", f"set ${TOKEN}" if is_token else step
+        if challenge.startswith("certificate"):  # CertAuthPlugin, where Jetty only wants one
+            return f"{WANTS_CERTIFICATE.reason} {status}", WANTS_CERTIFICATE.step
+        shown = self._name_credentials(error.status)
+        if error.status == 403 and not shown:
+            return f"Solr does not allow this {status}", step
         if error.status == 403:
             right = _RIGHTS.get(error.url.rstrip("/").rpartition("/")[2])
             role = f"the permission {right}" if right else f"more permissions: {page('security')}"
             step = f"ask its administrator for a role with {role}"
-            return f"Solr does not allow this with {given} {status}", step
-        return f"Solr refuses {given} {status}", new if has_token else step
+            return f"Solr does not allow this with {shown} {status}", step
+        if not shown:
+            is_token = challenge.startswith("bearer")
+            wanted = "a token" if is_token else "a user and a password"
+            return f"Solr asks for {wanted} {status}", f"set ${TOKEN}" if is_token else step
+        if self.source == f"${TOKEN}":
+            step = f"set ${TOKEN} to a new one, then run it again"
+        return f"Solr refuses {shown} {status}", step
 
-    def _hidden(self, said: str) -> str:
-        """Hide the secrets that a server was sent in what it said: some repeat what they refuse."""
+    def _name_credentials(self, status: int) -> str:
+        """Name the credentials that were sent, "" if none were."""
+        if self.auth is None and self.cert and status == 403:
+            return "the client certificate"
+        if self.auth is None and self.carrier is None:
+            return ""
+        if self.source == f"${TOKEN}":
+            return f"the token of {self.source}"
+        return f"the user and password of {self.source}" if self.source else "these credentials"
+
+    def _hidden(self, text: str) -> str:
+        """Hide the secrets that were sent in what a server says: some repeat what they refuse."""
         for secret in self._secrets():
             if len(secret) >= SHORTEST_SECRET:
-                said = said.replace(secret, "…")
-        return said
+                text = text.replace(secret, "…")
+        return text
 
     def _secrets(self) -> Iterator[str]:
         """The passwords in each of their forms, and the values of the user's headers."""
@@ -417,16 +413,17 @@ class CheckedSession(requests.Session):
             if parts.password is not None:
                 yield from _forms(unquote(parts.username or ""), unquote(parts.password))
         for value in self.headers.values():
-            sent = value.decode("latin-1") if isinstance(value, bytes) else value
-            if sent not in _NO_SECRETS:
-                yield from (sent, sent.rpartition(" ")[2])
+            text = value.decode("latin-1") if isinstance(value, bytes) else value
+            if text not in _NO_SECRETS:
+                yield from (text, text.rpartition(" ")[2])
 
-    def _unreachable(self, shown: str, cause: str) -> SolrUnreachable:
-        if cause == REFUSES_CERTIFICATE and not (self.carrier or self).cert:
-            cause = WANTS_CERTIFICATE  # as some servers refuse that there is none
-        again = _AGAIN if self.reached else ""
-        remedy = _EMBEDDED if self.embedded else REMEDIES.get(cause, again)
-        return SolrUnreachable(shown, cause, *filter(None, [remedy]))
+    def _unreachable(self, shown: str, fault: Fault) -> SolrUnreachable:
+        if fault is REFUSES_CERTIFICATE and not (self.carrier or self).cert:
+            fault = WANTS_CERTIFICATE  # as some servers refuse that no certificate was sent
+        step = fault.step or (_AGAIN if self.reached else "")
+        return SolrUnreachable(
+            shown, fault.reason, *filter(None, [_EMBEDDED if self.embedded else step])
+        )
 
 
 def leave(request: PreparedRequest) -> PreparedRequest:
@@ -436,7 +433,7 @@ def leave(request: PreparedRequest) -> PreparedRequest:
 
 def _forms(*credentials: str | bytes) -> tuple[str, ...]:
     """A password as it is, in an address, and beside its user in the header of basic auth."""
-    user, password = (one.decode() if isinstance(one, bytes) else str(one) for one in credentials)
+    user, password = (c.decode() if isinstance(c, bytes) else str(c) for c in credentials)
     return b64encode(f"{user}:{password}".encode()).decode(), password, quote(password, safe="")
 
 

@@ -20,7 +20,7 @@ from neardup_solr.records import NOTHING, Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import EXACT, Collection, in_halves
 from neardup_solr.solr.names import BANDS, ID, OWN, SETTINGS, TEXT, VERSION, Names
-from neardup_solr.solr.responses import Refusal, Sent, parse_refusals
+from neardup_solr.solr.responses import Refusal, Sent, listed_versions, parse_refusals
 from neardup_solr.solr.schema import Schema
 
 # Inside a string each quote has a backslash before it, so a key is found nowhere else.
@@ -143,11 +143,10 @@ def is_ambiguous(found: Schema) -> bool:
 def _sent(url: str, orders: Sequence[Order], decoded: dict[str, Any]) -> Sent:
     refused = parse_refusals(url, decoded)
     named = {one.id for one in refused}
-    adds = decoded.get("adds", [])
-    # [id, version, id, version, …]; Solr gives version 0 to what it forwarded to another node.
-    versions = dict(zip(map(str, adds[::2]), adds[1::2], strict=True))
+    versions = listed_versions(decoded)
     ids = {order.id for order in orders}
     done = {id: version for id, version in versions.items() if version > 0 and id in ids}
+    # Solr gives version 0 to what it forwarded to another node.
     unsure = {id for id in ids - named if versions.get(id) == 0}
     return Sent(
         versions=done,

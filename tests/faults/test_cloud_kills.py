@@ -14,7 +14,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.embedded.layout import layout, recall
-from neardup_solr.solr.waiting import passes
+from neardup_solr.errors import Passes
 from neardup_solr.testing import private_home
 from tests.faults.history import judged
 from tests.faults.invented import invent
@@ -86,8 +86,9 @@ class Asking(threading.Thread):
                 self.answers += 1
             except nd.SolrAnswerError as error:
                 # Then all replicas of a shard are away for longer than a search tries again.
-                self.unanswered += passes(error)
-                if not passes(error):
+                passes = error.passes is Passes.ALWAYS
+                self.unanswered += passes
+                if not passes:
                     self.faults.append(error)
             except nd.NeardupError as error:
                 self.faults.append(error)

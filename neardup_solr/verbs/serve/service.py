@@ -19,6 +19,7 @@ from neardup_solr.arguments import require, require_choice
 from neardup_solr.errors import (
     ArgumentError,
     NeardupError,
+    Passes,
     RecordError,
     SettingsError,
     SolrAnswerError,
@@ -33,7 +34,7 @@ from neardup_solr.records import NOTHING, Document, make_refusal
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, ID, TEXT
-from neardup_solr.solr.responses import is_of_cluster, is_of_solr
+from neardup_solr.solr.responses import is_of_solr
 from neardup_solr.solr.schema import count_unsigned, describe_unsigned, read_schema
 from neardup_solr.solr.update import orders
 from neardup_solr.solr.waiting import Retry
@@ -257,8 +258,8 @@ class Service:
             collection.needed_settings()  # raises if the collection is at fault, not the request
             raise ArgumentError(error.reason, error.next_step) from None
         except SolrAnswerError as error:
-            is_told = error.status in (400, 500) and is_of_solr(error) and not is_of_cluster(error)
-            if is_told and not asked.keys().isdisjoint(IN_QUERY):
+            is_refused = error.status in (400, 500) and error.passes is not Passes.ALWAYS
+            if is_refused and is_of_solr(error) and not asked.keys().isdisjoint(IN_QUERY):
                 raise ArgumentError(error.reason, "check `fq` and `same`") from None
             raise
         matches = [make_match(one) | {"text": one.content} for one in found]

@@ -9,8 +9,8 @@ import pytest
 from neardup_solr.errors import SolrUnreachable
 from neardup_solr.solr.cloud import Shard, SolrCluster, cluster_of, parse_cluster
 from neardup_solr.solr.collection import open_collection
+from neardup_solr.solr.credentials import Nodes
 from neardup_solr.solr.session import open_session
-from neardup_solr.solr.waiting import Nodes
 from tests.faults.scripted import Answer, answering
 
 ONE, TWO = "http://a:8983/solr", "http://b:8983/solr"

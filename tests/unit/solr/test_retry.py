@@ -7,10 +7,16 @@ import time
 
 import pytest
 
-from neardup_solr.errors import CoreMissing, SolrAnswerError, SolrError, SolrUnreachable
-from neardup_solr.solr.waiting import Retry, passes, retrying
+from neardup_solr.errors import CoreMissing, Passes, SolrAnswerError, SolrError, SolrUnreachable
+from neardup_solr.solr.responses import Fault, answer_error
+from neardup_solr.solr.waiting import Retry, retrying
 
 AWAY = SolrUnreachable("http://h/solr/x", "nothing listens there")
+
+
+def passes(error: SolrError) -> bool:
+    """What a session decides once a Solr has answered."""
+    return error.passes <= Passes.ONCE_ANSWERED
 
 
 class Clock:
@@ -109,16 +115,16 @@ def test_what_does_not_pass_is_not_tried_again(clock: Clock) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "may_pass"), [(429, True), (502, True), (503, True), (504, True), (500, False)]
-)
-def test_which_answers_pass(status: int, may_pass: bool) -> None:
-    """A full disk answers 500, and stays full."""
-    assert passes(SolrAnswerError("http://h/solr/x", status, "no", "wait")) == may_pass
-
-
-@pytest.mark.parametrize("status", [500, 510])
-def test_a_cluster_without_a_node_for_us_may_get_one(status: int) -> None:
-    """Not so if Solr says the same of a document, or of what it was asked."""
-    reason = "Solr says: No active replicas found for collection: x"
-    assert passes(SolrAnswerError("http://h/solr/x", status, reason, "wait"))
-    assert not passes(SolrAnswerError("http://h/solr/x", status, "Solr says: no field x", "wait"))
+    ("status", "expected"),
+    [
+        (200, Passes.ONCE_ANSWERED), (302, Passes.ONCE_ANSWERED), (400, Passes.ONCE_ANSWERED),
+        (407, Passes.NEVER), (413, Passes.NEVER), (429, Passes.ALWAYS), (500, Passes.ONCE_ANSWERED),
+        (502, Passes.ALWAYS), (503, Passes.ALWAYS), (504, Passes.ALWAYS),
+    ],
+)  # fmt: skip
+def test_which_answers_pass(status: int, expected: Passes) -> None:
+    """By the HTTP status; what Solr itself refuses, it would refuse again."""
+    url = "http://h/solr/x"
+    assert answer_error(url, status, Fault("no", "wait")).passes is expected
+    of_solr = answer_error(url, status, Fault("Solr says: no", "wait")).passes
+    assert of_solr is (Passes.NEVER if status == 400 else expected)

@@ -1,0 +1,56 @@
+"""The tables of faults: what Solr sends, the error it becomes, when it passes, and the line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import requests
+
+from neardup_solr.errors import Passes, SolrAnswerError, SolrError, SolrHalted, SolrUnauthorized
+from neardup_solr.solr import responses
+
+URL = "http://h/solr/ads/update"
+ALWAYS, LATER, NEVER = Passes.ALWAYS, Passes.ONCE_ANSWERED, Passes.NEVER
+KEEPER = ["root-error-class", "org.apache.zookeeper.KeeperException$ConnectionLossException"]
+NO_LEADER = (
+    "No registered leader was found after waiting for 4000ms , collection: ads slice: shard1"
+)
+CASES: list[tuple[int, dict[str, object], type[SolrError], Passes, str]] = [
+    (400, {"msg": "undefined field x"}, SolrAnswerError, NEVER, "Solr says: undefined field x"),
+    (500, {"msg": "disk full"}, SolrAnswerError, LATER, "Solr says: disk full; look into"),
+    (429, {"msg": "slow down"}, SolrAnswerError, ALWAYS, "Solr says: slow down"),
+    (500, {"msg": "No space left on device"}, SolrHalted, NEVER, "make room on its disk, restart"),
+    (500, {"msg": "Error opening new searcher"}, SolrHalted, NEVER, "takes no more documents"),
+    (400, {"msg": "Error opening new searcher. exceeded limit of 2"}, SolrAnswerError, NEVER,
+     "exceeded limit"),
+    (500, {"msg": NO_LEADER}, SolrAnswerError, ALWAYS,
+     "shard1 of 'ads' has no leader (Solr says: No registered leader was found); start its node"),
+    (500, {"msg": "no servers hosting shard: shard2"}, SolrAnswerError, ALWAYS,
+     "no replica of shard2 of 'ads' answers (Solr says: no servers hosting shard: shard2); start"),
+    (510, {"msg": "Error trying to proxy request for url: http://h/x"}, SolrAnswerError, ALWAYS,
+     "no replica of 'ads' answers"),
+    (510, {"msg": "Could not find collection in zk: ads"}, SolrAnswerError, ALWAYS,
+     "Solr says: Could not find collection in zk: ads; see that all nodes run"),
+    (400, {"msg": "Cannot talk to ZooKeeper - Updates are disabled."}, SolrAnswerError, ALWAYS,
+     "ZooKeeper is away (Solr says: Cannot talk to ZooKeeper - Updates are disabled); start it, "),
+    (400, {"msg": "no", "metadata": KEEPER}, SolrAnswerError, ALWAYS, "ZooKeeper is away"),
+    (500, {"msg": "ERROR: [doc=1] Connection refused"}, SolrAnswerError, LATER, "[doc=1]"),
+    (403, {"msg": "Collection ads is read-only."}, SolrAnswerError, NEVER, "make the coll"),
+    (403, {"msg": "no"}, SolrUnauthorized, NEVER, "HTTP 403"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("status", "error", "kind", "passes", "line"), CASES)
+def test_an_error_of_solr(
+    status: int, error: dict[str, object], kind: type[SolrError], passes: Passes, line: str
+) -> None:
+    """Its class, when it passes, and the reason with the next step."""
+    response = requests.Response()
+    response.status_code, response.url = status, URL
+    body = {"responseHeader": {"status": status}, "error": error}
+    vars(response)["_content"] = json.dumps(body).encode()
+    with pytest.raises(kind) as caught:
+        responses.check(response, URL, embedded=False)
+    assert line in str(caught.value)
+    assert (type(caught.value), caught.value.passes) == (kind, passes)
