@@ -10,7 +10,6 @@ import neardup_solr as nd
 from neardup_solr.cli import show
 from neardup_solr.cli.options import Given
 from neardup_solr.cli.show import counted, one_line, printable
-from neardup_solr.text.normalize import is_unspaced
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import TableOrJson
@@ -26,8 +25,6 @@ WORTH_CUTTING = 12  # words; fewer are shown rather than counted
 BEGINNING = 40  # words shown of unrelated texts
 UNLIKE = 0.25  # below this similarity by words, texts are not compared word by word
 MARKS = {"red strike": "[-{}-]", "green": "{{+{}+}}", "": "{}"}
-# Of the tables:
-WIDEST = 22  # of an id or a word; titles have them whole
 # By verdict, and the style of each.
 TITLES = {
     "found": ("found", "bold green"),
@@ -66,80 +63,50 @@ def _format_json(found: Explanation) -> Iterator[str]:
     yield orjson.dumps(make_record(found), option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
-def _print(found: Explanation) -> None:
+def _print(explanation: Explanation) -> None:
     """Print an explanation for a person, with changed words in colour, or marked without colour."""
     from rich.console import Console
     from rich.text import Text
 
     from neardup_solr.verbs.explain import verdict
 
-    console, facts = Console(markup=False, highlight=False), found.facts
+    console, facts = Console(markup=False, highlight=False), explanation.facts
 
-    def say(*parts: Part, indent: int = 0, hang: int = 0) -> None:
-        """Print a paragraph, without spaces at the ends of its lines, the later ones hanging."""
+    def say(*parts: Part, indent: int = 0) -> None:
+        """Print a paragraph, without blanks at the ends of its lines."""
         text = Text.assemble(*parts)
-        width = console.width - indent - hang * (text.cell_len > console.width)
-        for line in text.wrap(console, max(width, 1)) or [Text()]:
+        for line in text.wrap(console, max(console.width - indent, 1)) or [Text()]:
             line.rstrip()
             console.print(Text(" " * indent).append_text(line))
-            indent = hang or indent
 
-    title, style = TITLES[found.verdict]
+    title, style = TITLES[explanation.verdict]
     ids = " – ".join(printable(each.id) for each in facts.both)
     say((f"{ids}: ", "bold"), (title, style))
-    if found.verdict == "found":
-        way = next(each for each in facts.ways if each.name == found.way)
+    if explanation.verdict == "found":
+        way = next(each for each in facts.ways if each.name == explanation.way)
         why = f"they share {verdict.describe_shared(facts, way)}, within the limits"
-        if facts.by == "all" and found.way == "duplicates":
+        if facts.by == "all" and way.name == "duplicates":
             why = "of so few documents it compares every pair, and this one is within the limits"
         say(f"{verdict.describe_way(way.name)} finds them: {why}.", indent=2)
-    for reason in found.reasons:
+    for reason in explanation.reasons:
         say(printable(reason), indent=2)
-    is_coloured = console.color_system is not None and not console.no_color
+    texts = [_show_beginning(each) for each in facts.both]
     if facts.is_exact or facts.measured("words").similarity >= UNLIKE:
-        texts = [_show_changes(facts, is_coloured)]
-    else:
-        texts = [_show_beginning(each) for each in facts.both]
+        texts = [_show_changes(facts, console.color_system is not None and not console.no_color)]
     for text in texts:
         say()
         say(*text)
-    for rows, right in (
-        (_list_documents(facts, verdict.describe_shingles(facts.settings)), (1, 2)),
-        (verdict.list_measures(facts), (1, 2)),
-        *([(verdict.list_evidence(facts), (2,))] if facts.evidence[1:] else []),
-        (verdict.list_ways(facts), (2,)),
-    ):
+    for rows in verdict.list_tables(facts):
+        is_of_ways = rows[0][0] == "found by"
         say()
-        head, *lines = show.align([[*map(printable, row)] for row in rows], right)
+        head, *lines = show.align([[*map(printable, row)] for row in rows],
+                                  () if is_of_ways else range(1, 3))  # fmt: skip
         say((head, "bold"))
         for line in lines:
-            say(line, hang=4)
-    if found.advice:
+            say(line)
+    if explanation.advice:
         say()
-        say(found.advice)
-
-
-def _list_documents(facts: Facts, shingles: str) -> list[list[str]]:
-    first, second = facts.first.entry, facts.second.entry
-    same = {True: "the same", False: "different"}
-    are_paired = facts.settings.normalization > 1 and is_unspaced(first.content)
-    rows = {
-        "": [_shorten(each.id) for each in facts.both],
-        "words": [*(f"{each.entry.num_words:,}" for each in facts.both),
-                  "(pairs of characters)" * are_paired],
-        "shingles": [*(f"{len(each.pieces):,}" for each in facts.both), f"(of {shingles})"],
-        "first word": [_shorten(first.first_word), _shorten(second.first_word),
-                       same[first.first_word == second.first_word]],
-        "MD5": [f"{first.md5_hash[:8]}…", f"{second.md5_hash[:8]}…", same[facts.is_exact]],
-    }  # fmt: skip
-    return [[name, *cells, ""][:4] for name, cells in rows.items()]
-
-
-def _shorten(text: str) -> str:
-    from rich.cells import cell_len, set_cell_size
-
-    line = one_line(text)
-    return line if cell_len(line) <= WIDEST else f"{set_cell_size(line, WIDEST - 1)}…"
+        say(explanation.advice)
 
 
 def _show_beginning(document: Subject) -> list[Part]:

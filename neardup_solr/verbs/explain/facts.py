@@ -81,10 +81,10 @@ def make_subject(
     other settings.
     """
     entry = make_entry(document, settings)
-    known = signature.decode(stored.get("signature", entry.signature))
-    if len(known) not in (0, settings.hashes):
+    hashes = signature.decode(stored.get("signature", entry.signature))
+    if len(hashes) not in (0, settings.hashes):
         raise SettingsError(
-            f"the stored signature of {document.id!r} has {len(known)} hashes,"
+            f"the stored signature of {document.id!r} has {len(hashes)} hashes,"
             f" and its settings say {settings.hashes}",
             "index the document again",
         )
@@ -93,7 +93,7 @@ def make_subject(
         entry=entry,
         words=split(document.text),
         pieces=frozenset(shingles(entry.normal, settings)),
-        signature=known,
+        signature=hashes,
         fresh=fresh,
         terms=fresh | {name: _terms_of(value) for name, value in stored.items()},
     )
@@ -200,32 +200,32 @@ class Facts:
     @cached_property
     def measures(self) -> tuple[Measured, ...]:
         """The pair by every measure."""
-        one, other = self.both
-        own, its = (each.entry.normal.split() for each in self.both)
-        distance = word_distance(own, its, at_most=self.longest) or 0
-        of = {"jaccard": one.pieces | other.pieces, "containment": one.pieces,
-              "contained": other.pieces}  # fmt: skip
-        estimate = signature.estimate_jaccard(one.signature, other.signature)
+        (first, second), shared = (each.pieces for each in self.both), self.shared_shingles
+        texts = [each.entry.normal.split() for each in self.both]
+        distance = word_distance(*texts, at_most=self.longest) or 0
+        estimate = signature.estimate_jaccard(self.first.signature, self.second.signature)
         value, low, high = (float(each) for each in (estimate.value, estimate.low, estimate.high))
-        found = [
-            Measured(
-                measure="words", similarity=similarity(distance, self.longest), distance=distance
-            ),
-            *(
-                Measured(measure=name, similarity=self.shared_shingles / (len(all) or 1))
-                for name, all in of.items()
-            ),
-            Measured(measure="estimate", similarity=value, low=low, high=high),
-        ]
+        similarities = {
+            "words": similarity(distance, self.longest),
+            "jaccard": shared / (len(first | second) or 1),
+            "containment": shared / (len(first) or 1),
+            "contained": shared / (len(second) or 1),
+            "estimate": value,
+        }
         if self.alignment is not None:
-            aligned = record_similarity(self.alignment)
-            found.append(Measured(measure="aligned", similarity=aligned))
+            similarities["aligned"] = record_similarity(self.alignment)
             by_numbers = record_similarity(self.alignment, NUMBERS)
-            if self.measure == "records" or by_numbers < aligned:
-                found.append(Measured(measure="records", similarity=by_numbers))
+            if self.measure == "records" or by_numbers < similarities["aligned"]:
+                similarities["records"] = by_numbers
         if self.evidence:
-            found.append(Measured(measure=self.measure, similarity=self.probability))
-        return tuple(found)
+            similarities[self.measure] = self.probability
+        more: dict[str, dict[str, Any]] = {
+            "words": {"distance": distance}, "estimate": {"low": low, "high": high},
+        }  # fmt: skip
+        return tuple(
+            Measured(measure=name, similarity=similarity, **more.get(name, {}))
+            for name, similarity in similarities.items()
+        )
 
     @cached_property
     def shared_bands(self) -> tuple[int, ...]:
@@ -242,28 +242,29 @@ class Facts:
         """The bands that the two texts would share, if a stored signature is stale."""
         if not any("signature" in each.stale for each in self.both):
             return ()
-        one, other = (signature.decode(each.entry.signature) for each in self.both)
-        return find_shared_bands(one, other, self.settings)
+        first, second = (signature.decode(each.entry.signature) for each in self.both)
+        return find_shared_bands(first, second, self.settings)
 
     @cached_property
     def ways(self) -> tuple[Route, ...]:
         """The ways in which the two can become candidates, the preferred one first."""
-        settings, one, other = self.settings, self.first.pieces, self.second.pieces
-        compared = {  # by `duplicates`
+        settings, first, second = self.settings, self.first.pieces, self.second.pieces
+        most = {"bands": settings.bands, "signatures": settings.signatures,
+                "shingles": len(first | second)}  # fmt: skip
+        terms = {  # that are shared, by `duplicates`
             "all": (int(self.has_words), 1),
             "words": (len(self.rare_words), len(self.shared_words)),
             # misses none within the limits
-            "shingles": (self.shared_shingles, min(len(one), len(other))),
+            "shingles": (self.shared_shingles, min(len(first), len(second))),
             "bands": (len(self.shared_bands), settings.bands),
         }
-        most = {"bands": settings.bands, "signatures": settings.signatures,
-                "shingles": len(one | other)}  # fmt: skip
-        searched = (
-            self._make_route(name, name, place, self._count_shared_terms(place), most.get(name, 1))
-            for name, place in SEARCHES.items()
+        return (
+            self._make_route("duplicates", self.by, "signature", *terms[self.by]),
+            *(
+                self._make_route(way, way, field, self._count_shared_terms(field), most.get(way, 1))
+                for way, field in SEARCHES.items()
+            ),
         )
-        own = self._make_route("duplicates", self.by, "signature", *compared[self.by])
-        return own, *searched
 
     def _make_route(self, name: str, by: str, place: str, shared: int, of: int) -> Route:
         rows = {"bands": self.settings.rows, "signatures": 1}.get(by)
@@ -279,8 +280,8 @@ class Facts:
 
     def _count_shared_terms(self, place: str) -> int:
         """Count the terms that a search shares: those of a text with the stored ones."""
-        asked = zip(self.both, self.both[::-1], strict=True)
-        counts = [len(asking.fresh[place] & stored.terms[place]) for asking, stored in asked]
+        sides = zip(self.both, self.both[::-1], strict=True)
+        counts = [len(text.fresh[place] & stored.terms[place]) for text, stored in sides]
         return max(counts) if self.has_words else 0
 
     @property
