@@ -24,7 +24,7 @@ from neardup_solr.kernel.store import FEATURES, LEVEL, Store, name_carried
 from neardup_solr.threads import thread_pool
 
 # A process each: loading numba takes one or two seconds of processor time.
-GROUPS = (("shingle_hashes", "lookups"), ("align",), ("json_lines", "joins"), ("graph", "edits"))
+GROUPS = (("shingle_hashes", "lookups"), ("align",), ("joins",), ("graph", "edits"))
 MODULES = tuple(chain(*GROUPS))
 CHILD = (
     "import sys; sys.path[:] = {}; from neardup_solr.kernel import build; build.compile_modules{}"

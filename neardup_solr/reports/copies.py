@@ -21,7 +21,7 @@ from neardup_solr.files import check_place, whole
 from neardup_solr.records import NOTHING
 from neardup_solr.reports.tables import check_parquet
 from neardup_solr.sources.lines import NEEDS_FORMATS
-from neardup_solr.sources.raw import RawRecords
+from neardup_solr.sources.record import SourceTable
 from neardup_solr.sources.values import plain
 
 # The suffix of a format that is copied, beside those of JSON lines, which any becomes.
@@ -68,7 +68,7 @@ def check_added(source: str, columns: Collection[str], added: Collection[str]) -
 
 
 @contextmanager
-def open_copy(path: Path, source: RawRecords, added: Beside = NOTHING) -> Iterator[Add]:
+def open_copy(path: Path, source: SourceTable, added: Beside = NOTHING) -> Iterator[Add]:
     """Give what writes records of a source to a file, which appears once all are written.
 
     `added` names the columns beside those of the source. Raises SourceError if the file cannot be
@@ -97,7 +97,7 @@ def open_copy(path: Path, source: RawRecords, added: Beside = NOTHING) -> Iterat
             yield add
 
 
-def _require_names(path: Path, source: RawRecords) -> None:
+def _require_names(path: Path, source: SourceTable) -> None:
     """Refuse to convert a table in which a column would take the place of another."""
     names = source.names or ()
     twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
@@ -132,13 +132,13 @@ def _stream(path: Path, suffix: str) -> Iterator[BinaryIO]:
 Encode: TypeAlias = Callable[[Any, Added], bytes]
 
 
-def _encode_line(source: RawRecords) -> Encode:
+def _encode_line(source: SourceTable) -> Encode:
     raw = source.raw
     assert raw is not None
     return lambda record, _: raw(record) + b"\n"
 
 
-def _encode_row(source: RawRecords, added: Beside) -> tuple[bytes, Encode]:
+def _encode_row(source: SourceTable, added: Beside) -> tuple[bytes, Encode]:
     """Return the header, and what makes a row of a record."""
     raw, delimiter = source.raw, source.delimiter
     assert raw is not None
@@ -167,7 +167,7 @@ def _cells(cells: Sequence[object], delimiter: str) -> bytes:
     return line.getvalue().encode("utf-8", "surrogatepass")
 
 
-def _object(source: RawRecords, path: Path) -> Encode:
+def _object(source: SourceTable, path: Path) -> Encode:
     raw = source.raw if source.format == "jsonl" else None
 
     def encode(record: Any, beside: Added) -> bytes:
@@ -195,7 +195,7 @@ def _json(value: object) -> bytes:
 
 
 @contextmanager
-def _parquet(path: Path, unfinished: Path, source: RawRecords, added: Beside) -> Iterator[Add]:
+def _parquet(path: Path, unfinished: Path, source: SourceTable, added: Beside) -> Iterator[Add]:
     import pyarrow
     from pyarrow.parquet import ParquetWriter
 

@@ -35,7 +35,6 @@ from neardup_solr.arguments import Source
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import LOG, ignore
 from neardup_solr.records import Document, Run, characters
-from neardup_solr.sources.csv import are_enough, first_fields, recognize_format, with_ids_of_lines
 from neardup_solr.sources.folders import (
     PARTS,
     SUFFIXES,
@@ -55,13 +54,14 @@ from neardup_solr.sources.folders import (
 from neardup_solr.sources.folders import (
     shown_name as shown_name,
 )
-from neardup_solr.sources.lines import begun, has_mark
+from neardup_solr.sources.lines import has_mark
 from neardup_solr.sources.record import (
     Opened,
     Piece,
     Record,
+    SourceTable,
     Unusable,
-    choose_id,
+    columns,
     number_records,
     step_for,
 )
@@ -95,7 +95,6 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     from neardup_solr.solr.collection import Collection
-    from neardup_solr.sources.raw import RawRecords
 
     class _Table(Protocol):
         def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
@@ -106,6 +105,8 @@ if TYPE_CHECKING:
     SourceLike: TypeAlias = Source | str | os.PathLike[str] | Iterable[Any] | _Table | _Lazy
 else:
     SourceLike = Any
+
+Part: TypeAlias = tuple[Opened, str | None]  # of a source, with its format
 
 WITH_DELIMITER: Final = ("csv", "tsv")
 BINARY: Final = ("parquet", "xlsx")
@@ -203,85 +204,144 @@ def _pieces_of_files(
     if len(parts) > 1:
         name = shown_name(paths)
         source = replace(source, given=name, name=name)
-    for part, own in parts:
-        if own is not None:
-            _check_format(part, reading, own)
-    parts = _with_ids(parts)
+    for part, each in parts:
+        if each is not None:
+            _check_format(part, each)
     if len(parts) > 1:
-        from neardup_solr.sources.raw import check_columns
-
-        check_columns([(part, own) for part, own in parts if own is not None], parts[0][0].reading)
-    found = chain.from_iterable(_pieces_of_part(*part) for part in parts)
-    judge = _require_some if source.reading.at_once and source.path is None else _require_most
-    judged = judge(source, number_records(found), CHECK.get(format or "", CHECK_ALL))
-    return _told_if_none(source, judged)
+        parts = _check_columns(parts)
+    pieces = chain.from_iterable(_pieces_of_part(*part) for part in parts)
+    judge = _require_some if reading.at_once and source.path is None else _require_most
+    judged = judge(source, number_records(pieces), CHECK.get(format or "", CHECK_ALL))
+    return _notice_if_none(source, judged)
 
 
 def _pieces_of_part(source: Opened, format: str | None) -> Iterator[Piece]:
-    reading = source.reading
-    found = reader_of(format)(source, reading) if format else _recognize(source, reading)
-    return _to_the_end(found)
+    """Read the documents of a part, and at last the error of one that ends too early."""
+    try:
+        yield from open_part(source, format).documents()
+        return
+    except RecordError as error:
+        last = error.with_traceback(None)  # which would hold the source open
+    yield last
 
 
-def reader_of(format: str) -> Callable[[Opened, Reading], Iterator[Piece]]:
-    """Load the reader of a format, and no other module."""
+def open_part(source: Opened, format: str | None) -> SourceTable:
+    """Open a source of a format by its reader, which is loaded, and no other module.
+
+    Without a format it is recognized by its first lines.
+    """
+    if format is None:
+        from neardup_solr.sources.csv import recognize
+
+        source, format = recognize(source)
+        _check_format(source, format)
     module, name = _READERS[format]
-    reader: Callable[[Opened, Reading], Iterator[Piece]]
+    reader: Callable[[Opened], SourceTable]
     reader = getattr(import_module(f"neardup_solr.sources.{module}"), name)
-    return reader
+    return reader(source)
 
 
 _READERS: Final = {
-    "lines": ("csv", "read_lines"),
-    "csv": ("csv", "read_csv"),
-    "tsv": ("csv", "read_tsv"),
-    "jsonl": ("json", "read_json"),
-    "json": ("json", "read_json"),
-    "parquet": ("arrow", "read_parquet"),
-    "xlsx": ("excel", "read_xlsx"),
-    "folder": ("folders", "read_folder"),
+    "lines": ("csv", "open_lines"),
+    "csv": ("csv", "open_csv"),
+    "tsv": ("csv", "open_tsv"),
+    "jsonl": ("json", "open_json"),
+    "json": ("json", "open_json"),
+    "parquet": ("arrow", "open_parquet"),
+    "xlsx": ("excel", "open_xlsx"),
+    "folder": ("folders", "open_folder"),
 }
 
 
-def _with_ids(parts: list[tuple[Opened, str | None]]) -> list[tuple[Opened, str | None]]:
-    """The parts of a source, whose records are all numbered if nothing looks like an id."""
-    (first, format), *others = parts
-    first = with_ids(first, format) if format else first
-    reading = first.reading
-    return [(first, format), *((replace(part, reading=reading), own) for part, own in others)]
+def open(
+    source: SourceLike, *, reading: Reading, on_notice: Callable[[str], None] = ignore
+) -> SourceTable:
+    """Open files or folders to read their records as they are written, each with all its columns.
 
-
-def with_ids(source: Opened, format: str) -> Opened:
-    """The source, whose records are numbered if nothing looks like an id and a guess is wanted.
-
-    A notice says so, and whether lines begin with ids. Raises SourceError if lines do not, but
-    have to.
+    If parts have other columns than each other, a record has those of its own part: it is a table
+    and a record of that. Raises SourceError if the source cannot be read as a whole, or is a folder
+    of a table and other files.
     """
-    reading = source.reading
-    if reading.guess == "none" or not reading.has_ids or format == "folder":
-        return source
-    if format == "lines":
-        return with_ids_of_lines(source)
-    if reading.guess == "refuse":
-        return source
-    names, source = _read_names(source, format)
-    if names:  # if there are none, that is said when it is read
-        reading = choose_id(source, names, reading)
-    return replace(source, reading=replace(reading, guess="none"))
+    paths = paths_of(source) or []
+    parts = _parts(paths, reading, on_notice=on_notice, refuses_mixed=True)
+    first = open_part(*parts[0])
+    if len(parts) == 1:
+        return replace(first, records=_until_damage(first.records))
+    parts = _with_reading(parts, first.reading)
+    # Each is opened only while it is read: there may be more than a process may have open.
+    tables = [replace(open_part(*part), records=iter(())) for part in parts]
+    again = (open_part(*part) for part in parts)
+    if all(_layout(table) == _layout(first) for table in tables):
+        records = chain.from_iterable(_until_damage(table.records) for table in again)
+        return replace(first, records=records)
+    listed = (list(table.names or ()) for table in tables)
+    return replace(
+        first,
+        format=PARTS,
+        records=(
+            (number, None if record is None else (table, record))
+            for table in again
+            for number, record in _until_damage(table.records)
+        ),
+        parse=lambda record: record[0].row(record[1]),
+        raw=None,
+        names=next((names for names in listed if len(set(names)) < len(names)), None),
+    )
 
 
-def _read_names(source: Opened, format: str) -> tuple[list[Any], Opened]:
-    """Read the names of columns, those of the first objects of JSON, none if that fails."""
-    if format in BINARY:
-        from neardup_solr.sources.raw import names_of
+def _layout(table: SourceTable) -> tuple[object, ...]:
+    return table.format, table.delimiter, table.names and list(table.names), table.schema
 
-        return names_of(source, format) or [], source
-    head, source = begun(source, are_enough)
-    if format in WITH_DELIMITER:
-        return first_fields(source, head, format), source
-    from neardup_solr.sources.json import first_names
 
-    return first_names(head), source
+def _until_damage(records: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+    """Pass records on up to where their source is damaged, and None there."""
+    number = 0
+    try:
+        for number, record in records:
+            yield number, record
+    except RecordError:
+        yield number + 1, None
+
+
+def _check_columns(parts: Sequence[Part]) -> list[Part]:
+    """Refuse a part that lacks a column that is needed, before anything is read.
+
+    The first part tells if all records are numbered. A notice says if the columns of the parts
+    differ. Raises SourceError.
+    """
+    first: tuple[str, list[Any]] | None = None
+    has_notice = False
+    for part, format in parts:
+        if part.path is None or not part.path.is_file():  # what a pipe gives cannot be read twice
+            continue
+        table = open_part(part, format)
+        if part is parts[0][0]:
+            parts = _with_reading(parts, table.reading)
+        if table.names is None or format in WITHOUT_COLUMNS:
+            continue
+        names = list(table.names)
+        columns(part, names, parts[0][0].reading)
+        if first is None:
+            first = part.name, names
+        elif names != first[1] and not has_notice:
+            has_notice = True
+            part.on_notice(f"{part.name} {_difference(names, *first)}")
+    return list(parts)
+
+
+def _with_reading(parts: Sequence[Part], reading: Reading) -> list[Part]:
+    """Make all parts be read as the first one, whose ids were chosen."""
+    if reading.guess == "number":
+        reading = replace(reading, guess="none")
+    return [(replace(part, reading=reading), format) for part, format in parts]
+
+
+def _difference(names: Sequence[Any], other: str, others: Sequence[Any]) -> str:
+    if set(names) == set(others):
+        return f"has its columns in another order than {other}: they are taken by name"
+    return (
+        f"has other columns than {other}: they are taken by name, and what a part lacks is missing"
+    )
 
 
 def _parts(
@@ -291,18 +351,19 @@ def _parts(
     on_notice: Callable[[str], None] = ignore,
     *,
     refuses_mixed: bool = False,
-) -> list[tuple[Opened, str | None]]:
-    """The files of a source and their formats: None if standard input has to tell its own.
+) -> list[Part]:
+    """List the files of a source and their formats: None if standard input has to tell its own.
 
     Raises as `_format` does, and ArgumentError if standard input is one of several.
     """
-    given = [_source(path, reading, on_progress, on_notice) for path in paths]
-    for source in given[:1]:
+    once = _once(on_notice)
+    sources = [_source(path, reading, on_progress, once) for path in paths]
+    for source in sources[:1]:
         _check_known(source, reading)
-    found = [part for source in given for part in with_parts(source, refuses_mixed=refuses_mixed)]
-    if len(found) > 1:
-        found = join_sources(found)
-    return [(part, _format(part, reading)) for part in found]
+    parts = [part for each in sources for part in with_parts(each, refuses_mixed=refuses_mixed)]
+    if len(parts) > 1:
+        parts = join_sources(parts)
+    return [(part, _format(part, reading)) for part in parts]
 
 
 def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # noqa: B008
@@ -319,18 +380,6 @@ def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # no
         raise opened.error(error.reason, "give a whole file") from error
 
 
-def as_written(source: SourceLike, *, reading: Reading) -> RawRecords:
-    """The records of files or folders as they are written, each with all its columns.
-
-    Raises SourceError if it cannot be read as a whole, or is a folder of a table and other files.
-    """
-    from neardup_solr.sources.raw import of_parts
-
-    parts = _with_ids(_parts(paths_of(source) or [], reading, refuses_mixed=True))
-    reading = parts[0][0].reading
-    return of_parts([(replace(p, begun=None), format or "lines") for p, format in parts], reading)
-
-
 def column_names(source: SourceLike, *, reading: Reading) -> list[Any]:
     """Read the names of the columns of a source, none if it has no columns, or is read once.
 
@@ -345,7 +394,14 @@ def column_names(source: SourceLike, *, reading: Reading) -> list[Any]:
     if not all(part.path is not None and part.path.is_file() for part, _ in parts):  # but a pipe
         return []
     part, format = parts[0]
-    return [] if format in (None, *WITHOUT_COLUMNS) else _read_names(part, format)[0]
+    if format in (None, *WITHOUT_COLUMNS):
+        return []
+    table = open_part(part, format)
+    if table.names is not None:
+        return list(table.names)
+    from neardup_solr.sources.json import first_names
+
+    return list(first_names(part)[0])
 
 
 def read_rows(source: SourceLike, *, reading: Reading, most: int) -> list[dict[Any, Any]]:
@@ -357,17 +413,16 @@ def read_rows(source: SourceLike, *, reading: Reading, most: int) -> list[dict[A
         from neardup_solr.sources.frames import rows_of
 
         return rows_of(source, most)
-    held, step, rows = list[Any](), 1, list[dict[Any, Any]]()
-    with suppress(Unusable):  # a header that cannot be read
-        raw = as_written(source, reading=reading)
-        for at, record in enumerate(islice(raw.records, LOOKED_AT)):
-            if at % step == 0 and record is not None:
-                held.append(record)
-            if len(held) > 2 * most:
-                held, step = held[::2], 2 * step
-    for record in held:
+    records, step, rows = list[Any](), 1, list[dict[Any, Any]]()
+    table = open(source, reading=reading)
+    for at, (_, record) in enumerate(islice(table.records, LOOKED_AT)):
+        if at % step == 0 and record is not None:
+            records.append(record)
+        if len(records) > 2 * most:
+            records, step = records[::2], 2 * step
+    for record in records:
         with suppress(ValueError, RecursionError):
-            rows.append(raw.row(record))
+            rows.append(table.row(record))
     return rows
 
 
@@ -482,8 +537,9 @@ def _check_known(source: Opened, reading: Reading) -> None:
         raise ArgumentError(f"{source.given}: there is no format {reading.source_format!r}", KNOWN)
 
 
-def _check_format(source: Opened, reading: Reading, format: str) -> None:
+def _check_format(source: Opened, format: str) -> None:
     """Raise ArgumentError if something is asked for that this format does not have."""
+    reading = source.reading
     of = f"{source.given}: the format {format}"
     if reading.keep and format in WITHOUT_COLUMNS:
         raise ArgumentError(f"{of} has no columns to keep", "leave `keep` out")
@@ -493,37 +549,14 @@ def _check_format(source: Opened, reading: Reading, format: str) -> None:
         raise ArgumentError(f"{of} has its own encoding", "leave `encoding` out")
 
 
-def _recognize(source: Opened, reading: Reading) -> Iterator[Piece]:
-    """The records of standard input, in the format that its first lines show."""
-    head, source = begun(source, are_enough)
-    is_told = reading.delimiter is not None
-    format, reading = recognize_format(source, head, reading)
-    _check_format(source, reading, format)
-    if format != "lines" and not is_told:
-        name = {"csv": "CSV", "tsv": "TSV", "json": "JSON"}[format]
-        source.on_notice(f"{source.name} looks like {name} and is read as such")
-    source = with_ids(replace(source, reading=reading), format)
-    yield from reader_of(format)(source, source.reading)
-
-
-def _told_if_none(source: Opened, found: Iterator[Piece]) -> Iterator[Piece]:
-    """Pass the records on, with a notice if there are none at all."""
+def _notice_if_none(source: Opened, found: Iterator[Piece]) -> Iterator[Piece]:
+    """Pass the records on, with a notice if none comes at all."""
     is_empty = True
     for piece in found:
         is_empty = False
         yield piece
     if is_empty:
         source.on_notice(f"{source.name} holds no records")
-
-
-def _to_the_end(found: Iterator[Piece]) -> Iterator[Piece]:
-    """Pass the records on, and at last the error of a source that ends too early."""
-    try:
-        yield from found
-        return
-    except RecordError as error:
-        last = error.with_traceback(None)  # which would hold the source open
-    yield last
 
 
 def _require_most(source: Opened, found: Iterator[Piece], step: str) -> Iterator[Piece]:

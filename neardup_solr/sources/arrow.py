@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +11,15 @@ import numpy as np
 from neardup_solr.errors import RecordError
 from neardup_solr.sources.folders import size
 from neardup_solr.sources.lines import NEEDS_FORMATS
-from neardup_solr.sources.record import Columns, Opened, Piece, Reading, columns, too_large
+from neardup_solr.sources.record import (
+    Columns,
+    Opened,
+    Piece,
+    SourceTable,
+    choose_id,
+    columns,
+    too_large,
+)
 from neardup_solr.sources.values import from_columns, from_row
 from neardup_solr.text.packed import Packed
 
@@ -22,14 +30,37 @@ FEWEST_ROWS: Final = 16
 BYTES_AT_ONCE: Final = 2**24
 
 
-def read_parquet(source: Opened, reading: Reading) -> Iterator[Piece]:
-    """The rows of a Parquet file, streamed."""
-    with _open(source) as file:
-        names = file.schema_arrow.names
+def open_parquet(source: Opened) -> SourceTable:
+    """Open a Parquet file, which is streamed."""
+    file = _open(source)
+    names = file.schema_arrow.names
+    reading = choose_id(source, names, source.reading)
+
+    def documents() -> Iterator[Piece]:
         places, asked = columns(source, names, reading).needed()
         wanted = [names[place] for place in places]
         batches = _tell_progress(source, file, _batches(file, wanted))
-        yield from _rows(source, batches, wanted, asked)
+        yield from _documents(replace(source, reading=reading), batches, wanted, asked)
+
+    def records() -> Iterator[tuple[int, Any]]:
+        number = 0
+        try:
+            for batch in _batches(file):
+                for at in range(batch.num_rows):
+                    number += 1
+                    yield number, (batch, at)
+        except _damage():
+            yield number + 1, None
+
+    return SourceTable(
+        format="parquet",
+        reading=reading,
+        documents=documents,
+        records=records(),
+        parse=lambda record: [_value(column[record[1]]) for column in record[0].columns],
+        names=names,
+        schema=file.schema_arrow,
+    )
 
 
 def _rows_at_once(metadata: Any) -> int:
@@ -42,28 +73,12 @@ def _rows_at_once(metadata: Any) -> int:
     return max(FEWEST_ROWS, min(MOST_ROWS, BYTES_AT_ONCE // max(1, largest)))
 
 
-def written_batches(source: Opened) -> tuple[Any, Iterator[Any]]:
-    """Read the schema of a Parquet file, and its rows in batches, with None where it is damaged."""
-    return _open(source).schema_arrow, _readable(source)
-
-
-def _readable(source: Opened) -> Iterator[Any]:
-    import pyarrow
-
-    with _open(source) as file, suppress(pyarrow.ArrowException, OSError):
-        yield from _batches(file)
-        return
-    yield None
-
-
 def _batches(file: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
     """Read the rows of a file in batches.
 
-    Many rows at once are read sooner; of a damaged file, few at once give all that is whole, before
-    the error is raised.
+    Many rows at once are read sooner. If the file is damaged, few at once give all that is whole,
+    before the error is raised.
     """
-    import pyarrow
-
     given, most = 0, _rows_at_once(file.metadata)
     for at_once in (most, min(most, ROWS_AT_ONCE)):
         seen = 0
@@ -74,14 +89,9 @@ def _batches(file: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
                     yield batch.slice(batch.num_rows - (seen - given))
                     given = seen
             return
-        except (pyarrow.ArrowException, OSError) as error:
+        except _damage() as error:
             damage = error
     raise damage
-
-
-def row_of(batch: Any, row: int) -> dict[str, Any]:
-    """A row of a batch, its values as Python has them."""
-    return {name: _value(batch.column(at)[row]) for at, name in enumerate(batch.schema.names)}
 
 
 def _open(source: Opened) -> Any:
@@ -103,22 +113,21 @@ def _open(source: Opened) -> Any:
 
 
 def read_arrow(source: Opened, batches: Any) -> Iterator[Piece]:
-    """The rows of a RecordBatchReader."""
+    """Read the rows of a RecordBatchReader."""
     names = batches.schema.names
     places, asked = columns(source, names, source.reading).needed()
-    return _rows(source, _small(batches), places, asked)
+    # Few at a time: their values become Python objects, which take memory.
+    small = (
+        batch.slice(first, ROWS_AT_ONCE)
+        for batch in batches
+        for first in range(0, batch.num_rows, ROWS_AT_ONCE)
+    )
+    return _documents(source, small, places, asked)
 
 
-def first_line(error: Exception) -> str:
-    """Take the first line of an error. Those of Arrow go on with places in its code."""
-    return str(error).partition("\n")[0]
-
-
-def _rows(
+def _documents(
     source: Opened, batches: Iterable[Any], wanted: Sequence[Any], asked: Columns
 ) -> Iterator[Piece]:
-    import pyarrow
-
     number, limit, where = 0, source.reading.max_doc_bytes, f"{source.name}, row "
     try:
         for batch in batches:
@@ -135,10 +144,22 @@ def _rows(
                     yield RecordError(f"{where}{number}", too_large(limit), id)
                 else:
                     yield from_row(f"{where}{number}", row, asked, source.reading)
-    except (pyarrow.ArrowException, OSError) as error:
+    except _damage() as error:
         position = f"{source.name}, after row {number}"
         what = "the file is" if source.path else "the data is"
         yield RecordError(position, f"{what} damaged from here on ({first_line(error)})")
+
+
+def _damage() -> tuple[type[Exception], ...]:
+    """List the errors that pyarrow raises for damaged data."""
+    import pyarrow
+
+    return pyarrow.ArrowException, OSError
+
+
+def first_line(error: Exception) -> str:
+    """Take the first line of an error. Those of Arrow go on with places in its code."""
+    return str(error).partition("\n")[0]
 
 
 def _tell_progress(source: Opened, file: Any, batches: Iterable[Any]) -> Iterator[Any]:
@@ -149,13 +170,6 @@ def _tell_progress(source: Opened, file: Any, batches: Iterable[Any]) -> Iterato
         done += batch.num_rows
         if source.on_progress and source.path:
             source.on_progress(size(source.path) * done // file.metadata.num_rows)
-
-
-def _small(batches: Iterable[Any]) -> Iterator[Any]:
-    """The same rows, few at a time: their values become Python objects, which take memory."""
-    for batch in batches:
-        for first in range(0, batch.num_rows, ROWS_AT_ONCE):
-            yield batch.slice(first, ROWS_AT_ONCE)
 
 
 def _values(column: Any) -> Sequence[Any]:

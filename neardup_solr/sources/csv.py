@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
-from itertools import accumulate, pairwise
-from typing import Any, Final
+from itertools import accumulate, chain, pairwise
+from typing import Any, Final, NamedTuple
 
 from neardup_solr.errors import RecordError, counted
-from neardup_solr.progress import ignore
 from neardup_solr.records import NOTHING
-from neardup_solr.sources.lines import begun, lines, lists_of_lines
+from neardup_solr.sources.lines import begun, has_mark, lists_of_lines
 from neardup_solr.sources.record import (
+    ID,
     NUMBERED,
     ROW,
+    TEXT,
     Columns,
     Opened,
     Piece,
     Reading,
     Record,
+    SourceTable,
     Unusable,
     are_there,
     as_text,
+    choose_id,
     columns,
     decode,
     number_them,
@@ -42,9 +44,9 @@ from neardup_solr.sources.values import as_columns
 # makes one field of the rest of the file. Longer texts can be given as JSONL or Parquet.
 MAX_QUOTED_BYTES: Final = 2**25
 
-DELIMITERS: Final = (",", ";", "\t", "|")  # that are known without being named
+DELIMITERS: Final = (",", ";", "\t", "|")  # that are recognized without being named
 
-# The first lines tell the format of standard input, and if there are ids.
+# The first lines tell the format of standard input, and if lines have ids.
 MOST_LINES: Final = 5
 MOST_OF_LINES: Final = 1_000  # that tell whether they begin with ids
 MOST_BYTES: Final = 2**16
@@ -54,25 +56,53 @@ BLANK: Final = (b"", b"\r")
 Row = list[str] | Unusable
 
 
-def read_lines(source: Opened, reading: Reading) -> Iterator[Piece]:
-    """Read lines `id text`: the id goes up to the first white space, blank lines are passed over.
+def open_lines(source: Opened) -> SourceTable:
+    """Open lines `id text`: the id goes up to the first white space, blank lines are passed over.
 
     If records are numbered, a line is nothing but text.
     """
-    where, first = f"{source.name}, line ", 1
+    if source.reading.guess != "none" and source.reading.has_ids:
+        source = _with_ids(source)
+    reading = source.reading
+    where = f"{source.name}, line "
     # Room for the id before a text that is just within the limit.
-    for raws in lists_of_lines(source, reading.max_doc_bytes + 1024):
-        numbers = range(first, first + len(raws))
-        first += len(raws)
-        parts = [id_and_text(line, reading) for line in _texts(raws)]
-        if set(map(len, parts)) == {2}:
-            ids, texts = zip(*parts, strict=True)
-            ids = ids if reading.has_ids else ()
-            found = run(where, numbers, ids, texts, reading=reading)
-            if found is not None:
-                yield found
-                continue
-        yield from _line_by_line(where, zip(numbers, raws, strict=True), reading)
+    lists = lists_of_lines(source, reading.max_doc_bytes + 1024)
+
+    def documents() -> Iterator[Piece]:
+        first = 1
+        for raws in lists:
+            numbers = range(first, first + len(raws))
+            first += len(raws)
+            rows = [id_and_text(line, reading) for line in _texts(raws)]
+            if set(map(len, rows)) == {2}:
+                ids, texts = zip(*rows, strict=True)
+                ids = ids if reading.has_ids else ()
+                if piece := run(where, numbers, ids, texts, reading=reading):
+                    yield piece
+                    continue
+            for number, raw in zip(numbers, raws, strict=True):
+                yield from _of_line(f"{where}{number}", raw, reading)
+
+    def parse(line: bytes) -> Sequence[str]:
+        text = line.decode("utf-8", reading.on_invalid)
+        if not reading.has_ids:
+            return [text.rstrip("\r")]
+        id, *rest = id_and_text(text, reading)
+        return [id, rest[0] if rest else ""]
+
+    return SourceTable(
+        format="lines",
+        reading=reading,
+        documents=documents,
+        records=(
+            (number, raw or b"")
+            for number, raw in enumerate(chain.from_iterable(lists), 1)
+            if not _is_blank(raw, reading)
+        ),
+        parse=parse,
+        raw=bytes,
+        names=(ID, TEXT) if reading.has_ids else (TEXT,),
+    )
 
 
 def _texts(raws: Sequence[bytes | None]) -> list[str]:
@@ -86,6 +116,27 @@ def _texts(raws: Sequence[bytes | None]) -> list[str]:
         return []
 
 
+def _is_blank(raw: bytes | None, reading: Reading) -> bool:
+    try:
+        return not decode(raw, reading).strip()
+    except Unusable:
+        return False
+
+
+def _of_line(position: str, raw: bytes | None, reading: Reading) -> Iterator[Record]:
+    """Make a document of a line, unless it is blank."""
+    try:
+        parts = id_and_text(decode(raw, reading), reading)
+    except Unusable as problem:
+        yield unusable(position, problem)
+        return
+    if parts:
+        made = record(position, parts[0], "".join(parts[1:]), reading=reading)
+        if type(made) is RecordError:
+            made.record = as_text(raw)
+        yield made
+
+
 def id_and_text(line: str, reading: Reading) -> list[str]:
     """Split a line into id and text: nothing if it is blank, an id alone if it has no text."""
     if reading.has_ids:
@@ -93,6 +144,29 @@ def id_and_text(line: str, reading: Reading) -> list[str]:
         # Before a tab there is a column, if an empty one; blanks may only align the ids.
         return ["", line.strip()] if parts and line.startswith("\t") else parts
     return [NUMBERED, line.rstrip("\r")] if line.strip() else []
+
+
+def _with_ids(source: Opened) -> Opened:
+    """Tell whether lines begin with ids, in a notice. If not, they are numbered.
+
+    Raises SourceError if they have to begin with ids.
+    """
+    head, source = begun(source, are_enough)
+    whole = head[: head.rfind(b"\n") + 1] or head
+    lines = whole.decode("utf-8", "replace").split("\n")[:MOST_OF_LINES]
+    reading = replace(source.reading, guess="none")
+    if lines_have_ids(lines):
+        source.on_notice(f"{source.name}: the first word of each line is its id")
+        return replace(source, reading=reading)
+    if source.reading.guess == "refuse":
+        reason = "the first words of its lines do not look like ids"
+        step = f"give id for `id` if they are{number_them(source.reading)}"
+        raise source.error(reason, step)
+    source.on_notice(
+        f"{source.name}: the first words of its lines do not look like ids,"
+        " so the lines are numbered from 1"
+    )
+    return replace(source, reading=replace(reading, id=ROW))
 
 
 def lines_have_ids(lines: Iterable[str]) -> bool:
@@ -108,75 +182,65 @@ def lines_have_ids(lines: Iterable[str]) -> bool:
     return has_tabs or all(any(map(str.isdigit, word)) for word in words)
 
 
-def _line_by_line(
-    where: str, numbered: Iterable[tuple[int, bytes | None]], reading: Reading
-) -> Iterator[Record]:
-    for number, raw in numbered:
-        try:
-            parts = id_and_text(decode(raw, reading), reading)
-        except Unusable as problem:
-            yield unusable(f"{where}{number}", problem)
-            continue
-        if parts:
-            text = parts[1] if len(parts) == 2 else ""
-            made = record(f"{where}{number}", parts[0], text, reading=reading)
-            if type(made) is RecordError:
-                made.record = as_text(raw)
-            yield made
+def open_tsv(source: Opened) -> SourceTable:
+    """Open tab-separated values with a header, quoted as spreadsheets do, or not at all."""
+    return replace(open_csv(source, "\t"), format="tsv")
 
 
-def written_lines(source: Opened, reading: Reading) -> Iterator[bytes]:
-    """The lines that `read_lines` turns into records, as they are written."""
-    for raw in lines(source, reading.max_doc_bytes + 1024):
-        try:
-            is_blank = not decode(raw, reading).strip()
-        except Unusable:
-            is_blank = False
-        if not is_blank:
-            yield raw or b""
-
-
-def read_csv(source: Opened, reading: Reading) -> Iterator[Piece]:
-    """Read comma-separated values with a header. A quoted field may hold commas and newlines."""
-    return _table(source, reading, ",")
-
-
-def read_tsv(source: Opened, reading: Reading) -> Iterator[Piece]:
-    """Tab-separated values with a header, quoted as spreadsheets do, or not at all."""
-    return _table(source, reading, "\t")
-
-
-def _table(source: Opened, reading: Reading, usual: str) -> Iterator[Piece]:
-    feed, delimiter = _open_table(source, reading, usual)
-    header, size = _row(feed, 0, delimiter, reading) if feed.has(0) else ([], 0)
-    if isinstance(header, Unusable):
-        step = step_for([str(header)], "check `encoding` and `source_format`")
-        raise source.error(f"its header cannot be read: {header}", step)
-    feed.drop(size)
-    asked = columns(source, header, reading)
-    where = f"{source.name}, line "
-    for begins, rows, _ in _batches(feed, reading, delimiter):
-        numbers = [feed.number + at for at in begins]
-        if len(rows) > 1 and reading.is_in_runs and set(map(len, rows)) == {len(header)}:
-            ids = [] if asked.id is None else [row[asked.id] for row in rows]
-            texts = [row[asked.text[0]] for row in rows]
-            if found := run(where, numbers, ids, texts, reading=reading):
-                yield found
-                continue
-        for number, row in zip(numbers, rows, strict=True):
-            yield _of_row(f"{where}{number}", row, asked, reading, delimiter)
-
-
-def _open_table(source: Opened, reading: Reading, usual: str) -> tuple[_Feed, str]:
-    """The lines of a table from its header on, and what separates its columns."""
+def open_csv(source: Opened, usual: str = ",") -> SourceTable:
+    """Open comma-separated values with a header. A quoted field may hold commas and newlines."""
     # The limit of a field is one for the whole process: only ever raised, so that no other reader
     # fails.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
+    reading = source.reading
     feed = _Feed(lists_of_lines(source, reading.max_doc_bytes + 64 * 1024))
     while feed.has(0) and feed.held[0] in BLANK:
         feed.drop(1)
     first = feed.held[0] if feed.has(0) else None
-    return feed, choose_delimiter(source, first, reading, usual)
+    delimiter = choose_delimiter(source, first, reading, usual)
+    header, size = _row(feed, 0, delimiter, reading) if first is not None or feed.held else ([], 0)
+    if isinstance(header, Unusable):
+        step = step_for([str(header)], "check `encoding` and `source_format`")
+        raise source.error(f"its header cannot be read: {header}", step)
+    names, head = header, _join(feed.held[:size]) or b""
+    feed.drop(size)
+    reading = choose_id(source, names, reading)
+    where = f"{source.name}, line "
+
+    def documents() -> Iterator[Piece]:
+        asked = columns(source, names, reading)
+        for block in _blocks(feed, reading, delimiter):
+            rows = block.rows
+            if len(rows) > 1 and reading.is_in_runs and set(map(len, rows)) == {len(names)}:
+                ids = [] if asked.id is None else [row[asked.id] for row in rows]
+                texts = [row[asked.text[0]] for row in rows]
+                if piece := run(where, block.numbers, ids, texts, reading=reading):
+                    yield piece
+                    continue
+            for number, row in zip(block.numbers, rows, strict=True):
+                yield _of_row(f"{where}{number}", row, asked, reading, delimiter)
+
+    def parse(raw: bytes) -> list[str]:
+        lines = _Feed([raw.split(b"\n")])
+        row = _row(lines, 0, delimiter, reading)[0] if lines.has(0) else []
+        if isinstance(row, Unusable):
+            raise row
+        return row
+
+    return SourceTable(
+        format="csv",
+        reading=reading,
+        documents=documents,
+        records=chain.from_iterable(
+            zip(block.numbers, block.raws(), strict=True)
+            for block in _blocks(feed, reading, delimiter)
+        ),
+        parse=parse,
+        raw=bytes,
+        head=(codecs.BOM_UTF8 if has_mark(source) else b"") + head,
+        delimiter=delimiter,
+        names=names,
+    )
 
 
 class _Feed:
@@ -188,7 +252,7 @@ class _Feed:
         self.number = 1
 
     def has(self, at: int) -> bool:
-        """Tell whether there is a line `at`, counted from the first that is held."""
+        """Tell whether line `at` can be read, counted from the first that is held."""
         while at >= len(self.held) and (more := next(self._lists, None)):
             self.held += more
         return at < len(self.held)
@@ -199,27 +263,42 @@ class _Feed:
         self.number += count
 
 
-def _batches(
-    feed: _Feed, reading: Reading, delimiter: str, *, splits: bool = True
-) -> Iterator[tuple[Sequence[int], Sequence[Any], int]]:
-    """Read rows, as many as are at hand, or one if any of these is odd.
+class _Block(NamedTuple):
+    """Rows, and the lines that they are written in: row n begins in line `begins[n]` of them."""
 
-    They come with the held lines where they begin, and where the last one ends. Unless it `splits`,
-    rows are not taken apart where each is a line.
-    """
+    number: int  # of the first line
+    lines: Sequence[bytes | None]
+    begins: Sequence[int]
+    rows: Sequence[Any]
+
+    @property
+    def numbers(self) -> list[int]:
+        """The number of the line in which each row begins."""
+        return [self.number + at for at in self.begins]
+
+    def raws(self) -> Iterator[bytes]:
+        """Yield each row as it is written, empty if it is too long, without blank lines behind."""
+        for begin, end in pairwise([*self.begins, len(self.lines)]):
+            while self.lines[end - 1] in BLANK and end > begin + 1:
+                end -= 1
+            yield _join(self.lines[begin:end]) or b""
+
+
+def _blocks(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[_Block]:
+    """Read rows, as many as are at hand, or one if any of these is odd."""
     while feed.has(0):
         end, count = len(feed.held), _in_whole_rows(feed.held)
-        rows, begins = _split(_texts(feed.held[:count]), delimiter, splits=splits)
+        begins, rows = _split(_texts(feed.held[:count]), delimiter)
         at = 0
         if rows:
-            yield begins, rows, count
+            yield _Block(feed.number, feed.held[:count], begins, rows)
             at = end = count
         # What a stray quote would swallow is looked at again, line by line.
         while at < end:
-            begin, size = at, 1
+            size = 1
             if feed.held[at] not in BLANK:
                 row, size = _row(feed, at, delimiter, reading)
-                yield [begin], [row], begin + size
+                yield _Block(feed.number + at, feed.held[at : at + size], [0], [row])
             at += size
         feed.drop(at)
 
@@ -230,17 +309,13 @@ def _in_whole_rows(lines: Sequence[bytes | None]) -> int:
     return next((at for at in range(len(counts), 0, -1) if counts[at - 1] % 2 == 0), 0)
 
 
-def _split(
-    texts: Sequence[str], delimiter: str, *, splits: bool
-) -> tuple[Sequence[Any], Sequence[int]]:
+def _split(texts: Sequence[str], delimiter: str) -> tuple[list[int], list[list[str]]]:
     """Split lines into rows, with the places where these begin, or none if one is odd."""
-    begins = [at for at, text in enumerate(texts) if text not in ("", "\r")]
-    if not splits and all(map(_row_pattern(delimiter).fullmatch, texts)):
-        return begins, begins
     if not any('"' in text for text in texts):
-        return [texts[at].rstrip("\r").split(delimiter) for at in begins], begins
-    if delimiter == "\t":  # in which a quote may be one
-        return [], ()
+        begins = [at for at, text in enumerate(texts) if text not in ("", "\r")]
+        return begins, [texts[at].rstrip("\r").split(delimiter) for at in begins]
+    if delimiter == "\t":  # in which a quote may be no more than one
+        return [], []
     rows, begins, line = [], [], 0
     reader = csv.reader((f"{text}\n" for text in texts), delimiter=delimiter, strict=True)
     try:
@@ -250,21 +325,12 @@ def _split(
                 begins.append(line)
             line = reader.line_num
     except csv.Error:
-        return [], ()
-    return rows, begins
-
-
-@cache
-def _row_pattern(delimiter: str) -> re.Pattern[str]:
-    """A line that is a whole row, in which each quote is where it belongs."""
-    # No possessive quantifiers: Python before 3.11.5 gets some of them wrong.
-    other = rf"[^\r{re.escape(delimiter)}]"
-    field = rf'(?:"[^"]*(?:""[^"]*)*"|(?!"){other}+)?'
-    return re.compile(rf"{field}(?:{re.escape(delimiter)}{field})*\r?")
+        return [], []
+    return begins, rows
 
 
 def _row(feed: _Feed, at: int, delimiter: str, reading: Reading) -> tuple[Row, int]:
-    """Read the row that begins at a line, or why it cannot be read; and how many lines it has."""
+    """Read the row that begins at a line, or why it cannot be read; and count its lines."""
     first, row, size = feed.held[at], None, 1
     try:
         if first is not None and b'"' in first:
@@ -289,12 +355,12 @@ def _quoted_row(
         reason = str(error) if is_long else f"malformed quoting ({error})"
         raise Unusable(reason, feed.held[at]) from error
     size = reader.line_num
-    are_several = delimiter == "\t" and size > 1 and "\t" in "".join(row)  # that look like one
+    are_several = delimiter == "\t" and size > 1 and "\t" in "".join(row)  # that look like one row
     return (None, 1) if are_several else (row, size)
 
 
 def _continue_row(feed: _Feed, at: int, reading: Reading) -> Iterator[str]:
-    """The lines of a quoted row, as many as the csv module asks for."""
+    """Yield the lines of a quoted row, as many as the csv module asks for."""
     on_invalid = "replace" if reading.lossy else "surrogateescape"
     size = 0
     while feed.has(at):
@@ -309,7 +375,7 @@ def _continue_row(feed: _Feed, at: int, reading: Reading) -> Iterator[str]:
 
 
 def _join(lines: Sequence[bytes | None]) -> bytes | None:
-    """The lines of a row as they are written, or None if one was too long to be held."""
+    """Join the lines of a row as they are written, or None if one was too long to be held."""
     held = [line for line in lines if line is not None]
     return b"\n".join(held) if len(held) == len(lines) else None
 
@@ -330,36 +396,6 @@ def _of_row(position: str, row: Row, asked: Columns, reading: Reading, delimiter
     return RecordError(position, reason, record=as_text(line.getvalue().removesuffix("\n")))
 
 
-def written_rows(source: Opened, reading: Reading, usual: str) -> tuple[str, Iterator[bytes]]:
-    """Find what separates the columns, and the rows as they are written, header first.
-
-    A row that cannot be read is given as well, empty if it is too long to be held.
-    """
-    feed, delimiter = _open_table(source, reading, usual)
-    return delimiter, _as_written(feed, reading, delimiter)
-
-
-def fields_of(row: bytes, reading: Reading, delimiter: str) -> list[str]:
-    """The fields of a row as it is written."""
-    feed = _Feed([row.split(b"\n")])
-    found, _ = _row(feed, 0, delimiter, reading) if feed.has(0) else ([], 0)
-    if isinstance(found, Unusable):
-        raise found
-    return found
-
-
-def _as_written(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[bytes]:
-    """Give each row with its lines, without blank lines between rows."""
-    for begins, rows, last in _batches(feed, reading, delimiter, splits=False):
-        if len(rows) == last:  # each is a line
-            yield from (line or b"" for line in feed.held[:last])
-            continue
-        for begin, end in pairwise([*begins, last]):
-            while feed.held[end - 1] in BLANK and end > begin + 1:
-                end -= 1
-            yield _join(feed.held[begin:end]) or b""
-
-
 def choose_delimiter(source: Opened, first: bytes | None, reading: Reading, usual: str) -> str:
     """Choose what separates the columns: the usual, unless only another one makes them fit."""
     if reading.delimiter:
@@ -371,30 +407,18 @@ def choose_delimiter(source: Opened, first: bytes | None, reading: Reading, usua
     if are_there(names, reading) or len(fitting or others) != 1:
         return usual
     if fitting:
-        line = (
-            f"{source.name}: its columns are separated by {fitting[0]!r}, and it is read that way"
-        )
-        source.on_notice(line)
+        line = f"its columns are separated by {fitting[0]!r}, and it is read that way"
+        source.on_notice(f"{source.name}: {line}")
         return fitting[0]
     return others[0] if len(names) == 1 else usual  # the error then shows the columns
 
 
 def fields(line: str, delimiter: str) -> list[str]:
-    """The fields of one line of a table."""
+    """Split one line of a table."""
     try:
         return next(csv.reader([line], delimiter=delimiter), [])
     except csv.Error:
         return line.split(delimiter)
-
-
-def first_fields(source: Opened, head: bytes, format: str) -> list[str]:
-    """The names of the columns of a table that begins so, or none if they take several lines."""
-    first = next(iter(_first_lines(head)), "")
-    if first.count('"') % 2:
-        return []
-    usual = "\t" if format == "tsv" else ","
-    quiet = replace(source, on_notice=ignore)
-    return fields(first, choose_delimiter(quiet, first.encode(), source.reading, usual))
 
 
 def are_enough(head: bytes) -> bool:
@@ -405,53 +429,41 @@ def are_enough(head: bytes) -> bool:
     return bool(lines) and (_is_json(head) or _is_plain(lines[0]))
 
 
-def recognize_format(source: Opened, head: bytes, reading: Reading) -> tuple[str, Reading]:
-    """The format of a source that begins with `head`, and how to read it.
+def recognize(source: Opened) -> tuple[Opened, str]:
+    """Recognize the format of standard input by its first lines, which a notice tells.
 
-    Raises SourceError if it looks like a table without the columns that are asked for.
+    Raises SourceError if it looks like a table without the columns that are needed.
     """
-    lines = _first_lines(head) or [""]
-    if _is_json(head):
-        return "json", reading
-    if reading.delimiter:
-        return "csv", reading
+    head, source = begun(source, are_enough)
+    reading, lines = source.reading, _first_lines(head) or [""]
     fitting = [each for each in DELIMITERS if are_there(fields(lines[0], each), reading)]
-    if len(fitting) == 1:
+    if _is_json(head):
+        format = "json"
+    elif reading.delimiter:
+        return source, "csv"
+    elif len(fitting) == 1:
         format = "tsv" if fitting[0] == "\t" else "csv"
-        return format, replace(reading, delimiter=fitting[0])
-    likely = [each for each in DELIMITERS if _is_table(lines, each)]
+        source = replace(source, reading=replace(reading, delimiter=fitting[0]))
+    else:
+        _refuse_table(source, lines)
+        return source, "lines"
+    if reading.delimiter is None:
+        name = format.upper()
+        source.on_notice(f"{source.name} looks like {name} and is read as such")
+    return source, format
+
+
+def _refuse_table(source: Opened, lines: Sequence[str]) -> None:
+    """Raise SourceError if lines look like a table: its columns are not those that are needed."""
+    reading = source.reading
+    likely = next((each for each in DELIMITERS if _is_table(lines, each)), None)
     if likely:
-        names = shown(fields(lines[0], likely[0]))
         raise source.error(
-            f"looks like a table with the columns {names}, without {reading.id!r} or "
-            f"{' or '.join(map(repr, reading.text))}",
+            f"looks like a table with the columns {shown(fields(lines[0], likely))}, without "
+            f"{reading.id!r} or {' or '.join(map(repr, reading.text))}",
             "name the right ones by `id` and `text`; if it holds lines of an id and a text, "
             "give `source_format` as lines",
         )
-    return "lines", reading
-
-
-def with_ids_of_lines(source: Opened) -> Opened:
-    """The source, whose lines are numbered if they do not begin with ids, as a notice says.
-
-    Raises SourceError if they have to.
-    """
-    head, source = begun(source, are_enough)
-    whole = head[: head.rfind(b"\n") + 1] or head
-    lines = whole.decode("utf-8", "replace").split("\n")[:MOST_OF_LINES]
-    reading = replace(source.reading, guess="none")
-    if lines_have_ids(lines):
-        source.on_notice(f"{source.name}: the first word of each line is its id")
-        return replace(source, reading=reading)
-    if source.reading.guess == "refuse":
-        reason = "the first words of its lines do not look like ids"
-        step = f"give id for `id` if they are{number_them(source.reading)}"
-        raise source.error(reason, step)
-    source.on_notice(
-        f"{source.name}: the first words of its lines do not look like ids,"
-        " so the lines are numbered from 1"
-    )
-    return replace(source, reading=replace(reading, id=ROW))
 
 
 def _first_lines(head: bytes) -> list[str]:

@@ -6,14 +6,14 @@ defusedxml, which it uses, refuses definitions of entities.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, BinaryIO, Final
 
 from neardup_solr.errors import RecordError
 from neardup_solr.sources.arrow import first_line
 from neardup_solr.sources.lines import NEEDS_FORMATS
-from neardup_solr.sources.record import Opened, Reading, Record, columns
+from neardup_solr.sources.record import Opened, Record, SourceTable, choose_id, columns
 from neardup_solr.sources.values import from_row
 
 STREAMED: Final = ("xl/worksheets/", "xl/sharedStrings")  # read piece by piece
@@ -24,17 +24,58 @@ MOST_GROWTH: Final = 200  # times; sheets grow 10 to 40 times
 MOST_ROWS, MOST_COLUMNS = 2**20, 2**14
 
 
-def read_xlsx(source: Opened, reading: Reading) -> Iterator[Record]:
-    """Read the rows of the first sheet below its header. Blank ones are skipped."""
-    with _open(source) as book:
-        yield from _records(source, book, reading)
+def open_xlsx(source: Opened) -> SourceTable:
+    """Open the first sheet: a header, then rows. Blank ones are skipped."""
+    rows = _rows(source)
+    try:
+        _, header = next(rows, (0, []))
+    except RecordError as error:
+        raise source.error(error.reason, "save it anew") from error
+    reading = choose_id(source, header, source.reading)
+
+    def documents() -> Iterator[Record]:
+        asked = columns(source, header, reading)
+        for number, row in rows:
+            for at in asked.text:  # an empty cell is an empty text, as in CSV
+                row[at] = "" if row[at] is None else row[at]
+            yield from_row(f"{source.name}, row {number}", row, asked, reading)
+
+    return SourceTable(
+        format="xlsx",
+        reading=reading,
+        documents=documents,
+        records=rows,
+        parse=list,
+        names=[str(name) for name in header],
+    )
 
 
-def written_rows(source: Opened) -> Iterator[Sequence[Any] | None]:
-    """Read the cells of rows that `read_xlsx` makes records of, header first, None for damage."""
+def _rows(source: Opened) -> Iterator[tuple[int, list[Any]]]:
+    """Read the rows, header first, with their numbers. Raises RecordError at damage."""
     with _open(source) as book:
-        for _, row in _rows(source, book):
-            yield None if isinstance(row, RecordError) else row
+        if not book.worksheets:
+            raise source.error("has no sheet with cells", "check the file")
+        sheet = book.worksheets[0]
+        if len(book.worksheets) > 1:
+            sheets = f"{len(book.worksheets)} sheets, {sheet.title!r}, is read"
+            source.on_notice(f"{source.name}: only the first of its {sheets}")
+        sheet.reset_dimensions()  # what the file says of its size is often wrong
+        number = 0
+        try:
+            number, header = next(_rows_with_cells(sheet, 1, MOST_COLUMNS), (0, ()))
+            width = max((at for at, value in enumerate(header, 1) if value is not None), default=0)
+            if width:
+                yield number, list(header[:width])
+                for at, row in _rows_with_cells(sheet, number + 1, width):
+                    number = at
+                    # Cells at the end of a row that were never filled are missing.
+                    yield number, [*row, *[None] * (width - len(row))]
+        except damage() as error:
+            reason = f"the file is damaged from here on ({first_line(error)})"
+            raise RecordError(f"{source.name}, after row {number}", reason) from error
+        if number == MOST_ROWS:
+            full = f"its sheet is full, with {MOST_ROWS:,} rows: what did not fit is not there"
+            source.on_notice(f"{source.name}: {full}")
 
 
 @contextmanager
@@ -53,11 +94,11 @@ def _open(source: Opened) -> Iterator[Any]:
             file = stack.enter_context(open(source.path, "rb"))
             _check_parts(source, file)
             book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+        except OSError as error:
+            raise source.error(f"cannot be read ({error})", "check its permissions") from error
         except damage() as error:
             reason = f"is not a whole Excel file ({first_line(error)})"
             raise source.error(reason, "save it as .xlsx") from error
-        except OSError as error:
-            raise source.error(f"cannot be read ({error})", "check its permissions") from error
         yield book
 
 
@@ -72,56 +113,6 @@ def _check_parts(source: Opened, file: BinaryIO) -> None:
             if part.file_size > MOST_WHOLE and (grows or not is_streamed):
                 reason = f"its part {part.filename!r} is {part.file_size:,} bytes, as bombs have"
                 raise source.error(reason, "save it anew, or as CSV")
-
-
-def _records(source: Opened, book: Any, reading: Reading) -> Iterator[Record]:
-    rows = _rows(source, book)
-    header = next(rows, (0, ()))[1]
-    if isinstance(header, RecordError):
-        raise source.error(header.reason, "save it anew")
-    asked = columns(source, header, reading)
-    width, where = len(header), f"{source.name}, row "
-    for number, row in rows:
-        if isinstance(row, RecordError):
-            yield row
-        else:
-            # Cells at the end of a row that were never filled are missing.
-            padded = [*row, *[None] * (width - len(row))]
-            for at in asked.text:  # an empty cell is an empty text, as in CSV
-                padded[at] = "" if padded[at] is None else padded[at]
-            yield from_row(f"{where}{number}", padded, asked, reading)
-
-
-def _rows(source: Opened, book: Any) -> Iterator[tuple[int, Any]]:
-    """The rows as far as they can be read, then the error that says why not all."""
-    if not book.worksheets:
-        raise source.error("has no sheet with cells", "check the file")
-    sheet = book.worksheets[0]
-    if len(book.worksheets) > 1:
-        sheets = f"{len(book.worksheets)} sheets, {sheet.title!r}, is read"
-        source.on_notice(f"{source.name}: only the first of its {sheets}")
-    sheet.reset_dimensions()  # what the file says of its size is often wrong
-    number = 0
-    try:
-        number, header = next(_rows_with_cells(sheet, 1, MOST_COLUMNS), (0, ()))
-        width = max((at for at, value in enumerate(header, 1) if value is not None), default=0)
-        if width:
-            yield number, header[:width]
-            for at, row in _rows_with_cells(sheet, number + 1, width):
-                number = at
-                yield number, row
-        if number == MOST_ROWS:
-            full = f"its sheet is full, with {MOST_ROWS:,} rows: what did not fit is not there"
-            source.on_notice(f"{source.name}: {full}")
-    except damage() as error:
-        yield number, _damage_error(source, number, error)
-    except OSError as error:  # of a part that is compressed by bzip2
-        yield number, _damage_error(source, number, error)
-
-
-def _damage_error(source: Opened, number: int, error: Exception) -> RecordError:
-    reason = f"the file is damaged from here on ({first_line(error)})"
-    return RecordError(f"{source.name}, after row {number}", reason)
 
 
 def _rows_with_cells(sheet: Any, first: int, width: int) -> Iterator[tuple[int, Any]]:
@@ -147,5 +138,5 @@ def damage() -> tuple[type[Exception], ...]:
 
     return (
         BadZipFile, zlib.error, KeyError, ValueError, TypeError, AttributeError, SyntaxError,
-        EOFError, NotImplementedError, IndexError, RuntimeError, OverflowError, LZMAError,
+        EOFError, NotImplementedError, IndexError, RuntimeError, OverflowError, LZMAError, OSError,
     )  # fmt: skip

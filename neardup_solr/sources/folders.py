@@ -16,9 +16,12 @@ from typing import Final, TypeAlias
 from neardup_solr.errors import ArgumentError, RecordError, SourceError, counted
 from neardup_solr.sources.lines import DECOMPRESSORS, blocks
 from neardup_solr.sources.record import (
+    ID,
+    TEXT,
     Opened,
     Reading,
     Record,
+    SourceTable,
     Unusable,
     decode,
     record,
@@ -42,7 +45,6 @@ PARTS: Final = "parts"  # the format of parts that are not alike
 WITHOUT_COLUMNS: Final = ("lines", "folder")
 
 Named: TypeAlias = str | os.PathLike[str]
-ID, TEXT = "id", "text"  # what the columns are called in a format without names
 
 
 def paths_of(source: object) -> list[Named] | None:
@@ -203,8 +205,20 @@ def size(path: Path) -> int:
         return 0
 
 
-def read_folder(source: Opened, reading: Reading) -> Iterator[Record]:
-    """The text files of a folder and its folders: the id is the path within it, with "/"."""
+def open_folder(source: Opened) -> SourceTable:
+    """Open the text files of a folder and its folders: the id is the path within it, with "/"."""
+    records = _read_folder(source, source.reading)
+    return SourceTable(
+        format="folder",
+        reading=source.reading,
+        documents=lambda: records,
+        records=enumerate(records, 1),
+        parse=lambda record: [record.id, getattr(record, "text", None)],
+        names=(ID, TEXT),
+    )
+
+
+def _read_folder(source: Opened, reading: Reading) -> Iterator[Record]:
     if source.path is None:
         raise source.error("is not a folder", "name the folder")
     read, path = 0, None

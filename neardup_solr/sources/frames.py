@@ -15,7 +15,7 @@ from neardup_solr.arguments import describe
 from neardup_solr.errors import ArgumentError, RecordError, counted
 from neardup_solr.records import Document, find_problem
 from neardup_solr.sources.arrow import first_line, read_arrow
-from neardup_solr.sources.json import FIRST_OBJECTS, Found, from_objects
+from neardup_solr.sources.json import FIRST_OBJECTS, Object, from_objects
 from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.record import (
     NUMBERED,
@@ -372,7 +372,7 @@ def _read_mappings(records: Iterable[tuple[str, Any]], source: Opened) -> Iterat
 _READERS: Final = {DOCUMENT: _read_documents, PAIR: _read_pairs, MAPPING: _read_mappings}
 
 
-def _of_mapping(position: str, found: Any, reading: Reading) -> Found:
+def _of_mapping(position: str, found: Any, reading: Reading) -> Object:
     """A mapping with the values of the columns that are asked for, as Python has them."""
     if isinstance(found, RecordError):
         return position, found, b""

@@ -7,25 +7,32 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Any, Final, TypeAlias
 
-import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import NOTHING
-from neardup_solr.sources import lines
-from neardup_solr.sources.lines import begun, blocks
+from neardup_solr.sources.csv import are_enough
+from neardup_solr.sources.lines import (
+    begun,
+    blocks,
+    lists_of_lines,
+    most_passed_over,
+    without_end,
+)
 from neardup_solr.sources.record import (
     NUMBERED,
     Opened,
     Piece,
     Reading,
     Record,
+    SourceTable,
     Unusable,
     as_text,
+    choose_id,
     decode,
     key,
     record,
@@ -34,51 +41,89 @@ from neardup_solr.sources.record import (
     unusable,
 )
 from neardup_solr.sources.values import as_columns
-from neardup_solr.text.packed import SPARE, Packed, pack
+from neardup_solr.text.packed import Packed, pack
 
-# Its position, the object or what is wrong with it, and how it is written if that is known.
-Found: TypeAlias = tuple[str, object, bytes | str]
-Numbered: TypeAlias = tuple[int, bytes | None]
-
+# Its position, the object or what is wrong with it, and how it is written if that is at hand.
+Object: TypeAlias = tuple[str, object, bytes | str]
 
 _HEAD: Final = 2**16
 FIRST_OBJECTS: Final = 100  # that are looked at for their names
-LARGE: Final = 2**22  # bytes of a source, from which compiled code is worth loading
 
 
-def read_json(source: Opened, reading: Reading) -> Iterator[Piece]:
-    """Read an object a line, or one array of objects. Blank lines are passed over."""
-    source, is_array = _begun(source)  # not before a record is asked for: a pipe is read once
-    if is_array:
-        yield from from_objects(source, _of_array(source, reading), reading)
-    elif reading.is_in_runs:
-        yield from _runs(source, reading)
-    else:
-        numbered = enumerate(lines.lines(source, _room(reading.max_doc_bytes)), 1)
-        yield from from_objects(source, _of_lines(source, numbered, reading), reading)
+def open_json(source: Opened) -> SourceTable:
+    """Open an object a line, or one array of objects. Blank lines are passed over."""
+    if source.reading.guess == "number" and source.reading.has_ids:
+        names, source = first_names(source)
+        source = replace(source, reading=choose_id(source, names, source.reading))
+    source, is_array = _begun(source)
+    reading, room = source.reading, _room(source.reading.max_doc_bytes)
+    where = f"{source.name}, {'record' if is_array else 'line'} "
+    lists: Iterator[Sequence[bytes | None]] = (
+        ([raw] for raw in _elements(source, room)) if is_array else lists_of_lines(source, room)
+    )
+
+    def numbered(first: int, raws: Iterable[bytes | None]) -> Iterator[tuple[int, bytes | None]]:
+        for number, raw in enumerate(raws, first):
+            if is_array or raw is None or raw.strip():
+                yield number, raw
+
+    def make(first: int, raws: Iterable[bytes | None]) -> Iterator[Record]:
+        objects = (_load(f"{where}{at}", raw, reading) for at, raw in numbered(first, raws))
+        return from_objects(source, objects, reading)
+
+    def documents() -> Iterator[Piece]:
+        if not reading.is_in_runs:  # a notice tells of columns that no object has
+            yield from make(1, chain.from_iterable(lists))
+            return
+        first = 1
+        for raws in lists:
+            numbers = range(first, first + len(raws))
+            first += len(raws)
+            objects = _read_objects(raws, reading)
+            if objects and (piece := run(where, numbers, *objects, reading=reading)):
+                yield piece
+            else:
+                yield from make(numbers[0], raws)
+
+    def parse(raw: bytes) -> dict[str, Any]:
+        made = json.loads(raw.decode("utf-8", reading.on_invalid), object_pairs_hook=_distinct)
+        if not isinstance(made, dict):
+            raise ValueError("not a JSON object")
+        return made
+
+    return SourceTable(
+        format="jsonl",
+        reading=reading,
+        documents=documents,
+        records=((at, raw or b"") for at, raw in numbered(1, chain.from_iterable(lists))),
+        parse=parse,
+        raw=_on_one_line,
+    )
 
 
-def first_names(head: bytes) -> list[str]:
-    """The names that the first objects of JSON have, as far as `head` holds them whole."""
-    opened = Opened(given="", name="", path=None, reading=Reading(), begun=iter([head]))
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its keys, or raise ValueError if one appears twice."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a key appears twice")
+    return made
+
+
+def _on_one_line(raw: bytes) -> bytes:
+    """Spell an object of JSON without line breaks, which only ever stand between its parts."""
+    return raw.strip().replace(b"\n", b" ") if b"\n" in raw else raw
+
+
+def first_names(source: Opened) -> tuple[list[str], Opened]:
+    """List the names of the first objects, and return the source to read from its start."""
+    head, source = begun(source, are_enough)
     names: dict[str, None] = {}
     with suppress(RecordError, SourceError):
-        for raw in islice(written_objects(opened, opened.reading), FIRST_OBJECTS):
+        table = open_json(replace(source, begun=iter([head]), reading=Reading()))
+        for _, raw in islice(table.records, FIRST_OBJECTS):
             with suppress(ValueError, TypeError):
                 names.update(dict.fromkeys(dict(orjson.loads(raw))))
-    return list(names)
-
-
-def written_objects(source: Opened, reading: Reading) -> Iterator[bytes]:
-    """Read the objects that `read_json` makes records of, as they are written."""
-    source, is_array = _begun(source)
-    if is_array:
-        return (raw or b"" for raw in _elements(source, reading.max_doc_bytes))
-    return (
-        raw or b""
-        for raw in lines.lines(source, _room(reading.max_doc_bytes))
-        if raw is None or raw.strip()
-    )
+    return list(names), source
 
 
 def _begun(source: Opened) -> tuple[Opened, bool]:
@@ -91,7 +136,7 @@ def _begun(source: Opened) -> tuple[Opened, bool]:
     return source, first.startswith(b"[")
 
 
-def from_objects(source: Opened, objects: Iterable[Found], reading: Reading) -> Iterator[Record]:
+def from_objects(source: Opened, objects: Iterable[Object], reading: Reading) -> Iterator[Record]:
     """Make documents of objects, with a notice at the end on columns that none of them has."""
     several = len(reading.text) > 1
     id_name, text_name = reading.id, reading.text[0]
@@ -172,43 +217,13 @@ def _room(limit: int) -> int:
     return 2 * limit + 64 * 1024
 
 
-def _runs(source: Opened, reading: Reading) -> Iterator[Piece]:
-    """Read as many lines at once as there are, or line by line if one of them is odd."""
-    limit, where = _room(reading.max_doc_bytes), f"{source.name}, line "
-    number = 1
-    for begin, content in lines.blocks_of_lines(source, limit):
-        sizes = _measure_lines(content or b"")
-        numbers = range(number, number + len(sizes))
-        number += len(sizes)
-        if content and sizes.max() <= limit:
-            objects = _read_objects(content, reading, is_large=begin >= LARGE)
-            found = objects and run(where, numbers, *objects, reading=reading)
-            if found:
-                yield found
-                continue
-        numbered = zip(numbers, lines.split(content, limit), strict=True)
-        yield from from_objects(source, _of_lines(source, numbered, reading), reading)
-
-
-def _measure_lines(content: bytes) -> NDArray[np.int64]:
-    """Measure the bytes of each line without its newline."""
-    ends = np.flatnonzero(np.frombuffer(content, np.uint8) == _NEWLINE)
-    if not content.endswith(b"\n"):
-        ends = np.append(ends, len(content))
-    return np.diff(ends, prepend=-1) - 1
-
-
 def _read_objects(
-    content: bytes, reading: Reading, is_large: bool
+    raws: Sequence[bytes | None], reading: Reading
 ) -> tuple[Sequence[Any], Packed] | None:
-    """Read ids and texts of objects in lines, or None if there is anything more to say of one.
-
-    Compiled code does so if the objects are plain. It takes some time to load, so only what is
-    large is given to it.
-    """
-    if is_large and (scanned := _scan(content, reading)):
-        return scanned
-    written = content.removesuffix(b"\n").split(b"\n")
+    """Read ids and texts of objects, or None if there is anything more to say of one."""
+    written = [raw for raw in raws if raw is not None]
+    if len(written) < len(raws):
+        return None
     try:
         objects = list(map(orjson.loads, written))
         ids = [each[reading.id] for each in objects] if reading.has_ids else []
@@ -221,47 +236,7 @@ def _read_objects(
     return ids, pack(texts)
 
 
-def _scan(content: bytes, reading: Reading) -> tuple[list[str], Packed] | None:
-    """Read ids and texts of plain objects, or None if one is not plain."""
-    from neardup_solr.kernel.json_lines import scan_objects
-
-    if not reading.has_ids or not _is_utf8(content):
-        return None
-    block = np.frombuffer(content if content.endswith(b"\n") else content + b"\n", np.uint8)
-    texts, names = np.empty(len(block) + SPARE, np.uint8), np.empty(len(block), np.uint8)
-    bounds = np.empty(1 + np.count_nonzero(block == _NEWLINE), np.uint64)
-    keys = (np.frombuffer(name.encode(), np.uint8) for name in (reading.id, reading.text[0]))
-    size = scan_objects(block, *keys, texts, bounds, names)
-    if size < 0:
-        return None
-    ids = names[:size].tobytes().decode().split("\n")[:-1]
-    end = int(bounds[-1]) + SPARE
-    if 2 * end < len(texts):  # what else the objects have need not be held
-        texts = texts[:end].copy()
-    return ids, Packed(texts, bounds)
-
-
-def _is_utf8(content: bytes) -> bool:
-    try:
-        return content.isascii() or bool(content.decode())
-    except UnicodeDecodeError:
-        return False
-
-
-def _of_lines(source: Opened, numbered: Iterable[Numbered], reading: Reading) -> Iterator[Found]:
-    where = f"{source.name}, line "
-    for number, raw in numbered:
-        if raw is None or raw.strip():
-            yield _load(f"{where}{number}", raw, reading)
-
-
-def _of_array(source: Opened, reading: Reading) -> Iterator[Found]:
-    where = f"{source.name}, record "
-    for number, raw in enumerate(_elements(source, reading.max_doc_bytes), 1):
-        yield _load(f"{where}{number}", raw, reading)
-
-
-def _load(position: str, raw: bytes | None, reading: Reading) -> Found:
+def _load(position: str, raw: bytes | None, reading: Reading) -> Object:
     """Parse an element, or make the error that says what is wrong with it.
 
     Invalid UTF-8 is told from malformed JSON, or read anyway if lossy.
@@ -310,20 +285,19 @@ def _repetition(raw: bytes) -> str:
     return f"malformed JSON: the key {twice[0]!r} appears twice"
 
 
-_NEWLINE, _QUOTE, _COMMA = b'\n",'
+_QUOTE, _COMMA = b'",'
 # A string is one token, which may go on in the next block; then its closing quote is missing.
 _STRING_END: Final = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
 _TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*("?)|[\[\]{},]', re.DOTALL)
 
 
-def _elements(source: Opened, limit: int) -> Iterator[bytes | None]:
+def _elements(source: Opened, room: int) -> Iterator[bytes | None]:
     """Split a JSON array into its elements as they are written, in bounded memory.
 
-    None stands for one that takes more room than a text of `limit` bytes may need. Raises
-    RecordError if the array does not end, or if something follows it.
+    None stands for one of more than `room` bytes. Raises RecordError if the array does not end, or
+    if something follows it.
     """
-    room = _room(limit)
-    most, passed = lines.most_passed_over(source, room), 0
+    most, passed = most_passed_over(source, room), 0
     held, depth = bytearray(), 0  # of an element that is too large, one byte more than may be
     in_string, escaped = False, 0  # bytes of the next block after a backslash
     stream = blocks(source)
@@ -354,7 +328,7 @@ def _elements(source: Opened, limit: int) -> Iterator[bytes | None]:
         held += block[start:][: room + 1 - len(held)]
         passed += len(block)
         if passed > most:
-            raise lines.without_end(source, most)
+            raise without_end(source, most)
     if len(held) > room:
         yield None
     reason = "the file ends too early (the array is not closed)"

@@ -10,7 +10,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import orjson
 
@@ -30,9 +30,6 @@ from neardup_solr.records import EMPTY_ID, MAX_ID_BYTES, NOTHING, Document, Numb
 from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.text.packed import Packed
 
-if TYPE_CHECKING:
-    pass
-
 # Readers yield errors as values, so that one bad record does not end the stream.
 Record: TypeAlias = Document | RecordError
 # What a reader gives: a record, or a run of documents.
@@ -42,6 +39,7 @@ Piece: TypeAlias = Record | Run
 ROW: Final = ":row"  # the column of ids that numbers records
 # Stands for an id until a record has its number: known by its identity, not by what it says.
 NUMBERED: Final = "".join((":", "row"))
+ID, TEXT = "id", "text"  # what the columns are called in a format without names
 SHOWN = 10  # names in a message
 _LIKE_ID = re.compile(r"(?<![a-z])(ids?|uuid|guid|identifier|key|nr)(?![a-z])")
 Guess: TypeAlias = Literal["none", "refuse", "number"]
@@ -147,6 +145,53 @@ class Opened:
 
     def error(self, reason: str, next_step: str) -> SourceError:
         return SourceError(self.given, reason, next_step)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceTable:
+    """A source that is open: its columns, its documents, and its records as they are written.
+
+    Either `documents` or `records` can be read, once. There are as many records as documents and
+    errors, in the same order; each comes with its number, and is None where the source is damaged.
+    `parse` gives its values, by name or in the order of `names` (None if each record names its
+    own), and raises ValueError if it cannot be taken apart; `raw` gives its bytes without the line
+    break, and is None if the format is not made of text. `head` is the header, `delimiter` stands
+    between the columns. `schema` is that of a table of Arrow, of which a record is a batch and the
+    place of a row in it. `reading` has the ids that were chosen.
+    """
+
+    format: str
+    reading: Reading
+    documents: Callable[[], Iterator[Piece]]
+    records: Iterator[tuple[int, Any]]
+    parse: Callable[[Any], Sequence[Any] | dict[str, Any]]
+    raw: Callable[[Any], bytes] | None = None
+    head: bytes = b""
+    delimiter: str = ","
+    names: Sequence[Any] | None = None
+    schema: Any = None
+
+    def row(self, record: Any) -> dict[Any, Any]:
+        """Take a record apart into its values by column, or raise ValueError."""
+        values = self.parse(record)
+        if isinstance(values, dict):
+            return values
+        return dict(zip(self.names or (), values, strict=True))
+
+    def is_apart(self, record: Any) -> bool:
+        """Tell whether a record, which may be None, can be taken apart."""
+        try:
+            return record is not None and bool(self.row(record))
+        except (ValueError, RecursionError):
+            return False
+
+    def text_of(self, record: Any) -> str | None:
+        """Decode a record that cannot be taken apart. Bytes that are no text are escaped."""
+        if isinstance(record, tuple):  # of a part
+            part: SourceTable = record[0]
+            return part.text_of(record[1])
+        raw: bytes = record or b""
+        return raw.removesuffix(b"\r").decode("utf-8", "backslashreplace") or None
 
 
 def _delimiter(given: str) -> str:

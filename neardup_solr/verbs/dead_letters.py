@@ -317,8 +317,8 @@ class Reader:
         if self._format in TABLES and self._header is None:
             return RecordError(where, NO_HEADER)
         head = b"" if self._header is None else self._header + b"\n"
-        read = sources.reader_of(self._format)(self._open(head + raw), plain)
-        found = list(sources.one_by_one(read))
+        source = replace(self._open(head + raw), reading=plain)
+        found = list(sources.one_by_one(sources.open_part(source, self._format).documents()))
         return (
             found[0]
             if len(found) == 1
@@ -356,7 +356,7 @@ def _header(work: JobSpec, reading: Reading) -> bytes | None:
     try:
         if work.identity is None or identity(work.source, reading) != work.identity:
             return None
-        head = sources.as_written(work.source, reading=reading).head
+        head = sources.open(work.source, reading=reading).head
         return head.removeprefix(codecs.BOM_UTF8) or None  # of parts that differ
     except NeardupError:
         return None

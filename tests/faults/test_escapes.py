@@ -11,8 +11,9 @@ from pathlib import Path
 import openpyxl
 import pytest
 
+from neardup_solr import sources
 from neardup_solr.errors import RecordError, SourceError
-from neardup_solr.sources import Reading, as_written, size_hint
+from neardup_solr.sources import Reading, size_hint
 from neardup_solr.sources import documents as read
 from neardup_solr.sources.excel import MOST_ROWS, MOST_WHOLE
 
@@ -82,9 +83,9 @@ def test_no_link_leaves_the_root(tmp_path: Path, link: Callable[[Path, Path], No
         "texts/x.txt (id 'x.txt'): a link that leaves the folder is not followed"
     ]
     assert errors[0].record is None
-    written = as_written(root, reading=Reading())
+    written = sources.open(root, reading=Reading())
     assert SECRET not in str(
-        [found for found in written.records if not isinstance(found, Exception)]
+        [found for _, found in written.records if not isinstance(found, Exception)]
     )
     assert size_hint(root) is not None
 

@@ -100,8 +100,8 @@ class Outputs:
         Without the latter, if they cannot be read: that is told later.
         """
         try:
-            source = sources.as_written(self._paths, reading=self._reading)
-            first = None if source.names else next(source.records, None)
+            source = sources.open(self._paths, reading=self._reading)
+            _, first = (0, None) if source.names else next(source.records, (0, None))
             columns = source.row(first) if source.is_apart(first) else source.names or ()
             return source.format, columns
         except (RecordError, ValueError, StopIteration, RuntimeError):
@@ -146,7 +146,7 @@ class Outputs:
         Raises SourceError if the source has changed, or a file cannot be written.
         """
         outcomes = find_outcomes(side, removed)
-        source = sources.as_written(self._paths, reading=self._reading)
+        source = sources.open(self._paths, reading=self._reading)
         with ExitStack() as files:
             keep, remove, reject = [
                 files.enter_context(
@@ -155,7 +155,8 @@ class Outputs:
                 for name, path in self._files.items()
             ]
             gone, failed = iter(outcomes.removed), zip(*outcomes.failed, strict=True)
-            for number, (fate, record) in enumerate(zip_longest(outcomes.of, source.records), 1):
+            records = (record for _, record in source.records)
+            for number, (fate, record) in enumerate(zip_longest(outcomes.of, records), 1):
                 if fate is None or (record is None and fate != FAILED):
                     raise self._make_error()
                 if number % AT_ONCE == 1:

@@ -195,7 +195,7 @@ def test_known_pairs_with_and_without_header(
             b"\xff\xfe\x00",
             "is not text in UTF-8, .*; give a TSV, CSV, JSONL, Parquet or .xlsx file",
         ),
-        ("missing.tsv", None, "No such file"),
+        ("missing.tsv", None, "there is no such file or folder; check the path"),
     ],
 )
 def test_unreadable_pairs(tmp_path: Path, name: str, data: bytes | None, reason: str) -> None:

@@ -19,11 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup_solr as nd
-from neardup_solr import demo
+from neardup_solr import demo, sources
 from neardup_solr.clusters import remove_within
 from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.records import Cluster, Duplicate, Member
-from neardup_solr.sources import Reading, as_written
+from neardup_solr.sources import Reading
 from neardup_solr.sources import documents as read
 from tests.unit.sources.test_bad_input import BAD_RECORDS, GOOD_LINE, HEADER
 
@@ -496,8 +496,8 @@ def require_alignment(path: Path) -> int:
     order: list[str | None] = []
     for document in read(path, reading=READING, on_error=lambda _: order.append(None)):
         order.append(document.id)
-    source = as_written(path, reading=READING)
-    records = list(source.records)
+    source = sources.open(path, reading=READING)
+    records = [record for _, record in source.records]
     assert len(order) - 1 <= len(records) <= len(order)
     assert not any(order[len(records) :])  # damage at the end is no record
     told = [(id, source.row(one)["id"]) for id, one in zip(order, records, strict=False) if id]
