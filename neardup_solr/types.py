@@ -23,7 +23,7 @@ _MODULES = {
     "minhash.signature": "Estimate Values",
     "progress": "OnError OnProgress",
     "records": "AnyId Borderline Entry Member Removed",
-    "reports.rows": "Columns",
+    "reports.tables": "Columns",
     "solr.credentials": "Connection",
     "solr.names": "Names",
     "sources": "SourceLike",

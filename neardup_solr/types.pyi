@@ -40,7 +40,7 @@ from neardup_solr.records import Borderline as Borderline
 from neardup_solr.records import Entry as Entry
 from neardup_solr.records import Member as Member
 from neardup_solr.records import Removed as Removed
-from neardup_solr.reports.rows import Columns as Columns
+from neardup_solr.reports.tables import Columns as Columns
 from neardup_solr.solr.credentials import Connection as Connection
 from neardup_solr.solr.names import Names as Names
 from neardup_solr.sources import SourceLike as SourceLike

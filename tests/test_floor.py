@@ -10,7 +10,7 @@ import pytest
 
 OF_HTTP = {"requests", "urllib3", "ssl", "http", "email", "pysolr"}
 OF_TABLES = {"numba", "pandas", "polars", "pyarrow", "rich", "openpyxl"}
-WRITERS = {"reports.html", "reports.workbook", "reports.copies"}
+WRITERS = {"reports.html", "reports.copies"}
 
 
 def loaded_by(*words: str) -> tuple[set[str], set[str]]:
@@ -51,7 +51,7 @@ def test_duplicates_of_a_file_load_no_solr(source: Path) -> None:
     assert {one.split(".")[1] for one in in_room(ours, "verbs")} == {"columns", "duplicates"}
     assert not ours & WRITERS
     assert not others & {*OF_HTTP, *OF_TABLES}
-    others = {"json", "excel", "arrow", "memory", "raw", "fingerprint"}
+    others = {"json", "excel", "arrow", "fingerprint"}
     assert not ours & {f"sources.{one}" for one in others}
     assert len(ours) <= 55
 

@@ -142,7 +142,7 @@ def _check(given: Given) -> None:
 
 def search(given: Given, *, file: Path | None = None, format: RowFormat | None = None) -> int:
     """Find the near-duplicates of one document or text."""
-    from neardup_solr.reports import rows as faces
+    from neardup_solr.reports import tables as faces
 
     if sum(one is not None for one in (given["id"], given["text"], file)) != 1:
         raise click.BadParameter("give one of --id, --text and --file")
@@ -179,7 +179,7 @@ def _describe_nothing(target: Collection, id: str | None) -> str:
 
 def report(given: Given, *, output: Path | None = None, format: RowFormat | None = None) -> int:
     """Report the near-duplicate pairs of documents of a collection."""
-    from neardup_solr.reports import rows as faces
+    from neardup_solr.reports import tables as faces
 
     as_rows = options.choose_format(format)
     if output is not None:
@@ -220,7 +220,7 @@ def evaluate(
     It also lists the first pairs that were missed or are false; -o writes all of them.
     """
     from neardup_solr.files import check_apart
-    from neardup_solr.reports import rows as faces
+    from neardup_solr.reports import tables as faces
     from neardup_solr.verbs.evaluate.answers import known_pairs
 
     if output is not None:
@@ -292,7 +292,7 @@ def answer(
 
 def _print_answers(found: nd.AnswerList, output: Path | None, as_rows: str | None) -> None:
     """Print the latest answers, or write them to a file."""
-    from neardup_solr.reports.rows import format_rows
+    from neardup_solr.reports.tables import format_rows
 
     columns = found.columns()
     if output is not None:
@@ -456,7 +456,7 @@ def doctor(given: Given, *, format: RowFormat | None = None) -> int:
 def _print_findings(findings: Sequence[Finding], as_rows: str | None) -> None:
     """Print findings for people, or as rows in one of the formats."""
     from neardup_solr.cli.main import in_options
-    from neardup_solr.reports.rows import format_rows
+    from neardup_solr.reports.tables import format_rows
 
     findings = [replace(one, remedy=in_options(one.remedy, "lint")) for one in findings]
     if as_rows is not None:

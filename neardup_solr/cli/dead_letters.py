@@ -31,11 +31,11 @@ def show_letters(
 
     With --job, no Solr is asked.
     """
-    from neardup_solr.reports import rows
+    from neardup_solr.reports import tables
 
     as_rows = options.choose_format(format)
     if output is not None:
-        rows.check_output(output)
+        tables.check_output(output)
     job: Path | None = given["job"]
     if job is None:
         from neardup_solr.checkpoint import folders_of
@@ -137,7 +137,7 @@ def _say_where(found: Mapping[Path, Sequence[nd.Letter]], whose: str) -> None:
 def _format_letters(letters: Iterable[nd.Letter], format: str) -> Iterator[str]:
     """Format dead letters as lines, in JSONL as they are in their file."""
     from neardup_solr.checkpoint import line_of
-    from neardup_solr.reports.rows import format_rows
+    from neardup_solr.reports.tables import format_rows
 
     if format == "jsonl":
         return map(line_of, letters)

@@ -77,7 +77,7 @@ def duplicates(
     elif as_rows is None:
         _print_clusters(found)
     else:
-        from neardup_solr.reports import rows as faces
+        from neardup_solr.reports import tables as faces
 
         lines = faces.format_duplicates(found.pairs, as_rows, texts=found.texts, kept=found.kept)
         show.print_rows(lines)

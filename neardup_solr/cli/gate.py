@@ -40,7 +40,7 @@ def gate(
     Each is allowed, tagged, held or rejected.
     """
     from neardup_solr.files import check_apart
-    from neardup_solr.reports import rows
+    from neardup_solr.reports import tables
     from neardup_solr.verbs.gate import write
 
     as_rows = options.choose_format(format)
@@ -52,7 +52,7 @@ def gate(
     if held is not None:
         write.check_held(held)
     if output is not None:
-        rows.check_output(output)
+        tables.check_output(output)
     for path in given.paths:
         check_apart({"SOURCE": Path(path), "--held": held, "-o": output})
     target = given.connect(create=given["index"])

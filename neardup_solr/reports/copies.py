@@ -21,8 +21,7 @@ from neardup_solr.files import check_place, whole
 from neardup_solr.records import NOTHING
 from neardup_solr.reports.tables import check_parquet
 from neardup_solr.sources.lines import NEEDS_FORMATS
-from neardup_solr.sources.record import SourceTable
-from neardup_solr.sources.values import plain
+from neardup_solr.sources.record import SourceTable, plain
 
 # The suffix of a format that is copied, beside those of JSON lines, which any becomes.
 OWN: Final = {"csv": ".csv", "tsv": ".tsv", "lines": ".txt", "parquet": ".parquet"}

@@ -1,24 +1,408 @@
-"""Results as tables of Arrow, pandas and polars, whichever the user has, and as Parquet files."""
+"""Results as tables: files of rows, and tables of Arrow, pandas and polars, whichever is installed.
+
+A report has named columns. Its rows become TSV, CSV, JSONL or a sheet of Excel, by the suffix.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import orjson
 
-from neardup_solr.errors import SettingsError, SourceError
-from neardup_solr.files import whole as whole_file
-from neardup_solr.reports.rows import Columns, Kept
+from neardup_solr.errors import ArgumentError, SettingsError, SourceError, counted
+from neardup_solr.files import check_place, whole, write_lines
+from neardup_solr.progress import LOG
+from neardup_solr.records import NOTHING, AnyId, Cluster, Duplicate, Match, Pair, key_of
+from neardup_solr.sources.lines import NEEDS_FORMATS
+from neardup_solr.text.escape import to_csv, to_tsv
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+
+COLUMNS: Final = ("id", "other_id", "distance", "similarity")
+DUPLICATE_COLUMNS: Final = ("id", "other_id", "similarity", "distance", "measure", "cluster")
+ANSWER: Final = "answer"  # the column that people fill
+MATCH_COLUMNS: Final = ("id", "distance", "similarity", "shared", "text")
+
+TEXTS: Final = ("text", "other_text")  # columns with texts of documents
+ROWS_AT_ONCE: Final = 10_000
+_BREAKS: Final = re.compile(r"[\t\n\r]+")
+
+MOST_ROWS: Final = 2**20  # of a sheet, with its header
+LONGEST: Final = 2**15 - 1  # characters of a cell, in UTF-16
+LARGEST: Final = 2**53  # whole numbers beyond it would be rounded
+# What XML 1.0 cannot hold, and what would be taken for such an escape.
+_NOT_IN_XML: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)", re.ASCII
+)
+
+Row = Mapping[str, Any]
+Columns = dict[str, list[Any]]  # of a table, by name
+Mark = Callable[[str], str]
+Face = Callable[[Iterable[Row], Sequence[str], Collection[str]], Iterator[str]]
+
+
+class Kept(list[Any]):
+    """The values of a column of the source: its type is theirs, whatever its name is."""
+
+
+def of_pairs(
+    pairs: Sequence[Duplicate] | Sequence[Pair],
+    names: Sequence[str],
+    texts: Mapping[AnyId, str] = NOTHING,
+    kept: Mapping[AnyId, Mapping[str, Any]] = NOTHING,
+) -> Columns:
+    """Make columns of these attributes of pairs, with those of `beside`."""
+    columns = {name: [getattr(pair, name) for pair in pairs] for name in names}
+    if not (texts or kept):
+        return columns
+    duplicates = cast(Sequence[Duplicate], pairs)
+    keys = {
+        "id": [key_of(pair.id, pair.sides[0]) for pair in duplicates],
+        "other_id": [key_of(pair.other_id, pair.sides[1]) for pair in duplicates],
+    }
+    return beside(columns, texts, kept, keys)
+
+
+def of_clusters(clusters: Iterable[Cluster], *, has_sides: bool) -> Columns:
+    """Make columns of the members of clusters, compared with the canonical one."""
+    rows = [
+        (cluster.id, member.id, at == 0, member.similarity, member.distance, member.side)
+        for cluster in clusters
+        for at, member in enumerate(cluster.members)
+    ]
+    names = ["cluster", "id", "canonical", "similarity", "distance", *["side"] * has_sides]
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+
+
+def beside(
+    columns: Columns,
+    texts: Mapping[AnyId, str],
+    kept: Mapping[AnyId, Mapping[str, Any]],
+    keys: Columns,
+) -> Columns:
+    """Add the texts and the kept columns of the documents to columns.
+
+    `keys` has those of the documents, by the name of the column with their ids.
+    """
+    table = dict(columns)
+
+    def spare_name(prefix: str, name: str) -> str:
+        full = f"{prefix}{name}"
+        return spare_name(prefix, f"kept_{name}") if full in table else full
+
+    names = list(dict.fromkeys(name for values in kept.values() for name in values))
+    for side, documents in keys.items():
+        prefix = side.removesuffix("id")
+        if texts:
+            table[f"{prefix}text"] = [texts.get(key) for key in documents]
+        for name in names:
+            values = Kept(kept.get(key, {}).get(name) for key in documents)
+            table[spare_name(prefix, name)] = values
+    return table
+
+
+def write_pairs(pairs: Iterable[Pair], path: str | Path) -> None:
+    """Write pairs to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
+
+    The columns are id, other_id, distance (in words; empty, in JSONL null, if the measure has none)
+    and similarity (0..1), and answer if answers were asked for. In TSV, backslash, tab and line
+    breaks inside ids are escaped with a backslash. What a spreadsheet would run as a formula gets a
+    backslash in TSV, an apostrophe in CSV and .xlsx, before its first sign (see `text.escape`).
+    `read_pairs` undoes the first two.
+
+    Raises SourceError if the suffix is not known or the file cannot be written; an older file of
+    that name then stays as it is.
+    """
+    rows, columns = _of_pairs(pairs)
+    write_rows(rows, columns, Path(path))
+
+
+def write_duplicates(
+    pairs: Sequence[Duplicate],
+    path: str | Path,
+    *,
+    texts: Mapping[AnyId, str] = NOTHING,
+    kept: Mapping[AnyId, Mapping[str, Any]] = NOTHING,
+    for_excel: bool = False,
+) -> None:
+    """Write the pairs of a whole collection, like `write_pairs`.
+
+    Columns id, other_id, similarity, distance (empty if it was not measured), measure, cluster;
+    then the text and the kept columns of both documents, if there are any.
+    """
+    rows, columns, further = _of_duplicates(pairs, texts, kept)
+    write_rows(rows, columns, Path(path), kept=further, for_excel=for_excel)
+
+
+def write_rows(
+    rows: Iterable[Row],
+    columns: Sequence[str],
+    path: Path,
+    *,
+    kept: Collection[str] = (),
+    for_excel: bool = False,
+) -> None:
+    """Write rows to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
+
+    Numbers in columns that are `kept` are written as they are, others with 4 digits; CSV that is
+    `for_excel` begins with a byte order mark. Raises SourceError if the suffix is not known or the
+    file cannot be written.
+    """
+    face, suffix = _face(path), path.suffix.lower()
+    if face is None:
+        cells = ([_flat(row[name]) for name in columns] for row in rows)
+        write_sheets(path, columns, cells, to_csv)
+        return
+    lines = face(rows, columns, kept)
+    write_lines(path, chain(["\ufeff"], lines) if for_excel and suffix == ".csv" else lines)
+
+
+def format_pairs(pairs: Iterable[Pair], format: str) -> Iterator[str]:
+    """Make lines of a report in a format: "tsv", "csv" or "jsonl"."""
+    rows, columns = _of_pairs(pairs)
+    return format_rows(rows, columns, format)
+
+
+def _of_pairs(pairs: Iterable[Pair]) -> tuple[Iterator[Row], Sequence[str]]:
+    """Make rows of pairs, and their columns."""
+    pairs = list(pairs)
+    columns = name_columns(pairs, COLUMNS)
+    return (_row(pair, columns) for pair in pairs), columns
+
+
+def format_duplicates(
+    pairs: Sequence[Duplicate],
+    format: str,
+    *,
+    texts: Mapping[AnyId, str] = NOTHING,
+    kept: Mapping[AnyId, Mapping[str, Any]] = NOTHING,
+) -> Iterator[str]:
+    """Make lines of a whole collection's pairs in a format: "tsv", "csv" or "jsonl"."""
+    rows, columns, further = _of_duplicates(pairs, texts, kept)
+    return format_rows(rows, columns, format, kept=further)
+
+
+def _of_duplicates(
+    pairs: Sequence[Duplicate], texts: Mapping[AnyId, str], kept: Mapping[AnyId, Mapping[str, Any]]
+) -> tuple[Iterator[Row], Sequence[str], Sequence[str]]:
+    """Make rows of pairs, their columns, and those of these that come from the documents."""
+    first = name_columns(pairs)
+
+    def table(part: Sequence[Duplicate]) -> Columns:
+        columns = of_pairs(part, first, texts, kept)
+        return columns | {"similarity": [round(pair.similarity, 4) for pair in part]}
+
+    names = list(table([]))
+    parts = (pairs[at : at + ROWS_AT_ONCE] for at in range(0, len(pairs), ROWS_AT_ONCE))
+    cells = chain.from_iterable(zip(*table(part).values(), strict=True) for part in parts)
+    rows = (dict(zip(names, row, strict=True)) for row in cells)
+    return rows, names, names[len(first) :]
+
+
+def name_columns(
+    pairs: Sequence[Pair | Duplicate], columns: tuple[str, ...] = DUPLICATE_COLUMNS
+) -> tuple[str, ...]:
+    """Name the columns of pairs: with `answer`, for people to fill, if answers were asked for."""
+    has_answers = bool(pairs) and pairs[0].answer is not None
+    return (*columns, ANSWER) if has_answers else columns
+
+
+def format_matches(matches: Iterable[Match], format: str) -> Iterator[str]:
+    """Make lines of one document's near-duplicates in a format: "tsv", "csv" or "jsonl"."""
+    rows = (_row(match, MATCH_COLUMNS[:-1]) | {"text": match.content} for match in matches)
+    return format_rows(rows, MATCH_COLUMNS, format)
+
+
+def format_rows(
+    rows: Iterable[Row], columns: Sequence[str], format: str, *, kept: Collection[str] = ()
+) -> Iterator[str]:
+    """Make lines of rows in a format: "tsv", "csv" or "jsonl". See `write_rows`.
+
+    Raises ArgumentError for another format.
+    """
+    check_format(format)
+    return _FACES[f".{format}"](rows, columns, kept)
+
+
+def check_format(format: str) -> None:
+    """Refuse an unknown format, by ArgumentError, before any work is done for it."""
+    if f".{format}" not in _FACES:
+        choices = ", ".join(suffix[1:] for suffix in _FACES)
+        raise ArgumentError(f"there is no format {format!r}", f"choose table, {choices}")
+
+
+def check_output(path: Path) -> None:
+    """Refuse a report file that cannot be written, before any work is done for it.
+
+    Raises SourceError if its suffix is not known, openpyxl is missing, which .xlsx needs, or as
+    `check_place` does.
+    """
+    if _face(path) is None:
+        check_workbook(path)
+    check_place(path)
+
+
+def _face(path: Path) -> Face | None:
+    """Choose the function that makes lines of rows, or None for a sheet."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        reason = f"there is no report format for the suffix {path.suffix!r}"
+        raise SourceError(str(path), reason, f"choose one of {', '.join(SUFFIXES)}")
+    return _FACES.get(suffix)
+
+
+def _row(pair: Pair | Match, columns: Sequence[str]) -> dict[str, Any]:
+    row = {name: getattr(pair, name) for name in columns}
+    return row | {"similarity": round(pair.similarity, 4)}
+
+
+def _spelling(is_kept: bool, mark: Mark) -> Callable[[Any], str]:
+    """Choose the function that spells a column's values as cells. `mark` marks formulas."""
+
+    def spell(value: Any) -> str:
+        if isinstance(value, str):
+            return mark(value)
+        if value is None:
+            return ""
+        if type(value) is int:
+            return str(value)
+        if isinstance(value, float) and not is_kept:
+            return f"{value:.4f}"
+        flat = _flat(value)
+        return mark(flat) if isinstance(flat, str) else json.dumps(flat)
+
+    return spell
+
+
+def _flat(value: Any) -> Any:
+    """Make one cell of a value: lists and the like become their JSON."""
+    is_flat = value is None or isinstance(value, str | int | float)
+    return value if is_flat else orjson.dumps(value).decode()
+
+
+def _on_one_line(text: str) -> str:
+    """Put a document's text on one line, as people would read it with escapes otherwise."""
+    return to_tsv(_BREAKS.sub(" ", text))
+
+
+def _table(mark: Mark, mark_text: Mark, join: Callable[[Sequence[str]], str]) -> Face:
+    """Make the face of a table: cells are marked, those of texts by `mark_text`, and joined."""
+
+    def face(rows: Iterable[Row], columns: Sequence[str], kept: Collection[str]) -> Iterator[str]:
+        yield join([mark(name) for name in columns])
+        spells = [
+            (name, _spelling(name in kept, mark_text if name in TEXTS else mark))
+            for name in columns
+        ]
+        for row in rows:
+            yield join([spell(row[name]) for name, spell in spells])
+
+    return face
+
+
+def _csv_line(cells: Sequence[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line).writerow(cells)
+    return line.getvalue()
+
+
+def _jsonl(rows: Iterable[Row], columns: Sequence[str], _: Collection[str]) -> Iterator[str]:
+    for row in rows:
+        yield _object({name: row[name] for name in columns}) + "\n"
+
+
+def _object(row: Row) -> str:
+    try:
+        return orjson.dumps(row).decode()
+    except TypeError:  # an id of more than 64 bits, which JSON readers would round
+        texts = {name: str(id) if _is_beyond_64_bits(id) else id for name, id in row.items()}
+        return orjson.dumps(texts).decode()
+
+
+def _is_beyond_64_bits(value: Any) -> bool:
+    return type(value) is int and not -(2**63) <= value < 2**64
+
+
+_FACES: dict[str, Face] = {
+    ".tsv": _table(to_tsv, _on_one_line, lambda cells: "\t".join(cells) + "\n"),
+    ".csv": _table(to_csv, to_csv, _csv_line),
+    ".jsonl": _jsonl,
+}
+SUFFIXES = (*_FACES, ".xlsx")
+
+
+def check_workbook(path: Path) -> None:
+    """Refuse to write a workbook without openpyxl, by SourceError."""
+    if find_spec("openpyxl") is None:
+        raise SourceError(str(path), "Excel needs the library openpyxl", NEEDS_FORMATS)
+
+
+def write_sheets(
+    path: Path, names: Sequence[str], rows: Iterable[Sequence[Any]], spell: Callable[[str], str]
+) -> None:
+    """Write rows of texts, numbers and None below their names, completely or not at all.
+
+    A sheet that is full is followed by another one, and texts are cut to what a cell can hold; a
+    line is logged for either. `spell` says how a text is written.
+
+    Raises SourceError if the file cannot be written, or there is no openpyxl.
+    """
+    check_workbook(path)
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+
+    book = Workbook(write_only=True)
+    sheets = count = cut = 0
+
+    def cell(sheet: Any, value: Any) -> Any:
+        nonlocal cut
+        if value is None or (isinstance(value, int | float) and abs(value) <= LARGEST):
+            return value
+        text = spell(value if isinstance(value, str) else str(value))
+        text = _NOT_IN_XML.sub(lambda character: f"_x{ord(character[0]):04X}_", text)
+        short = _cut(text)
+        cut += short is not text
+        made = WriteOnlyCell(sheet, short)
+        made.data_type = "s"  # also of what would be a formula or an error
+        return made
+
+    left = iter(rows)
+    following = list(islice(left, 1))
+    with whole(path) as unfinished:
+        while following or not sheets:
+            sheets += 1
+            sheet = book.create_sheet(str(sheets))
+            for row in chain([names], following, islice(left, MOST_ROWS - 1 - len(following))):
+                sheet.append([cell(sheet, value) for value in row])
+                count += 1
+            following = list(islice(left, 1))
+        book.save(unfinished)
+    if sheets > 1:
+        total = counted(count - sheets, "row")
+        LOG.warning("%s: its %s are in %d sheets, as one is full", path, total, sheets)
+    if cut:
+        what = counted(cut, "text is", "texts are")
+        reason = f"{what} cut to the {LONGEST:,} characters that a cell can hold"
+        LOG.warning("%s: %s; .csv, .jsonl and .parquet have them whole", path, reason)
+
+
+def _cut(text: str) -> str:
+    """Cut a text to what fits into a cell."""
+    if len(text) <= LONGEST // 2 or len(written := text.encode("utf-16-le")) <= 2 * LONGEST:
+        return text
+    return written[: 2 * (LONGEST - 1)].decode("utf-16-le", "ignore") + "…"
 
 
 class Table:
@@ -45,10 +429,10 @@ class Table:
         return to_polars(self.columns(), self.whole_ids)
 
 
-def to_arrow(columns: Columns, whole: Collection[str] = ()) -> pa.Table:
+def to_arrow(columns: Columns, whole_ids: Collection[str] = ()) -> pa.Table:
     """Make an Arrow table of columns.
 
-    Raises SettingsError if pyarrow is missing. `whole` names columns of ids that are whole
+    Raises SettingsError if pyarrow is missing. `whole_ids` names columns of ids that are whole
     numbers. Numbers of more than 64 bits become texts.
     """
     arrow = _library("pyarrow")
@@ -57,12 +441,12 @@ def to_arrow(columns: Columns, whole: Collection[str] = ()) -> pa.Table:
              "texts": arrow.list_(arrow.string()), "flag": arrow.bool_()}  # fmt: skip
     arrays = {
         name: arrow.array(_alike(columns[name], kind), type=types.get(kind))
-        for name, kind in _kinds(columns, whole).items()
+        for name, kind in _kinds(columns, whole_ids).items()
     }
     return arrow.table(arrays)
 
 
-def to_pandas(columns: Columns, whole: Collection[str] = ()) -> pd.DataFrame:
+def to_pandas(columns: Columns, whole_ids: Collection[str] = ()) -> pd.DataFrame:
     """As `to_arrow`, as a pandas DataFrame, in which texts and numbers stay what they are."""
     pandas = _library("pandas")
     # Pandas would make whole numbers floats if one is missing.
@@ -73,29 +457,29 @@ def to_pandas(columns: Columns, whole: Collection[str] = ()) -> pd.DataFrame:
         is_full = kind in ("int64", "uint64") and None not in values
         return pandas.Series(values, dtype=kind if is_full else types.get(kind))
 
-    made: pd.DataFrame = pandas.DataFrame(
+    frame: pd.DataFrame = pandas.DataFrame(
         {
             name: series(columns[name] if kind == "text" else _alike(columns[name], kind), kind)
-            for name, kind in _kinds(columns, whole).items()
+            for name, kind in _kinds(columns, whole_ids).items()
         }
     )
-    return made
+    return frame
 
 
-def to_polars(columns: Columns, whole: Collection[str] = ()) -> pl.DataFrame:
+def to_polars(columns: Columns, whole_ids: Collection[str] = ()) -> pl.DataFrame:
     """As `to_arrow`, as a polars DataFrame."""
     polars = _library("polars")
     frame: type[pl.DataFrame] = polars.DataFrame
     types = {"text": polars.String, "int64": polars.Int64, "uint64": polars.UInt64,
              "count": polars.Int64, "number": polars.Float64,
              "texts": polars.List(polars.String), "flag": polars.Boolean}  # fmt: skip
-    kinds = _kinds(columns, whole)
-    known = {name: types[kind] for name, kind in kinds.items() if kind in types}
+    kinds = _kinds(columns, whole_ids)
+    schema = {name: types[kind] for name, kind in kinds.items() if kind in types}
     values = {name: _alike(columns[name], kind) for name, kind in kinds.items()}
-    return frame(values, schema_overrides=known)
+    return frame(values, schema_overrides=schema)
 
 
-# What our own columns hold, so that an empty table has the types of a full one.
+# What the columns of reports hold, so that an empty table has the types of a full one.
 _KINDS = {
     "id": "text", "other_id": "text", "cluster": "text", "measure": "text", "action": "text",
     "reason": "text", "text": "text", "other_text": "text", "distance": "count",
@@ -104,33 +488,31 @@ _KINDS = {
 }  # fmt: skip
 
 
-def _kinds(columns: Columns, whole: Collection[str]) -> dict[str, str]:
+def _kinds(columns: Columns, whole_ids: Collection[str]) -> dict[str, str]:
     """Choose the type of each column, or "" for a kept one that is left to the library."""
-    ids = _kind_of_numbers(id for name in whole for id in columns.get(name, ()) if id != "")
-    return {
-        name: ids if name in whole else _kind_of(name, values) for name, values in columns.items()
-    }
+    ids = _kind_of_numbers(id for name in whole_ids for id in columns.get(name, ()) if id != "")
+
+    def kind_of(name: str, values: list[Any]) -> str:
+        kind = None if isinstance(values, Kept) else _KINDS.get(name)
+        return ids if name in whole_ids else kind or _kind_of_values(values)
+
+    return {name: kind_of(name, values) for name, values in columns.items()}
 
 
-def _kind_of(name: str, values: list[Any]) -> str:
-    own = None if isinstance(values, Kept) else _KINDS.get(name)
-    return own or _kind_of_kept(values)
-
-
-def _kind_of_kept(values: Iterable[Any]) -> str:
-    found = [value for value in values if value is not None]
-    types = {type(value) for value in found}
+def _kind_of_values(values: Iterable[Any]) -> str:
+    values = [value for value in values if value is not None]
+    types = {type(value) for value in values}
     if types == {int}:
-        return _kind_of_numbers(found)
+        return _kind_of_numbers(values)
     if types == {list}:
-        return "text" if _kind_of_kept(chain.from_iterable(found)) == "text" else ""
+        return "text" if _kind_of_values(chain.from_iterable(values)) == "text" else ""
     return "text" if len(types) > 1 else ""
 
 
 def _kind_of_numbers(numbers: Iterable[int]) -> str:
     """Choose the type that holds all of some whole numbers: text if there is no other."""
-    found = list(numbers)
-    least, most = min(found, default=0), max(found, default=0)
+    numbers = list(numbers)
+    least, most = min(numbers, default=0), max(numbers, default=0)
     if least >= -(2**63) and most < 2**63:
         return "int64"
     return "uint64" if least >= 0 and most < 2**64 else "text"
@@ -168,7 +550,7 @@ def write_parquet(path: Path, schema: Any, batches: Iterable[Any]) -> int:
     import pyarrow.parquet as parquet
 
     rows = 0
-    with whole_file(path) as unfinished, parquet.ParquetWriter(unfinished, schema) as writer:
+    with whole(path) as unfinished, parquet.ParquetWriter(unfinished, schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
             rows += batch.num_rows

@@ -314,7 +314,7 @@ def _check_columns(parts: Sequence[Part]) -> list[Part]:
     for part, format in parts:
         if part.path is None or not part.path.is_file():  # what a pipe gives cannot be read twice
             continue
-        table = open_part(part, format)
+        table = open_part(replace(part, on_progress=None), format)
         if part is parts[0][0]:
             parts = _with_reading(parts, table.reading)
         if table.names is None or format in WITHOUT_COLUMNS:

@@ -18,9 +18,10 @@ from neardup_solr.sources.record import (
     SourceTable,
     choose_id,
     columns,
+    from_columns,
+    from_row,
     too_large,
 )
-from neardup_solr.sources.values import from_columns, from_row
 from neardup_solr.text.packed import Packed
 
 TOO_LARGE: Final = object()

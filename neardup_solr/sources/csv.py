@@ -25,11 +25,12 @@ from neardup_solr.sources.record import (
     Record,
     SourceTable,
     Unusable,
-    are_there,
+    as_columns,
     as_text,
     choose_id,
     columns,
     decode,
+    has_columns,
     number_them,
     record,
     run,
@@ -38,7 +39,6 @@ from neardup_solr.sources.record import (
     too_large,
     unusable,
 )
-from neardup_solr.sources.values import as_columns
 
 # The csv module holds a quoted field at four bytes a character, and a quote that is never closed
 # makes one field of the rest of the file. Longer texts can be given as JSONL or Parquet.
@@ -403,8 +403,8 @@ def choose_delimiter(source: Opened, first: bytes | None, reading: Reading, usua
     header = (first or b"").decode("utf-8", "replace").rstrip("\r")
     names = fields(header, usual)
     others = [each for each in DELIMITERS if each != usual and len(fields(header, each)) > 1]
-    fitting = [each for each in others if are_there(fields(header, each), reading)]
-    if are_there(names, reading) or len(fitting or others) != 1:
+    fitting = [each for each in others if has_columns(fields(header, each), reading)]
+    if has_columns(names, reading) or len(fitting or others) != 1:
         return usual
     if fitting:
         line = f"its columns are separated by {fitting[0]!r}, and it is read that way"
@@ -436,7 +436,7 @@ def recognize(source: Opened) -> tuple[Opened, str]:
     """
     head, source = begun(source, are_enough)
     reading, lines = source.reading, _first_lines(head) or [""]
-    fitting = [each for each in DELIMITERS if are_there(fields(lines[0], each), reading)]
+    fitting = [each for each in DELIMITERS if has_columns(fields(lines[0], each), reading)]
     if _is_json(head):
         format = "json"
     elif reading.delimiter:

@@ -13,8 +13,7 @@ from typing import Any, BinaryIO, Final
 from neardup_solr.errors import RecordError
 from neardup_solr.sources.arrow import first_line
 from neardup_solr.sources.lines import NEEDS_FORMATS
-from neardup_solr.sources.record import Opened, Record, SourceTable, choose_id, columns
-from neardup_solr.sources.values import from_row
+from neardup_solr.sources.record import Opened, Record, SourceTable, choose_id, columns, from_row
 
 STREAMED: Final = ("xl/worksheets/", "xl/sharedStrings")  # read piece by piece
 MOST_WHOLE: Final = 2**24  # bytes of any other part, and how far any part may grow

@@ -23,11 +23,11 @@ from neardup_solr.sources.record import (
     Record,
     SourceTable,
     Unusable,
+    as_columns,
     decode,
     record,
     too_large,
 )
-from neardup_solr.sources.values import as_columns
 
 SUFFIXES: Final = {
     ".txt": "lines",

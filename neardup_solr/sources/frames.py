@@ -25,15 +25,19 @@ from neardup_solr.sources.record import (
     Reading,
     Record,
     Unusable,
+    as_columns,
     choose_id,
     columns,
+    from_columns,
+    from_row,
+    kept_value,
     key,
     matches,
     number_them,
     record,
     shown,
+    value,
 )
-from neardup_solr.sources.values import as_columns, from_columns, from_row, kept_value, value
 
 ROWS_AT_ONCE: Final = 1_024
 

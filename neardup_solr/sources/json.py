@@ -31,6 +31,7 @@ from neardup_solr.sources.record import (
     Record,
     SourceTable,
     Unusable,
+    as_columns,
     as_text,
     choose_id,
     decode,
@@ -40,7 +41,6 @@ from neardup_solr.sources.record import (
     too_large,
     unusable,
 )
-from neardup_solr.sources.values import as_columns
 from neardup_solr.text.packed import Packed, pack
 
 # Its position, the object or what is wrong with it, and how it is written if that is at hand.

@@ -64,63 +64,37 @@ def _end(error: UnicodeError) -> int:
     return error.end
 
 
-def lines(source: Opened, limit: int) -> Iterator[bytes | None]:
-    """The lines of a source in UTF-8, without their newline.
-
-    None stands for a line of more than `limit` bytes, which is skipped and not held.
-    Raises SourceError as `blocks` does, and if the source is empty.
-    """
-    return chain.from_iterable(lists_of_lines(source, limit))
-
-
 def lists_of_lines(source: Opened, limit: int) -> Iterator[list[bytes | None]]:
-    """Read the same lines, as many at a time as come in one block. A long one is alone."""
-    return (split(block, limit) for _, block in blocks_of_lines(source, limit))
+    """Read lines in UTF-8 without their newlines, as many at a time as come in one block.
 
-
-def split(block: bytes | None, limit: int) -> list[bytes | None]:
-    """The lines of a block of `blocks_of_lines`."""
-    if block is None:
-        return [None]
-    found = block.split(b"\n")
-    if not found[-1]:  # for it ends with a newline
-        found.pop()
-    return [line if len(line) <= limit else None for line in found]
-
-
-def blocks_of_lines(source: Opened, limit: int) -> Iterator[tuple[int, bytes | None]]:
-    """Whole lines with their newlines, and the byte of the UTF-8 that they begin at.
-
-    A long line is alone, and None stands for one of more than `limit` bytes; the last line of all
-    may lack its newline. Raises RecordError for a line of a pipe or a device that does not end.
+    None stands for a line of more than `limit` bytes, which is skipped and not held. Raises
+    SourceError as `blocks` does, and if the source is empty, and RecordError for a line of a pipe
+    or a device that does not end.
     """
-    held, size, begin = bytearray(), 0, 0
+    held, size = bytearray(), 0  # of the line that has begun
     most = most_passed_over(source, limit)
     for block in _not_empty(source):
-        first, last = block.find(b"\n") + 1, block.rfind(b"\n") + 1
-        size += first - 1 if first else len(block)
+        head, newline, rest = block.partition(b"\n")
+        size += len(head)
         if size > limit:
             held.clear()
-        elif not first:
-            held += block
-        if not first:
-            if size > most:
-                raise without_end(source, most)
-            continue
-        # Taken in a call, so that this frame does not hold on to a long line.
-        if size > min(limit, BLOCK):
-            yield begin, _taken(held, memoryview(block)[:first]) if size <= limit else None
-            begin += size + 1
         else:
-            first = 0
-        if first < last:
-            size = len(held) + last - first
-            yield begin, _taken(held, memoryview(block)[first:last])
-            begin += size
-        held += block[last:]
-        size = len(held)
+            held += head
+        if newline:
+            # Taken in a call, so that this frame does not hold on to a long line.
+            yield _take_lines(held, rest, limit, is_long=size > limit)
+            size = len(held)
+        elif size > most:
+            raise without_end(source, most)
     if size:
-        yield begin, _taken(held) if size <= limit else None
+        yield _take_lines(held, b"", limit, is_long=size > limit)
+
+
+def _take_lines(held: bytearray, rest: bytes, limit: int, is_long: bool) -> list[bytes | None]:
+    """Take the line that is held and those that follow it. The last of these, cut off, is held."""
+    first = None if is_long else bytes(held)
+    *lines, held[:] = rest.split(b"\n")
+    return [first, *(line if len(line) <= limit else None for line in lines)]
 
 
 def most_passed_over(source: Opened, limit: int) -> float:
@@ -144,12 +118,6 @@ def has_mark(source: Opened) -> bool:
         return False
     with source.path.open("rb") as file:
         return file.read(3) == codecs.BOM_UTF8
-
-
-def _taken(held: bytearray, more: memoryview | bytes = b"") -> bytes:
-    line = b"".join((held, more))
-    held.clear()
-    return line
 
 
 def _not_empty(source: Opened) -> Iterator[bytes]:

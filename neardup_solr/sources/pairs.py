@@ -69,6 +69,8 @@ def read_columns(path: str | Path) -> dict[str, list[Any]]:
 def _read_lines(path: Path) -> tuple[str, list[str], list[Line]]:
     """Read a file: its format, the names of its columns, or its first line, and the others."""
     format = FORMATS.get(path.suffix.lower(), "tsv")
+    if format == "jsonl" and sources.size_hint(path) == 0:
+        return format, [], []
     reading = Reading(id=PAIR[0], text=PAIR[1:], source_format=format)
     on_notice = LOG.warning if format == "xlsx" else ignore
     try:

@@ -1,16 +1,21 @@
-"""How a source is read: the options, its columns, and the check of each record."""
+"""Records of a source: the options by which it is read, its columns, and the check of each record.
+
+Values come as libraries have them and become Python's own, or what JSON has.
+"""
 
 from __future__ import annotations
 
 import codecs
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final, Literal, TypeAlias
+from uuid import UUID
 
 import orjson
 
@@ -32,16 +37,27 @@ from neardup_solr.text.packed import Packed
 
 # Readers yield errors as values, so that one bad record does not end the stream.
 Record: TypeAlias = Document | RecordError
-# What a reader gives: a record, or a run of documents.
+# What a reader yields: a record, or a run of documents.
 Piece: TypeAlias = Record | Run
-
 
 ROW: Final = ":row"  # the column of ids that numbers records
 # Stands for an id until a record has its number: known by its identity, not by what it says.
 NUMBERED: Final = "".join((":", "row"))
 ID, TEXT = "id", "text"  # what the columns are called in a format without names
-SHOWN = 10  # names in a message
-_LIKE_ID = re.compile(r"(?<![a-z])(ids?|uuid|guid|identifier|key|nr)(?![a-z])")
+SHOWN: Final = 10  # names in a message
+MOST_BYTES: Final = 4  # of a character in UTF-8
+MOST_CARRIED: Final = 2**20  # characters of a record that its error carries along: many are held
+
+NOT_UTF8: Final = "invalid UTF-8: "  # how the reason begins
+NO_ID: Final = "no id"
+HOLDS_NUL: Final = "holds a NUL byte: binary data, or UTF-16 without a byte order mark"
+AGAIN: Final = "its id came before"
+
+# What JSON does not have is refused, rather than written as an object.
+_STRICT: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS
+# What stands for a missing value in pandas, by the names of the types: it need not be imported.
+MISSING: Final = frozenset({"NAType", "NaTType"})
+_LIKE_ID: Final = re.compile(r"(?<![a-z])(ids?|uuid|guid|identifier|key|nr)(?![a-z])")
 Guess: TypeAlias = Literal["none", "refuse", "number"]
 
 
@@ -194,23 +210,23 @@ class SourceTable:
         return raw.removesuffix(b"\r").decode("utf-8", "backslashreplace") or None
 
 
-def _delimiter(given: str) -> str:
+def _delimiter(name: str) -> str:
     """Find the character between columns, or raise ArgumentError if it is not one character."""
-    found = "\t" if given.lower() in ("\\t", "tab") else given  # it is hard to type in a shell
-    if len(found) != 1 or found in '"\r\n\0\ufeff':
+    delimiter = "\t" if name.lower() in ("\\t", "tab") else name  # it is hard to type in a shell
+    if len(delimiter) != 1 or delimiter in '"\r\n\0\ufeff':
         step = "give one character, such as ; or a tab"
-        raise ArgumentError(f"`delimiter` cannot be {given!r}", step)
-    return found
+        raise ArgumentError(f"`delimiter` cannot be {name!r}", step)
+    return delimiter
 
 
-def _encoding(given: str) -> str | None:
+def _encoding(label: str) -> str | None:
     """Look up an encoding under Python's name, None for UTF-8, or raise ArgumentError."""
     step = "give an encoding of text that Python knows, such as cp1252, latin-1 or shift_jis"
     try:
-        name = codecs.lookup(given).name
+        name = codecs.lookup(label).name
         " ".encode(name)  # refuses what does not encode text, such as zlib
     except (LookupError, ValueError) as error:
-        raise ArgumentError(f"`encoding` cannot be {given!r}", step) from error
+        raise ArgumentError(f"`encoding` cannot be {label!r}", step) from error
     return None if name in ("utf-8", "utf-8-sig") else name
 
 
@@ -227,13 +243,13 @@ class Columns:
     keep: tuple[tuple[str, int], ...]
 
     def id_of(self, row: Sequence[Any]) -> Any:
-        """The id of a row, which may have to be numbered."""
+        """Take the id of a row, which may have to be numbered."""
         return NUMBERED if self.id is None else row[self.id]
 
     def needed(self) -> tuple[list[int], Columns]:
-        """The places of the columns that are needed, each once, and the columns among these."""
-        own = () if self.id is None else (self.id,)
-        places = sorted({*own, *self.text, *(at for _, at in self.keep)})
+        """List the places of the columns that are needed, and the columns among these."""
+        ids = () if self.id is None else (self.id,)
+        places = sorted({*ids, *self.text, *(at for _, at in self.keep)})
         at = {place: number for number, place in enumerate(places)}
         text = tuple(at[place] for place in self.text)
         keep = tuple((name, at[place]) for name, place in self.keep)
@@ -245,15 +261,16 @@ class Columns:
 def columns(source: Opened, names: Sequence[object], reading: Reading) -> Columns:
     """Find the columns that are asked for.
 
-    Raises SourceError unless each of them is there exactly once.
+    Raises SourceError unless each of them is among `names` exactly once.
     """
 
     def at(name: str) -> int:
-        found = matches(name, names)
-        if len(found) == 1:
-            return found[0]
+        places = matches(name, names)
+        if len(places) == 1:
+            return places[0]
+        problem = _problem(name, [names[place] for place in places])
         raise source.error(
-            f"{_problem(name, [names[place] for place in found])}; those there are: {shown(names)}",
+            f"{problem}; those there are: {shown(names)}",
             ("check its name" if name in reading.keep else "name the right ones by `id` and `text`")
             + (number_them(reading) if name == reading.id else ""),
         )
@@ -268,7 +285,7 @@ def columns(source: Opened, names: Sequence[object], reading: Reading) -> Column
 
 
 def choose_id(source: Opened, names: Iterable[object], reading: Reading) -> Reading:
-    """The reading, by which records are numbered if none of the columns looks like an id.
+    """Return the reading, by which records are numbered if none of the columns looks like an id.
 
     A notice says so. If nobody asked for a guess, nothing changes.
     """
@@ -282,7 +299,7 @@ def choose_id(source: Opened, names: Iterable[object], reading: Reading) -> Read
 
 
 def number_them(reading: Reading) -> str:
-    """The end of a next step: how to do without ids, and what is wrong with that."""
+    """Write the end of a next step: how to do without ids, and what is wrong with that."""
     step = ", or give :row for `id` to number the records"
     if reading.guess != "refuse":
         return step
@@ -294,11 +311,11 @@ def is_like_id(name: str) -> bool:
     return _LIKE_ID.search(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()) is not None
 
 
-def are_there(names: Sequence[object], reading: Reading) -> bool:
-    """Tell whether the columns of the id and of the text are there."""
+def has_columns(names: Sequence[object], reading: Reading) -> bool:
+    """Tell whether a table with these columns has those of the id and of the text."""
     needs_id = reading.has_ids and reading.guess != "number"
-    wanted = (reading.id, *reading.text) if needs_id else reading.text
-    return all(len(matches(name, names)) == 1 for name in wanted)
+    needed = (reading.id, *reading.text) if needs_id else reading.text
+    return all(len(matches(name, names)) == 1 for name in needed)
 
 
 def matches(name: str, names: Iterable[object]) -> list[int]:
@@ -310,21 +327,34 @@ def matches(name: str, names: Iterable[object]) -> list[int]:
     exactly = [place for place, column in texts if column == name]
     if exactly:
         return exactly
-    plain_name = _plain(name)
-    return [place for place, column in texts if _plain(column) == plain_name]
+    plain_name = _plain_name(name)
+    return [place for place, column in texts if _plain_name(column) == plain_name]
+
+
+def _plain_name(name: str) -> str:
+    return name.strip().removeprefix("\ufeff").strip().casefold()
 
 
 @lru_cache(maxsize=1_024)
 def key(name: str, names: tuple[object, ...]) -> object:
     """Find the key of an object that a name stands for, or the name if none or several match."""
-    found = matches(name, names)
-    return names[found[0]] if len(found) == 1 else name
+    places = matches(name, names)
+    return names[places[0]] if len(places) == 1 else name
 
 
 def shown(names: Sequence[object]) -> str:
     """Name columns in a message, only the first ones if there are many."""
     more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
     return (", ".join(repr(name) for name in names[:SHOWN]) or "none") + more
+
+
+def _problem(name: str, columns: Sequence[object]) -> str:
+    """Say why a name does not stand for exactly one column. `columns` match it."""
+    if not columns:
+        return f"the column {name!r} is missing"
+    if name in columns:
+        return f"the column {name!r} appears twice"
+    return f"the column {name!r} matches several: {shown(columns)}"
 
 
 def check_keep(keep: Iterable[str]) -> None:
@@ -345,26 +375,12 @@ def check_keep(keep: Iterable[str]) -> None:
         )
 
 
-def _plain(name: str) -> str:
-    return name.strip().removeprefix("\ufeff").strip().casefold()
+class Unusable(ValueError):
+    """Reason why a value cannot be used, and how its record is written, without the place."""
 
-
-def _problem(name: str, found: Sequence[object]) -> str:
-    if not found:
-        return f"the column {name!r} is missing"
-    if name in found:
-        return f"the column {name!r} appears twice"
-    return f"the column {name!r} matches several: {shown(found)}"
-
-
-MOST_BYTES: Final = 4  # of a character in UTF-8
-
-# Characters of a record that its error carries along: many errors may be held at once.
-MOST_CARRIED: Final = 2**20
-
-NOT_UTF8: Final = "invalid UTF-8: "  # how the reason begins
-NO_ID: Final = "no id"
-HOLDS_NUL: Final = "holds a NUL byte: binary data, or UTF-16 without a byte order mark"
+    def __init__(self, reason: str, raw: bytes | None = None) -> None:
+        super().__init__(reason)
+        self.raw = raw
 
 
 def step_for(reasons: Iterable[str], otherwise: str) -> str:
@@ -379,26 +395,20 @@ def step_for(reasons: Iterable[str], otherwise: str) -> str:
     return "give `encoding`, such as cp1252 (Excel on Windows)"
 
 
-class Unusable(ValueError):
-    """Reason why a value cannot be used, and how its record is written, without the place."""
-
-    def __init__(self, reason: str, raw: bytes | None = None) -> None:
-        super().__init__(reason)
-        self.raw = raw
-
-
-AGAIN: Final = "its id came before"
-
-
 def came_before(document: Document, record: Mapping[str, Any] | None = None) -> RecordError:
     """Make the error for a document whose id came before. `record` is as its source has it."""
-    where, id = document.position, document.id
-    return RecordError(where, AGAIN, id, record=record, stage="check")
+    position, id = document.position, document.id
+    return RecordError(position, AGAIN, id, record=record, stage="check")
 
 
 def unusable(position: str, problem: Unusable) -> RecordError:
-    """The error for a record that could not even be taken apart."""
+    """Make the error for a record that could not even be taken apart."""
     return RecordError(position, str(problem), record=as_text(problem.raw))
+
+
+def too_large(limit: int) -> str:
+    """Write the reason for a record over `limit` bytes."""
+    return f"too_large: more than {limit:,} bytes"
 
 
 def as_text(raw: bytes | str | None) -> str | None:
@@ -411,10 +421,43 @@ def as_text(raw: bytes | str | None) -> str | None:
     return raw if isinstance(raw, str) else raw.decode("utf-8", "surrogateescape")
 
 
-def number_records(found: Iterable[Piece]) -> Iterator[Piece]:
-    """The same, in which records that came without an id have their number as one."""
+def as_columns(names: Iterable[object], row: Iterable[Any]) -> dict[str, Any] | None:
+    """Make a dict of a row, or None if it is too long to be carried along."""
+    columns = {str(name): each for name, each in zip(names, row, strict=False) if name is not None}
+    if records.characters(columns) > MOST_CARRIED:
+        return None
+    try:
+        return {
+            name: as_text(each) if type(each) is bytes else plain(each)
+            for name, each in columns.items()
+        }
+    except RecursionError:  # a list in a list, and so on a thousand times
+        return None
+
+
+def decode(raw: bytes | None, reading: Reading) -> str:
+    """Decode one record's UTF-8, or raise Unusable with the offset of the first bad byte.
+
+    None stands for a record that was too large to be held.
+    """
+    if raw is None:
+        raise Unusable(too_large(reading.max_doc_bytes))
+    if b"\0" in raw:
+        raise Unusable(HOLDS_NUL, raw)
+    try:
+        return raw.decode("utf-8", reading.on_invalid)
+    except UnicodeDecodeError as error:
+        if reading.encoding:  # it is decoded already; `lines` marks what could not be
+            reason = f"invalid {reading.encoding}: bytes that are no character"
+            raise Unusable(reason, raw) from error
+        reason = f"{NOT_UTF8}byte 0x{raw[error.start]:02x} at offset {error.start} of the record"
+        raise Unusable(reason, raw) from error
+
+
+def number_records(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Pass pieces on. Records that came without an id get their number as one."""
     before = 0
-    for piece in found:
+    for piece in pieces:
         if isinstance(piece, Run):
             last = before + len(piece)
             if not len(piece.ids):
@@ -431,17 +474,98 @@ def number_records(found: Iterable[Piece]) -> Iterator[Piece]:
 def _with_id(piece: Record, id: str) -> Record:
     if isinstance(piece, Document):
         return replace(piece, id=id)
-    where, reason = piece.position, piece.reason
-    return RecordError(where, reason, id, record=piece.record, stage=piece.stage)
+    position, reason = piece.position, piece.reason
+    return RecordError(position, reason, id, record=piece.record, stage=piece.stage)
 
 
-def one_by_one(found: Iterable[Piece]) -> Iterator[Record]:
-    """The records of runs and records."""
-    for piece in found:
+def one_by_one(pieces: Iterable[Piece]) -> Iterator[Record]:
+    """Yield the records of runs, and those between them."""
+    for piece in pieces:
         if isinstance(piece, Run):
             yield from piece.documents()
         else:
             yield piece
+
+
+def run(
+    where: str,
+    numbers: Sequence[int],
+    ids: Sequence[Any],
+    texts: Sequence[Any],
+    *,
+    reading: Reading,
+) -> Run | None:
+    """Check many ids and texts at once, or return None if `record` has to say what is wrong.
+
+    It needs one at least, and no text may have lone surrogates. Without ids they are numbered
+    later.
+    """
+    kinds = set(map(type, ids)) if len(ids) else {str}
+    if kinds == {int}:
+        ids = list(map(str, ids))
+    if isinstance(texts, Packed):
+        are_texts = texts.longest <= reading.max_doc_bytes
+    else:
+        most = reading.max_doc_bytes // MOST_BYTES
+        are_texts = set(map(type, texts)) == {str} and max(map(len, texts)) <= most
+    if not are_texts or kinds not in ({int}, {str}) or not _are_ids(ids):
+        return None
+    return Run(ids=ids, texts=texts, where=where, numbers=numbers, are_numbers=kinds == {int})
+
+
+def _are_ids(ids: Sequence[str]) -> bool:
+    """Tell whether nothing is wrong with any id. Of ASCII, that is seen all at once."""
+    if "".join(ids).isascii() and all(ids) and max(map(len, ids), default=0) <= MAX_ID_BYTES:
+        return True
+    return not any(map(records.id_problem, ids))
+
+
+def from_columns(
+    where: str, first: int, parts: Sequence[Sequence[Any]], asked: Columns, reading: Reading
+) -> Iterator[Piece]:
+    """Make documents of rows, numbered from `first` on. `parts` has their values by column."""
+    texts = parts[asked.text[0]]
+    ids = () if asked.id is None else list(parts[asked.id])
+    numbers = range(first, first + len(texts))
+    if len(texts) and reading.is_in_runs:
+        piece = run(where, numbers, ids, texts, reading=reading)
+        if piece is not None and (isinstance(texts, Packed) or all(map(_is_unicode, texts))):
+            yield piece
+            return
+    for number, row in zip(numbers, zip(*parts, strict=True), strict=True):
+        yield from_row(f"{where}{number}", row, asked, reading)
+
+
+def _is_unicode(text: str) -> bool:
+    """Tell whether a text has no lone surrogates."""
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
+
+
+def from_row(position: str, row: Sequence[Any], asked: Columns, reading: Reading) -> Record:
+    """Make a document of a row, whose values are as a library has them."""
+    try:
+        id, text = asked.id_of(row), row[asked.text[0]]
+        if type(id) is not str or not id.isascii():
+            id = value(id, reading)
+        if len(asked.text) > 1:
+            text = tuple(value(row[at], reading) for at in asked.text)
+        elif type(text) is not str or not text.isascii():
+            text = value(text, reading)
+        kept = _kept(row, asked, reading) if asked.keep else NOTHING
+        made = record(position, id, text, reading=reading, kept=kept)
+    except Unusable as problem:
+        made = RecordError(position, str(problem))
+    if type(made) is RecordError:
+        made.record = as_columns(asked.names, row)
+    return made
+
+
+def _kept(row: Sequence[Any], asked: Columns, reading: Reading) -> dict[str, Any]:
+    values = ((name, kept_value(name, row[at], reading)) for name, at in asked.keep)
+    return {name: each for name, each in values if each is not None}
 
 
 def record(
@@ -452,7 +576,7 @@ def record(
     reading: Reading,
     kept: Mapping[str, Any] = NOTHING,
 ) -> Record:
-    """Check an id, a text and kept values: the document, or the error that says what is wrong.
+    """Make a document of an id, a text and kept values, or the error that says what is wrong.
 
     The text of several columns is a tuple of theirs.
     """
@@ -467,45 +591,6 @@ def record(
         return Document(id=good_id, text=good_text, kept=good_kept, position=position, texts=texts)
     except Unusable as problem:
         return RecordError(position, str(problem), good_id)
-
-
-def run(
-    where: str,
-    numbers: Sequence[int],
-    ids: Sequence[Any],
-    texts: Sequence[Any],
-    *,
-    reading: Reading,
-) -> Run | None:
-    """Check many ids and texts at once, or return None if `record` has to say what is wrong.
-
-    There has to be one at least, and no text may have lone surrogates. Without ids they are
-    numbered later.
-    """
-    kinds = set(map(type, ids)) if len(ids) else {str}
-    if kinds == {int}:
-        ids = list(map(str, ids))
-    if isinstance(texts, Packed):
-        are_texts = texts.longest <= reading.max_doc_bytes
-    else:
-        most = reading.max_doc_bytes // MOST_BYTES
-        are_texts = set(map(type, texts)) == {str} and max(map(len, texts)) <= most
-    if not are_texts or kinds not in ({int}, {str}) or not _are_ids(ids):
-        return None
-    return Run(
-        ids=ids,
-        texts=texts,
-        where=where,
-        numbers=numbers,
-        are_numbers=kinds == {int},
-    )
-
-
-def _are_ids(ids: Sequence[str]) -> bool:
-    """Tell whether nothing is wrong with any id. Of ASCII, that is seen all at once."""
-    if "".join(ids).isascii() and all(ids) and max(map(len, ids), default=0) <= MAX_ID_BYTES:
-        return True
-    return not any(map(records.id_problem, ids))
 
 
 def _as_id(value: object, reading: Reading) -> str:
@@ -576,7 +661,7 @@ def _one_text(value: object, name: str) -> str:
 
 
 def _as_kept(name: str, value: object) -> object:
-    """A value as Solr stores it: text, numbers, true or false, and flat lists of those.
+    """Make what Solr stores of a value: text, numbers, true or false, and flat lists of those.
 
     Solr would take an object for an order to change the document ({"add": ...}) or for another
     document within it, and store a list within a list as Java prints it: both become their JSON.
@@ -591,7 +676,7 @@ def _as_kept(name: str, value: object) -> object:
 def _json_text(name: str, value: object) -> str:
     try:
         return orjson.dumps(value).decode()
-    except TypeError as error:  # orjson's own, for more than 254 levels
+    except TypeError as error:  # orjson's, for more than 254 levels
         raise Unusable(f"the column {name!r} cannot be kept as JSON ({error})") from error
 
 
@@ -603,25 +688,84 @@ def _kind(value: object) -> str:
     return names.get(type(value)) or f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
-def too_large(limit: int) -> str:
-    """The reason for a record over `limit` bytes."""
-    return f"too_large: more than {limit:,} bytes"
+def value(boxed: Any, reading: Reading) -> Any:
+    """Make Python's own of an id or a text of a library, or raise Unusable."""
+    plain_value = unbox(boxed)
+    if type(plain_value) is bytes:
+        return decode(plain_value, reading)
+    if type(plain_value) in (list, tuple):  # a tuple stands for several columns later
+        return [value(part, reading) for part in plain_value]
+    if type(plain_value) is str and not plain_value.isascii():
+        try:
+            plain_value.encode()
+        except UnicodeEncodeError as error:
+            reason = f"a lone surrogate (U+{ord(plain_value[error.start]):04X}) is no character"
+            raise Unusable(f"invalid Unicode: {reason}") from error
+    return plain_value
 
 
-def decode(raw: bytes | None, reading: Reading) -> str:
-    """Decode one record's UTF-8, or raise Unusable with the offset of the first bad byte.
-
-    None stands for a record that was too large to be held.
-    """
-    if raw is None:
-        raise Unusable(too_large(reading.max_doc_bytes))
-    if b"\0" in raw:
-        raise Unusable(HOLDS_NUL, raw)
+def kept_value(name: str, boxed: Any, reading: Reading) -> Any:
+    """Make a value to keep as JSON has it, or raise Unusable if it has no such form."""
+    kept = plain(decode(boxed, reading) if type(boxed) is bytes else boxed)
+    if kept is None or type(kept) is bool:
+        return kept
     try:
-        return raw.decode("utf-8", reading.on_invalid)
-    except UnicodeDecodeError as error:
-        if reading.encoding:  # it is decoded already; `lines` marks what could not be
-            reason = f"invalid {reading.encoding}: bytes that are no character"
-            raise Unusable(reason, raw) from error
-        reason = f"{NOT_UTF8}byte 0x{raw[error.start]:02x} at offset {error.start} of the record"
-        raise Unusable(reason, raw) from error
+        orjson.dumps(kept, option=_STRICT)
+    except TypeError as error:  # orjson's: an unknown type, a lone surrogate, over 64 bits
+        raise Unusable(f"the column {name!r} cannot be kept as JSON ({error})") from error
+    return kept
+
+
+def unbox(value: Any) -> Any:
+    """Make Python's own of a value of a library, and None of a missing one, such as NaN.
+
+    Dates are left as they are, and so is what Python has no equivalent for.
+    """
+    kind = type(value)
+    if kind is str or value is None or kind is int or kind is bool or kind is list or kind is bytes:
+        return value
+    if isinstance(value, float):
+        return None if math.isnan(value) else float(value)
+    if kind.__name__ in MISSING:
+        return None
+    if isinstance(value, str):  # numpy.str_, or an enum
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
+    if hasattr(value, "as_py"):  # a scalar of Arrow
+        return unbox(value.as_py())
+    if hasattr(value, "tolist") and hasattr(value, "dtype"):  # a scalar or an array of numpy
+        return _of_numpy(value)
+    return value
+
+
+def _of_numpy(value: Any) -> Any:
+    if value.dtype.kind not in "mM":
+        return unbox(value.tolist())
+    if getattr(value, "shape", ()):
+        return [_of_numpy(part) for part in value]
+    text = str(value)  # in ISO form; `tolist` would give a number of nanoseconds
+    return None if text == "NaT" else text
+
+
+def plain(value: Any) -> Any:
+    """Make what JSON has of a value: dates in ISO form, decimals as text, NaN as None.
+
+    What has no such form is left as it is.
+    """
+    value = unbox(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, list | tuple | set | frozenset):  # tuples are the entries of a map
+        return [plain(part) for part in value]
+    if isinstance(value, dict):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return str(value) if value.is_finite() else None
+    return str(value) if isinstance(value, timedelta | UUID | PurePath) else value

@@ -27,8 +27,7 @@ from neardup_solr.minhash import encode, sign
 from neardup_solr.records import check_documents, natural, ordered
 from neardup_solr.settings import Settings
 from neardup_solr.sources import Reading
-from neardup_solr.sources.record import Columns, Record
-from neardup_solr.sources.values import from_row
+from neardup_solr.sources.record import Columns, Record, from_row
 
 IN_BLOB = 1 << 20  # pairs, 24 MB
 TOLD = -1  # the bucket of what tasks tell

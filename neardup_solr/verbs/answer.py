@@ -35,7 +35,7 @@ from neardup_solr.files import check_apart
 from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId, id_problem
 from neardup_solr.reports import tables
-from neardup_solr.reports.rows import ANSWER, TEXTS, Columns
+from neardup_solr.reports.tables import ANSWER, TEXTS, Columns
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.sources.pairs import PAIR

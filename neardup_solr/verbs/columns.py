@@ -13,8 +13,7 @@ from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import LOG, ignore
 from neardup_solr.records import Document
 from neardup_solr.sources import reading_of
-from neardup_solr.sources.record import ROW, matches
-from neardup_solr.sources.values import plain
+from neardup_solr.sources.record import ROW, matches, plain
 
 ROWS = 1_000  # that are looked at
 

@@ -16,7 +16,7 @@ from neardup_solr.minhash import make_entry
 from neardup_solr.progress import OnProgress, Progress, ignore
 from neardup_solr.records import Document, Hit, Pair, natural
 from neardup_solr.reports import tables
-from neardup_solr.reports.rows import ANSWER, Columns, of_pairs, write_pairs
+from neardup_solr.reports.tables import ANSWER, Columns, of_pairs, write_pairs
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import TEXT
 from neardup_solr.solr.query import Hits

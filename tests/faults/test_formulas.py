@@ -13,7 +13,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.records import Match
-from neardup_solr.reports import rows
+from neardup_solr.reports import tables
 from neardup_solr.verbs.gate.policy import Decision
 from neardup_solr.verbs.gate.write import format_decisions
 from tests.faults.conftest import RecordRow
@@ -92,9 +92,9 @@ def matches_of(texts: Iterable[str]) -> list[Match]:
 
 
 FACES: dict[str, Callable[[list[str], str], Iterator[str]]] = {
-    "pairs": lambda texts, format: rows.format_pairs(map(plain, pairs_of(texts)), format),
-    "duplicates": lambda texts, format: rows.format_duplicates(pairs_of(texts), format),
-    "matches": lambda texts, format: rows.format_matches(matches_of(texts), format),
+    "pairs": lambda texts, format: tables.format_pairs(map(plain, pairs_of(texts)), format),
+    "duplicates": lambda texts, format: tables.format_duplicates(pairs_of(texts), format),
+    "matches": lambda texts, format: tables.format_matches(matches_of(texts), format),
     "decisions": lambda texts, format: format_decisions(decisions_of(texts), format),
 }
 
@@ -125,7 +125,7 @@ def test_ids_come_back(suffix: str, tmp_path: Path) -> None:
     """What our own readers read of such a file are the ids that were written."""
     path = tmp_path / f"pairs.{suffix}"
     pairs = pairs_of(PAYLOADS)
-    rows.write_duplicates(pairs, path)
+    tables.write_duplicates(pairs, path)
     assert nd.read_pairs(path) == [(pair.id, pair.other_id) for pair in pairs]
     known = [(pair.id, pair.other_id) for pair in pairs]
     assert nd.evaluate(known, path).f1 == 1.0

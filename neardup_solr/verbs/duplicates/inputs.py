@@ -23,7 +23,7 @@ from neardup_solr.progress import LOG, Failures, ignore
 from neardup_solr.records import AnyId
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import is_collection
-from neardup_solr.sources.values import plain
+from neardup_solr.sources.record import plain
 from neardup_solr.templates import Common, find_common
 from neardup_solr.text.packed import Packed, size_of
 from neardup_solr.threads import prefetch, thread_pool

@@ -34,7 +34,7 @@ from neardup_solr.records import (
     key_of,
     largest,
 )
-from neardup_solr.reports import rows, tables
+from neardup_solr.reports import tables
 from neardup_solr.settings import Settings
 from neardup_solr.sources import is_collection, is_for_excel, paths_of, shown_name
 from neardup_solr.sources.record import ROW, step_for
@@ -186,13 +186,15 @@ class Duplicates:
         """As `to_arrow`, as a polars DataFrame."""
         return tables.to_polars(self._columns(of), self.whole_ids)
 
-    def _columns(self, of: TableOf) -> rows.Columns:
+    def _columns(self, of: TableOf) -> tables.Columns:
         require_choice("of", of, get_args(TableOf))
         if of == "pairs":
-            return rows.of_pairs(self.pairs, rows.name_columns(self.pairs), self.texts, self.kept)
-        columns = rows.of_clusters(self.clusters, has_sides=self.against)
+            return tables.of_pairs(
+                self.pairs, tables.name_columns(self.pairs), self.texts, self.kept
+            )
+        columns = tables.of_clusters(self.clusters, has_sides=self.against)
         keys = [key_of(one.id, one.side) for each in self.clusters for one in each.members]
-        return rows.beside(columns, self.texts, self.kept, {"id": keys})
+        return tables.beside(columns, self.texts, self.kept, {"id": keys})
 
     @property
     def by_bands(self) -> bool:
@@ -319,9 +321,9 @@ class Duplicates:
         require(bool(self.pairs), "there is no pair to draw", "ask for a lower `min_similarity`")
         drawn = draw(self.pairs, size, per, seed)
         names, texts = ("id", "other_id", "similarity"), self.texts or self.shown
-        columns = rows.of_pairs(drawn, names, texts, self.kept)
+        columns = tables.of_pairs(drawn, names, texts, self.kept)
         answers = [pair.answer or "" for pair in drawn]
-        return AnswerSheet(table=columns | {rows.ANSWER: answers}, whole_ids=self.whole_ids)
+        return AnswerSheet(table=columns | {tables.ANSWER: answers}, whole_ids=self.whole_ids)
 
     @checked
     def write(self, path: str | Path) -> None:

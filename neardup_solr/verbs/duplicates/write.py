@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from neardup_solr.errors import SourceError, counted, without_password
 from neardup_solr.files import check_place, write_lines
 from neardup_solr.records import key_of, largest
-from neardup_solr.reports import rows, tables
+from neardup_solr.reports import tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,11 +42,11 @@ def check_output(path: Path) -> None:
         check_place(path)
         return
     try:
-        rows.check_output(path)
+        tables.check_output(path)
     except SourceError as error:
-        if suffix in rows.SUFFIXES:
+        if suffix in tables.SUFFIXES:
             raise
-        known = ", ".join((*rows.SUFFIXES, *_FACES))
+        known = ", ".join((*tables.SUFFIXES, *_FACES))
         raise SourceError(str(path), error.reason, f"choose one of {known}") from None
 
 
@@ -63,7 +63,7 @@ def write_duplicates(found: Duplicates, path: str | Path) -> None:
 
 
 def _rows(found: Duplicates, path: Path) -> None:
-    rows.write_duplicates(
+    tables.write_duplicates(
         found.pairs, path, texts=found.texts, kept=found.kept, for_excel=found.for_excel
     )
 
@@ -76,7 +76,7 @@ def _table(found: Duplicates, path: Path) -> None:
 
     def table(at: int) -> pa.Table:
         part = pairs[at : at + at_once]
-        columns = rows.of_pairs(part, rows.name_columns(pairs), found.texts, found.kept)
+        columns = tables.of_pairs(part, tables.name_columns(pairs), found.texts, found.kept)
         return tables.to_arrow(columns, found.whole_ids)
 
     begun = table(first)

@@ -23,7 +23,7 @@ from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId, Duplicate, Pair, natural
 from neardup_solr.reports import tables
 from neardup_solr.reports.html import show_invisibles
-from neardup_solr.reports.rows import ANSWER, Columns
+from neardup_solr.reports.tables import ANSWER, Columns
 from neardup_solr.sources.pairs import read_pairs
 from neardup_solr.text.escape import Markup, make_html_table
 from neardup_solr.verbs.evaluate.answers import (

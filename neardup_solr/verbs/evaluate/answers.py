@@ -19,7 +19,7 @@ from neardup_solr.minhash.signature import wilson
 from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId, Duplicate, ordered
 from neardup_solr.reports import tables
-from neardup_solr.reports.rows import ANSWER, Columns, write_rows
+from neardup_solr.reports.tables import ANSWER, Columns, write_rows
 from neardup_solr.sources.pairs import PAIR, read_columns, read_pairs
 
 IdPair = tuple[AnyId, AnyId]

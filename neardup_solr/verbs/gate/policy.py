@@ -14,8 +14,7 @@ from neardup_solr.measures import Limits, Measure, floor, measure_named, measure
 from neardup_solr.measures.equality import ANYTHING, Equality
 from neardup_solr.progress import Failures
 from neardup_solr.records import Document, Match
-from neardup_solr.reports.rows import Columns, beside
-from neardup_solr.reports.tables import Table
+from neardup_solr.reports.tables import Columns, Table, beside
 
 if TYPE_CHECKING:
     from neardup_solr.answers import Answered

@@ -14,8 +14,8 @@ import orjson
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.files import check_place, write_lines
 from neardup_solr.records import Match
-from neardup_solr.reports import rows
-from neardup_solr.reports.rows import Row
+from neardup_solr.reports import tables
+from neardup_solr.reports.tables import Row
 from neardup_solr.verbs.gate.policy import HOLD, TAG_FIELD, Decision
 
 COLUMNS = ("id", "action", "other_id", "similarity", "distance", "matches", "reason")
@@ -32,10 +32,10 @@ def format_decisions(decisions: Iterable[Decision | RecordError], format: str) -
     A row has the nearest match and how many there are; in JSONL `matches` has all of them.
     Raises ArgumentError for another format.
     """
-    rows.check_format(format)
+    tables.check_format(format)
     if format == "jsonl":
         return (orjson.dumps(_object(one)).decode() + "\n" for one in decisions)
-    return rows.format_rows(map(_row, decisions), COLUMNS, format)
+    return tables.format_rows(map(_row, decisions), COLUMNS, format)
 
 
 def write_decisions(decisions: Iterable[Decision | RecordError], path: Path) -> None:
@@ -43,11 +43,11 @@ def write_decisions(decisions: Iterable[Decision | RecordError], path: Path) -> 
 
     Raises SourceError if the suffix is not known or the file cannot be written.
     """
-    rows.check_output(path)
+    tables.check_output(path)
     if path.suffix.lower() == ".jsonl":
         write_lines(path, format_decisions(decisions, "jsonl"))
     else:
-        rows.write_rows(map(_row, decisions), COLUMNS, path)
+        tables.write_rows(map(_row, decisions), COLUMNS, path)
 
 
 def check_held(path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from neardup_solr import sources
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import Document, Run
-from neardup_solr.sources import Reading, csv, lines, values
+from neardup_solr.sources import Reading, csv, lines, record
 from neardup_solr.sources import json as json_lines
 
 BLOCKS = st.sampled_from([16, 64, 2**18])
@@ -162,7 +162,7 @@ def test_columns(rows: list[tuple[Any, Any]]) -> None:
     good = [("0", "good")] * len(rows)
     frame = pd.DataFrame(good + rows, columns=["id", "text"], dtype=object)
     found = read(frame, Reading())
-    with patch.object(values, "run", no_run):
+    with patch.object(record, "run", no_run):
         assert read(frame, Reading()) == found
 
 
