@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from neardup_solr import embedded
-from neardup_solr.embedded import jars, server
+from neardup_solr.embedded import jars
 from neardup_solr.embedded.layout import ServerState, layout, remember
 from neardup_solr.errors import SolrUnreachable
 from neardup_solr.files import solr_config
@@ -70,7 +70,7 @@ def private_home(folder: Path) -> Iterator[Path]:
     """
     place = layout()
     user_jars = place.jars
-    jars.install(user_jars, jars.read_lock(place.version), tell=server.to_stderr)
+    jars.install(user_jars, jars.read_lock(place.version), tell=embedded.to_stderr)
     (folder / user_jars.parent.name).symlink_to(user_jars.parent)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NEARDUP_HOME", str(folder))

@@ -34,7 +34,7 @@ MARK = "verified"  # holds the digest of the lock that every jar in the folder w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Jar:
-    """One line of the lock. `size` in bytes, `sha256` in hex."""
+    """A line of the lock. `size` in bytes, `sha256` in hex."""
 
     group: str
     artifact: str
@@ -98,15 +98,15 @@ def install(
 ) -> None:
     """Put every jar into the folder. Only those that are absent or damaged are downloaded.
 
-    `tell` gets one line if there is something to download; `remote` is the address of a Maven
-    repository other than jgo's own. Raises ServerError without jgo, network or room on the disk,
+    `tell` gets a line if anything has to be downloaded; `remote` is the address of another
+    Maven repository than that of jgo. Raises ServerError without jgo, network or room on the disk,
     or if a jar differs from the lock; jars that were verified before that are kept.
     """
     if is_installed(folder, jars):
         return
     with server_extra():
         from filelock import FileLock
-    # Homes of their own share these jars, as workers of pytest do: one of them downloads.
+    # Several homes may share these jars, as workers of pytest do: a single process downloads.
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.parent / "fetching"):
@@ -206,7 +206,7 @@ def _download(jar: Jar, artifact: Artifact) -> Path:
 
 
 def _explain(error: Exception) -> tuple[str, str]:
-    """Explain a foreign error in a few words. Its own text is long and technical."""
+    """Explain a foreign error in a few words. Its text is long and technical."""
     name = type(error).__name__
     return {
         "ConnectTimeout": ("no connection in time", CONNECT),

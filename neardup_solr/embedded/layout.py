@@ -1,4 +1,4 @@
-"""The embedded Solr's folders, and what it keeps there: its state, its password if it has one."""
+"""The embedded Solr's folders, and what it keeps in them: its state and its password."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from neardup_solr import files
 from neardup_solr.errors import ArgumentError, ServerError
-from neardup_solr.files import replaced
+from neardup_solr.files import private, replaced
 
 SOLR_VERSION = "9.10.1"
 CHOSEN = "NEARDUP_SOLR_VERSION"
@@ -37,7 +37,7 @@ RELEASES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Every path of one embedded Solr, all below `home`. `node` is its own folder there."""
+    """Every path of an embedded Solr, all below `home`. `node` is the folder of the server."""
 
     home: Path
     node: str = "server"
@@ -51,7 +51,7 @@ class Layout:
 
     @property
     def server(self) -> Path:
-        """File that the running server writes."""
+        """Folder that the running server writes to."""
         return self.home / self.node
 
     @property
@@ -86,7 +86,7 @@ class Layout:
 
     @property
     def password(self) -> Path:
-        """File with the password of the embedded Solr, if it has one. `reset` keeps it."""
+        """File with the password of the embedded Solr. `reset` keeps it."""
         return self.server / "password"
 
     @property
@@ -102,8 +102,8 @@ class Layout:
 class ServerState:
     """State between commands: the port always, the rest while a server runs.
 
-    `pid` is 0 if the server was stopped; `started` (UTC, ISO 8601) is empty until it is ready. A
-    `port` of 0 is none yet.
+    `pid` is 0 if the server was stopped; `started` (UTC, ISO 8601) is empty until it is ready. The
+    `port` is 0 until the first start.
     """
 
     port: int
@@ -122,7 +122,7 @@ def layout() -> Layout:
         # Java splits its class path at that sign and has no way to quote it.
         raise ServerError(
             f"the folder {home} has a {os.pathsep!r} in its name",
-            "set NEARDUP_HOME to a folder without one",
+            "set NEARDUP_HOME to a folder without it",
         )
     version = os.environ.get(CHOSEN) or SOLR_VERSION
     if version not in RELEASES:
@@ -132,7 +132,7 @@ def layout() -> Layout:
 
 
 def recall(place: Layout) -> ServerState:
-    """Read the remembered state, without a port if there is none that can be read."""
+    """Read the remembered state, without a port if it is missing or cannot be read."""
     try:
         return ServerState(**json.loads(place.state.read_bytes()))
     except (OSError, ValueError, TypeError):
@@ -140,7 +140,7 @@ def recall(place: Layout) -> ServerState:
 
 
 def remember(place: Layout, state: ServerState) -> None:
-    """Write the state so that a crash leaves either the old one or the new one."""
+    """Write the state so that a crash leaves either the old state or the new."""
     with writing(place.server), replaced(place.state) as unfinished:
         unfinished.write_text(json.dumps(asdict(state), indent=1) + "\n", encoding="utf-8")
 
@@ -172,14 +172,14 @@ def server_extra() -> Iterator[None]:
 
 
 def choose_password(place: Layout) -> None:
-    """Generate a password unless there is one, for the next start."""
+    """Generate a password unless one exists, for the next start."""
     if not place.password.is_file():
         with writing(place.server):
             _write_private(place.password, f"{secrets.token_urlsafe(BYTES)}\n")
 
 
 def write_security(place: Layout) -> None:
-    """Let the Solr that starts next ask for the password, if there is one."""
+    """Let the Solr that starts next ask for the password, if any."""
     place.security.unlink(missing_ok=True)
     password = _read_password(place)
     if password is not None:
@@ -194,17 +194,16 @@ def read_credentials(place: Layout) -> tuple[str, str] | None:
 
 
 def auth_header(place: Layout) -> dict[str, str]:
-    """The header that shows user and password, if they are asked for."""
-    shown = read_credentials(place)
-    if shown is None:
+    """The header of user and password, none if the Solr wants none."""
+    if (pair := read_credentials(place)) is None:
         return {}
-    return {"Authorization": f"Basic {base64.b64encode(':'.join(shown).encode()).decode()}"}
+    return {"Authorization": f"Basic {base64.b64encode(':'.join(pair).encode()).decode()}"}
 
 
 def security_rules(password: str, salt: bytes) -> dict[str, Any]:
     """Make security.json: without user and password nothing is allowed, with them all is.
 
-    The one of Solr's own command has a password that everybody knows (CVE-2026-44825).
+    That of Solr's command has a password that everybody knows (CVE-2026-44825).
     """
     return {
         "authentication": {
@@ -216,7 +215,7 @@ def security_rules(password: str, salt: bytes) -> dict[str, Any]:
         },
         "authorization": {
             "class": "solr.RuleBasedAuthorizationPlugin",
-            # Without it anyone who is known, and by some paths anyone, may do what no rule names.
+            # Without it any user, and by some paths anyone, may do what no rule names.
             "permissions": [{"name": "all", "role": "admin"}],
             "user-role": {USER: "admin"},
         },
@@ -225,9 +224,9 @@ def security_rules(password: str, salt: bytes) -> dict[str, Any]:
 
 def hash_password(password: str, salt: bytes) -> str:
     """A password as Solr's Sha256AuthenticationProvider keeps it: its hash, and the salt."""
-    once = hashlib.sha256(salt + password.encode()).digest()
-    twice = hashlib.sha256(once).digest()
-    return f"{base64.b64encode(twice).decode()} {base64.b64encode(salt).decode()}"
+    first = hashlib.sha256(salt + password.encode()).digest()
+    second = hashlib.sha256(first).digest()
+    return f"{base64.b64encode(second).decode()} {base64.b64encode(salt).decode()}"
 
 
 def _read_password(place: Layout) -> str | None:
@@ -238,7 +237,6 @@ def _read_password(place: Layout) -> str | None:
 
 
 def _write_private(path: Path, text: str) -> None:
-    """A new file that its owner alone can read, from the moment on at which it exists."""
-    number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(number, "w", encoding="utf-8") as file:
+    """Write a new file that its owner alone can read, from the moment on at which it exists."""
+    with open(path, "x", encoding="utf-8", opener=private) as file:
         file.write(text)

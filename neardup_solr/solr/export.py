@@ -1,8 +1,8 @@
 """Whole columns of a collection by Solr's /export, block by block, complete or refused.
 
-/export answers for one shard only, by one thread, and reports errors inside a success. So all
-shards are asked at once, a single one for parts of its documents, and those that came are counted
-against the number that each answer announced.
+/export answers for a single shard only, by a single thread, and reports errors inside a success. So
+all shards are asked at once, or a single shard for parts of its documents, and all documents are
+counted against the number that each answer announced.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 Block = list[dict[str, Any]]
 Params = Mapping[str, str | Sequence[str]]
 
-# Solr puts each document on lines of its own, and no string of JSON holds a bare line break.
+# Solr begins a new line for each document, and no string of JSON holds a bare line break.
 _BETWEEN = b"},{\n"
 _BLOCK = 1 << 23  # bytes
-_MOST = 1 << 26  # bytes of one document, whose fields have at most 32,766 each
+_MOST = 1 << 26  # bytes of a document, whose fields have at most 32,766 each
 _AHEAD = 2  # blocks of each shard, or of a part of it, that wait to be used
 _PAUSE = 0.05  # seconds
 
@@ -38,41 +38,41 @@ _PAUSE = 0.05  # seconds
 def blocks(
     session: CheckedSession, shards: Sequence[str], params: Params, *, parts: int = 1
 ) -> Iterator[Block]:
-    """The documents of all shards, given by their addresses, in blocks of some thousands.
+    """The documents of all shards, by their addresses, in blocks of some thousands.
 
     A single shard is asked for so many `parts` of its documents at the same time. Its blocks are
     in the order of the export's sort, read ahead of their use; the sort is by the key of the
-    documents, which tells if one of them comes twice.
+    documents, which tells if a document comes twice.
     Raises SolrAnswerError if an export broke off, or is not what Solr would write.
     """
     key = str(params["sort"]).partition(" ")[0]
 
-    def of(shard: str, asked: Params) -> Iterator[Block]:
-        return _of_shard(session, shard, asked, key)
+    def of(shard: str, wanted: Params) -> Iterator[Block]:
+        return _of_shard(session, shard, wanted, key)
 
-    # A session of the user's own may have one connection only, for which the parts would wait.
+    # A session of the user may have a single connection, for which the parts would wait.
     if len(shards) == 1 and parts > 1 and session.carrier is None:
         sources = [of(shards[0], _part(params, key, part, parts)) for part in range(parts)]
         with ExitStack() as ending:
             ahead = [ending.enter_context(_read_ahead(source)) for source in sources]
             yield from _in_order(ahead, key, shards[0])
         return
-    with _read_ahead(*(of(shard, params) for shard in shards)) as found:
-        yield from found if len(shards) == 1 else _once(found, key, shards[0])
+    with _read_ahead(*(of(shard, params) for shard in shards)) as read:
+        yield from read if len(shards) == 1 else _once(read, key, shards[0])
 
 
 def _part(params: Params, key: str, part: int, parts: int) -> Params:
-    """Ask for one part of the documents: those whose keys have one remainder of hashes."""
-    one_part = f"{{!hash workers={parts} worker={part} cache=false}}"
+    """Ask for a part of the documents: those whose keys have the same remainder of hashes."""
+    chosen = f"{{!hash workers={parts} worker={part} cache=false}}"
     filters = params.get("fq", ())
     filters = [filters] if isinstance(filters, str) else [*filters]
-    return {**params, "fq": [*filters, one_part], "partitionKeys": key}
+    return {**params, "fq": [*filters, chosen], "partitionKeys": key}
 
 
 def _in_order(parts: Sequence[Iterator[Block]], key: str, shard: str) -> Iterator[Block]:
     """The documents of all parts, each in the order of its keys, in that order."""
     by_key = itemgetter(key)
-    before: Block = []  # the document before, if there is one
+    before: Block = []  # the document before, if any
     rest: list[tuple[Iterator[Block], Block]] = [(part, []) for part in parts]
     while True:
         read = [(part, block or next(filter(None, part), [])) for part, block in rest]
@@ -81,8 +81,8 @@ def _in_order(parts: Sequence[Iterator[Block]], key: str, shard: str) -> Iterato
             return
         last = min(by_key(block[-1]) for _, block in waiting)
         cuts = [bisect_right(block, last, key=by_key) for _, block in waiting]
-        found = [one for (_, block), cut in zip(waiting, cuts, strict=True) for one in block[:cut]]
-        merged = sorted(found, key=by_key)
+        ready = [doc for (_, block), cut in zip(waiting, cuts, strict=True) for doc in block[:cut]]
+        merged = sorted(ready, key=by_key)
         _require_order(before + merged, key, shard)
         before = merged[-1:]
         yield merged
@@ -90,12 +90,12 @@ def _in_order(parts: Sequence[Iterator[Block]], key: str, shard: str) -> Iterato
 
 
 def _of_shard(session: CheckedSession, shard: str, params: Params, key: str) -> Iterator[Block]:
-    """The documents of one shard: an export that breaks off is asked for again, and gone on with.
+    """The documents of a shard: an export that breaks off is requested again, and gone on with.
 
     What came before is passed over then, by its keys.
     """
-    came: Block = []  # the last document that came, if one did
-    answers: list[Iterator[Block]] = []  # the one that is read, if one is
+    came: Block = []  # the last document that came, if any
+    answers: list[Iterator[Block]] = []  # the answer that is read, if any
 
     def following(deadline: float) -> Block | None:
         if not answers:
@@ -119,33 +119,33 @@ def _of_shard(session: CheckedSession, shard: str, params: Params, key: str) -> 
 def _read_answer(
     session: CheckedSession, shard: str, params: Params, key: str, deadline: float
 ) -> Iterator[Block]:
-    """The documents of one answer, which are as many as it announces."""
-    count = found = 0
-    last: Block = []  # the document before, if there is one
+    """The documents of an answer, which are as many as it announces."""
+    count = total = 0
+    last: Block = []  # the document before, if any
     with closing(_parts(session.pieces(f"{shard}/export", params, deadline))) as parts:
         for number, part in enumerate(parts):
             try:
                 answer = orjson.loads(part)
             except orjson.JSONDecodeError:
-                raise _broke_off(shard, count, found) if number else _not_solr(shard) from None
+                raise _broke_off(shard, count, total) if number else _not_solr(shard) from None
             response: Any = answer.get("response") if isinstance(answer, dict) else None
             documents = response.get("docs") if isinstance(response, dict) else None
             if number == 0 and documents is not None:
-                found = response.get("numFound")
-            if not isinstance(documents, list) or type(found) is not int:
+                total = response.get("numFound")
+            if not isinstance(documents, list) or type(total) is not int:
                 raise _not_solr(shard)
-            if not all(isinstance(one, dict) for one in documents):
+            if not all(isinstance(document, dict) for document in documents):
                 raise _not_solr(shard)
             if documents and "EXCEPTION" in documents[-1]:
-                raise _broke_off(shard, count + len(documents) - 1, found)
+                raise _broke_off(shard, count + len(documents) - 1, total)
             if number == 0:
                 _require_success(answer.get("responseHeader"), shard)
             count += len(documents)
             _require_order(last + documents, key, shard)
             last = documents[-1:] or last
             yield documents
-    if count != found:
-        raise _broke_off(shard, count, found)
+    if count != total:
+        raise _broke_off(shard, count, total)
 
 
 def _require_success(header: Any, shard: str) -> None:
@@ -157,8 +157,8 @@ def _require_success(header: Any, shard: str) -> None:
 
 
 def _require_order(documents: Block, key: str, shard: str) -> None:
-    """Refuse documents that are not in the order of their keys, or of which one comes twice."""
-    keys: list[Any] = [one.get(key) for one in documents]
+    """Refuse documents that are not in the order of their keys, or of which some come twice."""
+    keys: list[Any] = [document.get(key) for document in documents]
     if not any(set(map(type, keys)) <= {kind} for kind in (str, int)):
         raise _not_solr(shard)
     if not all(map(lt, keys, islice(keys, 1, None))):
@@ -167,12 +167,12 @@ def _require_order(documents: Block, key: str, shard: str) -> None:
 
 
 def _once(blocks: Iterator[Block], key: str, shard: str) -> Iterator[Block]:
-    """Pass on the blocks of several shards. Refuse them at the end if two hold one document."""
+    """Pass on the blocks of several shards. Refuse a document of two shards at the end."""
     import numpy as np
 
     hashes = []
     for block in blocks:
-        hashes.append(np.fromiter((hash(one[key]) for one in block), np.int64, len(block)))
+        hashes.append(np.fromiter((hash(doc[key]) for doc in block), np.int64, len(block)))
         yield block
     in_order = np.sort(np.concatenate(hashes)) if hashes else np.empty(0, np.int64)
     if count := int(np.count_nonzero(in_order[1:] == in_order[:-1])):
@@ -200,8 +200,8 @@ def _parts(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
     yield opening + b"".join(held)
 
 
-def _broke_off(shard: str, count: int, found: int) -> SolrAnswerError:
-    reason = f"the export broke off after {count:,} of {found:,} documents"
+def _broke_off(shard: str, count: int, total: int) -> SolrAnswerError:
+    reason = f"the export broke off after {count:,} of {total:,} documents"
     return SolrAnswerError(shard, 200, reason, LOG_AGAIN)
 
 
@@ -229,15 +229,15 @@ def _read_ahead(*sources: Iterator[Block]) -> Iterator[Iterator[Block]]:
             came.put(error)
 
     def blocks() -> Iterator[Block]:
-        open_ones = len(sources)
-        while open_ones:
-            got = came.get()
-            if isinstance(got, BaseException):
-                raise got
-            if got is None:
-                open_ones -= 1
+        unfinished = len(sources)
+        while unfinished:
+            item = came.get()
+            if isinstance(item, BaseException):
+                raise item
+            if item is None:
+                unfinished -= 1
             else:
-                yield got
+                yield item
 
     threads = [Thread(target=read, args=[source], daemon=True) for source in sources]
     for thread in threads:

@@ -100,7 +100,7 @@ _OF_PAGE = {
 }  # fmt: skip
 _COME_AGAIN = frozenset({429, 502, 503, 504})  # HTTP statuses
 _REFUSED = frozenset({407, 413})  # by Solr or a proxy; of Solr all other 4xx are, too
-_OF_CLUSTER = frozenset({500, 503, 510})  # 510: no node can be asked
+_OF_CLUSTER = frozenset({500, 503, 510})  # 510: no node can answer
 # Solr takes nothing more until it is restarted. "Error opening new searcher", with nothing after
 # it, is of a commit that could not be written; else too many searchers are being opened.
 _HALTED = re.compile(
@@ -135,7 +135,7 @@ _DISTURBED = re.compile("|".join((
     "information about the leader", "says we are the leader", "says it is coming from",
     "now thinks it is the leader", "No leader replicas available", "No active replicas found",
     "servers hosting shard", "No live SolrServers", "Error trying to proxy request",
-    "SolrServerException",  # of what a node asks of another one
+    "SolrServerException",  # of a request of a node to another
     "Async exception", "talking to server at", r"java\.net\.", r"java\.nio\.", "EofException",
     "Server refused connection", "Connection refused", "Connection reset", "Timeout occurred",
     "has stalled", "CoreContainer is", "SolrCore is",
@@ -199,7 +199,7 @@ def classify(
 def answer_error(
     url: str, status: int, fault: Fault, passes: Passes | None = None
 ) -> SolrAnswerError:
-    """The error of an answer. It passes by its HTTP status unless told otherwise."""
+    """The error of an answer. It passes by its HTTP status unless `passes` says more."""
     error = SolrAnswerError(url, status, *fault)
     is_final = status in _REFUSED or (400 <= status < 500 and is_of_solr(error))
     by_status = Passes.NEVER if is_final else Passes.ONCE_ANSWERED
@@ -339,7 +339,7 @@ def read_body(response: requests.Response, url: str) -> None:
 
 
 def largest() -> int:
-    """The bytes that one answer may have. An export, which is not held as a whole, may have more.
+    """The bytes that an answer may have. An export, which is not held as a whole, may have more.
 
     $NEARDUP_MAX_ANSWER says how many; raises SettingsError if that is no size.
     """
@@ -370,7 +370,7 @@ def answer(response: requests.Response, needed: Mapping[str, type] | None = None
     """The JSON object of a response that a `CheckedSession` let through.
 
     `needed` are the types of the parts that it must have, by paths such as "response.docs".
-    Raises SolrAnswerError if one is missing.
+    Raises SolrAnswerError if a part is missing.
     """
     decoded: dict[str, Any] = vars(response)[_DECODED]
     require_parts(decoded, needed or {}, redact(str(response.url)))
@@ -388,7 +388,7 @@ def require_parts(decoded: Mapping[str, Any], needed: Mapping[str, type], url: s
 
 
 def require_page(decoded: Mapping[str, Any], request: Mapping[str, Any], url: str) -> None:
-    """Refuse a page of documents with more or fewer of them than it counts and was asked for.
+    """Refuse a page of documents with more or fewer of them than it counts and the request wants.
 
     `decoded` has `response.docs` and `response.numFound`; `request` has a `limit`, and an `offset`
     unless that is 0.
@@ -473,7 +473,7 @@ def parse_refusals(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
 
 
 def refuse_alone(id: str, error: SolrAnswerError) -> Refusal:
-    """The refusal of a document that was sent on its own: too large (413), or with an error."""
+    """The refusal of a document that was sent alone: too large (413), or with an error."""
     reason = TOO_LARGE if error.status == 413 else error.reason.removeprefix(SAYS)
     return Refusal(id=id, reason=reason)
 

@@ -53,7 +53,7 @@ class Field:
 
     @property
     def is_kept(self) -> bool:
-        """Return True if Solr rebuilds the field when another one is updated.
+        """Return True if Solr rebuilds the field when another is updated.
 
         DocValues alone are enough only if they count as stored (useDocValuesAsStored).
         """
@@ -70,7 +70,7 @@ class Field:
         problems = {
             f"it is a {self.kind}, not a {wanted.kind}": not same_kind,
             "it is multi-valued": self.multi_valued and not wanted.multi_valued,
-            "it takes one value only": wanted.multi_valued and not self.multi_valued,
+            "it takes a single value only": wanted.multi_valued and not self.multi_valued,
             "it is not indexed": wanted.indexed and not self.indexed,
             "it has no docValues": wanted.doc_values and not self.doc_values,
             "it is not stored": not self.is_kept,
@@ -96,8 +96,8 @@ class Schema:
         """The field of that name, else the dynamic field with the longest matching pattern."""
         if name in self.fields:
             return self.fields[name]
-        matching = (one for one in self.dynamic if fnmatchcase(name, one.name))
-        return max(matching, key=lambda one: len(one.name), default=None)
+        matching = (field for field in self.dynamic if fnmatchcase(name, field.name))
+        return max(matching, key=lambda field: len(field.name), default=None)
 
     def lost(self, used: Iterable[str]) -> dict[str, str]:
         """The used fields that an atomic update would lose, each with the reason."""
@@ -106,19 +106,19 @@ class Schema:
         return {name: reason for name, reason in reasons if reason}
 
     def _why_lost(self, name: str, used: Sequence[str]) -> str:
-        found = self.field(name)
-        if found is None or found.is_kept or not found.indexed:
+        field = self.field(name)
+        if field is None or field.is_kept or not field.indexed:
             return ""
         sources = list(self.sources(name, used))
         if not sources:
-            if found.doc_values:
+            if field.doc_values:
                 return "it is not stored, and its docValues do not count as stored"
             return "it is only indexed: neither stored nor in docValues"
-        gone = [one for one in sources if not (self.field(one) or found).is_kept]
+        gone = [source for source in sources if not (self.field(source) or field).is_kept]
         return f"it is copied from {', '.join(gone)}, which is not kept itself" if gone else ""
 
     def sources(self, name: str, used: Iterable[str]) -> Iterator[str]:
-        """The fields from which copyFields fill this one, as far as they can be known."""
+        """The fields from which copyFields fill this field, of those in the schema or `used`."""
         for source, destination in self.copies:
             if not fnmatchcase(name, destination):
                 continue
@@ -126,17 +126,14 @@ class Schema:
                 start, end = destination.split("*", 1)
                 source = source.replace("*", name[len(start) : len(name) - len(end)], 1)
             if "*" in source:
-                known = dict.fromkeys([*self.fields, *used])
-                yield from (
-                    one
-                    for one in known
-                    if fnmatchcase(one, source) and one != name and one not in INTERNAL
-                )
+                names = dict.fromkeys([*self.fields, *used])
+                others = (other for other in names if other != name and other not in INTERNAL)
+                yield from (other for other in others if fnmatchcase(other, source))
             else:
                 yield source
 
     def destinations(self, name: str) -> Iterator[str]:
-        """The fields that copyFields fill from this one."""
+        """The fields that copyFields fill from this field."""
         for source, destination in self.copies:
             if fnmatchcase(name, source):
                 start, _, end = source.partition("*")
@@ -154,17 +151,18 @@ _ELEMENTS = {"add-field-type": "fieldType", "add-field": "field", "replace-field
 # Attributes of a field, and what we call them.
 _ATTRIBUTES = {"indexed": "indexed", "stored": "stored", "docValues": "doc_values",
                "multiValued": "multi_valued"}  # fmt: skip
-# Every schema refuses this: there is no such field, or nothing may be changed.
+# Every schema refuses this: it has no such field, or nothing may be changed.
 _NO_CHANGE = {"delete-field": {"name": "neardup has no such field"}}
 
 
 def read_schema(collection: Collection) -> Schema:
     """The schema of a collection, defaults included.
 
-    Raises CoreMissing if there is no such collection, SolrError if Solr does not answer.
+    Raises CoreMissing if the collection does not exist, SolrError if Solr does not answer.
     """
     whole = _get(collection, "", {"schema": dict})["schema"]
-    types = {one["name"]: _class(one.get("class", "")) for one in whole.get("fieldTypes", ())}
+    kinds = whole.get("fieldTypes", ())
+    types = {kind["name"]: _class(kind.get("class", "")) for kind in kinds}
     fields = _get(collection, "/fields", {"fields": list})["fields"]
     dynamic = _get(collection, "/dynamicfields", {"dynamicFields": list})["dynamicFields"]
     copied = whole.get("copyFields", [])
@@ -174,28 +172,29 @@ def read_schema(collection: Collection) -> Schema:
     return Schema(
         key=whole.get("uniqueKey", ""),
         types=types,
-        fields={one["name"]: _field(one, types) for one in fields},
-        dynamic=[_field(one, types) for one in dynamic],
-        copies=[(one["source"], one["dest"]) for one in copied],
+        fields={field["name"]: _field(field, types) for field in fields},
+        dynamic=[_field(field, types) for field in dynamic],
+        copies=[(copy["source"], copy["dest"]) for copy in copied],
     )
 
 
 def require_exported(collection: Collection, names: Iterable[str]) -> None:
-    """Refuse fields that /export cannot read, or that are not there, by SchemaError."""
-    found, own = read_schema(collection), collection.names
+    """Refuse fields that /export cannot read, or that are missing, by SchemaError."""
+    schema, logical = read_schema(collection), collection.names
 
     def is_exported(name: str) -> bool:
-        fields = map(found.field, own.fields([name]))
+        fields = map(schema.field, logical.fields([name]))
         return all(field is not None and field.is_exported for field in fields)
 
     lost = [name for name in names if not is_exported(name)]
-    if any(name in OWN and found.field(own.of(name)) is None for name in lost):
-        add = collection.advise_init(found.fields)
-        raise SchemaError(collection.url, own.fields(lost), next_step=add)
+    if any(name in OWN and schema.field(logical.of(name)) is None for name in lost):
+        add = collection.advise_init(schema.fields)
+        raise SchemaError(collection.url, logical.fields(lost), next_step=add)
     if lost:
-        logical = {own.of(name): name for name in (ID, *OWN)}
-        every = [one for one in (*found.fields.values(), *found.dynamic) if one.is_exported]
-        read = [logical.get(one.name, one.name) for one in every if one.name not in INTERNAL]
+        ours = {logical.of(name): name for name in (ID, *OWN)}
+        fields = [*schema.fields.values(), *schema.dynamic]
+        usable = [field.name for field in fields if field.is_exported]
+        read = [ours.get(name, name) for name in usable if name not in INTERNAL]
         reason = f"the export of Solr cannot read {', '.join(lost)}, without docValues"
         step = f"leave it out, or name some that it can read: {', '.join(read)}"
         raise SchemaError(collection.url, lost, reason, step)
@@ -224,23 +223,23 @@ def change(collection: Collection, commands: Mapping[str, Any]) -> None:
 
 
 def own_fields(names: Names) -> dict[str, Field]:
-    """The fields that we need in a collection, by their names there, as our own schema has them.
+    """The fields that we need in a collection, by their names in it, as our schema has them.
 
     Numeric bands are in docValues instead of stored, which takes less.
     """
     root = ElementTree.parse(solr_config() / "conf" / "managed-schema.xml").getroot()
-    types = {one.attrib["name"]: _class(one.attrib["class"]) for one in root.iter("fieldType")}
-    ours = {one.attrib["name"]: one.attrib for one in root.iter("field")}
+    types = {kind.attrib["name"]: _class(kind.attrib["class"]) for kind in root.iter("fieldType")}
+    ours = {field.attrib["name"]: field.attrib for field in root.iter("field")}
     flags = {"true": True, "false": False}
     fields: dict[str, Field] = {}
-    for own in OWN:
-        described: dict[str, Any] = {name: flags.get(v, v) for name, v in ours[own].items()}
+    for name in OWN:
+        described: dict[str, Any] = {key: flags.get(v, v) for key, v in ours[name].items()}
         kind = types[described["type"]]
-        if own == BANDS and names.has_numeric_bands:
+        if name == BANDS and names.has_numeric_bands:
             kind = "LongPointField"
             described |= {"stored": False, "docValues": True}
-        described |= {"name": names.of(own), "type": TYPES[kind]}
-        fields[names.of(own)] = _field(described, {TYPES[kind]: kind})
+        described |= {"name": names.of(name), "type": TYPES[kind]}
+        fields[names.of(name)] = _field(described, {TYPES[kind]: kind})
     return fields
 
 
@@ -268,9 +267,9 @@ def xml(commands: Mapping[str, Any]) -> str:
     lines = []
     for command, tag in _ELEMENTS.items():
         added = commands.get(command, ())
-        for one in [added] if isinstance(added, dict) else added:
+        for described in [added] if isinstance(added, dict) else added:
             element = ElementTree.Element(tag)
-            for name, value in one.items():
+            for name, value in described.items():
                 element.set(name, str(value).lower() if isinstance(value, bool) else str(value))
             lines.append("  " + ElementTree.tostring(element, "unicode"))
     return "\n".join(lines)
@@ -282,7 +281,7 @@ def _get(collection: Collection, part: str, needed: Mapping[str, type]) -> dict[
 
 
 def _field(described: Mapping[str, Any], types: Mapping[str, str]) -> Field:
-    flags = {own: bool(described.get(name, False)) for name, own in _ATTRIBUTES.items()}
+    flags = {flag: bool(described.get(name, False)) for name, flag in _ATTRIBUTES.items()}
     return Field(
         name=described["name"],
         type=described["type"],
@@ -300,38 +299,38 @@ def _class(name: str) -> str:
 def definitions(fields: Sequence[Field]) -> list[dict[str, Any]]:
     """Spell fields as the Schema API takes them."""
     return [
-        {"name": one.name, "type": one.type}
-        | {name: getattr(one, own) for name, own in _ATTRIBUTES.items()}
-        for one in fields
+        {"name": field.name, "type": field.type}
+        | {name: getattr(field, flag) for name, flag in _ATTRIBUTES.items()}
+        for field in fields
     ]
 
 
-def roots_only(found: Schema) -> list[str]:
+def roots_only(schema: Schema) -> list[str]:
     """Filters that leave out nested documents: an update of their parent includes them."""
-    return [f"-{NEST_PATH}:[* TO *]"] if NEST_PATH in found.fields else []
+    return [f"-{NEST_PATH}:[* TO *]"] if NEST_PATH in schema.fields else []
 
 
-def with_text(collection: Collection, found: Schema) -> list[str]:
+def with_text(collection: Collection, schema: Schema) -> list[str]:
     """A filter for documents with text, if all of its fields can be searched."""
-    fields = [found.field(name) for name in collection.names.text]
-    if not all(one is not None and (one.indexed or one.doc_values) for one in fields):
+    fields = [schema.field(name) for name in collection.names.text]
+    if not all(field is not None and (field.indexed or field.doc_values) for field in fields):
         return []
     return [" OR ".join(f"{name}:[* TO *]" for name in collection.names.text)]
 
 
-def count_unsigned(collection: Collection, found: Schema, fq: Sequence[str] = ()) -> int:
+def count_unsigned(collection: Collection, schema: Schema, fq: Sequence[str] = ()) -> int:
     """Count the documents with a text but none of our fields. Nested ones need none.
 
     Only those that match `fq` are counted.
     """
     without = f"-{collection.names.of(SETTINGS)}:[* TO *]"
-    return collection.count([*roots_only(found), without, *with_text(collection, found), *fq])
+    return collection.count([*roots_only(schema), without, *with_text(collection, schema), *fq])
 
 
 def describe_unsigned(collection: Collection, count: int | None = None) -> list[str]:
-    """Say how many documents have a text but no signature, if there are any.
+    """Say how many documents have a text but no signature, if any.
 
-    `count` is their number, if it is known already.
+    `count` is their number, if they are counted already.
     """
     if count is None:
         count = count_unsigned(collection, read_schema(collection))

@@ -1,6 +1,6 @@
 """An HTTP session that lets only understood answers through.
 
-Every request to Solr, pysolr's included, goes through one `CheckedSession`. After faults that pass
+Every request to Solr, pysolr's included, goes through a `CheckedSession`. After faults that pass
 it is repeated; redirects are refused; the answer has to be a whole success. Anything else becomes
 an error of `neardup_solr.errors`, by the tables of `responses` and nowhere else. Credentials are
 taken out of the address, so no message and no log can show them.
@@ -74,7 +74,7 @@ PROBE_SECONDS = 10.0  # for the answer that shows that a Solr is back
 READ_SECONDS = 300.0  # a commit that merges segments may take minutes
 READ_SHARE, LEAST_SECONDS = 0.75, 5.0  # of the time that is left with patience, and in any case
 PIECE = 1 << 20  # bytes of a large answer
-PATIENT_ATTEMPTS = 30  # then a request that ends the server each time is given up
+PATIENT_ATTEMPTS = 30  # then a request that ends the server each time is dropped
 NOTICE_SECONDS = 50.0  # until a cloud has noticed that a node has gone, and chosen new leaders
 SHORTEST_SECRET = 4  # characters: a shorter one would be found in any words
 JSON = "application/json"
@@ -94,9 +94,9 @@ class CheckedSession(requests.Session):
     """A requests session that raises SolrError for every answer that is not a plain success.
 
     `retry` bounds how often a request is repeated after a fault that passes; `embedded` says that
-    the Solr is the embedded one, for the next steps that errors name. `carrier` is the user's own
-    session, which sends the requests with all that it adds to them; answers are checked here.
-    `outages` says whether a Solr that is away is waited for, and what is known of it.
+    the Solr is the embedded Solr, for the next steps that errors name. `carrier` is a session
+    of the user, which sends the requests with all that it adds to them; answers are checked here.
+    `outages` says whether a Solr that is away is waited for, and counts its outages.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class CheckedSession(requests.Session):
         self._prepared: dict[Any, PreparedRequest] = {}  # those so far, without their bodies
         self._process = os.getpid()
 
-    # The signature is requests' own: pysolr and our client call it alike.
+    # The signature is that of requests: pysolr and our client call it alike.
     def request(self, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any) -> Any:
         """Send a request. The response is JSON with status 0, or an error of ours is raised."""
         return self.lasting(
@@ -207,11 +207,11 @@ class CheckedSession(requests.Session):
             nonlocal faults
             if not self.may_pass(error) or (isinstance(error, CoreMissing) and not is_patient):
                 return False
-            self.reached = True  # or Solr has said to come again
+            self.reached = True  # or Solr says to come again
             faults += 1
             if is_patient and outages.are_waited_for:
                 outages.wait(error, deadline, is_second=faults == 2)
-            self.nodes.next_node()  # what is wrong may be wrong with this one alone
+            self.nodes.next_node()  # what is wrong may be wrong with this node alone
             return outages.are_waited_for or not is_patient  # unless the user wants to stop
 
         retry = self.retry
@@ -260,14 +260,15 @@ class CheckedSession(requests.Session):
         try:
             return answer(self._ask_checked(soon, "GET", url, params={**params, "wt": "json"}))
         except SolrError:
-            self.nodes.next_node()  # the next one may be well
+            self.nodes.next_node()  # the next may be well
             raise
 
     def _options(self, url: str, deadline: float) -> dict[str, Any]:
         """Choose the options that every request is sent with.
 
-        It gets most of the time that is left, so that one whose answer was lost can be sent again.
-        Raises SolrUnreachable for a node of the cluster that may not be asked, as a password goes
+        A request gets most of the time that is left, so that it can be sent again if its answer is
+        lost.
+        Raises SolrUnreachable for a node of the cluster that may not be used, as a password goes
         along, SolrHalted for an update of a Solr that is halted: a commit could lose what it had
         accepted.
         """
@@ -302,7 +303,7 @@ class CheckedSession(requests.Session):
     def _ask_checked(
         self, deadline: float, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any
     ) -> requests.Response:
-        """The checked response of the first node that gives one."""
+        """The checked response of the first node that answers."""
         shown, fault = redact(str(url)), None
         for place in self.nodes.in_turn(str(url)):
             if fault is not None and time.monotonic() > deadline:
@@ -313,7 +314,7 @@ class CheckedSession(requests.Session):
                 fault = fault or error
                 continue
             if fault is not None:
-                self.outages.count += 1  # what the one that is away had taken may be lost
+                self.outages.count += 1  # what the node that is away had taken may be lost
             return self._check(response, shown)
         assert fault is not None
         raise fault
@@ -442,12 +443,12 @@ def open_session(
 ) -> tuple[CheckedSession, str]:
     """A session for an address, and the address without user and password.
 
-    Instead of an address, a connection that the user has: its own session sends the requests, with
+    Instead of an address, a connection of the user: its session sends the requests, with
     its headers, certificates, proxies and adapters, and `access` is not used.
 
     Raises ArgumentError if the address is not an http or https URL, the CA file of `access` cannot
-    be read, or a password would go unencrypted to another machine; SettingsError if there is a
-    user without a password, or the other way round.
+    be read, or a password would go unencrypted to another machine; SettingsError for a user
+    without a password, or the other way round.
     """
     url = address if isinstance(address, str) else address.url
     parts = _split(url)
@@ -469,12 +470,12 @@ def open_session(
         session.auth = as_sent(*access.embedded) if access.embedded else None
     elif "Authorization" in session.headers and not parts.username:
         session.auth = leave
-    elif found := credentials(parts):
-        session.source = found.source
-        if found.user is None:
-            session.auth, session.headers["Authorization"] = leave, f"Bearer {found.password}"
+    elif secret := credentials(parts):
+        session.source = secret.source
+        if secret.user is None:
+            session.auth, session.headers["Authorization"] = leave, f"Bearer {secret.password}"
         else:
-            session.auth = as_sent(found.user, found.password)
+            session.auth = as_sent(secret.user, secret.password)
     require_private(parts, session.source, access)
     return session, redact(url).rstrip("/")
 

@@ -78,17 +78,17 @@ def retrying(call: Callable[[], T], *, retry: Retry, passes: Callable[[SolrError
 
 
 class Outages:
-    """The outages of one Solr, which are waited for within a block of `waited_for`.
+    """The outages of a Solr, which are waited for within a block of `waited_for`.
 
     `home` is the address of the collection that is looked for; `ask` asks an address for JSON, and
-    gives up soon, at a given time at the latest. `revive` starts a Solr of ours again if it has
+    gives up soon, at a time at the latest. `revive` starts a Solr of ours again if it has
     ended. `count` is how often a request got no right answer; `halted` says why no update may be
     sent any more.
     """
 
     def __init__(self, ask: Ask) -> None:
         self.home = ""
-        self.revive: Callable[[], object] = lambda: None  # one that is not ours, others start
+        self.revive: Callable[[], object] = lambda: None  # others start a Solr that is not ours
         self.count = 0
         self.halted: SolrHalted | None = None
         self.has_served = False  # whether the collection has answered yet
@@ -101,8 +101,8 @@ class Outages:
     def waited_for(self, seconds: float) -> Iterator[None]:
         """Within the block, wait for a right answer to each request for at most so many seconds.
 
-        A request that gets none, or a wrong one, is sent again once the collection can be searched
-        and has replayed its log. Nothing is waited for before a first right answer: the address
+        A request without a right answer is sent again once the collection can be searched and has
+        replayed its log. Nothing is waited for before a first right answer: the address
         may be wrong.
         """
         before, self.patience = self.patience, seconds
@@ -118,7 +118,7 @@ class Outages:
 
     @property
     def are_waited_for(self) -> bool:
-        """Return True if there is any patience left."""
+        """Return True if any patience is left."""
         return self.patience > 0
 
     def until(
@@ -185,7 +185,7 @@ class Outages:
         try:
             self.revive()
         except ServerError as error:
-            ended = error  # of a cloud one node may be away, and the others answer
+            ended = error  # of a cloud a node may be away, and the others answer
         fault = self._fault(end, unready)
         return ended if ended and fault else fault
 

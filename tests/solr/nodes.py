@@ -12,12 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from neardup_solr.embedded import jars, process, server
+from neardup_solr import embedded
+from neardup_solr.embedded import READY_WITHIN, Server, Tell, jars, process
 from neardup_solr.embedded.layout import Layout, recall, remember
 from neardup_solr.embedded.process import HOST, ask
-from neardup_solr.embedded.server import READY_WITHIN, Tell
 from neardup_solr.errors import ServerError
 from neardup_solr.files import solr_config
+from neardup_solr.solr.waiting import until
 
 SETTINGS = Path(__file__).parent / "cloud_settings"
 FIRST_PORT = 19083  # beside those that a Solr of its own takes first
@@ -50,9 +51,9 @@ def start(place: Layout, count: int, heap: str, tell: Tell) -> Cloud:
     zookeeper = ports[0] + ZOOKEEPER
     roles = [{"zkRun": ""}] + [{"zkHost": f"{HOST}:{zookeeper}"}] * (count - 1)
 
-    def up(number: int) -> server.Server:
+    def up(number: int) -> Server:
         node = nodes[number]
-        if there := server.find(node) or server.adopt(node, tell):
+        if there := embedded.running(node) or embedded.adopt(node, tell):
             return there
         return _launch(node, heap, ports[number], tell, _COMMON | roles[number])
 
@@ -65,14 +66,14 @@ def start(place: Layout, count: int, heap: str, tell: Tell) -> Cloud:
 
 def _launch(
     node: Layout, heap: str, port: int, tell: Tell, properties: Mapping[str, str]
-) -> server.Server:
-    """Start a node, as `server.launch` starts a Solr of its own."""
+) -> Server:
+    """Start a node, as `embedded.start` starts a Solr of its own."""
     wanted = jars.read_lock(node.version)
     jars.install(node.jars, wanted, tell=tell)
     for pid in process.running_pids(node):
         process.end(pid, timeout=30)
     node.server.mkdir(mode=0o700, parents=True, exist_ok=True)
-    server.prepare(node)
+    embedded.prepare(node)
     for name in ("solr.xml", "zoo.cfg"):
         shutil.copyfile(SETTINGS / name, node.solr_home / name)
     assert process.is_soon_free(port)
@@ -82,7 +83,7 @@ def _launch(
     )  # fmt: skip
     pid = process.spawn(node, words, jars.class_path(node.jars, wanted))
     remember(node, replace(recall(node), port=port, heap=heap, pid=pid, started=""))
-    started = server.adopt(node, tell)
+    started = embedded.adopt(node, tell)
     assert started is not None
     return started
 
@@ -91,8 +92,8 @@ def stop(place: Layout, count: int, timeout: float) -> bool:
     """Stop all nodes, the one with ZooKeeper last. True if there was one."""
     nodes = places(place, count)
     with ThreadPoolExecutor(max_workers=count) as pool:
-        others = list(pool.map(lambda node: server.stop(node, timeout), nodes[1:]))
-    return server.stop(nodes[0], timeout) or any(others)
+        others = list(pool.map(lambda node: embedded.end(node, timeout), nodes[1:]))
+    return embedded.end(nodes[0], timeout) or any(others)
 
 
 def choose_ports(nodes: Sequence[Layout]) -> list[int]:
@@ -113,7 +114,7 @@ def _next(least: int, *, is_first: bool, taken: Sequence[int]) -> int:
     raise ServerError("there is no free port for a node", "end other programs")
 
 
-def _wait_until_joined(nodes: Sequence[server.Server]) -> None:
+def _wait_until_joined(nodes: Sequence[Server]) -> None:
     """Return once the cluster counts all nodes among those that live."""
     wanted = {f"{HOST}:{node.port}_solr" for node in nodes}
 
@@ -122,7 +123,7 @@ def _wait_until_joined(nodes: Sequence[server.Server]) -> None:
         told = ask(nodes[0].port, path) or {}
         return wanted <= set(told.get("cluster", {}).get("live_nodes", ()))
 
-    if not process.wait_until(all_live, READY_WITHIN, 0.1):
+    if not until(all_live, READY_WITHIN, 0.1):
         raise ServerError(
             f"the cluster did not see all of its nodes within {READY_WITHIN:.0f} seconds",
             "see the reason in: neardup solr logs",

@@ -15,9 +15,10 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr import embedded
-from neardup_solr.embedded import process, server
+from neardup_solr.embedded import Server, process
 from neardup_solr.embedded.layout import Layout
 from neardup_solr.files import solr_config
+from neardup_solr.solr.waiting import until
 from neardup_solr.testing import fresh_core, private_home
 from tests.command import neardup
 from tests.solr import nodes as cloud
@@ -37,7 +38,7 @@ CONTEXT = """
 """
 # A connector beside that of solr_config/server/jetty.xml, which tells that Solr is ready.
 CONNECTOR = f"""
-<Call name="addConnector"><Arg><New class="org.eclipse.jetty.server.ServerConnector">
+<Call name="addConnector"><Arg><New class="org.eclipse.jetty.ServerConnector">
   <Arg><Ref refid="Server"/></Arg>{CONTEXT}
   <Arg><Array type="org.eclipse.jetty.server.ConnectionFactory"><Item>
     <New class="org.eclipse.jetty.server.HttpConnectionFactory"><Arg>
@@ -135,7 +136,7 @@ def addresses(
         with pytest.MonkeyPatch.context() as patch:
             added = ("</Configure>", f"{connectors}</Configure>")
             configure(patch, folder, added, lambda _: ask(ports["needed"], certified), {})
-            patch.setattr(server, "write_security", write_rules)
+            patch.setattr(embedded, "write_security", write_rules)
             embedded.start()
         yield {name: f"https://127.0.0.1:{port}/solr" for name, port in ports.items()}
         embedded.stop(timeout=0)
@@ -210,13 +211,13 @@ def test_a_cloud_whose_nodes_speak_tls(
     asked = partial(ask, by=certified)
     configure(monkeypatch, tmp_path, (FACTORIES, factory), asked, properties)
 
-    def wait_until_joined(running: Sequence[server.Server]) -> None:
+    def wait_until_joined(running: Sequence[Server]) -> None:
         def is_whole() -> bool:
             told = asked(running[0].port, action="CLUSTERSTATUS")
             return len(told["cluster"]["live_nodes"]) == 2
 
         asked(running[0].port, action="CLUSTERPROP&name=urlScheme&val=https")
-        assert process.wait_until(is_whole, 60, 0.1)
+        assert until(is_whole, 60, 0.1)
 
     monkeypatch.setattr(cloud, "_wait_until_joined", wait_until_joined)
     with nodes(with_jars(home, tmp_path), 2) as started:

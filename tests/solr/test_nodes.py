@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.embedded import server
+from neardup_solr import embedded
 from neardup_solr.embedded.layout import Layout, recall
 from neardup_solr.solr.responses import answer
 from tests.solr import nodes as cloud
@@ -110,7 +110,7 @@ def kill(place: Layout, number: int) -> None:
     process = psutil.Process(state.pid)
     process.kill()
     process.wait(30)
-    assert server.find(cloud.places(place, 2)[number - 1]) is None
+    assert embedded.running(cloud.places(place, 2)[number - 1]) is None
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from platformdirs.api import PlatformDirsABC
 from platformdirs.macos import MacOS
 from platformdirs.unix import Unix
 
+from neardup_solr.embedded import server_lock
 from neardup_solr.embedded.layout import (
     Layout,
     ServerState,
@@ -23,7 +24,6 @@ from neardup_solr.embedded.layout import (
     remember,
 )
 from neardup_solr.embedded.process import is_alive
-from neardup_solr.embedded.server import server_lock
 from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.files import solr_config
 
@@ -159,7 +159,7 @@ def test_a_killed_process_gives_its_turn_back(tmp_path: Path) -> None:
     program = (
         "import os, pathlib, signal, sys\n"
         "from neardup_solr.embedded.layout import Layout\n"
-        "from neardup_solr.embedded.server import server_lock\n"
+        "from neardup_solr.embedded import server_lock\n"
         "with server_lock(Layout(home=pathlib.Path(sys.argv[1])), print):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
