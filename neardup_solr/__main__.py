@@ -1,7 +1,7 @@
 """The command `neardup`, which is also `python -m neardup_solr`: it ends soon by Ctrl-C or SIGTERM.
 
 Either raises KeyboardInterrupt in the main thread, which removes unfinished files, says how to go
-on, and ends the command. Python raises it between two steps of its own, so not while a long sort or
+on, and ends the command. Python raises it between two of its steps, so not while a long sort or
 a compiler of machine code runs. A thread that the system tells of the signal, too, sees to that.
 """
 
@@ -33,12 +33,12 @@ def main() -> None:
         main()
         ignore()
     except KeyboardInterrupt:
-        say_interrupted(errors)
+        report_interrupt(errors)
         os._exit(INTERRUPTED)
 
 
 def watch() -> None:
-    """Handle signals from now on: the first one ends the command, a second one ends it at once."""
+    """Handle signals from now on: the first ends the command, a second ends it at once."""
     noticed = Event()
 
     def interrupt(number: int, frame: FrameType | None) -> NoReturn:
@@ -49,7 +49,9 @@ def watch() -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup and `&` in scripts want it
             signal.signal(number, interrupt)
     sys.unraisablehook = _end_if_lost
-    if sys.platform == "win32":  # a pipe that does not block is for Python 3.12 and newer there
+    if (
+        sys.platform == "win32"
+    ):  # a pipe that does not block is for Python 3.12 and newer on Windows
         return
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
@@ -58,7 +60,7 @@ def watch() -> None:
 
 
 def _end_after_signal(reader: int, noticed: Event) -> None:
-    """End the process if the main thread does not notice a signal, and after a second one."""
+    """End the process if the main thread does not notice a signal, and after a second signal."""
     os.read(reader, 1)
     if noticed.wait(SOON):
         os.read(reader, 1)
@@ -74,7 +76,7 @@ def _end_if_lost(lost: sys.UnraisableHookArgs) -> None:
 
 
 def ignore() -> None:
-    """Ignore signals from now on, as there is nothing left to interrupt.
+    """Ignore signals from now on, as nothing is left to interrupt.
 
     Otherwise Python gives them back to the system while it ends, which kills the process.
     """
@@ -82,8 +84,8 @@ def ignore() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def say_interrupted(errors: TextIO | None) -> None:
-    """Say so, and restore the terminal, wherever a progress bar was cut off.
+def report_interrupt(errors: TextIO | None) -> None:
+    """Report the interrupt and restore the terminal, wherever a progress bar was cut off.
 
     The process ends soon, even if nobody reads what is still to be written.
     """
@@ -93,18 +95,18 @@ def say_interrupted(errors: TextIO | None) -> None:
     last.start()
     sys.stderr = errors  # what is printed above a progress bar goes through that bar
     if errors is not None:
-        print(_said(is_terminal=errors.isatty()), file=errors)
+        print(_message(is_terminal=errors.isatty()), file=errors)
 
 
 def _end() -> NoReturn:
     """End the process without its main thread, which may hold any lock."""
     if files := sys.modules.get("neardup_solr.files"):
         files.remove_unfinished()
-    os.write(2, f"{_said(is_terminal=os.isatty(2))}\n".encode())
+    os.write(2, f"{_message(is_terminal=os.isatty(2))}\n".encode())
     os._exit(INTERRUPTED)
 
 
-def _said(*, is_terminal: bool) -> str:
+def _message(*, is_terminal: bool) -> str:
     return f"{LINE_CLEARED_CURSOR_SHOWN if is_terminal else ''}neardup: interrupted"
 
 

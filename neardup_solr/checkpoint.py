@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from neardup_solr.errors import JobError, RecordError, SourceError
-from neardup_solr.files import home, private, replaced
+from neardup_solr.files import atomic_path, home, private
 
 if TYPE_CHECKING:
     pass
@@ -223,7 +223,7 @@ class Job:
         path = self.folder / CHECKPOINT
         with (
             _writing(path),
-            replaced(path) as unfinished,
+            atomic_path(path) as unfinished,
             open(unfinished, "x", encoding="utf-8", opener=private) as file,
         ):
             json.dump(content, file, indent=1)
@@ -232,7 +232,7 @@ class Job:
         """Replace the dead letters by these. All of them or none are written."""
         with (
             _writing(self.letters),
-            replaced(self.letters) as unfinished,
+            atomic_path(self.letters) as unfinished,
             open(unfinished, "xb", opener=private) as file,
         ):
             file.writelines(line_of(letter).encode() for letter in letters)

@@ -1,20 +1,20 @@
-"""Errors of neardup_solr: one tree, each a sentence that ends with what to do next.
+"""Errors of neardup_solr, in a tree, each a sentence that ends with what to do next.
 
     NeardupError
     ├── SourceError            a source cannot be read as a whole
-    ├── RecordError            one record of a source cannot be used; the rest can
+    ├── RecordError            a record of a source cannot be used; the rest can
     ├── SettingsError          settings that are impossible, or differ from the collection's
     │   └── ArgumentError      an argument of the wrong type, out of range, or against another
     │       └── TemplateError  documents to remove or mark that may be templates, no copies
     ├── JobError               a job that another run has open, or that cannot go on
-    ├── SolrError              Solr did not answer, or not with what was asked for
+    ├── SolrError              Solr did not answer, or not as requested
     │   ├── SolrUnreachable    no answer at all
     │   ├── SolrUnauthorized   401 or 403
     │   ├── SolrAnswerError    an error, or an answer that is not understood (HTML, empty, redirect)
     │   ├── SolrHalted         Solr takes no more documents until it is restarted (its disk is full)
-    │   ├── CoreMissing        there is no core or collection of that name
+    │   ├── CoreMissing        no core or collection of that name
     │   ├── SchemaError        the collection lacks a field that is needed
-    │   └── DocumentNotFound   there is no document with that id
+    │   └── DocumentNotFound   no document with that id
     └── ServerError            the embedded Solr cannot be started, stopped or fetched
 
 Every error carries its facts as attributes and survives pickling: the facts are its `args`.
@@ -28,7 +28,7 @@ from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
-# User and password of an address; a path has only one of its slashes.
+# User and password of an address; a path has a single slash.
 _SECRET = re.compile(r"(?<=:/)(/?)[^/\s@]+@")
 
 
@@ -38,7 +38,7 @@ def without_password(text: str) -> str:
 
 
 def place(collection: str, address: str | None) -> str:
-    """The options that name a collection in a command; without an address, the embedded Solr's.
+    """The options that name a collection in a command, of the embedded Solr without an address.
 
     User and password of an address are left out.
     """
@@ -49,7 +49,7 @@ def place(collection: str, address: str | None) -> str:
 
 
 def counted(number: int, what: str, several: str | None = None) -> str:
-    """A number of things, in the singular if it is one; `several` if an s does not make them."""
+    """A number of things, in the singular if it is 1; `several` is an irregular plural."""
     return f"{number:,} {what if number == 1 else several or f'{what}s'}"
 
 
@@ -80,10 +80,10 @@ class SourceError(NeardupError):
 
 
 class RecordError(NeardupError):
-    """One record that cannot be used: where it is, its id if known, and why.
+    """A record that cannot be used: its position, its id if it has any, and why.
 
     `record` is the record as its source has it: its columns by name, or the text of its line; None
-    if it cannot be told. `stage` says who refused it: "read" and "check" are ours, "solr" is Solr.
+    if it cannot be shown. `stage` says who refused it: "read" and "check" are ours, "solr" is Solr.
     """
 
     def __init__(
@@ -112,9 +112,9 @@ class SettingsError(NeardupError):
 
 
 class ArgumentError(SettingsError, ValueError):
-    """An argument of the wrong type, out of range, or in conflict with another one.
+    """An argument of the wrong type, out of range, or in conflict with another.
 
-    The message has the names of arguments in backticks. The command `neardup` shows its own
+    The message has the names of arguments in backticks. The command `neardup` shows its
     options instead, and ends with exit code 2.
     """
 
@@ -145,10 +145,10 @@ class Passes(IntEnum):
 
 
 class SolrError(NeardupError):
-    """Solr did not answer, or not with what was asked for.
+    """Solr did not answer, or not as requested.
 
     `may_pass` tells whether it had answered rightly before, so that the same call may succeed
-    later; otherwise the address, or what was asked for, is wrong.
+    later; otherwise the address, or the request, is wrong.
     """
 
     may_pass = False
@@ -221,7 +221,7 @@ class SolrHalted(SolrError):
 
 
 class CoreMissing(SolrError):
-    """No core or collection of that name; `embedded` if the Solr is the embedded one."""
+    """No core or collection of that name; `embedded` tells which Solr it is."""
 
     passes = Passes.ONCE_SERVED
 

@@ -1,4 +1,4 @@
-"""Files that come with the package, and files that are written as a whole or not at all."""
+"""Files that come with the package, and files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SITE = ""  # the address of the documentation, once it is published
 
 
 def solr_config() -> Path:
-    """The folder `solr_config`: `conf` is the configset, `server` the embedded Solr's own files.
+    """The folder `solr_config`: `conf` is the configset, `server` the files of the embedded Solr.
 
     Raises ServerError if neither the installed package nor a checkout around it has the folder.
     """
@@ -49,8 +49,8 @@ def home() -> Path:
 def read_at(file: IO[bytes], begin: int, size: int) -> bytes:
     """Read some bytes of a file, fewer if it ends before."""
     if hasattr(os, "pread"):
-        found: bytes = os.pread(file.fileno(), size, begin)
-        return found
+        piece: bytes = os.pread(file.fileno(), size, begin)
+        return piece
     file.seek(begin)  # Windows
     return file.read(size)
 
@@ -58,8 +58,8 @@ def read_at(file: IO[bytes], begin: int, size: int) -> bytes:
 def page(name: str) -> str:
     """Name the place of a page of the documentation, such as "tuning": an address, or a file.
 
-    The address is $NEARDUP_DOCS, or that of the site; if there is none, it is the page that came
-    with the package.
+    The address is $NEARDUP_DOCS, or that of the site; without either it is the page that
+    came with the package.
     """
     address = os.environ.get("NEARDUP_DOCS") or SITE
     if address:
@@ -74,7 +74,7 @@ def check_place(path: Path) -> None:
 
     Raises SourceError if it is a folder, a device or a pipe, or if no file can be made beside it.
     """
-    with _blamed_on(path):
+    with _blame(path):
         if path.is_dir():
             raise SourceError(str(path), "is a folder, not a file", "name a file in it")
         if path.exists() and not path.is_file():  # it would be replaced
@@ -87,7 +87,7 @@ def check_place(path: Path) -> None:
 
 
 def check_apart(files: Mapping[str, Path | None]) -> None:
-    """Refuse one file for two purposes, by SourceError: it would be overwritten.
+    """Refuse a file for two purposes, by SourceError: it would be overwritten.
 
     `files` has a file, or None, for the name of each purpose.
     """
@@ -95,8 +95,8 @@ def check_apart(files: Mapping[str, Path | None]) -> None:
         # Unlike `resolve`, this leaves a link that leads to itself as it is.
         named = {name: os.path.realpath(path) for name, path in files.items() if path is not None}
     except ValueError as error:  # of a NUL character
-        given = next(str(path) for path in files.values() if "\0" in str(path))
-        raise SourceError(given, f"is not the name of a file ({error})", "name another") from None
+        name = next(str(path) for path in files.values() if "\0" in str(path))
+        raise SourceError(name, f"is not the name of a file ({error})", "name another") from None
     for (name, path), (other, other_path) in combinations(named.items(), 2):
         if path == other_path:
             raise SourceError(path, f"is both {name} and {other}", "name two files")
@@ -108,20 +108,23 @@ def is_inside(path: Path, folder: Path) -> bool:
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write lines, with their own line breaks, to a file as UTF-8. See `whole`."""
-    with whole(path) as unfinished, open(unfinished, "x", encoding="utf-8", newline="") as file:
+    """Write lines, which end with their line breaks, to a file as UTF-8. See `atomic_output`."""
+    with (
+        atomic_output(path) as unfinished,
+        open(unfinished, "x", encoding="utf-8", newline="") as file,
+    ):
         file.writelines(lines)
 
 
 @contextmanager
-def whole(path: Path, *, lasting: bool = True) -> Iterator[Path]:
-    """As `replaced`, for a file that the user has named; it is as readable as the one before it.
+def atomic_output(path: Path, *, lasting: bool = True) -> Iterator[Path]:
+    """As `atomic_path`, for a file that the user has named; it is as readable as the file before.
 
     One that is not `lasting` may be damaged by a crash of the machine.
 
-    Raises SourceError if the file cannot be written; one that was there before is left as it was.
+    Raises SourceError if the file cannot be written; a file of before is left as it was.
     """
-    with _blamed_on(path), replaced(path, lasting=lasting) as unfinished:
+    with _blame(path), atomic_path(path, lasting=lasting) as unfinished:
         yield unfinished
         with suppress(FileNotFoundError):
             mode = path.lstat().st_mode
@@ -139,14 +142,17 @@ def write_arrays(
     import numpy as np
     import orjson
 
-    told = np.frombuffer(orjson.dumps(about), dtype=np.uint8)
-    with whole(path, lasting=False) as unfinished, open(unfinished, "xb", opener=private) as file:
+    header = np.frombuffer(orjson.dumps(about), dtype=np.uint8)
+    with (
+        atomic_output(path, lasting=False) as unfinished,
+        open(unfinished, "xb", opener=private) as file,
+    ):
         file.write(kind)
-        np.savez(file, about=told, **arrays)  # type: ignore[arg-type]  # none is allow_pickle
+        np.savez(file, about=header, **arrays)  # type: ignore[arg-type]  # none is allow_pickle
 
 
 def read_arrays(path: Path, kind: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | str:
-    """Read what `write_arrays` has written, or return the reason if there is nothing of use.
+    """Read what `write_arrays` has written, or return the reason why it is of no use.
 
     Raises SourceError if it is another file, or cannot be read.
     """
@@ -175,12 +181,12 @@ def read_arrays(path: Path, kind: bytes) -> tuple[dict[str, Any], dict[str, NDAr
 
 
 @contextmanager
-def replaced(path: Path, *, lasting: bool = True) -> Iterator[Path]:
-    """A name to write to, for a file that is created or replaced once all is on the disk.
+def atomic_path(path: Path, *, lasting: bool = True) -> Iterator[Path]:
+    """Yield a temporary path; on success, put it on the disk and move it to `path`.
 
     It is in a new folder beside the file, which nobody else can enter: what is written can be read
     by others only when it is complete, and nobody can put a link in its place. A link of the
-    file's own name is replaced, and what it leads to is left alone.
+    same name is replaced, and what it leads to is left alone.
 
     Raises OSError if it cannot be written.
     """
@@ -221,7 +227,7 @@ def private(path: str, flags: int) -> int:
 
 
 @contextmanager
-def _blamed_on(path: Path) -> Iterator[None]:
+def _blame(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

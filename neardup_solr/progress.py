@@ -17,7 +17,7 @@ class Progress:
 
     `stage` is a word for what is being done ("indexing", "comparing", ...), `done` how many
     documents of `total` are done (bands when "joining", pairs when "comparing" in `duplicates`).
-    If the total is not known, `share` may be the part of the source that is done, 0..1.
+    Without a total, `share` may be the part of the source that is done, 0..1.
     """
 
     stage: str
@@ -36,7 +36,7 @@ def ignore(_: object) -> None:
 
 @dataclass(slots=True, kw_only=True)
 class SourceProgress:
-    """Progress of a work on a source of so many `rows` and bytes (`size`), as far as known."""
+    """Progress of a work on a source of so many `rows` and bytes (`size`), if it tells them."""
 
     stage: str
     on_progress: OnProgress
@@ -64,7 +64,7 @@ class Callbacks:
 
     @classmethod
     def of(cls, on_error: OnError | None, on_progress: OnProgress | None) -> Callbacks:
-        """Take the functions that a verb was given as arguments."""
+        """Take the functions that are arguments of a verb."""
         return cls(on_error=on_error, on_progress=on_progress or ignore)
 
 
@@ -75,9 +75,9 @@ MOST_CHARACTERS = 2**24  # of the records that these carry along
 
 @dataclass(slots=True)
 class Failures:
-    """The records that a verb could not use: how many, the first of them, and who is told.
+    """The records that a verb could not use: how many, and the first of them.
 
-    If nobody asked to be told (`on_error` is None), `warn` logs one line about all of them.
+    `on_error` gets each; if it is None, `warn` logs a line about all of them.
     """
 
     on_error: OnError | None

@@ -1,4 +1,4 @@
-"""A real Solr for tests, in one line: an embedded one, with a fresh core for every test.
+"""A real Solr for tests, in one line: an embedded Solr, with a fresh core for every test.
 
 In a conftest.py, either of
 
@@ -30,16 +30,16 @@ from neardup_solr.solr.collection import Collection
 
 # Not $NEARDUP_SOLR_URL: that may be a Solr in production, which tests must not touch.
 ADDRESS = "NEARDUP_TEST_SOLR_URL"
-_FOUND = pytest.StashKey[str]()
+_SHARED = pytest.StashKey[str]()
 
 
 @pytest.fixture
 def solr(request: pytest.FixtureRequest) -> Iterator[Collection]:
     """A fresh, empty core with all fields on a real Solr, deleted after the test.
 
-    The Solr is an embedded one that the first such test starts, in a folder of its own, and that
-    ends with the run; or the one whose address is in $NEARDUP_TEST_SOLR_URL. If none starts, the
-    test fails with ServerError: it is never skipped.
+    The Solr is an embedded Solr that the first such test starts, in a new folder, and that ends
+    with the run; or that at the address in $NEARDUP_TEST_SOLR_URL. If none starts, the test fails
+    with ServerError: it is never skipped.
     """
     with fresh_core(_address(request.config)) as core:
         yield core
@@ -62,10 +62,10 @@ def fresh_core(address: str) -> Iterator[Collection]:
 
 @contextmanager
 def private_home(folder: Path) -> Iterator[Path]:
-    """Let a folder hold the embedded Solr that this process uses, with the user's own jars.
+    """Let a folder hold the embedded Solr that this process uses, with the user's jars.
 
     Until the block ends $NEARDUP_HOME names it, so that no test sees what the user has indexed, and
-    the Solr that runs there asks for no password; then it is stopped. Raises ServerError if the
+    the Solr that runs in it asks for no password; then it is stopped. Raises ServerError if the
     jars cannot be downloaded.
     """
     place = layout()
@@ -83,14 +83,14 @@ def private_home(folder: Path) -> Iterator[Path]:
 
 
 def _address(config: pytest.Config) -> str:
-    """The Solr of this run of pytest, started if need be: one, whatever modules ask for it."""
-    if _FOUND not in config.stash:
-        config.stash[_FOUND] = _address_in_environment() or _start(config)
-    return config.stash[_FOUND]
+    """The Solr of this run of pytest, started if need be, and shared by all its modules."""
+    if _SHARED not in config.stash:
+        config.stash[_SHARED] = _address_in_environment() or _start(config)
+    return config.stash[_SHARED]
 
 
 def _address_in_environment() -> str | None:
-    """Return the address in $NEARDUP_TEST_SOLR_URL, if there is one. A Solr answers there."""
+    """Return the address in $NEARDUP_TEST_SOLR_URL, if any, at which a Solr answers."""
     if address := os.environ.get(ADDRESS):
         try:
             admin.is_cloud(collection.open_collection(address, "any"))

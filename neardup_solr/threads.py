@@ -1,6 +1,6 @@
 """Threads that an interrupt leaves soon, and garbage collection.
 
-Python handles a signal in its main thread, between two steps of its own. So the main thread does
+Python handles a signal in its main thread, between two of its steps. So the main thread does
 not work on what takes long in machine code: it waits for threads, and stops waiting at once.
 """
 
@@ -66,7 +66,7 @@ def prefetch(
 
 
 def run_aside(work: Callable[[], R]) -> R:
-    """Do work in a thread of its own if this is the main one, which can then be interrupted.
+    """Do work in a new thread if this is the main thread, which can then be interrupted.
 
     After an interrupt the work goes on until it is done or the process ends.
     """
@@ -74,7 +74,7 @@ def run_aside(work: Callable[[], R]) -> R:
 
 
 def start_thread(work: Callable[[], R]) -> Future[R]:
-    """Start work in a thread of its own, which ends with the process."""
+    """Start work in a new thread, which ends with the process."""
     result: Future[R] = Future()
 
     def run() -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from neardup_solr import files
 from neardup_solr.errors import ArgumentError, ServerError
-from neardup_solr.files import private, replaced
+from neardup_solr.files import atomic_path, private
 
 SOLR_VERSION = "9.10.1"
 CHOSEN = "NEARDUP_SOLR_VERSION"
@@ -56,7 +56,7 @@ class Layout:
 
     @property
     def solr_home(self) -> Path:
-        """Solr's own home: solr.xml, the configset and the cores."""
+        """Solr's home: solr.xml, the configset and the cores."""
         return self.server / "solr"
 
     @property
@@ -81,7 +81,7 @@ class Layout:
 
     @property
     def security(self) -> Path:
-        """Solr's own file of users and what they may do."""
+        """Solr's file of users and what they may do."""
         return self.solr_home / "security.json"
 
     @property
@@ -141,7 +141,7 @@ def recall(place: Layout) -> ServerState:
 
 def remember(place: Layout, state: ServerState) -> None:
     """Write the state so that a crash leaves either the old state or the new."""
-    with writing(place.server), replaced(place.state) as unfinished:
+    with writing(place.server), atomic_path(place.state) as unfinished:
         unfinished.write_text(json.dumps(asdict(state), indent=1) + "\n", encoding="utf-8")
 
 
@@ -172,7 +172,7 @@ def server_extra() -> Iterator[None]:
 
 
 def choose_password(place: Layout) -> None:
-    """Generate a password unless one exists, for the next start."""
+    """Generate a password for the next start, unless it exists."""
     if not place.password.is_file():
         with writing(place.server):
             _write_private(place.password, f"{secrets.token_urlsafe(BYTES)}\n")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias, cast
 
 from neardup_solr.errors import SourceError
-from neardup_solr.files import check_place, whole
+from neardup_solr.files import atomic_output, check_place
 from neardup_solr.records import NOTHING
 from neardup_solr.reports.tables import check_parquet
 from neardup_solr.sources.lines import NEEDS_FORMATS
@@ -76,7 +76,7 @@ def open_copy(path: Path, source: SourceTable, added: Beside = NOTHING) -> Itera
     suffix = _suffix(path)
     if suffix in JSON_LINES:
         _require_names(path, source)
-    with whole(path) as unfinished:
+    with atomic_output(path) as unfinished:
         if suffix == ".parquet":
             with _parquet(path, unfinished, source, added) as add:
                 yield add

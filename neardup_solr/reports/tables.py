@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import orjson
 
 from neardup_solr.errors import ArgumentError, SettingsError, SourceError, counted
-from neardup_solr.files import check_place, whole, write_lines
+from neardup_solr.files import atomic_output, check_place, write_lines
 from neardup_solr.progress import LOG
 from neardup_solr.records import NOTHING, AnyId, Cluster, Duplicate, Match, Pair, key_of
 from neardup_solr.sources.lines import NEEDS_FORMATS
@@ -380,7 +380,7 @@ def write_sheets(
 
     left = iter(rows)
     following = list(islice(left, 1))
-    with whole(path) as unfinished:
+    with atomic_output(path) as unfinished:
         while following or not sheets:
             sheets += 1
             sheet = book.create_sheet(str(sheets))
@@ -550,7 +550,7 @@ def write_parquet(path: Path, schema: Any, batches: Iterable[Any]) -> int:
     import pyarrow.parquet as parquet
 
     rows = 0
-    with whole(path) as unfinished, parquet.ParquetWriter(unfinished, schema) as writer:
+    with atomic_output(path) as unfinished, parquet.ParquetWriter(unfinished, schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
             rows += batch.num_rows

@@ -62,9 +62,9 @@ def test_while_python_cannot_handle_signals(number: int, tmp_path: Path) -> None
     script = f"""
 from pathlib import Path
 from neardup_solr import __main__ as command
-from neardup_solr.files import whole
+from neardup_solr.files import atomic_output
 command.watch()
-with whole(Path({str(tmp_path)!r}, "report.tsv")) as unfinished:
+with atomic_output(Path({str(tmp_path)!r}, "report.tsv")) as unfinished:
     unfinished.touch()
     print("ready", flush=True)
     {WORK}
@@ -128,7 +128,7 @@ print("ready", flush=True)
 try:
     __import__("time").sleep(600)
 except KeyboardInterrupt:
-    command.say_interrupted(sys.stderr)
+    command.report_interrupt(sys.stderr)
     os.write(full, b"x" * 10_000_000)
 """
     assert ended(script, signal.SIGINT) == INTERRUPTED
