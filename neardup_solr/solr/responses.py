@@ -120,15 +120,7 @@ _NO_KEEPER = re.compile(
     "Cannot talk to ZooKeeper|KeeperErrorCode = (Session expired|ConnectionLoss)"
 )
 _KEEPER_LOST = re.compile(r"KeeperException\$(SessionExpired|ConnectionLoss)Exception")
-# What a node says of nodes that are away; {of} is the name of the collection.
-_NODE_AWAY = {
-    r"(?P<says>.*servers hosting shard: (?P<shard>[\w.-]+).*)": "no replica of {shard}{of} answers",
-    r"(?P<says>No registered leader was found).*?slice: (?P<shard>[\w.-]+)": (
-        "{shard}{of} has no leader"
-    ),
-    r"(?P<says>Error trying to proxy request for url: \S+)": "no replica{of} answers",
-}
-# What the nodes of a SolrCloud say while one of them is away, or another becomes the leader.
+# Signs of what the nodes of a SolrCloud say while a node is away, or another becomes the leader.
 _DISTURBED = re.compile("|".join((
     KEEPER_AWAY, "Cannot talk to ZooKeeper", "KeeperErrorCode", "Could not find collection in zk",
     "No registered leader was found", "leader from zk", "leader props", "Exception finding leader",
@@ -140,6 +132,14 @@ _DISTURBED = re.compile("|".join((
     "Server refused connection", "Connection refused", "Connection reset", "Timeout occurred",
     "has stalled", "CoreContainer is", "SolrCore is",
 )))  # fmt: skip
+# Those that name the part that is away; {of} is the collection, `says` what the reason repeats.
+_NODE_AWAY = {
+    r"servers hosting shard: (?P<shard>[\w.-]+)": "no replica of {shard}{of} answers",
+    r"(?P<says>No registered leader was found).*?slice: (?P<shard>[\w.-]+)": (
+        "{shard}{of} has no leader"
+    ),
+    r"(?P<says>Error trying to proxy request for url: \S+)": "no replica{of} answers",
+}
 _START_NODE = "start its node, then run it again"
 _NODES = "see that all nodes run, then run it again"
 # What a header says if a limit of time, memory or hits ended a search early.
@@ -152,6 +152,7 @@ _REDIRECT = "give that address if it is your Solr, or credentials if it is a pag
 MAX_ANSWER = "NEARDUP_MAX_ANSWER"
 _LARGEST = 1 << 30  # bytes: a page of 1,000 documents of a megabyte each
 _PIECE = 1 << 20  # bytes
+_LONGEST_MESSAGE = 500  # characters
 _DECODED = "decoded"
 
 
@@ -229,14 +230,15 @@ def _cluster_fault(message: str, url: str, without_keeper: bool = False) -> Faul
     if without_keeper or _NO_KEEPER.match(message):
         reason = f"{KEEPER_AWAY} (Solr says: {message.rstrip('.')})"
         return Fault(reason, "start it, then run it again")
+    if not _DISTURBED.search(message):
+        return None
     name = url.partition("/solr/")[2].partition("/")[0]
     of = f" of {name!r}" if name and name != "admin" else ""
     for sign, reason in _NODE_AWAY.items():
-        if match := re.search(sign, message):
-            groups = match.groupdict()
-            away = reason.format(of=of, **groups)
-            return Fault(f"{away} (Solr says: {groups['says']})", _START_NODE)
-    return Fault(SAYS + message, _NODES) if _DISTURBED.search(message) else None
+        if match := re.search(sign, message[:_LONGEST_MESSAGE]):
+            groups = {"says": message, "of": of, **match.groupdict()}
+            return Fault(f"{reason} (Solr says: {{says}})".format(**groups), _START_NODE)
+    return Fault(SAYS + message, _NODES)
 
 
 def _is_without_keeper(message: str, status: int, decoded: Mapping[str, Any]) -> bool:
@@ -359,7 +361,7 @@ def _json(response: requests.Response) -> Any:
 
 def _message(error: Any, status: int) -> str:
     message = error.get("msg") if isinstance(error, dict) else error
-    return _first_line(message or f"HTTP {status}")[:500]
+    return _first_line(message or f"HTTP {status}")[:_LONGEST_MESSAGE]
 
 
 def _first_line(message: Any) -> str:

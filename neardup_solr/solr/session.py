@@ -37,6 +37,7 @@ from neardup_solr.errors import (
 from neardup_solr.files import page
 from neardup_solr.progress import ignore
 from neardup_solr.records import NOTHING
+from neardup_solr.solr import responses
 from neardup_solr.solr.credentials import (
     TOKEN,
     Access,
@@ -48,22 +49,7 @@ from neardup_solr.solr.credentials import (
     past_proxies,
     require_private,
 )
-from neardup_solr.solr.responses import (
-    CUT_OFF,
-    LOG,
-    NOT_SOLR,
-    PROXY_ODD,
-    REFUSES_CERTIFICATE,
-    WANTS_CERTIFICATE,
-    Fault,
-    answer,
-    check,
-    connection_fault,
-    is_of_solr,
-    parse_refusals,
-    read_body,
-    redact,
-)
+from neardup_solr.solr.responses import Fault, answer, connection_fault, redact
 from neardup_solr.solr.waiting import PAUSE, Outages, Retry, retrying
 
 CONNECT_SECONDS = 5.0
@@ -192,7 +178,7 @@ class CheckedSession(requests.Session):
                 yield from response.iter_content(PIECE)
             except requests.exceptions.RequestException as error:
                 reason = f"the answer broke off: {connection_fault(error).reason}"
-                raise SolrAnswerError(shown, 200, reason, LOG) from None
+                raise SolrAnswerError(shown, 200, reason, responses.LOG) from None
 
     def lasting(self, send: Callable[[float], T]) -> T:
         """Call `send`, and call it again after faults that may pass.
@@ -221,7 +207,7 @@ class CheckedSession(requests.Session):
             result = retrying(lambda: send(deadline), retry=retry, passes=passes)
         except SolrError as error:
             error.may_pass = error.may_pass or self.may_pass(error)
-            self.reached = self.reached or is_of_solr(error)
+            self.reached = self.reached or responses.is_of_solr(error)
             raise
         self.reached = True
         return result
@@ -326,15 +312,15 @@ class CheckedSession(requests.Session):
         try:
             response = send(method, url, *args, **kwargs | self._options(url, deadline))
             if not kwargs.get("stream") or response.status_code != 200:
-                read_body(response, shown)
+                responses.read_body(response, shown)
                 is_empty = response.status_code == 200 and not response.content
                 if is_empty and not any(name in response.headers for name in _LENGTHS):
-                    raise self._unreachable(shown, CUT_OFF)  # inside its headers
+                    raise self._unreachable(shown, responses.CUT_OFF)  # inside its headers
         except requests.exceptions.ContentDecodingError:
             reason = "the answer is damaged: it cannot be unpacked"
-            raise SolrAnswerError(shown, 200, reason, NOT_SOLR) from None
+            raise SolrAnswerError(shown, 200, reason, responses.NOT_SOLR) from None
         except LocationParseError:  # which requests lets through for the address of a proxy
-            raise self._unreachable(shown, PROXY_ODD) from None
+            raise self._unreachable(shown, responses.PROXY_ODD) from None
         except requests.exceptions.RequestException as error:
             # A hook of the carrier may raise an error that comes with an answer.
             if error.response is None:
@@ -344,10 +330,10 @@ class CheckedSession(requests.Session):
 
     def _check(self, response: requests.Response, shown: str) -> requests.Response:
         try:
-            check(response, shown, embedded=self.embedded)
+            responses.check(response, shown, embedded=self.embedded)
             if shown.endswith("/update"):  # a tolerant chain tells of a full disk in a success
                 decoded = answer(response)
-                parse_refusals(shown, decoded)
+                responses.parse_refusals(shown, decoded)
                 for each in decoded["responseHeader"].get("errors", ()):
                     each["message"] = self._hidden(str(each.get("message")))
         except SolrUnauthorized as error:
@@ -371,7 +357,10 @@ class CheckedSession(requests.Session):
         """Say what is wrong: no credentials, those that were sent, or what they allow."""
         status, step = f"(HTTP {error.status})", error.next_step
         if challenge.startswith("certificate"):  # CertAuthPlugin, where Jetty only wants one
-            return f"{WANTS_CERTIFICATE.reason} {status}", WANTS_CERTIFICATE.step
+            return (
+                f"{responses.WANTS_CERTIFICATE.reason} {status}",
+                responses.WANTS_CERTIFICATE.step,
+            )
         shown = self._name_credentials(error.status)
         if error.status == 403 and not shown:
             return f"Solr does not allow this {status}", step
@@ -419,8 +408,10 @@ class CheckedSession(requests.Session):
                 yield from (text, text.rpartition(" ")[2])
 
     def _unreachable(self, shown: str, fault: Fault) -> SolrUnreachable:
-        if fault is REFUSES_CERTIFICATE and not (self.carrier or self).cert:
-            fault = WANTS_CERTIFICATE  # as some servers refuse that no certificate was sent
+        if fault is responses.REFUSES_CERTIFICATE and not (self.carrier or self).cert:
+            fault = (
+                responses.WANTS_CERTIFICATE
+            )  # as some servers refuse that no certificate was sent
         step = fault.step or (_AGAIN if self.reached else "")
         return SolrUnreachable(
             shown, fault.reason, *filter(None, [_EMBEDDED if self.embedded else step])
