@@ -107,6 +107,11 @@ class Measure:
         """True if the measure compares texts."""
         return self.compared_field == "content"
 
+    @property
+    def stored_fields(self) -> tuple[str, ...]:
+        """The fields of a document that are compared."""
+        return (self.compared_field, *self.fields)
+
     def least(self, limits: Limits) -> float:
         """Compute the smallest similarity that is within the limits."""
         if limits.min_similarity is not None:
@@ -177,6 +182,18 @@ class Comparer:
         Raises SettingsError if a signature is not one of these settings.
         """
         return self.compare(self.prepare()(texts), pairs)
+
+    def make_forms(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Make what documents are compared by, from stored fields; "" if there is no content."""
+        measure = self.measure
+        contents = [str(row.get(measure.compared_field) or "") for row in rows]
+        if not measure.needs_texts:
+            return contents
+        from neardup_solr.minhash import sign
+
+        forms = sign.normal_forms(contents, self.settings.normalization)
+        joined = measure.add_values(forms, rows)
+        return [form and own for form, own in zip(forms, joined, strict=True)]
 
     def compare_one(self, form: str, texts: Sequence[str]) -> list[tuple[int, float, bool]]:
         """Compare one normal form with each of some texts, or one encoded signature with others.

@@ -235,6 +235,18 @@ class Collection:
             counts={name: counted[name]["count"] for name in counting},
         )
 
+    def select_if(
+        self, request: query.Request, fingerprint: str, *, fields: Sequence[str], limit: int
+    ) -> Selection | None:
+        """Select documents if these are the settings of all documents that have any, else None.
+
+        One request asks for both.
+        """
+        request, counting = query.counting_settings(request, fingerprint)
+        selection = self.select(request, fields=fields, limit=limit, counting=counting)
+        counts = selection.counts
+        return selection if counts["these"] == counts["any"] > 0 else None
+
     def terms(self, field: str, values: Sequence[str]) -> query.Terms:
         """Terms to look for in a field, as this collection spells them."""
         return query.Terms(field=field, values=self.names.terms(field, values))
@@ -505,9 +517,7 @@ class Collection:
         Raises SettingsError if documents differ in them, SchemaError if the field is missing.
         """
         known, everything = self.known_settings, {"query": "*:*"}
-        if known is not None and query.select_if_settings(
-            self, everything, known.fingerprint, fields=[ID], limit=0
-        ):
+        if known and self.select_if(everything, known.fingerprint, fields=[ID], limit=0):
             return known
         self.require_fields([SETTINGS])
         counts = self.values(SETTINGS)

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 import orjson
 
-from neardup_solr.errors import SchemaError, SolrAnswerError, SolrUnauthorized
+from neardup_solr.errors import SchemaError, SettingsError, SolrAnswerError, SolrUnauthorized
 from neardup_solr.files import solr_config
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, ID, NOTE, OWN, SETTINGS, Names
@@ -198,6 +198,22 @@ def require_exported(collection: Collection, names: Iterable[str]) -> None:
         reason = f"the export of Solr cannot read {', '.join(lost)}, without docValues"
         step = f"leave it out, or name some that it can read: {', '.join(read)}"
         raise SchemaError(collection.url, lost, reason, step)
+
+
+def require_kept(collection: Collection, names: Iterable[str], next_step: str) -> None:
+    """Refuse fields that are not there, or that no document has, by SettingsError."""
+    schema = read_schema(collection)
+    for name in names:
+        place = collection.names.of(name)
+        field = schema.field(place)
+        reason = f"the collection {collection.name!r} has no field {name!r}"
+        if field is not None:
+            reason = f"no document has a value of {name}"
+            if not field.is_kept:
+                reason = f"the field {name!r} is neither stored nor in docValues"
+            elif collection.count([f"{place}:[* TO *]"]):
+                continue
+        raise SettingsError(reason, next_step)
 
 
 def is_mutable(collection: Collection) -> bool:

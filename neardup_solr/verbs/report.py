@@ -4,39 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup_solr.arguments import By, MeasureName, OneOrMore, checked, listed, require
 from neardup_solr.errors import counted
-from neardup_solr.measures import Comparer, Limits
+from neardup_solr.measures import Limits, measure_named
 from neardup_solr.measures.equality import Equality, parse_equality
 from neardup_solr.minhash import make_entry
 from neardup_solr.progress import OnProgress, Progress, ignore
 from neardup_solr.records import Document, Hit, Pair, natural
 from neardup_solr.reports import tables
 from neardup_solr.reports.tables import ANSWER, Columns, of_pairs, write_pairs
+from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.finder import Finder
 from neardup_solr.solr.names import TEXT
-from neardup_solr.solr.query import Hits
 from neardup_solr.solr.schema import CHANGED, describe_unsigned
 from neardup_solr.threads import thread_pool
 from neardup_solr.verbs.answer import read_if_given
 from neardup_solr.verbs.batch import (
-    Finder,
     SignedBatch,
     collect_candidates,
     compare_candidates,
-    hits_of_batch,
     sign_batch,
 )
 from neardup_solr.verbs.search import (
+    SIGNED,
     Criteria,
-    compare_hits,
-    comparer_for,
-    hits,
+    find_hits,
+    make_finder,
     measure_by,
+    only_terms,
     pair_with,
     searchable,
 )
@@ -143,41 +143,32 @@ def report(
     settings, criteria = searchable(collection, asked)
     gaps = describe_unsigned(collection)
     state = collection.state()
-    ids = _chosen_ids(collection, from_id, to_id, query)
-    comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)
-    finder = Finder(comparer=comparer, filters=criteria.fq)
-    is_together = criteria.by == "bands" and not criteria.same
-    work = _Neighbours(
-        collection=collection, criteria=criteria, finder=finder, later_only=later_only
-    )
-    pages = [ids[at : at + PAGE] for at in range(0, len(ids), PAGE)]
-    found: list[Pair] = []
+    ids = _choose_ids(collection, from_id, to_id, query)
+    work = make_work(collection, settings, criteria, later_only=later_only)
+    step = PAGE if work.is_together else PAGE // 10
+    pages = [ids[at : at + step] for at in range(0, len(ids), step)]
+    pairs: list[Pair] = []
     cut = done = 0
     with thread_pool(THREADS) as pool:
-        # Pages in parallel, or one after the other with their documents in parallel.
-        nearby = (
-            pool.map(work.together, pages)
-            if is_together
-            else (list(pool.map(work.alone, work.documents(page))) for page in pages)
-        )
-        for page in nearby:
-            for pairs, was_cut in page:
-                found.extend(pairs)
-                cut += was_cut
+        for page in pool.map(work.find_pairs, pages):
+            for near, is_cut in page:
+                pairs += near
+                cut += is_cut
             done += len(page)
             on_progress(Progress("comparing", done, len(ids)))
     if state is not None and collection.state() != state:
         gaps.append(CHANGED)
     if criteria.equality:
-        found = _keep_equal(collection, found, criteria.equality)
+        pairs = _keep_equal(collection, pairs, criteria.equality)
     answered = None
     if judged is not None:
         from neardup_solr.verbs.verdicts import obey_answers
 
-        found, answered = obey_answers(
-            collection, judged, found, comparer, criteria.fq, {*ids}, later_only=later_only
+        comparer = work.finder.comparer
+        pairs, answered = obey_answers(
+            collection, judged, pairs, comparer, criteria.fq, {*ids}, later_only=later_only
         )
-    return Report(pairs=once(found), documents=done, cut=cut, gaps=tuple(gaps), answered=answered)
+    return Report(pairs=once(pairs), documents=done, cut=cut, gaps=tuple(gaps), answered=answered)
 
 
 def _keep_equal(collection: Collection, pairs: Sequence[Pair], equality: Equality) -> list[Pair]:
@@ -201,76 +192,84 @@ def check_ids(from_id: str | None, to_id: str | None) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Neighbours:
-    """Finder of the near-duplicates of documents of a collection."""
+    """Finds the near-duplicates of documents of a collection, of later ids only if `later_only`.
 
-    collection: Collection
-    criteria: Criteria
+    Those of many are searched for at once if `is_together`, which is quick by bands: few documents
+    have one, but many have the same shingle.
+    """
+
     finder: Finder
+    criteria: Criteria
+    is_together: bool
     later_only: bool
 
-    @property
-    def comparer(self) -> Comparer:
-        """The comparer of candidates."""
-        return self.finder.comparer
+    def find_pairs(self, ids: Sequence[str]) -> list[Near]:
+        """Find the pairs of each of some documents. Those that are not there are left out."""
+        batch = sign_batch(self._read(ids), self.finder.comparer)
+        hits = self._find_together(batch) if self.is_together else self._find_singly(batch)
+        forms = list(batch.forms)
+        candidates = collect_candidates(batch, hits, forms, self.finder.comparer)
+        pairs: list[list[Pair]] = [[] for _ in hits]
+        for row, near in compare_candidates(forms, candidates, self.finder.comparer):
+            pairs[row].append(pair_with(batch.documents[row].id, near.match))
+        most = self.criteria.candidates
+        return [(own, len(best) == most) for own, best in zip(pairs, hits, strict=True)]
 
-    def documents(self, ids: Sequence[str]) -> list[Document]:
-        """Read the documents with these ids that are still there."""
-        wanted = [TEXT, *self.criteria.read, *self.comparer.measure.fields]
-        rows = self.collection.stored(ids, wanted)
+    def _read(self, ids: Sequence[str]) -> list[Document]:
+        fields = [TEXT, *self.criteria.read, *self.finder.comparer.measure.fields]
+        rows = self.finder.collection.stored(ids, fields)
         return [Document(id=row["id"], text=row.get(TEXT, ""), kept=row) for row in rows]
 
-    def alone(self, document: Document) -> Near:
-        """Find the pairs of one document, by its own search."""
-        entry = make_entry(document, self.comparer.settings)
-        found = hits(
-            self.collection,
-            entry,
-            self.criteria,
-            wanted=lambda hit: self._is_wanted(document.id, hit.id),
-        )
-        is_cut = len(found) == self.criteria.candidates
-        if not (fields := self.comparer.measure.fields):
-            matches = compare_hits(self.collection, entry, found, self.comparer)
-            return [pair_with(document.id, match) for match in matches], is_cut
-        stored = self.collection.stored([hit.id for hit in found], [TEXT, *fields])
-        rows = {row["id"]: row for row in stored}
-        there = [replace(hit, fields=rows[hit.id]) for hit in found if hit.id in rows]
-        (pairs,) = self._compare(sign_batch([document], self.comparer), [there])
-        return pairs, is_cut
-
-    def together(self, ids: Sequence[str]) -> list[Near]:
-        """Find the pairs of each of some documents, by one search for all their bands.
-
-        A document that has hot bands, or more candidates than are read at once, gets its own
-        search.
-        """
-        batch = sign_batch(self.documents(ids), self.comparer)
-        found = hits_of_batch(self.collection, batch, self.finder)
-        best = [self._best(*each) for each in zip(batch.documents, found, strict=True)]
-        pairs = self._compare(batch, best)
+    def _find_together(self, batch: SignedBatch) -> list[list[Hit]]:
+        """Find candidates by one search for all bands; those with hot ones get their own."""
+        terms, most = batch.terms(), self.criteria.candidates
         return [
-            self.alone(document) if each.is_cut else (own, len(first) == self.criteria.candidates)
-            for document, each, own, first in zip(batch.documents, found, pairs, best, strict=True)
+            self.finder.rank(own, most, partial(self._is_wanted, document.id))
+            if hits.is_cut
+            else [hit for hit in hits.best if self._is_wanted(document.id, hit)][:most]
+            for document, own, hits in zip(
+                batch.documents, terms, self.finder.hits(terms), strict=True
+            )
         ]
 
-    def _compare(self, batch: SignedBatch, found: Sequence[Sequence[Hit]]) -> list[list[Pair]]:
-        """Compare each document of a batch with what was found for it."""
-        known = list(batch.known)
-        met = collect_candidates(batch, found, known, self.comparer)
-        pairs: list[list[Pair]] = [[] for _ in found]
-        for row, one in compare_candidates(known, met, self.comparer):
-            pairs[row].append(pair_with(batch.documents[row].id, one.match))
-        return pairs
+    def _find_singly(self, batch: SignedBatch) -> list[list[Hit]]:
+        """Find candidates by a search for each document, and read what may be near at once."""
+        comparer = self.finder.comparer
+        settings = only_terms(comparer.settings, self.criteria)
+        is_signed = self.criteria.by in SIGNED
+        hits = []
+        for document in batch.documents:
+            entry = make_entry(document, settings, is_signed=is_signed)
+            wanted = partial(self._is_wanted, document.id)
+            hits.append(find_hits(self.finder, entry, self.criteria, wanted))
+        near = {
+            hit.id
+            for own, words in zip(hits, batch.words.tolist(), strict=True)
+            for hit in own
+            if comparer.may_be_near(words, hit.num_words)
+        }
+        stored = self.finder.collection.stored(sorted(near), comparer.measure.stored_fields)
+        rows = {row["id"]: row for row in stored}
+        return [[replace(hit, fields=rows.get(hit.id, {})) for hit in own] for own in hits]
 
-    def _best(self, document: Document, found: Hits) -> list[Hit]:
-        wanted = (one for one in found.found if self._is_wanted(document.id, one.id))
-        return list(islice(wanted, self.criteria.candidates))
-
-    def _is_wanted(self, id: str, other_id: str) -> bool:
-        return natural(other_id) > natural(id) if self.later_only else other_id != id
+    def _is_wanted(self, id: str, hit: Hit) -> bool:
+        return natural(hit.id) > natural(id) if self.later_only else hit.id != id
 
 
-def _chosen_ids(
+def make_work(
+    collection: Collection, settings: Settings, criteria: Criteria, *, later_only: bool
+) -> _Neighbours:
+    """Prepare to find the near-duplicates of documents, whose settings are known."""
+    is_together = criteria.by == "bands" and not criteria.same
+    fields = measure_named(criteria.measure).stored_fields if is_together else ()
+    finder = make_finder(collection, settings, criteria, *fields)
+    finder.is_sure = True
+    return _Neighbours(
+        finder=finder, criteria=criteria, is_together=is_together, later_only=later_only
+    )
+
+
+def _choose_ids(
     collection: Collection, first: str | None, last: str | None, query: str | None
 ) -> list[str]:
     filters = [] if query is None else [query]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -36,10 +36,10 @@ from neardup_solr.minhash import make_entry
 from neardup_solr.progress import LOG
 from neardup_solr.records import Document, Entry, Hit, Match, Pair, ordered
 from neardup_solr.settings import Settings, require_indexed
-from neardup_solr.solr import query, schema
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.names import SETTINGS, TEXT
-from neardup_solr.solr.query import count_shared, fetch_ranked
+from neardup_solr.solr.finder import Finder, OtherSettings
+from neardup_solr.solr.names import ID, SETTINGS, TEXT
+from neardup_solr.solr.schema import require_kept
 from neardup_solr.text import normalize
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def search(
         document = Document(id="(text)", text=text or "")
     else:
         id = str(id)
-        document = _document(collection, id, criteria.read)
+        document = _read_document(collection, id, criteria.read)
     measure_used = measure_by(collection, measure, max_distance=max_distance)
     criteria = replace(criteria, measure=measure_used)
     if answers is None:
@@ -151,174 +151,157 @@ def search(
     matches = _find_matches(collection, document, criteria, id)
     settings = collection.needed_settings()
     comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)
-    pairs = [pair_with(document.id, one) for one in matches]
+    pairs = [pair_with(document.id, match) for match in matches]
     pairs, _ = obey_answers(collection, judged, pairs, comparer, criteria.fq, {document.id})
-    found = {one.other_id if one.id == document.id else one.id: one for one in pairs}
+    near = {pair.other_id if pair.id == document.id else pair.id: pair for pair in pairs}
+    added = near.keys() - {match.id for match in matches}
+    texts = collection.texts(sorted(added))
     more = [
-        Match(id=id, distance=one.distance, similarity=one.similarity, shared=0, content="")
-        for id, one in found.items()
-        if id not in {match.id for match in matches}
-    ]
-    kept = [one for one in matches if one.id in found]
-    return sorted([*kept, *_with_texts(collection, more)], key=nearness)
+        Match(id=id, distance=pair.distance, similarity=pair.similarity, shared=0,
+              content=texts.get(id, ""))
+        for id, pair in near.items()
+        if id in added
+    ]  # fmt: skip
+    return sorted([*(match for match in matches if match.id in near), *more], key=nearness)
+
+
+def _read_document(collection: Collection, id: str, fields: Sequence[str]) -> Document:
+    """Read a document with these fields. Raises DocumentNotFound if there is none of that id."""
+    try:
+        row = collection.document(id, [TEXT, *fields])
+    except DocumentNotFound:
+        collection.require_fields([SETTINGS])  # of one that is not prepared, the key is not known
+        raise
+    return Document(id=id, text=str(row.pop(TEXT, "")), kept=row)
 
 
 def _find_matches(
     collection: Collection, document: Document, criteria: Criteria, id: str | None
 ) -> list[Match]:
-    """Find the near-duplicates of a document, other than that of this id."""
-    matches = _compare_candidates(collection, document, criteria, id)
-    if not criteria.equality:
-        return matches
-    key = criteria.equality.key(document.text)
-    return [match for match in matches if criteria.equality.key(match.content) == key]
+    """Find the near-duplicates of a document, other than that of this id.
+
+    The request for candidates tells if the settings that the collection had before still hold.
+    """
+    known = collection.known_settings
+    while True:
+        settings, chosen = searchable(collection, criteria, known)
+        try:
+            matches = _compare_candidates(collection, settings, document, chosen, id)
+        except OtherSettings:
+            known = None
+            continue
+        if not criteria.equality:
+            return matches
+        key = criteria.equality.key(document.text)
+        return [match for match in matches if criteria.equality.key(match.content) == key]
 
 
 def _compare_candidates(
-    collection: Collection, document: Document, criteria: Criteria, id: str | None
+    collection: Collection,
+    settings: Settings,
+    document: Document,
+    criteria: Criteria,
+    id: str | None,
 ) -> list[Match]:
-    """Find the documents within the limits, other than that of this id."""
-    at_once = _by_bands(collection, document, criteria, wanted=lambda hit: hit.id != id)
-    if at_once is not None:
-        return at_once
-    settings, criteria = searchable(collection, criteria)
-    needs_texts = measure_named(criteria.measure).needs_texts
-    is_signed = criteria.by in SIGNED or not needs_texts
-    entry = make_entry(document, settings, is_signed=is_signed)
-    found_hits = hits(collection, entry, criteria, wanted=lambda hit: hit.id != id)
-    comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)
-    found = compare_hits(collection, entry, found_hits, comparer)
-    return found if needs_texts else _with_texts(collection, found)
+    """Find the documents within the limits, other than that of this id.
 
-
-def _document(collection: Collection, id: str, fields: Sequence[str]) -> Document:
-    """Read a document with these fields. Raises DocumentNotFound if there is none of that id."""
-    try:
-        found = collection.document(id, [TEXT, *fields])
-    except DocumentNotFound:
-        collection.require_fields([SETTINGS])  # of one that is not prepared, the key is not known
-        raise
-    return Document(id=id, text=str(found.pop(TEXT, "")), kept=found)
-
-
-def _by_bands(
-    collection: Collection, document: Document, criteria: Criteria, *, wanted: Callable[[Hit], bool]
-) -> list[Match] | None:
-    """Find the near-duplicates by one request, or None if one is not enough.
-
-    One is enough if candidates share a band, if they are few enough to count the shared bands here,
-    and if all documents have the known settings: the request itself counts those.
+    Texts come with the candidates, unless most of these only share few of many terms. Then those
+    are read that may be near.
     """
-    settings = collection.known_settings
     measure = measure_named(criteria.measure)
-    compared_field = measure.compared_field
-    fields = ["content", "content_bands", compared_field]
-    if settings is None or criteria.same or not settings.fields.issuperset(fields):
-        return None
-    if criteria.by is None and measure.way == "shingles":  # `searchable` warns
-        return None
-    if (criteria.by or next(iter(_ways(settings.fields)), None)) != "bands":
-        return None
-    # Without other fields, since terms that are not needed take time.
-    entry = make_entry(document, replace(settings, fields=frozenset(fields)))
-    asked = collection.terms("content_bands", entry.bands)
-    request = query.any_term(asked, filters=criteria.fq)
-    limit = 2 * criteria.candidates + 1
-    read = ["id", "md5_hash", "num_words", *fields]
-    found = query.select_if_settings(
-        collection, request, settings.fingerprint, fields=read, limit=limit
-    )
-    if found is None or found.total > limit:
-        return None
-    shared = count_shared(entry.bands, found.documents, "content_bands")
-    there = {one.id: one.fields for one in shared}
-    hits = islice(filter(wanted, shared), criteria.candidates)
-    comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)
+    read = tuple(dict.fromkeys((*measure.stored_fields, TEXT)))
+    is_read = criteria.by not in ("shingles", "signatures")
+    finder = make_finder(collection, settings, criteria, *(read if is_read else ()))
+    is_signed = criteria.by in SIGNED or not measure.needs_texts
+    entry = make_entry(document, only_terms(settings, criteria), is_signed=is_signed)
+    hits = find_hits(finder, entry, criteria, lambda hit: hit.id != id)
+    comparer = finder.comparer
     near = [hit for hit in hits if comparer.may_be_near(entry.num_words, hit.num_words)]
-    known = {id: one[compared_field] for id, one in there.items() if one.get(compared_field)}
-    matches = rerank(entry, near, known, comparer)
-    return [replace(match, content=there[match.id].get("content", "")) for match in matches]
+    rows = {hit.id: hit.fields for hit in near}
+    if near and not is_read:
+        rows = {row[ID]: row for row in collection.stored([*rows], read)}
+    contents = {id: row[field] for id, row in rows.items()
+                if row.get(field := measure.compared_field)}  # fmt: skip
+    matches = rerank(entry, near, contents, comparer)
+    return [replace(match, content=rows[match.id].get(TEXT, "")) for match in matches]
 
 
-def searchable(collection: Collection, criteria: Criteria) -> tuple[Settings, Criteria]:
+def searchable(
+    collection: Collection, criteria: Criteria, known: Settings | None = None
+) -> tuple[Settings, Criteria]:
     """The settings of a collection that has all fields that `criteria` need, and `criteria` with
     a way to search.
 
-    Raises SettingsError if it has no documents, or lacks a field that is needed.
+    The `known` settings are taken without asking for them, if they do. Raises SettingsError if it
+    has no documents, or lacks a field that is needed.
     """
+    if known is not None:
+        with suppress(SettingsError):
+            return known, _choose_way(collection, known, criteria)
     settings = collection.needed_settings()
-    there = settings.fields - ({"content_sg"} if settings.signatures == 0 else set())
-    ways = _ways(there)
-    by = criteria.by or next(iter(ways), DEFAULT_WAY)
-    if not measure_named(criteria.measure).needs_texts:
-        next_step = f"choose another `measure`: {criteria.measure} compares signatures"
-        require_indexed(["signature"], there, next_step)
-    computed = [name for name in criteria.same if name in COMPUTED]
-    needed = [WAYS[by or DEFAULT_WAY][0], "content", *computed]
-    if ways and "content" in there:
-        require_indexed(needed, there, f"choose another `by`: {' or '.join(ways)}")
-    require_indexed(needed, there)
-    seeks_excerpts = measure_named(criteria.measure).way == "shingles"
-    if seeks_excerpts and criteria.by is None and by != "shingles":
+    return settings, _choose_way(collection, settings, criteria)
+
+
+def _choose_way(collection: Collection, settings: Settings, criteria: Criteria) -> Criteria:
+    fields = settings.fields - ({"content_sg"} if settings.signatures == 0 else set())
+    ways = [way for way, (field, _) in WAYS.items() if field in fields]
+    by = criteria.by or (ways[0] if ways else DEFAULT_WAY)
+    measure = measure_named(criteria.measure)
+    if not measure.needs_texts:
+        next_step = f"choose another `measure`: {measure.name} compares signatures"
+        require_indexed(["signature"], fields, next_step)
+    needed = [WAYS[by][0], TEXT, *(name for name in criteria.same if name in COMPUTED)]
+    if ways and TEXT in fields:
+        require_indexed(needed, fields, f"choose another `by`: {' or '.join(ways)}")
+    require_indexed(needed, fields)
+    if measure.way == "shingles" and criteria.by is None and by != "shingles":
         LOG.warning(
             "by %s most excerpts of longer texts are missed: index the documents into a collection"
             " with fields=all to find them",
             by,
         )
     if criteria.read:
-        _require_kept(collection, criteria.read, "name another one in `same`")
-    return settings, replace(criteria, by=by)
+        require_kept(collection, criteria.read, "name another one in `same`")
+    return replace(criteria, by=by)
 
 
-def _require_kept(collection: Collection, fields: Iterable[str], next_step: str) -> None:
-    """Refuse fields that are not there, or that no document has, by SettingsError."""
-    described = schema.read_schema(collection)
-    for name in fields:
-        place = collection.names.of(name)
-        field = described.field(place)
-        reason = f"the collection {collection.name!r} has no field {name!r}"
-        if field is not None:
-            reason = f"no document has a value of {name}"
-            if not field.is_kept:
-                reason = f"the field {name!r} is neither stored nor in docValues"
-            elif collection.count([f"{place}:[* TO *]"]):
-                continue
-        raise SettingsError(reason, next_step)
+def make_finder(
+    collection: Collection, settings: Settings, criteria: Criteria, *fields: str
+) -> Finder:
+    """Make the finder of candidates by the way of `criteria`, which come with these fields."""
+    return Finder(
+        collection=collection,
+        comparer=comparer_for(collection, settings, criteria.measure, criteria.limits),
+        filters=criteria.fq,
+        fields=("md5_hash", "num_words", *criteria.read, *fields),
+        term_field=WAYS[criteria.by or DEFAULT_WAY][0],
+    )
 
 
-def _ways(fields: Set[str]) -> list[By]:
-    return [way for way, (field_name, _) in WAYS.items() if field_name in fields]
+def only_terms(settings: Settings, criteria: Criteria) -> Settings:
+    """Leave the terms out of settings that are not searched for: they take time."""
+    return replace(settings, fields=settings.fields & {WAYS[criteria.by or DEFAULT_WAY][0]})
 
 
-def hits(
-    collection: Collection, entry: Entry, criteria: Criteria, *, wanted: Callable[[Hit], bool]
+def find_hits(
+    finder: Finder, entry: Entry, criteria: Criteria, wanted: Callable[[Hit], bool]
 ) -> list[Hit]:
     """Find the wanted documents that share most terms, at most `criteria.candidates`."""
-    field_name, terms_of = WAYS[criteria.by or DEFAULT_WAY]
-    terms = collection.terms(field_name, terms_of(entry))
-    if not terms.values:
+    same = {
+        name: _values(getattr(entry, name) if name in COMPUTED else entry.kept.get(name))
+        for name in criteria.same
+    }
+    if not all(same.values()):
         return []
-    filters = list(criteria.fq)
-    params: dict[str, str] = {}
-    for name in criteria.same:
-        values = _values(getattr(entry, name) if name in COMPUTED else entry.kept.get(name))
-        if not values:
-            return []
-        for value in sorted(values):
-            same, param = query.same_value(name, value, len(params))
-            filters.append(same)
-            params |= param
-    asked = query.any_of(terms, filters=filters, params=params)
-    found = fetch_ranked(collection, asked, page=criteria.candidates + 1)
-    chosen = list(islice(filter(wanted, found), criteria.candidates))
-    if not criteria.read or not chosen:
-        return chosen
-    # The filters also find documents with further values, or with the words among others.
-    rows = collection.stored([hit.id for hit in chosen], criteria.read)
-    own = {name: _values(entry.kept[name]) for name in criteria.read}
-    equal = {row["id"] for row in rows
-             if all(_values(row.get(name)) == own[name] for name in own)}  # fmt: skip
-    return [hit for hit in chosen if hit.id in equal]
+
+    def fits(hit: Hit) -> bool:
+        """Return True if the values are the same: a filter finds those with further ones, too."""
+        return wanted(hit) and all(
+            _values(hit.fields.get(name)) == same[name] for name in criteria.read
+        )
+
+    _, terms_of = WAYS[criteria.by or DEFAULT_WAY]
+    return finder.rank(terms_of(entry), criteria.candidates, fits, same)
 
 
 def pair_with(id: str, match: Match) -> Pair:
@@ -376,38 +359,12 @@ def measure_by(
         next_step = (
             "index again with `keep` for the fields of the model, or take one without fields"
         )
-        _require_kept(collection, trained.fields, next_step)
+        require_kept(collection, trained.fields, next_step)
     ids = list(islice(collection.ids(), SAMPLE))
     sample = collection.stored(ids, [TEXT, *trained.fields])
     texts = (row.get(TEXT, "") for row in sample)
     settings = collection.stored_settings() or Settings()
     return make_joined_measure(trained, sample, frequencies(texts, settings))
-
-
-def compare_hits(
-    collection: Collection, entry: Entry, hits: Sequence[Hit], comparer: Comparer
-) -> list[Match]:
-    """Compare hits, and return those within the limits, most similar first. See `rerank`.
-
-    Only of hits that may be, the texts are read; for the estimate, the stored signatures.
-    """
-    near = [hit for hit in hits if comparer.may_be_near(entry.num_words, hit.num_words)]
-    if not near:
-        return []
-    ids = [hit.id for hit in near]
-    known = collection.texts(ids) if comparer.measure.needs_texts else _signatures(collection, ids)
-    return rerank(entry, near, known, comparer)
-
-
-def _signatures(collection: Collection, ids: Sequence[str]) -> dict[str, str]:
-    """Read the encoded signatures of documents by id. Those without one are left out."""
-    rows = collection.stored(ids, ["signature"])
-    return {row["id"]: row["signature"] for row in rows if row.get("signature")}
-
-
-def _with_texts(collection: Collection, matches: Sequence[Match]) -> list[Match]:
-    texts = collection.texts([match.id for match in matches])
-    return [replace(match, content=texts.get(match.id, "")) for match in matches]
 
 
 SAMPLE = 1_000  # documents whose words are counted, to tell rare words from common ones

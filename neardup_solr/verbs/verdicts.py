@@ -26,7 +26,6 @@ from neardup_solr.solr import query
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID
 from neardup_solr.text.normalize import normalize
-from neardup_solr.verbs.batch import join_stored
 
 
 def read_within(
@@ -74,7 +73,7 @@ def compare_ids(
     if not there:
         return []
     found = remove_limits(comparer).compare_texts(
-        join_stored(rows, comparer),
+        comparer.make_forms(rows),
         np.array([places[id] for id in chain(*there)], np.uint32).reshape(-1, 2),
     )
     distances = found.distances.tolist() if comparer.measure.has_distance else [None] * len(there)

@@ -9,9 +9,9 @@ import pytest
 
 from neardup_solr import errors as e
 from neardup_solr.solr import admin, collection, session
-from neardup_solr.solr.query import fetch_ranked
 from neardup_solr.solr.waiting import Retry
 from tests.faults.scripted import Answer, answering
+from tests.finders import fetch_ranked
 
 FINE = Answer()
 HTML = Answer(kind="text/html", body=b"<html>fine</html>")

@@ -18,10 +18,11 @@ from neardup_solr.cli.main import parser
 from neardup_solr.records import id_problem
 from neardup_solr.solr import query
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.query import Terms, fetch_ranked
+from neardup_solr.solr.query import Terms
 from neardup_solr.testing import fresh_core
 from tests.faults.conftest import RecordRow
 from tests.faults.tiers import sized
+from tests.finders import fetch_ranked
 from tests.hostile import HOSTILE, MORE
 
 ALL = [*HOSTILE, *MORE]

@@ -27,10 +27,10 @@ from neardup_solr.measures import NAMES
 from neardup_solr.measures.equality import parse_equality
 from neardup_solr.minhash.encode import encode_documents
 from neardup_solr.settings import DEFAULT_SETTINGS
-from neardup_solr.solr import query
+from neardup_solr.solr import finder
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.finder import Cache
 from neardup_solr.solr.names import PLAIN, Names
-from neardup_solr.solr.query import Known
 from neardup_solr.verbs.gate.policy import Policy
 from neardup_solr.verbs.gate.write import make_match
 from neardup_solr.verbs.serve import service as serve_service
@@ -124,7 +124,7 @@ def test_entries_are_the_golden_vectors(core_pool: Cores) -> None:
 
 def test_checks_that_take_long_are_answered_alike(listings: Collection, tmp_path: Path) -> None:
     """Documents that share bands with many are asked about alone, and decided as by the gate."""
-    change = "from neardup_solr.solr import query; query.MANY = 3"
+    change = "from neardup_solr.solr import finder; finder.MANY = 3"
     expected = as_decisions(NEW, listings)
     words = ("--hold", "0.8", "--tag", "0.5")
     with (
@@ -140,7 +140,7 @@ def test_what_is_known_of_documents_follows_the_collection(
     core_pool: Cores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Kept documents are met as they are now: changed, deleted, added, of other settings."""
-    monkeypatch.setattr(query, "MANY", 3)
+    monkeypatch.setattr(finder, "MANY", 3)
     solr = core_pool.take()
     nd.index(LISTINGS, solr)
     bounds: dict[str, Any] = {"hold": 0.8, "tag": 0.5}
@@ -153,33 +153,33 @@ def test_what_is_known_of_documents_follows_the_collection(
         assert [made for (made,) in alone] == together
         return [one for made in together for one in made or ()]
 
-    def find_known() -> Known:
-        known = service._gate.finder.known
-        assert known is not None
-        return known
+    def find_cache() -> Cache:
+        cache = service._gate.finder.cache
+        assert cache is not None
+        return cache
 
     def same_as_the_gate() -> bool:
         return all(check(service) == as_decisions(NEW, solr) for _ in range(2))
 
     assert same_as_the_gate()
     assert check(filtered)[1]["action"] == "allow"
-    assert len(find_known().kept) >= len(LISTINGS)
+    assert len(find_cache().documents) >= len(LISTINGS)
     service.look()
-    assert find_known().kept
+    assert find_cache().documents
     nd.index([{"id": "3", "text": "quite another text"}, {"id": "new", "text": f"{CAFE} x"}], solr)
     solr.delete_ids(["4", "5"])
     solr.commit()
     assert same_as_the_gate()
-    monkeypatch.setattr(query, "KEPT", 10_000)
+    monkeypatch.setattr(finder, "KEPT", 10_000)
     nd.index(LISTINGS, solr)
     assert same_as_the_gate()
-    assert len(find_known().kept) <= len(LISTINGS) + 1
+    assert len(find_cache().documents) <= len(LISTINGS) + 1
     solr.delete_query("*:*")
     solr.commit()
     nd.index(LISTINGS, solr, settings=replace(DEFAULT_SETTINGS, seed=7))
     assert same_as_the_gate()
     service.look()
-    assert not find_known().kept
+    assert not find_cache().documents
     assert same_as_the_gate()
     core_pool.give_back(solr.name)
 

@@ -10,7 +10,8 @@ import pytest
 from neardup_solr.errors import DocumentNotFound, SolrAnswerError
 from neardup_solr.solr import collection, export, query, update
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.query import Terms, fetch_ranked
+from neardup_solr.solr.query import Terms
+from tests.finders import fetch_ranked
 from tests.hostile import HOSTILE
 
 

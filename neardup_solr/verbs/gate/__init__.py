@@ -31,7 +31,8 @@ from neardup_solr.records import Document, find_problem
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.query import Hits, OtherSettings
+from neardup_solr.solr.finder import Cache, Finder, Hits, OtherSettings
+from neardup_solr.solr.names import BANDS
 from neardup_solr.sources import SourceLike, reading_of, rows_hint, size_hint
 from neardup_solr.sources.record import Record, check_keep
 from neardup_solr.templates import SEVERAL, Template, find_template
@@ -39,12 +40,8 @@ from neardup_solr.text.normalize import md5, normalize
 from neardup_solr.verbs import search
 from neardup_solr.verbs.answer import read_if_given
 from neardup_solr.verbs.batch import (
-    BANDS,
-    Finder,
     NearMatch,
     SignedBatch,
-    hits_of_batch,
-    know,
     sign_batch,
 )
 from neardup_solr.verbs.delivery import Destination, Interval
@@ -219,11 +216,12 @@ def make_finder(
         settings = _read_settings(collection, index=index)
         settings.require(*needed)
         collection.require_fields(["id", *(settings.fields if index else needed)])
+    comparer = search.comparer_for(collection, settings, policy.measure, policy.limits)
     return Finder(
-        comparer=search.comparer_for(collection, settings, policy.measure, policy.limits),
+        collection=collection,
+        comparer=comparer,
         filters=filters,
-        fields=(TAG_FIELD,),
-        with_most_shared=True,
+        fields=(*comparer.measure.stored_fields, "num_words", TAG_FIELD),
         is_sure=is_sure,
     )
 
@@ -332,8 +330,6 @@ class GateRun:
     def _judge(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
         """Make final decisions, and admit documents by them."""
         batch, found = self._find(documents)
-        if batch.words.any():  # all documents have these settings
-            self.finder = replace(self.finder, is_sure=True)
         decisions, rows, matched = self._judge_found(batch, found, admitted)
         admitted.add(batch, rows, matched.hashes, self.policy.equality)
         return decisions if self.yes else self._hold_templates(decisions)
@@ -394,13 +390,15 @@ class GateRun:
     def _find(self, documents: Sequence[Document]) -> tuple[SignedBatch, Sequence[Hits]]:
         """Sign documents, and find what shares a band with each."""
         batch = sign_batch(documents, self.finder.comparer)
+        terms = batch.terms()
         try:
-            return batch, hits_of_batch(self.collection, batch, self.finder)
+            hits = self.finder.hits(terms, batch.forms)
+            return batch, self.finder.add_nearest(terms, hits)
         except OtherSettings:  # the collection has other documents than before
             before, is_indexing = self.finder, self.destination is not None
             finder = make_finder(self.collection, self.policy, before.filters, index=is_indexing)
-            known = None if before.known is None else know(finder.comparer)
-            self.finder = replace(finder, known=known, leaves_large=before.leaves_large)
+            cache = None if before.cache is None else Cache()
+            self.finder = replace(finder, cache=cache, leaves_large=before.leaves_large)
             return self._find(documents)
 
     def _judge_found(

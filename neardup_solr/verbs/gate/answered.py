@@ -12,14 +12,13 @@ from neardup_solr.answers import UNSURE, Answer, Answered, choose_latest, hash_t
 from neardup_solr.clusters import Partition
 from neardup_solr.records import NOTHING, Hit
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.finder import Finder
 from neardup_solr.solr.names import TEXT
 from neardup_solr.verbs.batch import (
     Candidate,
-    Finder,
     NearMatch,
     SignedBatch,
     compare_candidates,
-    join_stored,
 )
 from neardup_solr.verbs.gate.matcher import Admitted, Matched, counts_for
 from neardup_solr.verbs.gate.policy import TAG_FIELD
@@ -134,9 +133,9 @@ class GateAnswers:
         names = dict.fromkeys((TEXT, measure.compared_field, *measure.fields, TAG_FIELD))
         stored = read_within(collection, asked, [*names], finder.filters)
         there = {id: key_text(id, str(found.get(TEXT, ""))) for id, found in stored.items()}
-        joined = join_stored([*stored.values()], finder.comparer)
+        joined = finder.comparer.make_forms([*stored.values()])
         forms = dict(zip(stored, joined, strict=True))
-        known = list(batch.known)
+        known = list(batch.forms)
         met: list[tuple[int, Candidate]] = []
 
         def add(row: int, id: str, form: str, number: int | None = None) -> None:

@@ -12,10 +12,9 @@ from neardup_solr.measures.equality import Equality
 from neardup_solr.memory import Strings
 from neardup_solr.records import Hit
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.query import Hits
+from neardup_solr.solr.finder import Finder, Hits
 from neardup_solr.verbs.batch import (
     Candidate,
-    Finder,
     NearMatch,
     SignedBatch,
     collect_candidates,
@@ -140,7 +139,7 @@ class Admitted:
         added = [batch.documents[row].id for row in rows]
         self.ids += added
         self.latest.update(zip(added, numbers.tolist(), strict=True))
-        self.known.extend([batch.known[row] for row in rows])
+        self.known.extend([batch.forms[row] for row in rows])
         at = zip(numbers.tolist(), rows, strict=True)
         if equality:
             self.keys += [hash(equality.key(batch.documents[row].text)) for row in rows]
@@ -150,12 +149,12 @@ class Admitted:
 def match_hits(
     finder: Finder, batch: SignedBatch, found: Sequence[Hits], admitted: Admitted
 ) -> Matched:
-    """Compare documents with what `hits_of_batch` has found for each, and with each other."""
+    """Compare documents with what a finder has found for each, and with each other."""
     there = [
-        [one for one in each.found if counts_for(document.id, one)]
+        [one for one in each.best if counts_for(document.id, one)]
         for document, each in zip(batch.documents, found, strict=True)
     ]
-    known = list(batch.known)
+    known = list(batch.forms)
     rows = np.flatnonzero(batch.words > 0)
     met = [
         *collect_candidates(batch, there, known, finder.comparer),

@@ -33,6 +33,7 @@ from neardup_solr.progress import LOG, Failures, SourceProgress, ignore
 from neardup_solr.records import NOTHING, Document, make_refusal
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.finder import Cache
 from neardup_solr.solr.names import BANDS, ID, TEXT
 from neardup_solr.solr.responses import is_of_solr
 from neardup_solr.solr.schema import count_unsigned, describe_unsigned, read_schema
@@ -41,7 +42,6 @@ from neardup_solr.solr.waiting import Retry
 from neardup_solr.sources.json import from_objects
 from neardup_solr.sources.record import Opened, Reading, Record, key
 from neardup_solr.verbs.answer import open_answers, read_from
-from neardup_solr.verbs.batch import know
 from neardup_solr.verbs.explain import explain
 from neardup_solr.verbs.explain.verdict import make_record
 from neardup_solr.verbs.gate import GateRun, make_answers, make_finder
@@ -112,7 +112,7 @@ class Service:
         progress = SourceProgress(stage="", on_progress=ignore, rows=None, size=None)
         return GateRun(
             collection=collection,
-            finder=replace(finder, known=know(finder.comparer)),
+            finder=replace(finder, cache=Cache()),
             policy=self.policy,
             failures=Failures(ignore),
             progress=progress,
@@ -146,9 +146,9 @@ class Service:
             collection = self.collection if is_same else replace(self.collection, names=names)
             is_due = is_due or self.problem is not None
             if is_due or not is_same or collection.stored_settings() != settings:
-                gate, before = self._open_gate(collection), self._gate.finder.known
+                gate, before = self._open_gate(collection), self._gate.finder.cache
                 if is_same and gate.finder.comparer.settings == settings:
-                    gate.finder = replace(gate.finder, known=know(gate.finder.comparer, before))
+                    gate.finder = replace(gate.finder, cache=before)
                 self._gate, self.collection = gate, collection
             self._look_at_answers()
             self.problem, self.seen = None, time.monotonic()

@@ -14,12 +14,12 @@ import neardup_solr as nd
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import natural
 from neardup_solr.solr import collection, query
-from neardup_solr.solr import query as together
+from neardup_solr.solr import finder as together
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.query import Question, hits_of_each, with_most_shared
 from neardup_solr.solr.session import CheckedSession
 from neardup_solr.verbs.gate.policy import Policy
 from tests.copies import edited_copies
+from tests.finders import sure_finder
 from tests.solr import theirs
 
 FOX = "the quick brown fox jumps over the lazy dog in the park near the old mill by the river"
@@ -120,12 +120,11 @@ def test_too_many_candidates_are_asked_in_halves(
     monkeypatch.setattr(together, "NEAREST", 10)
     monkeypatch.setattr(together, "MOST", 10)
     nd.index([document(f"old{n}", f"{FOX} {n}") for n in range(30)], solr)
-    question = Question(field="content_bands", fields=())
+    finder = sure_finder(solr)
     terms = [band_terms(f"{FOX} 3"), (), band_terms(LAMP)]
-    cut = hits_of_each(solr, terms, question, set())
-    found = with_most_shared(solr, terms, question, cut)
-    assert [(len(one.found), one.is_cut) for one in found] == [(10, True), (0, False), (0, False)]
-    assert found[0].found[0].id == "old3"
+    hits = finder.add_nearest(terms, finder.hits(terms))
+    assert [(len(one.best), one.is_cut) for one in hits] == [(10, True), (0, False), (0, False)]
+    assert hits[0].best[0].id == "old3"
 
 
 BOILERPLATE = " ".join(f"legal{number}" for number in range(40))
@@ -155,17 +154,16 @@ def test_bands_that_too_many_share_are_left_to_the_nearest(
     solr: Collection, boilerplate: list[nd.Document]
 ) -> None:
     """Boilerplate fills no batch: hot bands are learnt, and what is near is found all the same."""
-    hot: set[str] = set()
     terms = [band_terms(one.text) for one in boilerplate]
-    question = Question(field="content_bands", fields=("content",))
-    found = hits_of_each(solr, terms, question, hot)
-    assert [each.is_cut for each in found] == [True, True, False, True]
-    assert {one.id for one in found[1].found} >= {f"near{number}" for number in range(5)}
-    for own, each in zip(terms, found, strict=True):
-        cold = {*own} - hot
+    finder = sure_finder(solr, fields=("content",))
+    hits = finder.hits(terms)
+    assert [each.is_cut for each in hits] == [True, True, False, True]
+    assert {hit.id for hit in hits[1].best} >= {f"near{number}" for number in range(5)}
+    for own, each in zip(terms, hits, strict=True):
+        cold = {*own} - finder.hot
         assert len(cold) < len(own) or not each.is_cut
         everyone = solr_sharing(solr, cold)
-        assert {one.id for one in each.found} >= everyone
+        assert {hit.id for hit in each.best} >= everyone
     decided = list(nd.gate(boilerplate, solr, reject=0.95))
     assert [one.action for one in decided] == ["allow", "reject", "allow", "reject"]
     assert decided[3].matches[0].id == "old30"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,8 +12,7 @@ from neardup_solr.measures import Limits
 from neardup_solr.records import Pair
 from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs import report
-from neardup_solr.verbs.batch import Finder
-from neardup_solr.verbs.search import Criteria, comparer_for, searchable
+from neardup_solr.verbs.search import Criteria, searchable
 from tests.solr.families import families
 
 CRITERIA: list[dict[str, Any]] = [
@@ -45,20 +45,14 @@ def test_together_as_one_by_one(
     nd.index(documents, solr)
     together = nd.report(solr, later_only=later_only, **criteria)
     settings, settled = searchable(solr, checked(**criteria))
-    work = report._Neighbours(
-        collection=solr,
-        criteria=settled,
-        finder=Finder(
-            comparer=comparer_for(solr, settings, settled.measure, settled.limits),
-            filters=settled.fq,
-        ),
-        later_only=later_only,
-    )
+    work = report.make_work(solr, settings, settled, later_only=later_only)
+    assert work.is_together
+    alone = replace(work, is_together=False)
     one_by_one: list[Pair] = []
     cut = 0
     for document in documents:
-        found, was_cut = work.alone(document)
-        one_by_one += found
+        [(pairs, was_cut)] = alone.find_pairs([document.id])
+        one_by_one += pairs
         cut += was_cut
     assert [(p.id, p.other_id, p.distance) for p in together.pairs] == [
         (p.id, p.other_id, p.distance) for p in report.once(one_by_one)

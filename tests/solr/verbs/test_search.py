@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.arguments import By
+from neardup_solr.solr import query
 from neardup_solr.solr.collection import Collection
-from neardup_solr.verbs.search import Criteria, _by_bands
 from tests.solr.families import families
 
 FOX = "the quick brown fox jumps over the lazy dog in the park near the old mill"
@@ -45,23 +46,29 @@ def test_an_open_collection_answers_the_same(solr: Collection, criteria: dict[st
     assert found > 0
 
 
-def test_one_request_does(solr: Collection) -> None:
-    """Once the settings were met, a search by bands needs no other request; before, it does."""
-    document = nd.Document(id="x", text=f"{FOX} now")
-    criteria = Criteria(by="bands")
-    nd.index([nd.Document(id="1", text=FOX)], solr)
-
-    def at_once() -> list[nd.Match] | None:
-        return _by_bands(solr, document, criteria, wanted=lambda hit: True)
-
-    assert at_once() is None
-    expected = nd.search(solr, text=document.text, by="bands")
-    assert [match.id for match in expected] == ["1"]
-    assert at_once() == expected
-    # More candidates than are compared: what they share has to be counted by Solr.
-    criteria = Criteria(by="bands", candidates=1)
+@pytest.mark.parametrize(("by", "most"), [("bands", 1), ("md5", 1), ("shingles", 2)])
+def test_one_request_does(
+    solr: Collection, monkeypatch: pytest.MonkeyPatch, by: By, most: int
+) -> None:
+    """Once the settings were met, a search needs no other request, and one for texts at most."""
     nd.index([nd.Document(id=str(n), text=f"{FOX} {n}") for n in range(5)], solr)
-    assert at_once() is None
+    asked = 0
+
+    def count(request: query.Request, *others: Any) -> dict[str, Any]:
+        nonlocal asked
+        asked += 1
+        return ask(solr, request, *others)
+
+    ask = Collection.ask
+    monkeypatch.setattr(Collection, "ask", lambda _, *request: count(*request))
+    first = nd.search(solr, text=f"{FOX} 3", by=by)
+    assert (first[0].id, first[0].distance) == ("3", 0)
+    assert asked > most
+    for candidates in (100, 1):
+        asked = 0
+        best = nd.search(solr, text=f"{FOX} 3", by=by, candidates=candidates)
+        assert best == first[:candidates]
+        assert asked == most
 
 
 def test_other_settings_are_noticed(solr: Collection) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from neardup_solr.records import id_problem
 from neardup_solr.solr import query
-from neardup_solr.solr.collection import Selection
+from neardup_solr.solr.collection import Collection, Selection, open_collection
 from neardup_solr.solr.query import CLAUSES, Terms
 from tests.hostile import HOSTILE
 
@@ -76,23 +76,24 @@ def test_requests_word_for_word() -> None:
 
 
 @pytest.mark.parametrize(
-    ("these", "everyone", "found"), [(2, 2, True), (2, 3, False), (0, 0, False)]
+    ("these", "everyone", "holds"), [(2, 2, True), (2, 3, False), (0, 0, False)]
 )
-def test_settings_are_counted_by_the_same_request(these: int, everyone: int, found: bool) -> None:
+def test_settings_are_counted_by_the_same_request(
+    monkeypatch: pytest.MonkeyPatch, these: int, everyone: int, holds: bool
+) -> None:
     """Word for word; nothing is found unless all documents have them, and some do."""
     asked = []
 
-    class Counting:
-        """A collection with so many documents."""
+    def select(_: Collection, request: query.Request, **more: object) -> Selection:
+        """Note what was asked for, of a collection with so many documents."""
+        asked.append(request | more)
+        return Selection(documents=[], total=0, counts={"these": these, "any": everyone})
 
-        def select(self, request: query.Request, **more: object) -> Selection:
-            """Note what was asked for."""
-            asked.append(request | more)
-            return Selection(documents=[], total=0, counts={"these": these, "any": everyone})
-
+    monkeypatch.setattr(Collection, "select", select)
     request = {"query": "q", "params": {"p": "1"}}
-    said = query.select_if_settings(Counting(), request, "s", fields=["id"], limit=7)  # type: ignore[arg-type]
-    assert (said is not None) is found
+    solr = open_collection("http://127.0.0.1:1/solr", "x")
+    selection = solr.select_if(request, "s", fields=["id"], limit=7)
+    assert (selection is not None) is holds
     assert asked == [
         {
             "query": "q",
