@@ -1,29 +1,16 @@
+from neardup_solr import errors as errors
 from neardup_solr import types as types
-
-__version__: str
-from neardup_solr.answers import Answer as Answer
 from neardup_solr.arguments import Source as Source
-from neardup_solr.checkpoint import Letter as Letter
 from neardup_solr.errors import ArgumentError as ArgumentError
 from neardup_solr.errors import CoreMissing as CoreMissing
-from neardup_solr.errors import DocumentNotFound as DocumentNotFound
-from neardup_solr.errors import JobError as JobError
 from neardup_solr.errors import NeardupError as NeardupError
 from neardup_solr.errors import RecordError as RecordError
-from neardup_solr.errors import SchemaError as SchemaError
-from neardup_solr.errors import ServerError as ServerError
 from neardup_solr.errors import SettingsError as SettingsError
-from neardup_solr.errors import SolrAnswerError as SolrAnswerError
 from neardup_solr.errors import SolrError as SolrError
 from neardup_solr.errors import SolrHalted as SolrHalted
-from neardup_solr.errors import SolrUnauthorized as SolrUnauthorized
 from neardup_solr.errors import SolrUnreachable as SolrUnreachable
 from neardup_solr.errors import SourceError as SourceError
-from neardup_solr.errors import TemplateError as TemplateError
-from neardup_solr.minhash.plans import Tuning as Tuning
-from neardup_solr.minhash.signature import decode as decode
-from neardup_solr.minhash.signature import estimate_jaccard as estimate_jaccard
-from neardup_solr.progress import Progress as Progress
+from neardup_solr.minhash import signature as signature
 from neardup_solr.records import Cluster as Cluster
 from neardup_solr.records import Document as Document
 from neardup_solr.records import Duplicate as Duplicate
@@ -31,40 +18,26 @@ from neardup_solr.records import Match as Match
 from neardup_solr.records import Pair as Pair
 from neardup_solr.settings import Settings as Settings
 from neardup_solr.solr.collection import Collection as Collection
-from neardup_solr.sources.pairs import read_pairs as read_pairs
-from neardup_solr.verbs.annotate import AnnotateSummary as AnnotateSummary
-from neardup_solr.verbs.annotate import StripSummary as StripSummary
 from neardup_solr.verbs.annotate import annotate as annotate
 from neardup_solr.verbs.annotate import strip as strip
-from neardup_solr.verbs.answer import AnswerList as AnswerList
-from neardup_solr.verbs.answer import Noted as Noted
+from neardup_solr.verbs.answer import Answers as Answers
 from neardup_solr.verbs.answer import answer as answer
-from neardup_solr.verbs.answer import import_answers as import_answers
-from neardup_solr.verbs.answer import list_answers as list_answers
 from neardup_solr.verbs.connect import connect as connect
-from neardup_solr.verbs.dead_letters import RetrySummary as RetrySummary
 from neardup_solr.verbs.dead_letters import dead_letters as dead_letters
 from neardup_solr.verbs.dead_letters import retry as retry
 from neardup_solr.verbs.delete import delete as delete
-from neardup_solr.verbs.doctor import Diagnosis as Diagnosis
 from neardup_solr.verbs.doctor import doctor as doctor
 from neardup_solr.verbs.duplicates import Duplicates as Duplicates
 from neardup_solr.verbs.duplicates import duplicates as duplicates
 from neardup_solr.verbs.evaluate import Evaluation as Evaluation
 from neardup_solr.verbs.evaluate import evaluate as evaluate
 from neardup_solr.verbs.explain import explain as explain
-from neardup_solr.verbs.explain.verdict import Explanation as Explanation
 from neardup_solr.verbs.gate import gate as gate
 from neardup_solr.verbs.gate.policy import Decision as Decision
-from neardup_solr.verbs.index import IndexSummary as IndexSummary
 from neardup_solr.verbs.index import index as index
-from neardup_solr.verbs.init import Preparation as Preparation
 from neardup_solr.verbs.init import init as init
-from neardup_solr.verbs.lint import Lint as Lint
 from neardup_solr.verbs.lint import lint as lint
-from neardup_solr.verbs.mark import Marks as Marks
 from neardup_solr.verbs.mark import mark as mark
-from neardup_solr.verbs.mark import unmark as unmark
 from neardup_solr.verbs.read import read as read
 from neardup_solr.verbs.reband import reband as reband
 from neardup_solr.verbs.report import Report as Report
@@ -72,9 +45,10 @@ from neardup_solr.verbs.report import report as report
 from neardup_solr.verbs.review import review as review
 from neardup_solr.verbs.search import search as search
 from neardup_solr.verbs.serve import serve as serve
-from neardup_solr.verbs.signatures import SignaturesSummary as SignaturesSummary
 from neardup_solr.verbs.signatures import signatures as signatures
 from neardup_solr.verbs.tune import tune as tune
 
 __all__: list[str]
 _PLACES: dict[str, str]
+_SUBMODULES: dict[str, str]
+__version__: str

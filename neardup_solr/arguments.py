@@ -180,8 +180,8 @@ def _nearest(given: str, known: Iterable[str]) -> str | None:
 def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
     signature, hints = _known(verb)
     place = "spark" if verb.__module__.startswith("neardup_solr.spark.") else "nd"
-    called, about = f"{place}.{verb.__name__}()", f"see help({place}.{verb.__name__})"
-    parameters = signature.parameters.values()
+    called, about = f"{place}.{verb.__qualname__}()", f"see help({place}.{verb.__qualname__})"
+    parameters = [each for each in signature.parameters.values() if each.name != "self"]
     further = next((one.name for one in parameters if one.kind is one.VAR_KEYWORD), "")
     for name in kwargs:
         if name not in signature.parameters and not further:

@@ -1,46 +1,32 @@
-"""The types of what the library takes and gives, for annotations: `nd.types.Member`.
+"""Types of arguments and results, for annotations: `nd.types.Way`, `nd.types.Tuning`.
 
-Classes that a program makes or catches, such as Settings and SourceError, are `nd`'s own.
+Classes that a program makes or catches, and the results that it handles most, are `nd`'s own.
 """
 
 from importlib import import_module
 
-# The names by the module that has them, see __init__.py.
+# The names by their modules, see __init__.py.
 _MODULES = {
-    "answers": "Answered DocumentKey",
-    "arguments": (
-        "Action By Family Frame Id Judgement Kind Linkage MeasureName OneOrMore OnRepeat "
-        "OnRepeatOrKeep PairMeasure Per StoredMeasure TableOf Way Which"
-    ),
-    "measures": "Limits",
-    "measures.aligned": "Aligned",
-    "measures.arrays": "Frequencies",
-    "measures.equality": "Equality",
-    "measures.fields": "Evidence FieldKind Weight Weights",
-    "measures.model": "Model",
-    "minhash.plans": "Choice Demand Plan",
-    "minhash.sign": "Signature",
-    "minhash.signature": "Estimate Values",
-    "progress": "OnError OnProgress",
-    "records": "AnyId Borderline Entry Member Removed",
-    "reports.tables": "Columns",
-    "solr.credentials": "Connection",
-    "solr.names": "Names",
+    "answers": "Answer",
+    "arguments": "Action By Judgement Linkage MeasureName PairMeasure Way",
+    "checkpoint": "Letter",
+    "minhash.plans": "Tuning",
+    "progress": "OnError OnProgress Progress",
+    "records": "Member",
     "sources": "SourceLike",
-    "templates": "Template",
-    "text.diff": "Change Words",
-    "verbs.duplicates.clean_file": "Unique",
+    "verbs.annotate": "AnnotateSummary StripSummary",
+    "verbs.dead_letters": "RetrySummary",
+    "verbs.doctor": "Diagnosis",
     "verbs.duplicates.inputs": "Compared",
-    "verbs.duplicates.previous_run": "Changes",
-    "verbs.duplicates.training": "Influence Training",
-    "verbs.evaluate": "KnownPairs Point SomePairs Sweep",
-    "verbs.evaluate.answers": "AnswerSheet IdPair Share",
-    "verbs.explain.facts": "Facts Measured Route Subject",
+    "verbs.duplicates.training": "Training",
+    "verbs.explain.verdict": "Explanation",
     "verbs.gate.policy": "Decisions",
-    "verbs.lint.growth": "Growth",
-    "verbs.lint.rules": "Finding",
+    "verbs.index": "IndexSummary",
+    "verbs.init": "Preparation",
+    "verbs.lint": "Lint",
+    "verbs.mark": "Marks",
     "verbs.review": "Reviewed",
-    "verbs.review.questions": "Tally",
+    "verbs.signatures": "SignaturesSummary",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
 __all__ = list(_PLACES)

@@ -27,6 +27,7 @@ from neardup_solr.arguments import By
 from neardup_solr.embedded import process
 from neardup_solr.embedded.layout import CHOSEN, RELEASES, layout
 from neardup_solr.solr.collection import Collection
+from neardup_solr.sources.pairs import read_pairs
 from neardup_solr.testing import fresh_core, private_home
 from tests import ROOT
 from tests.solr import foreign, nodes
@@ -64,7 +65,7 @@ def restaurants(core: Collection) -> None:
     assert nd.index(DATA / "addresses_verbatim.txt", core).indexed == 864
     found = nd.report(core, by="shingles", later_only=True, same=("first_word",), max_distance=2)
     pairs = {(one.id, one.other_id) for one in found.pairs}
-    assert (len(pairs), len(pairs & set(nd.read_pairs(DATA / "gold_pairs.tsv")))) == (66, 62)
+    assert (len(pairs), len(pairs & set(read_pairs(DATA / "gold_pairs.tsv")))) == (66, 62)
 
 
 def duplicates(core: Collection) -> None:
@@ -78,7 +79,7 @@ def mark(core: Collection) -> None:
     """A marked copy is left out, and no longer once marks are taken away."""
     nd.mark(core, nd.duplicates(core, max_distance=0))
     assert core.count(["-neardup_canonical:0"]) == len(DOCUMENTS) - 1
-    nd.unmark(core)
+    nd.mark(core, ())
     assert core.count(["neardup_cluster:[* TO *]"]) == 0
 
 

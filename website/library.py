@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import enum
 import inspect
@@ -10,11 +11,15 @@ import sys
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import import_module
 from typing import Any
 
 import neardup_solr as nd
 
+# A collection is opened and passed to functions, which are written with its methods; the base of
+# results with tables has no use of its own.
+NOT_FOR_USERS = {"Collection", "Table"}
 # What belongs to a collection, beside the functions; results are all other classes.
 OF_A_COLLECTION = ("connect", "Collection", "Settings")
 LONGEST_DEFAULT = 40
@@ -61,8 +66,11 @@ def page(group: str) -> str:
 
 
 def types_page() -> str:
-    """A page of the reference: the choices of `nd.types`, then all about each of its classes."""
-    kinds = {name: getattr(nd.types, name) for name in nd.types.__all__}
+    """A page of the reference: choices, then all classes that users hold and `nd` does not have.
+
+    Those that `nd.types` does not have, either, stand there with their module.
+    """
+    kinds = held_types()
     rows = [
         f"| `{name}` | {', '.join(f'`{choice!r}`' for choice in typing.get_args(kind))} |"
         for name, kind in sorted(kinds.items())
@@ -74,6 +82,67 @@ def types_page() -> str:
     return "\n\n".join(["# Types", listed, *told]) + "\n"
 
 
+def held_types() -> dict[str, Any]:
+    """The types of ours in annotations of what is public, and of what these types hold in turn."""
+    held = {name: getattr(nd, name) for name in nd.__all__}
+    held |= {name: getattr(nd.signature, name) for name in ("decode", "estimate_jaccard")}
+    waiting = [what for name, what in held.items() if name not in NOT_FOR_USERS]
+    public = {*held}
+    held |= {name: getattr(nd.types, name) for name in nd.types.__all__}
+    while waiting:
+        for annotation, module in _annotations_of(waiting.pop()):
+            for node in ast.walk(ast.parse(annotation)):
+                name = getattr(node, "id", getattr(node, "attr", ""))
+                place = _place_of(module, name)
+                if place is not None and name not in held:
+                    held[name] = vars(place)[name]
+                    if name not in NOT_FOR_USERS:
+                        waiting.append(held[name])
+    return {name: kind for name, kind in held.items() if name not in public | NOT_FOR_USERS}
+
+
+def _annotations_of(what: Any) -> Iterator[tuple[str, types.ModuleType]]:
+    """The annotations of a function, or of a class's fields, properties and methods."""
+    if inspect.isclass(what):
+        for base in what.__mro__:
+            if base.__module__.startswith("neardup_solr"):
+                for name, kind in vars(base).get("__annotations__", {}).items():
+                    if not name.startswith("_"):
+                        yield getattr(kind, "__forward_arg__", kind), sys.modules[base.__module__]
+                for name, member in vars(base).items():
+                    if not name.startswith("_") or name in ("__next__", "__iter__"):
+                        ways = ("fget", "func", "__func__")  # of properties and class methods
+                        inner = (getattr(member, way) for way in ways if hasattr(member, way))
+                        plain = next(inner, member)
+                        yield from _annotations_of(None if inspect.isclass(plain) else plain)
+    elif inspect.isfunction(what):
+        function = inspect.unwrap(what)
+        for kind in function.__annotations__.values():
+            yield kind, sys.modules[function.__module__]
+
+
+def _place_of(module: types.ModuleType, name: str) -> types.ModuleType | None:
+    """The module of ours that defines a name; None if it is not ours."""
+    if name not in _imported(module):
+        return module if not inspect.ismodule(getattr(module, name, module)) else None
+    place, original = _imported(module)[name]
+    if not place.startswith("neardup_solr") or f"{place}.{original}" in sys.modules:
+        return None
+    return _place_of(import_module(place), original)
+
+
+@cache
+def _imported(module: types.ModuleType) -> dict[str, tuple[str, str]]:
+    """The names that a module imports, also for type checkers alone: their module and name."""
+    tree = ast.parse(inspect.getsource(module))
+    imports = [one for one in ast.walk(tree) if isinstance(one, ast.ImportFrom)]
+    return {
+        alias.asname or alias.name: (one.module or "", alias.name)
+        for one in imports
+        for alias in one.names
+    }
+
+
 def told_of(name: str, what: Any) -> str:
     """All about one public name, under a heading of its own."""
     return "\n\n".join([f"## {name}", *_body(name, what)])
@@ -82,6 +151,8 @@ def told_of(name: str, what: Any) -> str:
 def _body(name: str, what: Any) -> Iterator[str]:
     if parameters_of(what) or inspect.isfunction(what):
         yield _fenced(f"{name}{signature_of(what)}")
+    if name not in (*nd.__all__, *nd.types.__all__):
+        yield f"In `{what.__module__}`."
     if inspect.isclass(what) and what.__mro__[1] is not object:
         bases = ", ".join(_link(base.__name__) for base in what.__bases__)
         yield f"A subclass of {bases}."

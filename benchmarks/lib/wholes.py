@@ -163,7 +163,7 @@ class Stages:
         self._started = time.perf_counter()
         self._ends: dict[str, float] = {}
 
-    def tell(self, told: neardup_solr.Progress) -> None:
+    def tell(self, told: neardup_solr.types.Progress) -> None:
         """Take note of progress."""
         self._ends[told.stage] = time.perf_counter()
 

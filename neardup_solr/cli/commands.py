@@ -260,18 +260,17 @@ def answer(
         raise click.BadParameter("give ID OTHER_ID same|different|unsure, or --import, or --list")
     if output is not None and not list:
         raise click.BadParameter("-o goes with --list")
-    path: str = given["answers"]
+    noted_in = nd.Answers(given["answers"])
     if list:
-        _print_answers(nd.list_answers(path), output, options.choose_format(format))
+        _print_answers(noted_in, output, options.choose_format(format))
         return 0
     is_named = given.address is not None or given.collection is not None
     given["source"] = given["source"] or (given.connect() if is_named else None)
-    from neardup_solr.verbs.answer import open_answers
-
-    place = open_answers(path)
-    aside = {*nd.list_answers(place).set_aside} if place.exists() else set()
+    place = noted_in.path
+    aside = {*noted_in.set_aside} if place.exists() else set()
     if pairs is not None:
-        done = nd.import_answers(pairs=pairs, ordered=ordered, **given)
+        columns = {name: given[name] for name in ("who", "id", "text")}
+        done = noted_in.add(pairs, given["source"], ordered=ordered, **columns)
         rest = f", {done.known:,} known already" if done.known else ""
         answers = show.counted(done.added, "answer")
         show.say(
@@ -283,20 +282,20 @@ def answer(
     if given["source"] is None:
         known = "the answer holds for any" if pairs is None else "but for those in the table"
         show.say(f"Without --source, what the texts are is not noted: {known}.")
-    if more := [one for one in nd.list_answers(place).set_aside if one not in aside]:
+    if more := [one for one in noted_in.set_aside if one not in aside]:
         told = f"{more[0].id} – {more[0].other_id} {more[0].answer}"
         answers = show.counted(len(more), "answer is", "answers are")
         show.say(f"{answers} set aside, as newer ones contradict: {told}; --list shows all.")
     return 0
 
 
-def _print_answers(found: nd.AnswerList, output: Path | None, as_rows: str | None) -> None:
+def _print_answers(answers: nd.Answers, output: Path | None, as_rows: str | None) -> None:
     """Print the latest answers, or write them to a file."""
     from neardup_solr.reports.tables import format_rows
 
-    columns = found.columns()
+    columns = answers.columns()
     if output is not None:
-        found.write(output)
+        answers.write(output)
         show.say(f"Wrote {output}.")
     elif as_rows is None:
         cells = [
@@ -306,8 +305,8 @@ def _print_answers(found: nd.AnswerList, output: Path | None, as_rows: str | Non
     else:
         rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
         show.print_rows(format_rows(rows, [*columns], as_rows))
-    aside = show.counted(len(found.set_aside), "is", "are")
-    show.say(f"Answers about {show.counted(len(found.latest), 'pair')}; {aside} set aside.")
+    aside = show.counted(len(answers.set_aside), "is", "are")
+    show.say(f"Answers about {show.counted(len(columns['id']), 'pair')}; {aside} set aside.")
 
 
 def delete(given: Given, *, yes: bool = False) -> int:

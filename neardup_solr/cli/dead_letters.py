@@ -120,11 +120,11 @@ def _find_target(given: Given) -> Collection:
     target = options.connect(address, given.collection or work.collection)
     if os.environ.get(ADDRESS) and target.base != work.server:
         reason = f"the job is of a collection at {work.server}, and ${ADDRESS} names another"
-        raise nd.JobError(reason, f"add --solr {work.server}")
+        raise nd.errors.JobError(reason, f"add --solr {work.server}")
     return target
 
 
-def _say_where(found: Mapping[Path, Sequence[nd.Letter]], whose: str) -> None:
+def _say_where(found: Mapping[Path, Sequence[nd.types.Letter]], whose: str) -> None:
     from neardup_solr.checkpoint import LETTERS
 
     for folder, letters in found.items():
@@ -134,7 +134,7 @@ def _say_where(found: Mapping[Path, Sequence[nd.Letter]], whose: str) -> None:
         show.say(f"There are no dead letters {whose}.")
 
 
-def _format_letters(letters: Iterable[nd.Letter], format: str) -> Iterator[str]:
+def _format_letters(letters: Iterable[nd.types.Letter], format: str) -> Iterator[str]:
     """Format dead letters as lines, in JSONL as they are in their file."""
     from neardup_solr.checkpoint import line_of
     from neardup_solr.reports.tables import format_rows
@@ -144,7 +144,7 @@ def _format_letters(letters: Iterable[nd.Letter], format: str) -> Iterator[str]:
     return format_rows(map(_row, letters), COLUMNS, format)
 
 
-def _row(letter: nd.Letter) -> dict[str, str | None]:
+def _row(letter: nd.types.Letter) -> dict[str, str | None]:
     """Make a row, in which lone surrogates are escaped: they stand for bytes that are not UTF-8."""
     cells = {name: getattr(letter, name) for name in COLUMNS} | {"record": _format_record(letter)}
     return {
@@ -153,7 +153,7 @@ def _row(letter: nd.Letter) -> dict[str, str | None]:
     }
 
 
-def _format_record(letter: nd.Letter) -> str | None:
+def _format_record(letter: nd.types.Letter) -> str | None:
     """Format a record as text: an object as its JSON, a line as it is."""
     if not isinstance(letter.record, Mapping):
         return letter.record
@@ -163,7 +163,7 @@ def _format_record(letter: nd.Letter) -> str | None:
         return None
 
 
-def _print_table(letters: Sequence[nd.Letter]) -> None:
+def _print_table(letters: Sequence[nd.types.Letter]) -> None:
     """Print the first dead letters as a table, the records cut off if they do not fit."""
     from rich import box
     from rich.console import Console

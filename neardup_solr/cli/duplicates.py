@@ -347,7 +347,7 @@ def _mark(solr: Collection, found: Duplicates, *, dry_run: bool) -> None:
 def _undo(solr: Collection, fq: Sequence[str], *, dry_run: bool) -> None:
     """Remove all marks from a collection, or those of documents that match."""
     with show.watch() as watching:
-        made = nd.unmark(solr, fq=fq, dry_run=dry_run, on_progress=watching["on_progress"])
+        made = nd.mark(solr, (), fq=fq, dry_run=dry_run, on_progress=watching["on_progress"])
     documents = show.counted(made.cleared, "document")
     if not made.cleared:
         show.say("No document is marked.")

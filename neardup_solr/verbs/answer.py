@@ -62,10 +62,10 @@ def read_if_given(answers: str | Path | None) -> list[Answer] | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noted:
+class ImportSummary:
     """Counts of answers that were read from a table.
 
-    `added` ones are new in the file, `known` ones were there already, `empty` rows have none.
+    `added` ones are new in the file, `known` ones were in it already, `empty` rows have none.
     """
 
     added: int
@@ -73,27 +73,41 @@ class Noted:
     empty: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class AnswerList(tables.Table):
-    """The latest answer about each pair, the newest first, and those that newer ones contradict."""
+class Answers(tables.Table):
+    """The answers of people about pairs, in a file that other functions obey.
 
-    latest: tuple[Answer, ...]
-    set_aside: tuple[Answer, ...]
+    The file is read whenever answers are looked at; `add` creates it.
+
+    Raises ArgumentError if the path is an address.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = open_answers(path)
 
     def __repr__(self) -> str:
-        pairs = counted(len(self.latest), "pair")
-        return f"<AnswerList: {pairs}, {len(self.set_aside):,} set aside>"
+        return f"<Answers in {self.path}>"
+
+    @property
+    def latest(self) -> tuple[Answer, ...]:
+        """The latest answer about each pair, the newest first."""
+        return tuple(choose_latest(read_answers(self.path)))
+
+    @property
+    def set_aside(self) -> tuple[Answer, ...]:
+        """Those of the latest answers that newer ones contradict."""
+        keyed = ((one, (0, one.id), (one.ordered, one.other_id)) for one in self.latest)
+        return tuple(set_aside(keyed))
 
     def columns(self) -> Columns:
         """The columns id, other_id, answer, who, when and state, which is "set aside" or empty."""
-        aside = {one.pair for one in self.set_aside}
+        latest, aside = self.latest, {one.pair for one in self.set_aside}
         return {
-            "id": [one.id for one in self.latest],
-            "other_id": [one.other_id for one in self.latest],
-            ANSWER: [one.answer for one in self.latest],
-            "who": [one.who for one in self.latest],
-            "when": [one.time for one in self.latest],
-            "state": [ASIDE if one.pair in aside else "" for one in self.latest],
+            "id": [one.id for one in latest],
+            "other_id": [one.other_id for one in latest],
+            ANSWER: [one.answer for one in latest],
+            "who": [one.who for one in latest],
+            "when": [one.time for one in latest],
+            "state": [ASIDE if one.pair in aside else "" for one in latest],
         }
 
     @checked
@@ -104,18 +118,44 @@ class AnswerList(tables.Table):
         """
         write_columns(self.columns(), Path(path))
 
+    @checked
+    def add(
+        self,
+        pairs: str | Path | Frame | AnswerSheet,
+        source: Collection | SourceLike | None = None,
+        *,
+        ordered: bool = False,
+        who: str | None = None,
+        id: str | None = None,
+        text: OneOrMore = "text",
+    ) -> ImportSummary:
+        """Add the answers that people have filled into a table of pairs.
 
-@checked
-def list_answers(answers: str | Path) -> AnswerList:
-    """List the latest answer about each pair of a file, and those set aside.
+        `pairs` is a file that `duplicates` or a sample has written, of any format, with the columns
+        id, other_id and answer: same, different or unsure; empty rows are passed over, and so are
+        answers that the file has already. What the texts were is known by the columns text and
+        other_text, or else by the `source`, as for `answer`. Pairs of two sides are `ordered`; the
+        source is then that of the first.
 
-    Newer ones contradict the latter.
-
-    Raises SourceError if the file cannot be read.
-    """
-    latest = choose_latest(read_from(answers))
-    aside = set_aside((one, (0, one.id), (one.ordered, one.other_id)) for one in latest)
-    return AnswerList(latest=tuple(latest), set_aside=tuple(aside))
+        Raises ArgumentError if an answer is not known, or a pair has two different ones: then none
+        is added; SourceError if a file cannot be read or written.
+        """
+        source, reading = reading_of(source, "number", id=id, text=text)
+        before = choose_latest(_read_before(self.path, source, pairs))
+        latest = {one.pair: one for one in before}
+        answers, empty = _parse_table(pairs, ordered=ordered)
+        wanted = {one.id for one in answers if not one.hash}
+        wanted |= {one.other_id for one in answers if not (one.other_hash or ordered)}
+        texts = _read_texts(source, wanted, reading, is_needed=False)
+        now, name, new = datetime.now(UTC), find_name(who), []
+        for one in answers:
+            first = one.hash or hash_text(texts.get(one.id))
+            second = one.other_hash or hash_text(None if ordered else texts.get(one.other_id))
+            noted = replace(one, hash=first, other_hash=second, who=name, when=now)
+            if not _is_known(noted, latest.get(noted.pair)):
+                new.append(noted)
+        append_answers(self.path, new)
+        return ImportSummary(added=len(new), known=len(answers) - len(new), empty=empty)
 
 
 @checked
@@ -156,46 +196,6 @@ def answer(
                    when=datetime.now(UTC), hash=first, other_hash=second)  # fmt: skip
     append_answers(place, [noted])
     return noted
-
-
-@checked
-def import_answers(
-    source: Collection | SourceLike | None,
-    pairs: str | Path | Frame | AnswerSheet,
-    *,
-    answers: str | Path,
-    ordered: bool = False,
-    who: str | None = None,
-    id: str | None = None,
-    text: OneOrMore = "text",
-) -> Noted:
-    """Note the answers that people have filled into a table of pairs.
-
-    `pairs` is a file that `duplicates` or a sample has written, of any format, with the columns id,
-    other_id and answer: same, different or unsure; empty rows are passed over, and so are answers
-    that the file `answers` has already. What the texts were is known by the columns text and
-    other_text, if they are there, else by the `source`, as for `answer`. Pairs of two sides are
-    `ordered`; the source is then that of the first.
-
-    Raises ArgumentError if an answer is not known, or a pair has two different ones: then none is
-    noted; SourceError if a file cannot be read or written.
-    """
-    place = open_answers(answers)
-    source, reading = reading_of(source, "number", id=id, text=text)
-    before = {one.pair: one for one in choose_latest(_read_before(place, source, pairs))}
-    given, empty = _parse_table(pairs, ordered=ordered)
-    wanted = {own for one in given if not one.hash for own in [one.id]}
-    wanted |= {one.other_id for one in given if not (one.other_hash or ordered)}
-    texts = _read_texts(source, wanted, reading, is_needed=False)
-    now, name, new = datetime.now(UTC), find_name(who), []
-    for one in given:
-        first = one.hash or hash_text(texts.get(one.id))
-        second = one.other_hash or hash_text(None if ordered else texts.get(one.other_id))
-        made = replace(one, hash=first, other_hash=second, who=name, when=now)
-        if not _is_known(made, before.get(made.pair)):
-            new.append(made)
-    append_answers(place, new)
-    return Noted(added=len(new), known=len(given) - len(new), empty=empty)
 
 
 def find_name(who: str | None) -> str:

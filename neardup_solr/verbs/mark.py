@@ -1,4 +1,4 @@
-"""mark and unmark: clusters written into their collection, so that queries can collapse them."""
+"""mark: clusters written into their collection, so that queries can collapse them."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ def mark(
     members). Other marks of an earlier run are cleared, but not those of documents that do not
     match `fq`, Solr filter queries (default: those of the run of `duplicates`); `torn` of the
     result counts clusters that are parted by that. Only what differs is sent, in place: Solr
-    rewrites only the documents that are cleared. After an interruption the same call continues
-    where it stopped. A dry run only counts. A result with `templates`, whose documents may be no
-    copies, is only marked with `yes`.
+    rewrites only the documents that are cleared. Without clusters, all marks are cleared. After an
+    interruption the same call continues where it stopped. A dry run only counts. A result with
+    `templates`, whose documents may be no copies, is only marked with `yes`.
 
     A Solr that is away or restarts is waited for, at most `patience` (seconds, or "5m") each time.
     `on_progress` is told how many documents have been sent, after each batch.
@@ -117,25 +117,6 @@ def mark(
         step = "run it again when nobody else writes, and all nodes run"
         raise SolrAnswerError(collection.url, 200, reason, step)
     return run.counts(len(members))
-
-
-@checked
-def unmark(
-    collection: Collection,
-    *,
-    fq: OneOrMore = (),
-    dry_run: bool = False,
-    patience: float | str = "5m",
-    on_progress: OnProgress | None = None,
-) -> Marks:
-    """Remove all marks from a collection, also those of interrupted runs.
-
-    With `fq`, Solr filter queries, only those of documents that match.
-
-    Solr rewrites the marked documents, because it cannot remove a value in place; their other
-    fields stay. Raises as `mark` does.
-    """
-    return mark(collection, (), fq=fq, dry_run=dry_run, patience=patience, on_progress=on_progress)
 
 
 def numbers(ids: Iterable[str], others: Set[int] = frozenset()) -> dict[str, int]:

@@ -84,7 +84,7 @@ class Asking(threading.Thread):
             try:
                 nd.search(self.collection, text="ba de fi go lu mar nes pil", by="bands")
                 self.answers += 1
-            except nd.SolrAnswerError as error:
+            except nd.errors.SolrAnswerError as error:
                 # Then all replicas of a shard are away for longer than a search tries again.
                 passes = error.passes is Passes.ALWAYS
                 self.unanswered += passes

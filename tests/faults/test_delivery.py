@@ -39,7 +39,7 @@ class Place:
         """A client that has asked nothing yet."""
         return client(self.address, self.model)
 
-    def index(self, source: Any, **more: Any) -> nd.IndexSummary:
+    def index(self, source: Any, **more: Any) -> nd.types.IndexSummary:
         """Index a source by one thread in batches of three, and verify it all at the end."""
         chosen: dict[str, Any] = {"batch": 3, "threads": 1, "keep": (), "on_error": lambda _: None}
         return nd.index(source, self.client(), **chosen | more)
@@ -149,7 +149,9 @@ def test_a_solr_that_is_killed_again_and_again_costs_no_document(place: Place) -
 def test_a_solr_that_loses_everything_is_an_error(place: Place) -> None:
     """If nothing of a stretch is ever found, the documents are not to blame."""
     place.model.drops = lambda _: True
-    with pytest.raises(nd.SolrAnswerError, match="finds none of the 7 documents that Solr took"):
+    with pytest.raises(
+        nd.errors.SolrAnswerError, match="finds none of the 7 documents that Solr took"
+    ):
         place.index(documents(7))
 
 
@@ -353,7 +355,7 @@ def test_records_that_changed_before_the_checkpoint_are_not_passed_over(
     elif change == "text":
         records[120] = nd.Document(id="d120", text="another text")
     before, again = place.sent(), "has changed since it was indexed in part.*leave `resume` out"
-    with pytest.raises(nd.JobError, match=again):
+    with pytest.raises(nd.errors.JobError, match=again):
         place.index(records, checkpoint_every=150, job=job, resume=True)
     assert place.sent() == before
     done = place.index(records, checkpoint_every=150, job=job)
@@ -443,7 +445,7 @@ def test_retry_after_is_honoured(place: Place, status: int) -> None:
 def test_an_interrupt_verifies_what_was_sent(place: Place, tmp_path: Path) -> None:
     """What was sent by then is done; `resume` sends only the rest."""
 
-    def interrupt(progress: nd.Progress) -> None:
+    def interrupt(progress: nd.types.Progress) -> None:
         if progress.done == 6:
             raise KeyboardInterrupt
 
@@ -464,7 +466,7 @@ def test_an_interrupt_verifies_what_was_sent(place: Place, tmp_path: Path) -> No
 def test_a_second_interrupt_ends_at_once(place: Place, tmp_path: Path) -> None:
     """Nothing is verified any more, and the last checkpoint holds."""
 
-    def interrupt(progress: nd.Progress) -> None:
+    def interrupt(progress: nd.types.Progress) -> None:
         if progress.done >= 30:
             raise KeyboardInterrupt
 
@@ -484,7 +486,7 @@ def test_a_second_interrupt_ends_at_once(place: Place, tmp_path: Path) -> None:
 def test_an_interrupt_waits_for_no_outage(place: Place, caplog: pytest.LogCaptureFixture) -> None:
     """A user who stops while Solr is away does not want to wait for it."""
 
-    def interrupt(progress: nd.Progress) -> None:
+    def interrupt(progress: nd.types.Progress) -> None:
         place.model.crash(GONE)
         raise KeyboardInterrupt
 

@@ -54,7 +54,7 @@ def test_an_export_that_is_not_whole_is_refused(answer: Answer, reason: str) -> 
     """An export that is not whole is an error, although Solr calls it a success."""
     with (
         answering(NO_SHARDS, answer) as (address, _),
-        pytest.raises(nd.SolrAnswerError, match=reason),
+        pytest.raises(nd.errors.SolrAnswerError, match=reason),
     ):
         once(address).export(["id"])
 
@@ -66,7 +66,7 @@ def test_an_export_that_breaks_off_between_documents(monkeypatch: pytest.MonkeyP
     cut = Answer(body=body[: body.index(b'"id":"7"')])
     with (
         answering(NO_SHARDS, cut) as (address, _),
-        pytest.raises(nd.SolrAnswerError, match="broke off after"),
+        pytest.raises(nd.errors.SolrAnswerError, match="broke off after"),
     ):
         once(address).export(["id"])
 
@@ -127,11 +127,11 @@ def test_a_part_that_is_not_whole_is_refused(damaged: int, monkeypatch: pytest.M
     answers = [
         Answer(body=exported(ids, found=count)) for ids, count in zip(PARTS, found, strict=True)
     ]
-    with pytest.raises(nd.SolrAnswerError, match="broke off after"):
+    with pytest.raises(nd.errors.SolrAnswerError, match="broke off after"):
         in_parts(*answers)
 
 
 def test_parts_that_overlap_are_refused() -> None:
     """As from a server that does not know how to part documents, and gives all of them twice."""
-    with pytest.raises(nd.SolrAnswerError, match="gives a document twice"):
+    with pytest.raises(nd.errors.SolrAnswerError, match="gives a document twice"):
         in_parts(Answer(body=exported(["1", "2"])), Answer(body=exported(["1", "2"])))

@@ -14,6 +14,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.records import Match
 from neardup_solr.reports import tables
+from neardup_solr.sources.pairs import read_pairs
 from neardup_solr.verbs.gate.policy import Decision
 from neardup_solr.verbs.gate.write import format_decisions
 from tests.faults.conftest import RecordRow
@@ -126,8 +127,8 @@ def test_ids_come_back(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"pairs.{suffix}"
     pairs = pairs_of(PAYLOADS)
     tables.write_duplicates(pairs, path)
-    assert nd.read_pairs(path) == [(pair.id, pair.other_id) for pair in pairs]
+    assert read_pairs(path) == [(pair.id, pair.other_id) for pair in pairs]
     known = [(pair.id, pair.other_id) for pair in pairs]
     assert nd.evaluate(known, path).f1 == 1.0
     nd.evaluate(known, []).write(path)
-    assert {frozenset(pair) for pair in nd.read_pairs(path)} == set(map(frozenset, known))
+    assert {frozenset(pair) for pair in read_pairs(path)} == set(map(frozenset, known))

@@ -184,7 +184,7 @@ def test_any_page(decoded: dict[str, Any], request_of: dict[str, int]) -> None:
         responses.require_parts(decoded, {"response.docs": list, "response.numFound": int}, URL)
         responses.require_page(decoded, request_of, URL)
         responses.require_once(decoded["response"]["docs"], "id", URL)
-    except nd.SolrAnswerError:
+    except nd.errors.SolrAnswerError:
         return
     docs, found = decoded["response"]["docs"], decoded["response"]["numFound"]
     assert len(docs) == max(0, min(found, request_of["limit"]))
@@ -231,7 +231,7 @@ def exported(body: bytes, size: int) -> list[dict[str, Any]] | None:
         patch.setattr(export, "_BLOCK", 2 * size)
         try:
             return [one for block in export.blocks(session, [URL], params) for one in block]
-        except nd.SolrAnswerError:
+        except nd.errors.SolrAnswerError:
             return None
 
 

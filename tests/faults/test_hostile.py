@@ -81,7 +81,7 @@ def check(solr: Collection, ids: list[str]) -> int:
         assert {id, twins[id]} <= changed
         # The marks of the cluster before are taken away, nothing else.
         assert changed <= {id, twins[id], *marked_before(some, twins, id)}
-    nd.unmark(solr)
+    nd.mark(solr, ())
     for id in ids:
         before = versions(solr)
         if id not in some:

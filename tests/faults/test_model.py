@@ -227,7 +227,7 @@ class Indexing(RuleBasedStateMachine):
         for ids in self.model.sent[before:]:
             assert later.issuperset(ids)
 
-    def _judge(self, done: nd.IndexSummary, job: Path, wanted: Due) -> None:
+    def _judge(self, done: nd.types.IndexSummary, job: Path, wanted: Due) -> None:
         """Every record is durable, has failed for its reason, or is a repeated id."""
         assert done.read == len(self.records)
         assert done.read == done.indexed + done.repeated + done.failed

@@ -36,11 +36,11 @@ def documents(count: int = DOCUMENTS) -> list[nd.Document]:
     ]
 
 
-def killing(at: list[int]) -> Callable[[nd.Progress], None]:
+def killing(at: list[int]) -> Callable[[nd.types.Progress], None]:
     """What is told of progress, and kills Solr each time that so much is done."""
     left = list(at)
 
-    def on_progress(told: nd.Progress) -> None:
+    def on_progress(told: nd.types.Progress) -> None:
         if left and told.done >= left[0]:
             del left[0]
             assert kill_solr()

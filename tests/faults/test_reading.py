@@ -329,7 +329,9 @@ def test_an_answer_beyond_the_bound_is_not_held(
     monkeypatch.setenv(MAX_ANSWER, "8k")
     with answering(told) as (address, _):
         solr = open_collection(address, "x")
-        with pytest.raises(nd.SolrAnswerError, match=r"more than 8,192 bytes; .*NEARDUP_MAX_ANSW"):
+        with pytest.raises(
+            nd.errors.SolrAnswerError, match=r"more than 8,192 bytes; .*NEARDUP_MAX_ANSW"
+        ):
             solr.count()
         monkeypatch.setenv(MAX_ANSWER, "16k")
         assert solr.count() == 0
@@ -348,7 +350,7 @@ def test_an_endless_document_is_not_held(monkeypatch: pytest.MonkeyPatch) -> Non
     start = b'{"responseHeader":{"status":0},"response":{"numFound":1,"docs":[{\n"id":"'
     with answering(ALONE, Answer(body=start + b"x" * (1 << 14), missing=1 << 30)) as (address, _):
         began = open_collection(address, "x")
-        with pytest.raises(nd.SolrAnswerError, match="is not an export of Solr"):
+        with pytest.raises(nd.errors.SolrAnswerError, match="is not an export of Solr"):
             began.export(["id"])
 
 
@@ -364,7 +366,9 @@ def test_one_document_in_two_shards() -> None:
             with answering(Answer(body=alone % (base, base))) as (front, _):
                 solr = open_collection(front, "x")
                 if refused:
-                    with pytest.raises(nd.SolrAnswerError, match="two shards hold a document"):
+                    with pytest.raises(
+                        nd.errors.SolrAnswerError, match="two shards hold a document"
+                    ):
                         solr.export(["id"])
                 else:
                     assert solr.export(["id"]) == [{"id": "1"}, {"id": "2"}]
@@ -373,7 +377,7 @@ def test_one_document_in_two_shards() -> None:
 def test_a_report_on_a_collection_that_changes(filled: Collection) -> None:
     """What is written meanwhile may be missing from a report, which says so."""
 
-    def on_progress(_: nd.Progress) -> None:
+    def on_progress(_: nd.types.Progress) -> None:
         filled.add([{"id": "late", "content": "x"}])
         filled.commit()
 

@@ -120,7 +120,7 @@ def duplicates(collection: Collection) -> object:
     """Compare all documents, and mark the clusters."""
     found = nd.duplicates(collection, min_similarity=0.9)
     marks = nd.mark(collection, found, yes=True)
-    assert nd.unmark(collection).cleared == marks.marked
+    assert nd.mark(collection, ()).cleared == marks.marked
     return [cluster.id for cluster in found.clusters], marks.marked
 
 
@@ -175,7 +175,7 @@ def test_one_wrong_answer_costs_nothing(
 def test_a_wrong_answer_at_the_very_start_ends_at_once(solr: Collection, kind: str) -> None:
     """The address may be wrong: nothing is asked a second time, and nothing is told to go on."""
     way = Way(stays_from=0, stays=WRONG[kind])
-    with through(way, solr) as collection, pytest.raises(nd.SolrAnswerError) as caught:
+    with through(way, solr) as collection, pytest.raises(nd.errors.SolrAnswerError) as caught:
         nd.index(texts(), collection, patience=60)
     assert len(way.asked) == 1
     assert not caught.value.may_pass

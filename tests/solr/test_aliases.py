@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,7 @@ def test_each_verb_takes_an_alias(alias: nd.Collection) -> None:
     decisions = list(nd.gate([("new", TEXTS[3])], alias, index=True))
     assert [one.action for one in decisions] == ["reject"]
     nd.mark(alias, nd.duplicates(alias, by="bands"), yes=True)
-    nd.unmark(alias)
+    nd.mark(alias, ())
     assert nd.reband(alias, bands=20, rows=6) == 40
     assert nd.search(alias, text=TEXTS[7], by="bands")
     assert nd.doctor(alias)
@@ -100,7 +101,7 @@ def test_an_alias_of_several_is_read_and_not_written(cloud: str, name: str) -> N
         yield lambda solr: nd.delete(solr, query="id:several_2*", dry_run=True)
         yield lambda solr: nd.reband(solr, bands=20, rows=6)
         yield lambda solr: nd.mark(solr, found)
-        yield nd.unmark
+        yield partial(nd.mark, clusters=())
         yield nd.annotate
         yield nd.strip
         yield lambda solr: nd.annotate(nd.connect(cloud, "several_0"), into=solr)

@@ -64,8 +64,8 @@ def test_shards_on_both_nodes(guarded: tuple[str, ...], monkeypatch: pytest.Monk
     reader = nd.connect(guarded[1], "listings")
     assert reader.cluster().nodes == ()
     assert len(nd.duplicates(reader).pairs) >= 100
-    with pytest.raises(nd.SolrUnauthorized, match="a role with the permission update"):
+    with pytest.raises(nd.errors.SolrUnauthorized, match="a role with the permission update"):
         nd.index(documents, reader)
     monkeypatch.setenv("NEARDUP_SOLR_PASSWORD", "wrong")
-    with pytest.raises(nd.SolrUnauthorized, match=r"\(HTTP 401\)"):
+    with pytest.raises(nd.errors.SolrUnauthorized, match=r"\(HTTP 401\)"):
         nd.connect(guarded[1], "listings").count()

@@ -171,7 +171,7 @@ def test_a_door_that_stays_shut(
     """Wrong credentials and missing headers are 401, in one line without them."""
     with front(solr.base, door=Door(credentials="user:pw", headers=(KEY,))) as open_at:
         url = f"{open_at.replace('://', f'://{address}@')}/{solr.name}"
-        with pytest.raises(nd.SolrUnauthorized, match=r"\(HTTP 401\)") as caught:
+        with pytest.raises(nd.errors.SolrUnauthorized, match=r"\(HTTP 401\)") as caught:
             nd.connect(url, headers=dict(headers)).count()
     assert "wrong" not in str(caught.value)
 

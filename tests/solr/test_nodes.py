@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,11 @@ def test_a_router_that_does_not_go_by_the_id_is_refused(
         nd.index([{"id": "1", "text": "a b c", "town_s": "Oslo"}], solr, keep="town_s")
     with pytest.raises(nd.SettingsError, match=said):
         list(nd.gate([("1", "a b c")], solr, index=True))
-    for update in (nd.unmark, nd.annotate, nd.strip):  # each asks by itself what Solr this is
+    for update in (
+        partial(nd.mark, clusters=()),
+        nd.annotate,
+        nd.strip,
+    ):  # each asks by itself what Solr this is
         with pytest.raises(nd.SettingsError, match=said):
             update(nd.connect(cloud, name))
     with pytest.raises(nd.SettingsError, match=said):

@@ -77,14 +77,14 @@ def test_a_shard_without_a_node_is_told_and_waited_for(
     address = running.nodes[0]
     kill(place, 2)
     step = r"\(Solr says: .*\); start its node, then run it again$"
-    with pytest.raises(nd.SolrAnswerError, match=rf"no replica of 'there' answers {step}"):
+    with pytest.raises(nd.errors.SolrAnswerError, match=rf"no replica of 'there' answers {step}"):
         nd.connect(address, "there")
     deadline = time.monotonic() + 60
     while "halves" not in _said_by_a_search(address):  # until the cluster has noticed
         assert time.monotonic() < deadline
         time.sleep(0.5)
     with pytest.raises(
-        nd.SolrAnswerError, match=rf"no replica of shard. of 'halves' answers {step}"
+        nd.errors.SolrAnswerError, match=rf"no replica of shard. of 'halves' answers {step}"
     ):
         nd.delete(nd.connect(address, "halves"), ["1"])
     for name, least in (("halves", "1"), ("there", "1"), ("both", "2")):
@@ -131,7 +131,7 @@ def test_a_zookeeper_that_is_away_is_told_and_waited_for(
         lambda: nd.delete(nd.connect(address, "both"), ["1"]),
         lambda: nd.init(nd.connect(address, "another", patience=1)),
     ):
-        with pytest.raises(nd.SolrAnswerError, match=said):
+        with pytest.raises(nd.errors.SolrAnswerError, match=said):
             write()
     with started_again(place, 3):
         done = nd.index([(99, "words of its own")], nd.connect(address, "both"), patience=90)

@@ -96,7 +96,9 @@ def test_kept_columns_are_read_if_they_have_doc_values(session: SparkSession, cl
     assert spark.write(frame, cloud, "dynamic", keep=keep).indexed == 1
     [row] = spark.read(session, cloud, "dynamic", fields=("id", *keep[:3])).collect()
     assert row.asDict() == {"id": "1", "price_i": "5", "area_d": "1.5", "new_b": "true"}
-    with pytest.raises(nd.SchemaError, match=r"cannot read city, without docValues; leave it out,"):
+    with pytest.raises(
+        nd.errors.SchemaError, match=r"cannot read city, without docValues; leave it out,"
+    ):
         spark.read(session, cloud, "dynamic", fields=("id", *keep))
 
 
@@ -164,7 +166,7 @@ def test_a_wrong_place_is_told_before_the_executors_begin(
         spark.write(frame, cloud, "settled", settings={"shingle_size": 7})
     for field in ("colour", "content"):
         with pytest.raises(
-            nd.SchemaError, match=rf"export of Solr cannot read {field}, .* id, .*_i"
+            nd.errors.SchemaError, match=rf"export of Solr cannot read {field}, .* id, .*_i"
         ):
             spark.read(session, cloud, "settled", fields=("id", field))
     nowhere = "http://127.0.0.1:9/solr"

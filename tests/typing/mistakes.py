@@ -7,6 +7,7 @@ tests/test_build.py takes them away, and expects these errors from the installed
 from __future__ import annotations
 
 import neardup_solr as nd
+from neardup_solr.sources.pairs import read_pairs
 
 ads = nd.connect(8983)  # type: ignore[arg-type]
 nd.duplicates("ads.jsonl", measure="cosine")  # type: ignore[arg-type]
@@ -24,9 +25,9 @@ nd.report(ads, max_distance=1.5)  # type: ignore[arg-type]
 nd.report(ads).pairs[0].id = "13"  # type: ignore[misc]
 nd.gate("new.jsonl", ads, exact="drop")  # type: ignore[arg-type]
 nd.explain(ads, "12")  # type: ignore[call-arg]
-nd.decode(b"AAAA")  # type: ignore[arg-type]
-nd.read_pairs(None)  # type: ignore[arg-type]
-nd.estimate_jaccard(nd.decode("AAAA"), [1])  # type: ignore[arg-type]
+nd.signature.decode(b"AAAA")  # type: ignore[arg-type]
+read_pairs(None)  # type: ignore[arg-type]
+nd.signature.estimate_jaccard(nd.signature.decode("AAAA"), [1])  # type: ignore[arg-type]
 nd.Settings(shingle_size="5")  # type: ignore[arg-type]
 nd.Settings(kind="letters")  # type: ignore[arg-type]
 nd.Pair(id="1", other_id="2", similarity=1.0)  # type: ignore[call-arg]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import neardup_solr as nd
+from neardup_solr.sources.pairs import read_pairs
 
 
 def compare_a_file(path: str) -> nd.Duplicates:
@@ -43,7 +44,7 @@ def compare_a_file(path: str) -> nd.Duplicates:
 def work_with_a_collection(ads: nd.Collection) -> list[str]:
     """What verbs give is typed down to the fields of records."""
     summary = nd.index("ads.jsonl", ads, id="ad_id", text=["title", "body"], keep="city")
-    assert_type(summary, nd.IndexSummary)
+    assert_type(summary, nd.types.IndexSummary)
     for match in nd.search(ads, id="12", by="bands", same="first_word", max_distance=3):
         assert_type(match, nd.Match)
         assert_type(match.similarity, float)
@@ -53,8 +54,8 @@ def work_with_a_collection(ads: nd.Collection) -> list[str]:
     judged = nd.evaluate("known.tsv", report)
     assert_type(judged, nd.Evaluation)
     assert_type(judged.f1, float)
-    assert_type(nd.explain(ads, "12", "13"), nd.Explanation)
-    assert_type(nd.tune(ads, catch=0.6), nd.Tuning)
+    assert_type(nd.explain(ads, "12", "13"), nd.types.Explanation)
+    assert_type(nd.tune(ads, catch=0.6), nd.types.Tuning)
     assert_type(nd.delete(ads, ["12", "13"]), int)
     return [f"{pair.id} {pair.other_id}" for pair in report.pairs]
 
@@ -70,16 +71,16 @@ def guard(ads: nd.Collection, records: Iterator[dict[str, str]]) -> int:
 
 def compare_signatures(encoded: str) -> float:
     """Signatures are arrays, and so are what is told from them and its confidence interval."""
-    signature = nd.decode(encoded)
+    signature = nd.signature.decode(encoded)
     assert_type(signature, NDArray[np.uint32])
-    told = nd.estimate_jaccard(signature, signature)
+    told = nd.signature.estimate_jaccard(signature, signature)
     assert_type(told.low, NDArray[np.float64])
     return float(told.value)
 
 
 def ids(path: str) -> set[str]:
     """The ids in a file of pairs."""
-    known = nd.read_pairs(path)
+    known = read_pairs(path)
     assert_type(known, list[tuple[str, str]])
     return {id for pair in known for id in pair}
 

@@ -22,11 +22,12 @@ from neardup_solr.arguments import checked, describe, in_bytes, in_seconds, list
 from neardup_solr.errors import SettingsError
 from neardup_solr.settings import settings_of
 from neardup_solr.solr.collection import open_collection
+from neardup_solr.sources.pairs import read_pairs
 
 ADDRESS = "http://127.0.0.1:1/solr"
 NOWHERE = open_collection(ADDRESS, "x")  # no Solr answers there
 DOCUMENTS = [nd.Document(id="1", text="one two three"), nd.Document(id="2", text="one two")]
-SIGNATURE = nd.decode("AAAAAA==")
+SIGNATURE = nd.signature.decode("AAAAAA==")
 # What each verb can be called with; all others check their arguments on their own.
 RIGHT: dict[str, dict[str, Any]] = {
     "annotate": {"collection": NOWHERE},
@@ -38,11 +39,9 @@ RIGHT: dict[str, dict[str, Any]] = {
     "duplicates": {"source": DOCUMENTS},
     "explain": {"source": DOCUMENTS, "one": "1", "other": "2"},
     "gate": {"source": DOCUMENTS, "collection": NOWHERE},
-    "import_answers": {"source": DOCUMENTS, "pairs": "pairs.csv", "answers": "a"},
     "index": {"source": DOCUMENTS, "collection": NOWHERE},
     "init": {"collection": NOWHERE},
     "lint": {"collection": NOWHERE},
-    "list_answers": {"answers": "a"},
     "mark": {"collection": NOWHERE, "clusters": []},
     "read": {"source": DOCUMENTS},
     "reband": {"collection": NOWHERE, "bands": 42, "rows": 3},
@@ -54,9 +53,9 @@ RIGHT: dict[str, dict[str, Any]] = {
     "signatures": {"source": DOCUMENTS, "output": "s.parquet"},
     "strip": {"collection": NOWHERE},
     "tune": {"source": DOCUMENTS, "sample": 2},
-    "unmark": {"collection": NOWHERE},
+    "Answers.add": {"pairs": "pairs.csv"},
 }
-ON_THEIR_OWN = {"evaluate", "decode", "estimate_jaccard", "read_pairs"}
+ON_THEIR_OWN = {"evaluate"}
 # Values, and the kinds of arguments that they may be.
 VALUES: list[tuple[object, set[str]]] = [
     (None, {"None"}), (True, {"bool"}), (5, {"int", "float"}), (np.int64(5), {"int", "float"}),
@@ -88,6 +87,7 @@ STRANGE = [
 def verbs() -> dict[str, Callable[..., Any]]:
     """The public functions whose arguments are checked by their annotations."""
     named = {name: getattr(nd, name) for name in nd.__all__}
+    named["Answers.add"] = nd.Answers("answers.jsonl").add
     return {name: verb for name, verb in named.items() if hasattr(verb, "__wrapped__")}
 
 
@@ -126,7 +126,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_every_verb_is_checked() -> None:
     """There is no public function that the tests below forget."""
     functions = {name for name in nd.__all__ if inspect.isfunction(getattr(nd, name))}
-    assert functions == RIGHT.keys() | ON_THEIR_OWN
+    assert functions | {"Answers.add"} == RIGHT.keys() | ON_THEIR_OWN
     assert verbs().keys() == RIGHT.keys()
 
 
@@ -302,12 +302,12 @@ def test_who_catches_it(error: type[Exception]) -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda value: nd.decode(value),
-        lambda value: nd.estimate_jaccard(value, value),
-        lambda value: nd.estimate_jaccard(SIGNATURE, SIGNATURE, level=value),
+        lambda value: nd.signature.decode(value),
+        lambda value: nd.signature.estimate_jaccard(value, value),
+        lambda value: nd.signature.estimate_jaccard(SIGNATURE, SIGNATURE, level=value),
         lambda value: nd.evaluate(value, [("1", "2")]),
         lambda value: nd.evaluate([("1", "2")], value),
-        lambda value: nd.read_pairs(value),
+        lambda value: read_pairs(value),
     ],
     ids=["decode", "jaccard", "level", "known", "found", "read_pairs"],
 )

@@ -28,9 +28,9 @@ from neardup_solr.sources.pairs import read_pairs
 from neardup_solr.text.escape import Markup, make_html_table
 from neardup_solr.verbs.evaluate.answers import (
     WIDTH,
-    Answers,
     AnswerSheet,
     IdPair,
+    JudgedPairs,
     Share,
     columns_of,
     id_pairs,
@@ -90,7 +90,7 @@ def evaluate(
     )
     has_sides = getattr(found, "against", None) if ordered is None else ordered
     in_order = bool(has_sides)
-    answers = Answers.of(known, columns, in_order=in_order)
+    answers = JudgedPairs.of(known, columns, in_order=in_order)
     if answers is not None:
         return _judge(answers, found, in_order=in_order)
     known_ids = _ids("known", known)
@@ -118,7 +118,7 @@ def _has_whole_ids(found: Any) -> bool:
     return {"id", "other_id"} <= set(getattr(found, "whole_ids", ()))
 
 
-def _judge(answers: Answers, found: Any, *, in_order: bool) -> Evaluation:
+def _judge(answers: JudgedPairs, found: Any, *, in_order: bool) -> Evaluation:
     """Estimate the precision of a result from the answers to a sample of its pairs."""
     similarities = _similarities(found, in_order=in_order)
     here = answers.of_pairs(similarities)
@@ -401,7 +401,7 @@ def sweep(found: Duplicates, known: KnownPairs) -> Sweep:
     """
     in_order = found.against
     similarities = _similarities(found, in_order=in_order)
-    answers, closed = Answers.of(known, columns_of(known), in_order=in_order), 0
+    answers, closed = JudgedPairs.of(known, columns_of(known), in_order=in_order), 0
     if answers is not None:
         points = _points_of_answers(
             similarities, answers.of_pairs(similarities), found.min_similarity
@@ -432,11 +432,13 @@ def _points_of_known(
 
 
 def _points_of_answers(
-    similarities: Mapping[IdPair, float], answers: Answers, least: float
+    similarities: Mapping[IdPair, float], answers: JudgedPairs, least: float
 ) -> Iterator[Point]:
     for threshold in _thresholds(least, WIDTH):
         near = {pair: at for pair, at in similarities.items() if at >= floor(threshold)}
-        own = Answers(same=answers.same & near.keys(), different=answers.different & near.keys())
+        own = JudgedPairs(
+            same=answers.same & near.keys(), different=answers.different & near.keys()
+        )
         if own.same or own.different:
             share = precision_of(near, own)
             yield Point(

@@ -86,7 +86,7 @@ def _stratum(similarity: float) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
+class JudgedPairs:
     """The pairs that were answered "same", and those that were answered "different"."""
 
     same: frozenset[IdPair]
@@ -95,7 +95,7 @@ class Answers:
     @classmethod
     def of(
         cls, given: object, columns: Mapping[str, Sequence[Any]], *, in_order: bool
-    ) -> Answers | None:
+    ) -> JudgedPairs | None:
         """Take answers from what is given, by its columns, or None if there are none.
 
         Keys of pairs are `in_order` as `key_of_pair` makes them.
@@ -125,7 +125,7 @@ class Answers:
         )
         return cls(same=frozenset(by_meaning["same"]), different=frozenset(by_meaning["different"]))
 
-    def of_pairs(self, pairs: Collection[IdPair]) -> Answers:
+    def of_pairs(self, pairs: Collection[IdPair]) -> JudgedPairs:
         """Keep the answers to these pairs, and log how many are about others.
 
         Raises ArgumentError if none is left.
@@ -141,7 +141,7 @@ class Answers:
             LOG.warning(
                 "%s answered pairs are not in `found`, and do not count", f"{given - left:,}"
             )
-        return Answers(same=same, different=different)
+        return JudgedPairs(same=same, different=different)
 
 
 def columns_of(given: object) -> Mapping[str, Sequence[Any]]:
@@ -156,7 +156,7 @@ def columns_of(given: object) -> Mapping[str, Sequence[Any]]:
     return {}
 
 
-def precision_of(similarities: Mapping[IdPair, float], answers: Answers) -> Share:
+def precision_of(similarities: Mapping[IdPair, float], answers: JudgedPairs) -> Share:
     """Estimate the share of same pairs among all, from answers to some of each stratum.
 
     The mean of the strata, weighed by their sizes (Cochran 1977, section 5.3), with the interval of

@@ -260,7 +260,7 @@ def test_a_file_that_is_edited_meanwhile_loses_nothing(solr: Collection, job: Pa
     def save(_: object) -> None:
         (job / LETTERS).write_text(edited)
 
-    with pytest.raises(nd.JobError, match="was changed while its records were indexed"):
+    with pytest.raises(nd.errors.JobError, match="was changed while its records were indexed"):
         nd.retry(solr, job=job, on_progress=save)
     assert (job / LETTERS).read_text() == edited
     assert nd.retry(solr, job=job).indexed == 1

@@ -139,7 +139,7 @@ def test_an_interrupted_run_goes_on_and_ends_the_same(filled: Collection) -> Non
     """Cut off in the middle and run again, with nothing lost and nothing written twice."""
     before = theirs.everything(filled)
 
-    def interrupt(told: nd.Progress) -> None:
+    def interrupt(told: nd.types.Progress) -> None:
         if told.done >= 150:
             raise KeyboardInterrupt
 

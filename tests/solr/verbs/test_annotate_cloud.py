@@ -44,7 +44,7 @@ def kept(solr: Collection) -> dict[str, tuple[str, int]]:
 def test_two_shards_are_annotated_and_stripped(solr: Collection) -> None:
     """All documents, whichever node they are on; one changed meanwhile is redone."""
 
-    def change(told: nd.Progress) -> None:
+    def change(told: nd.types.Progress) -> None:
         if told.done == COUNT:
             set_fields(solr, [{"id": f"d{n}", "n_i": {"set": -n}} for n in range(1, 11)])
 
@@ -73,7 +73,7 @@ def test_documents_of_two_shards_are_written_whole(cloud: str, processors: str) 
         whole = [one for one in way.of(list(made.values())) if one.json != made[one.id].json]
         assert {one.id for one in whole} == {id for id in made if is_alone(id)}
 
-        def change(told: nd.Progress) -> None:
+        def change(told: nd.types.Progress) -> None:
             if told.done == 200:
                 bear = {"parts": {"add": [{"key": "k2.9", "title": "late", "count": 1}]}}
                 theirs.update(solr, {"key": "k2", **bear}, commit=False)

@@ -30,7 +30,7 @@ def test_answers_are_obeyed_in_a_collection(solr: Collection, tmp_path: Path) ->
     """Marks and remembered runs agree with them, until a text changes, which is told."""
     path, remembered = tmp_path / "answers.jsonl", tmp_path / "remembered"
     nd.index([{"id": id, "text": text} for id, text in TEXTS.items()], solr)
-    with pytest.raises(nd.DocumentNotFound):
+    with pytest.raises(nd.errors.DocumentNotFound):
         nd.answer(solr, "1", "9", "same", answers=path)
     assert not path.exists()
     nd.answer(solr, "1", "5", "different", answers=path)

@@ -175,7 +175,7 @@ def test_a_report_of_some_documents_adds_only_pairs_of_these(
     assert (
         (tmp_path / "pairs.csv").read_text().startswith("id,other_id,distance,similarity,answer\n")
     )
-    assert nd.import_answers(None, tmp_path / "pairs.csv", answers=path).known == 1
+    assert nd.Answers(path).add(tmp_path / "pairs.csv").known == 1
     assert [match.id for match in nd.search(solr, id="4", answers=path)] == ["1"]
     with pytest.raises(nd.ArgumentError, match="give an `id`"):
         nd.search(solr, text="a fox", answers=path)

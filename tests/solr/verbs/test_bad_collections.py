@@ -47,11 +47,11 @@ def whole(solr: Collection) -> list[dict[str, Any]]:
     )
 
 
-def watched(solr: Collection) -> tuple[nd.AnnotateSummary, dict[int, int]]:
+def watched(solr: Collection) -> tuple[nd.types.AnnotateSummary, dict[int, int]]:
     """What a run did, and the most memory that it had in each 10,000 documents, in bytes."""
     most: dict[int, int] = {}
 
-    def look(told: nd.Progress) -> None:
+    def look(told: nd.types.Progress) -> None:
         part = (told.done - 1) // 10_000
         most[part] = max(most.get(part, 0), tracemalloc.get_traced_memory()[0])
 

@@ -114,7 +114,7 @@ def test_delete_counts_what_matched(solr: Collection) -> None:
 def test_a_query_that_is_not_understood_deletes_nothing(solr: Collection) -> None:
     """Neither the query nor the ids beside it."""
     unseen(solr, "a")
-    with pytest.raises(nd.SolrAnswerError, match="check the query"):
+    with pytest.raises(nd.errors.SolrAnswerError, match="check the query"):
         nd.delete(solr, ids=["a"], query="a:(")
     assert list(solr.ids()) == ["a"]
 

@@ -22,7 +22,7 @@ def damaged(solr: Collection) -> Collection:
     return solr
 
 
-def damages(told: nd.Diagnosis) -> list[Finding]:
+def damages(told: nd.types.Diagnosis) -> list[Finding]:
     """What was found of fields that are not those of their texts."""
     return [one for one in told.findings if one.rule == "damaged"]
 

@@ -50,7 +50,9 @@ def test_estimates_need_no_text(solr: Collection) -> None:
     assert rows(found) == [(a, b, None, c) for a, b, _, c in EXPECTED]
     made_entries = {d.id: make_entry(d, nd.Settings()) for d in DOCUMENTS}
     for pair in found.pairs:
-        one, other = (nd.decode(made_entries[id].signature) for id in (pair.id, pair.other_id))
+        one, other = (
+            nd.signature.decode(made_entries[id].signature) for id in (pair.id, pair.other_id)
+        )
         assert pair.similarity == (one == other).mean()
 
 

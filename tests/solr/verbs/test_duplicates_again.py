@@ -103,7 +103,7 @@ def test_a_text_changed_while_it_is_compared(solr: Collection, tmp_path: Path) -
     working: dict[str, Any] = {**BY_BANDS, "remember": tmp_path / "known"}
     id = nd.duplicates(solr, **BY_BANDS).pairs[0].id
 
-    def change(told: nd.Progress) -> None:
+    def change(told: nd.types.Progress) -> None:
         if told.stage == "joining" and told.done == told.total:
             nd.index([nd.Document(id=id, text="quite another text that is like no other")], solr)
 

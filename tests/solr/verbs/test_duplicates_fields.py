@@ -39,7 +39,7 @@ def test_what_a_file_gives(people: Collection) -> None:
     facts = nd.explain(people, pair.id, pair.other_id, fields=FIELDS).facts
     assert facts.probability == pytest.approx(pair.similarity)
     assert [one.field for one in facts.evidence] == ["", *COLUMNS]
-    with pytest.raises(nd.DocumentNotFound):
+    with pytest.raises(nd.errors.DocumentNotFound):
         nd.explain(people, "nobody", pair.id, fields=FIELDS)
 
 
@@ -71,7 +71,7 @@ def test_a_record_that_changes_meanwhile(people: Collection) -> None:
     """It is named as such, and so is one that was deleted; the others are found."""
     done: list[str] = []
 
-    def change(told: nd.Progress) -> None:
+    def change(told: nd.types.Progress) -> None:
         if told.stage == "reading" and told.done == told.total and not done:
             done.append(told.stage)
             people.delete_ids(["1"])

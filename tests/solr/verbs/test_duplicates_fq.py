@@ -133,7 +133,7 @@ def test_marks_of_others_are_not_touched(
     assert {id: now[id] for id in others} == others
     assert tenants.versions(list(others)) == versions
 
-    assert nd.unmark(tenants, fq="tenant_s:b").cleared == 2
+    assert nd.mark(tenants, (), fq="tenant_s:b").cleared == 2
     assert marks(tenants) == {**others, "1-1": before["1-1"]}
     monkeypatch.setattr(marking, "numbers", lambda ids, others: dict.fromkeys(ids, 7))
     assert nd.mark(tenants, found.clusters, fq="tenant_s:b").marked == 2

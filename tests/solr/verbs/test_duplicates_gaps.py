@@ -19,7 +19,7 @@ def change(solr: Collection, stage: str, document: dict[str, object] | None) -> 
     """Work during which, at a stage, a document of the collection is changed or deleted."""
     done: list[bool] = []
 
-    def on_progress(told: nd.Progress) -> None:
+    def on_progress(told: nd.types.Progress) -> None:
         if told.stage == stage and not done:
             done.append(True)
             if document is None:
@@ -112,7 +112,7 @@ def test_an_interrupted_comparison_goes_on(
     path = tmp_path / "pairs.tsv.unfinished"
     steps: list[int] = []
 
-    def interrupt(told: nd.Progress) -> None:
+    def interrupt(told: nd.types.Progress) -> None:
         if told.stage == "comparing":
             steps.append(told.done)
             if len(steps) == 3:
@@ -141,7 +141,7 @@ def test_a_checkpoint_of_other_work_is_not_used(
     nd.index(DOCUMENTS, solr)
     path = tmp_path / "pairs.tsv.unfinished"
 
-    def interrupt(told: nd.Progress) -> None:
+    def interrupt(told: nd.types.Progress) -> None:
         if told.stage == "comparing" and told.done >= 16:
             raise KeyboardInterrupt
 

@@ -104,7 +104,7 @@ def test_what_cannot_be_explained(solr: Collection) -> None:
     with pytest.raises(nd.SettingsError, match="has no documents"):
         nd.explain(solr, "1", "2")
     nd.index(DOCUMENTS, solr)
-    with pytest.raises(nd.DocumentNotFound, match="no document with the id 'nobody'"):
+    with pytest.raises(nd.errors.DocumentNotFound, match="no document with the id 'nobody'"):
         nd.explain(solr, "far", "nobody")
     with pytest.raises(nd.ArgumentError, match=r"^both ids are 'far'"):
         nd.explain(solr, "far", "far")

@@ -82,7 +82,7 @@ def test_annotate_writes_ours_beside_theirs() -> None:
             lambda: nd.index(LISTINGS, theirs), lambda: nd.annotate(theirs),
         ]  # fmt: skip
         for call in refused:
-            with pytest.raises(nd.SchemaError) as caught:
+            with pytest.raises(nd.errors.SchemaError) as caught:
                 call()
             assert caught.value.next_step == f"see what adds them: neardup lint {theirs.place}"
         clashes = {one.about for one in nd.lint(theirs).dangers if one.rule == "clash"}

@@ -482,7 +482,7 @@ def test_the_gate_tells_which_documents_it_replaced(solr: Collection) -> None:
 def test_the_progress_of_a_list_has_a_share(solr: Collection) -> None:
     """What is in memory as a whole has a known number of records; a generator has not."""
     news = [document(str(n), f"{n} of the many words {n}") for n in range(120)]
-    seen: list[nd.Progress] = []
+    seen: list[nd.types.Progress] = []
     list(nd.gate(news, solr, on_progress=seen.append))
     nd.index(news, solr, on_progress=seen.append)
     assert {one.stage: one.share for one in seen} == {"deciding": 1.0, "indexing": 1.0}

@@ -137,7 +137,7 @@ def test_every_verb_answers_as_in_a_collection_of_ours(shop: Collection, solr_ur
             assert ways[0][way] == ways[1][way]
     assert nd.doctor(shop).problems == ()
     assert nd.mark(shop, found[1]).marked == 200
-    assert nd.unmark(shop).cleared == 200
+    assert nd.mark(shop, ()).cleared == 200
 
 
 def test_an_update_by_somebody_else_keeps_our_fields(shop: Collection) -> None:

@@ -198,7 +198,7 @@ def test_report_says_where_rows_cut_it(solr: Collection) -> None:
 
 def test_search_and_report_of_an_empty_collection(solr: Collection) -> None:
     """Nothing indexed is said, not reported as "no near-duplicates"."""
-    with pytest.raises(nd.DocumentNotFound):
+    with pytest.raises(nd.errors.DocumentNotFound):
         nd.search(solr, id="1")
     with pytest.raises(nd.SettingsError, match="has no documents"):
         nd.search(solr, text="a")

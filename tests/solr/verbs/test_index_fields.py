@@ -32,7 +32,7 @@ def test_long_texts_have_no_shingles(solr: Collection, caplog: pytest.LogCapture
     """A line says so before anything is sent, nothing is lost, and bands find what is near."""
     told: list[list[str]] = []
 
-    def look(_: nd.Progress) -> None:
+    def look(_: nd.types.Progress) -> None:
         told.append([record.message for record in caplog.records])
 
     summary = nd.index(documents(), solr, on_progress=look)
@@ -116,7 +116,7 @@ def test_what_was_looked_at_is_in_the_job(
     path.write_bytes(b"\n".join(lines))
     errors: list[nd.RecordError] = []
 
-    def stop(told: nd.Progress) -> None:
+    def stop(told: nd.types.Progress) -> None:
         if told.done > COUNT // 2:
             raise KeyboardInterrupt
 

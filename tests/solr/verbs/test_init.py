@@ -129,7 +129,7 @@ def test_marks_and_bands_work_under_a_prefix() -> None:
         found = nd.duplicates(named)
         assert nd.mark(named, found).marked == 2
         assert named.count(["nd_neardup_rank:0"]) == 1
-        assert nd.unmark(named).cleared == 2
+        assert nd.mark(named, ()).cleared == 2
         assert nd.reband(named, bands=20, rows=5) == 3
         assert [match.id for match in nd.search(named, id="1")] == ["2"]
 
@@ -245,7 +245,7 @@ def test_documents_of_another_program_are_not_replaced() -> None:
     with collection() as solr:
         solr.add([{"sku": "1", "title": "a night ferry", "body": ["at nine"]}])
         solr.commit()
-        with pytest.raises(nd.SchemaError, match="the schema lacks the fields"):
+        with pytest.raises(nd.errors.SchemaError, match="the schema lacks the fields"):
             nd.search(solr, id="1")
         init(solr, text="title", prefix="nd_")
         nd.annotate(solr)

@@ -21,7 +21,7 @@ from neardup_solr.solr import collection
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs import mark as marking
-from neardup_solr.verbs.mark import FIELDS, Marks, mark, numbers, unmark
+from neardup_solr.verbs.mark import FIELDS, Marks, mark, numbers
 from tests import ROOT
 
 TIMEOUT = 30
@@ -124,7 +124,7 @@ def counts(**given: int) -> Marks:
     return Marks(**{name: given.get(name, 0) for name in names})  # type: ignore[arg-type]
 
 
-def interrupt(_: nd.Progress) -> None:
+def interrupt(_: nd.types.Progress) -> None:
     """Stop the run after the batch that was just sent."""
     raise KeyboardInterrupt
 
@@ -149,7 +149,7 @@ def test_clearing_writes_documents_anew(filled: Collection) -> None:
     """Solr removes a value only by writing the document anew: the proof above can fail."""
     mark(filled, BOTH)
     before = lucene(filled)
-    unmark(filled)
+    mark(filled, ())
     assert lucene(filled) != before
 
 
@@ -165,16 +165,16 @@ def test_undo_leaves_everything_as_before(filled: Collection) -> None:
     """After undo all fields and searches are as if nothing had ever been marked."""
     before, found = documents(filled), all_searches(filled)
     mark(filled, BOTH)
-    assert unmark(filled) == counts(cleared=5)
+    assert mark(filled, ()) == counts(cleared=5)
     assert documents(filled) == before
     assert all_searches(filled) == found
-    assert unmark(filled) == counts()
+    assert mark(filled, ()) == counts()
 
 
 def test_a_dry_run_only_counts(filled: Collection) -> None:
     """A dry run gives the counts of the real one and sends nothing, for undo as well."""
 
-    def never(_: nd.Progress) -> None:
+    def never(_: nd.types.Progress) -> None:
         raise AssertionError("a dry run sent something")
 
     gone = cluster("gone", "gone", "lone")
@@ -182,7 +182,7 @@ def test_a_dry_run_only_counts(filled: Collection) -> None:
     assert expected == counts(clusters=3, marked=6, vanished=1)
     assert marks(filled) == {}
     assert mark(filled, [*BOTH, gone]) == expected
-    assert unmark(filled, dry_run=True, on_progress=never) == counts(cleared=6)
+    assert mark(filled, (), dry_run=True, on_progress=never) == counts(cleared=6)
     assert len(marks(filled)) == 6
 
 
@@ -219,7 +219,10 @@ def test_an_interrupted_run_can_be_finished_or_undone(
     filled: Collection, monkeypatch: pytest.MonkeyPatch, interrupted: str, finish: str
 ) -> None:
     """Marking or undoing, stopped halfway over older marks, can be finished and can be undone."""
-    verbs: dict[str, Callable[..., Marks]] = {"mark": partial(mark, clusters=BOTH), "undo": unmark}
+    verbs: dict[str, Callable[..., Marks]] = {
+        "mark": partial(mark, clusters=BOTH),
+        "undo": partial(mark, clusters=()),
+    }
     before = documents(filled)
     mark(filled, [cluster("9", "9", "lone", "y")])
     monkeypatch.setattr(marking, "BATCH", 2)
@@ -248,7 +251,7 @@ def test_undo_finds_what_no_search_sees_yet(
     monkeypatch.setattr(marking, "BATCH", 2)
     with pytest.raises(KeyboardInterrupt):
         mark(filled, BOTH, on_progress=interrupt)
-    assert unmark(filled) == counts(cleared=2)
+    assert mark(filled, ()) == counts(cleared=2)
     filled.commit()
     assert marks(filled) == {}
 
@@ -269,7 +272,7 @@ def test_documents_deleted_meanwhile_are_not_created_again(
         mark(filled, BOTH)
     monkeypatch.setattr(marking, "BATCH", 4)
 
-    def delete(told: nd.Progress) -> None:
+    def delete(told: nd.types.Progress) -> None:
         if told.total is not None and told.done < told.total:
             nd.delete(filled, ids=["y"])
 
@@ -286,7 +289,7 @@ def test_documents_indexed_meanwhile_are_marked_again(
     monkeypatch.setattr(marking, "BATCH", 4)
     again = [document for document in DOCUMENTS if document.id == "10"]
 
-    def index(told: nd.Progress) -> None:
+    def index(told: nd.types.Progress) -> None:
         if (told.done, told.total) == (4, 5):
             nd.index(again, filled)
 
@@ -299,11 +302,11 @@ def test_a_collection_that_never_settles_is_an_error(filled: Collection) -> None
     again = [document for document in DOCUMENTS if document.id == "10"]
     passes: list[int | None] = []
 
-    def index(told: nd.Progress) -> None:
+    def index(told: nd.types.Progress) -> None:
         nd.index(again, filled)
         passes.append(told.total)
 
-    with pytest.raises(nd.SolrAnswerError, match="the marks of 1 document do not stay"):
+    with pytest.raises(nd.errors.SolrAnswerError, match="the marks of 1 document do not stay"):
         mark(filled, BOTH, on_progress=index)
     assert passes == [5, 1, 1]
 
@@ -452,7 +455,7 @@ def test_marks_on_two_shards(cloud: str) -> None:
         if "collapse" not in BLOCKS[number]:
             params = dict(line.split("=", 1) for line in BLOCKS[number].splitlines())
             assert seen(select(solr, fl="id", **params)) == wanted
-    assert unmark(solr) == counts(cleared=5)
+    assert mark(solr, ()) == counts(cleared=5)
     assert documents(solr) == before
 
 
@@ -469,7 +472,11 @@ def test_a_collection_from_before_marks(cloud: str) -> None:
     nd.index(DOCUMENTS, solr, settings=SETTINGS)
     before = lucene(solr)
     reason = "the collection 'old' lacks the fields for marks, neardup_cluster, "
-    for verb in (partial(mark, clusters=BOTH), partial(mark, clusters=BOTH, dry_run=True), unmark):
+    for verb in (
+        partial(mark, clusters=BOTH),
+        partial(mark, clusters=BOTH, dry_run=True),
+        partial(mark, clusters=()),
+    ):
         with pytest.raises(
             nd.SettingsError, match=f"{reason}.*: neardup init -c old --solr .*; nothing"
         ):

@@ -10,6 +10,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.arguments import By
 from neardup_solr.solr.collection import Collection
+from neardup_solr.sources.pairs import read_pairs
 from neardup_solr.testing import fresh_core
 from neardup_solr.text import normalize
 from tests.unit.measures.test_words import slow_distance
@@ -67,7 +68,7 @@ def test_shingles_find_just_what_an_exhaustive_comparison_finds(
     found = reported(listings, "shingles")
     assert found == exhaustive
     assert len(found) == 66
-    truth = nd.read_pairs(guides / "gold_pairs.tsv")
+    truth = read_pairs(guides / "gold_pairs.tsv")
     evaluation = nd.evaluate(truth, [nd.Pair(id=a, other_id=b, distance=d, similarity=0.0)
                                      for (a, b), d in found.items()])  # fmt: skip
     assert (evaluation.right, evaluation.known) == (62, 112)
@@ -78,7 +79,7 @@ def test_signatures_and_bands_find_what_the_readme_says(
     listings: Collection, guides: Path, by: By, right: int
 ) -> None:
     """The figures of the README, to the pair: signatures are deterministic."""
-    truth = set(nd.read_pairs(guides / "gold_pairs.tsv"))
+    truth = set(read_pairs(guides / "gold_pairs.tsv"))
     assert len(truth & set(reported(listings, by))) == right
 
 

@@ -112,8 +112,11 @@ class Runs:
         )
 
     def index(
-        self, *, resume: bool = False, on_progress: Callable[[nd.Progress], None] | None = None
-    ) -> nd.IndexSummary:
+        self,
+        *,
+        resume: bool = False,
+        on_progress: Callable[[nd.types.Progress], None] | None = None,
+    ) -> nd.types.IndexSummary:
         """Run it in this process."""
         return nd.index(
             self.source,
@@ -302,7 +305,7 @@ def test_an_interrupt_at_any_batch_keeps_what_is_done(runs: Runs, stop: int) -> 
     """The checkpoint never goes back, and the run that goes on ends as planned."""
     reached = []
 
-    def interrupt(told: nd.Progress) -> None:
+    def interrupt(told: nd.types.Progress) -> None:
         kept = read_checkpoint(runs.job)
         reached.append(0 if kept is None else kept.reached.read)
         if told.done >= stop:

@@ -120,7 +120,7 @@ def test_reband_leaves_what_changes_meanwhile(
     nd.index(documents, solr)
     newer = Document(id="d,2", text="quite another text than before")
     made = signature.make_band_keys
-    replaced: list[nd.IndexSummary] = []
+    replaced: list[nd.types.IndexSummary] = []
 
     def replacing(*args: Any) -> tuple[str, ...]:
         if not replaced:

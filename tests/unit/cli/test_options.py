@@ -70,13 +70,7 @@ FACES: set[str | tuple[str, str]] = {
 FUNCTIONS = {  # of the library, without a command of their own
     "connect": "--solr and --collection of every command",
     "mark": "duplicates --mark",
-    "unmark": "duplicates --undo",
     "read": "gives documents to a program",
-    "decode": "gives a signature to a program",
-    "estimate_jaccard": "of two signatures that a program holds",
-    "read_pairs": "gives pairs to a program",
-    "import_answers": "answer --import",
-    "list_answers": "answer --list",
 }
 ARGUMENTS = {  # of the library, without an option
     "on_error": "a line for each",
@@ -101,8 +95,8 @@ OPTIONS = {  # of a command, without an argument
     "report output": "Report.write",
     "report format": "prints",
     "duplicates mark": "nd.mark",
-    "duplicates undo": "nd.unmark",
-    "duplicates dry_run": "nd.mark and nd.unmark",
+    "duplicates undo": "nd.mark",
+    "duplicates dry_run": "nd.mark",
     "duplicates format": "prints",
     "duplicates max_failed": "the exit code",
     "gate held": "a program has the decisions, with their documents",
@@ -114,9 +108,9 @@ OPTIONS = {  # of a command, without an argument
     "evaluate ordered": "nd.evaluate",
     "evaluate as_given": "nd.evaluate",
     "evaluate output": "Evaluation.write",
-    "answer list": "nd.list_answers",
-    "answer pairs": "nd.import_answers",
-    "answer ordered": "nd.import_answers",
+    "answer list": "nd.Answers",
+    "answer pairs": "nd.Answers.add",
+    "answer ordered": "nd.Answers.add",
     "answer output": "writes a file",
     "answer format": "prints",
     "delete yes": "asks a person",
@@ -205,7 +199,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
         return call
 
-    for name in {*COMMANDS, "unmark"}:
+    for name in {*COMMANDS, "mark"}:
         if name in nd.__all__:
             monkeypatch.setattr(nd, name, verb(name), raising=False)
     monkeypatch.setattr(nd, "connect", connect, raising=False)

@@ -132,7 +132,7 @@ def test_pairs_of_other_numbers_are_not_removed_unasked(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     clean = tmp_path / "clean.jsonl"
     how: dict[str, Any] = {"measure": "words", "min_similarity": 0.9, "unique": clean}
-    with pytest.raises(nd.TemplateError, match="12 of 12 pairs differ in numbers alone"):
+    with pytest.raises(nd.errors.TemplateError, match="12 of 12 pairs differ in numbers alone"):
         nd.duplicates(path, **how)
     assert not clean.exists()
     unique = nd.duplicates(path, yes=True, **how).unique
@@ -147,7 +147,9 @@ def test_records_with_ids_that_are_equal_in_few_fields(tmp_path: Path, caplog: A
     rows = [f"PC-{n:05},SN{n * 7919 % 90_001 + 10_000},model {n % 5},{WORDS[n % 7]}"
             for n in range(200)]  # fmt: skip
     path.write_text("\n".join(["asset_tag,serial,model,site", *rows]) + "\n")
-    with pytest.raises(nd.TemplateError, match="165 of 200 records have ids and are equal in all"):
+    with pytest.raises(
+        nd.errors.TemplateError, match="165 of 200 records have ids and are equal in all"
+    ):
         nd.duplicates(path, unique=clean)
     assert not clean.exists()
     caplog.clear()

@@ -84,7 +84,7 @@ def test_answers_to_a_session_of_the_user_are_checked() -> None:
         Answer(status=302, location="http://127.0.0.1:1/solr"),
     ]
     for fake in fakes:
-        with answering(fake) as (address, asked), pytest.raises(nd.SolrAnswerError):
+        with answering(fake) as (address, asked), pytest.raises(nd.errors.SolrAnswerError):
             collection.open_collection(pysolr.Solr(f"{address}/x"), "x").commit()
         assert len(asked) == 1
 
@@ -100,6 +100,8 @@ def test_a_hook_that_raises_for_errors() -> None:
     body = b'{"responseHeader":{"status":400},"error":{"msg":"undefined field x","code":400}}'
     with (
         answering(Answer(status=400, body=body)) as (address, _),
-        pytest.raises(nd.SolrAnswerError, match="Solr says: undefined field x; check the query"),
+        pytest.raises(
+            nd.errors.SolrAnswerError, match="Solr says: undefined field x; check the query"
+        ),
     ):
         collection.open_collection(pysolr.Solr(f"{address}/x", session=session), "x").count()

@@ -215,7 +215,9 @@ def test_what_is_refused_is_named_by_where_it_was_found(set_to: SetTo, tmp_path:
         set_to(**variables)
         with (
             answering(Answer(status=401)) as (address, _),
-            pytest.raises(nd.SolrUnauthorized, match=rf"refuses the user and password of {source}"),
+            pytest.raises(
+                nd.errors.SolrUnauthorized, match=rf"refuses the user and password of {source}"
+            ),
         ):
             open_collection(address, "x").count()
 

@@ -52,7 +52,7 @@ def test_an_answer_is_noted_and_obeyed(folder: Path) -> None:
     (folder / "a.csv").write_text(TABLE.replace("1,the", "1,one"))
     assert len(nd.duplicates("a.csv", answers="answers.jsonl").pairs) == 3
     nd.answer(None, "1", "2", "unsure", answers="answers.jsonl")
-    assert nd.list_answers("answers.jsonl").columns()["answer"] == ["unsure"]
+    assert nd.Answers("answers.jsonl").columns()["answer"] == ["unsure"]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_the_texts_of_a_table_are_those_that_were_judged(folder: Path, suffix: s
     else:
         empty, filled = {".tsv": ("\t\t", "\tdifferent\t"), ".jsonl": ('""', '"no"')}[suffix]
         path.write_text(path.read_text().replace(empty, filled, 1))
-    done = nd.import_answers(None, path, answers="answers.jsonl")
+    done = nd.Answers("answers.jsonl").add(path)
     assert (done.added, done.known) == (1, 0)
     (noted,) = read_answers("answers.jsonl")
     assert noted.pair[:2] == ("1", "2")
@@ -154,7 +154,7 @@ def test_hostile_ids_come_back_from_a_spreadsheet(folder: Path, suffix: str, tex
         frame.to_csv(path, index=False, sep=";", encoding="utf-8-sig")
     else:
         frame.to_excel(path, index=False)
-    done = nd.import_answers(None if texts else rows, path, answers="answers.jsonl")
+    done = nd.Answers("answers.jsonl").add(path, None if texts else rows)
     assert done.added == len(found.pairs) == len(HOSTILE) * (len(HOSTILE) - 1) // 2
     again = nd.duplicates(rows, **how).answered
     assert again is not None
@@ -167,7 +167,7 @@ def test_a_sample_comes_back(folder: Path) -> None:
                            enumerate(TABLE.splitlines())][1:])  # fmt: skip
     sheet = found.sample().to_pandas()
     sheet["answer"] = ["different", "", "same"]
-    done = nd.import_answers(None, sheet, answers="answers.jsonl", who="")
+    done = nd.Answers("answers.jsonl").add(sheet, who="")
     assert (done.added, done.empty) == (2, 1)
     again = nd.duplicates("a.csv", answers="answers.jsonl")
     assert again.answered is not None
@@ -196,7 +196,7 @@ def test_a_table_with_a_fault_is_not_imported(folder: Path, rows: str, said: str
 def test_documents_that_are_gone_are_told(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     """An imported answer about them is noted, without their texts."""
     (folder / "pairs.csv").write_text("id,other_id,answer\n3,8,same\n")
-    done = nd.import_answers("a.csv", "pairs.csv", answers="answers.jsonl")
+    done = nd.Answers("answers.jsonl").add("pairs.csv", "a.csv")
     assert done.added == 1
     assert "1 document of answers is not there (such as 8)" in caplog.text
     (noted,) = read_answers("answers.jsonl")
@@ -259,7 +259,10 @@ def test_a_folder_that_cannot_be_written_is_one_line(folder: Path) -> None:
 @pytest.mark.parametrize("address", ["http://ann:secret@host:8983/solr/answers", "zk://host/solr"])
 def test_answers_stand_in_a_file(address: str) -> None:
     """An address is refused in a line, which does not show the password."""
-    for call in (nd.list_answers, lambda answers: nd.duplicates([], answers=answers)):
+    for call in (
+        lambda answers: nd.Answers(answers).latest,
+        lambda answers: nd.duplicates([], answers=answers),
+    ):
         with pytest.raises(nd.ArgumentError, match="name a file; several people") as refused:
             call(answers=address)
         assert "secret" not in str(refused.value)

@@ -8,7 +8,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.records import Duplicate
-from neardup_solr.verbs.evaluate.answers import Answers, draw, precision_of
+from neardup_solr.verbs.evaluate.answers import JudgedPairs, draw, precision_of
 
 TEXTS = [
     f"the quick brown fox number {number} jumps over the lazy dog {tail}"
@@ -68,7 +68,8 @@ def test_the_interval_holds_what_it_promises() -> None:
     for seed in range(1_000):
         asked = {(p.id, p.other_id) for p in draw(pairs, 80, "similarity", seed)}
         share = precision_of(
-            similarities, Answers(same=frozenset(asked & same), different=frozenset(asked - same))
+            similarities,
+            JudgedPairs(same=frozenset(asked & same), different=frozenset(asked - same)),
         )
         held += share.low <= truth <= share.high
     assert 930 <= held <= 985

@@ -248,7 +248,7 @@ def test_tune_and_review(tmp_path: Path, caplog: Any) -> None:
     pairs = [(one, other, "same") for one, other in same]
     pairs += [(one, other + 1, "different") for one, other in same if (one, other + 1) not in known]
     rows = pd.DataFrame(pairs, columns=["id", "other_id", "answer"])
-    nd.import_answers(None, rows, answers=answers)
+    nd.Answers(answers).add(rows)
     trained = nd.tune(frame, answers=answers, output=model)
     assert set(trained.model.fields) == {"name", "street", "zip", "born"}
     caplog.clear()

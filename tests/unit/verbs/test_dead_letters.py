@@ -36,9 +36,9 @@ def work_of(path: Path, reading: Reading) -> JobSpec:
     return work_on(str(path), reading, identity(path, reading))
 
 
-def letter(record: Any, *, id: str | None = None, reason: str = "bad") -> nd.Letter:
+def letter(record: Any, *, id: str | None = None, reason: str = "bad") -> nd.types.Letter:
     """A dead letter with some record."""
-    return nd.Letter(position="x, line 7", id=id, stage="read", reason=reason, record=record)
+    return nd.types.Letter(position="x, line 7", id=id, stage="read", reason=reason, record=record)
 
 
 def again(reader: Reader, record: Any) -> tuple[str, str, dict[str, Any]] | str:
@@ -54,7 +54,7 @@ def told(found: Record) -> tuple[str, str, dict[str, Any]] | str:
     return found.reason
 
 
-def mended(letter: nd.Letter) -> nd.Letter:
+def mended(letter: nd.types.Letter) -> nd.types.Letter:
     """A dead letter whose record got an id, under whatever name its column has."""
     assert isinstance(letter.record, dict)
     (column,) = {"Ad", "ad"} & letter.record.keys()

@@ -28,6 +28,7 @@ from neardup_solr.records import natural
 from neardup_solr.reports.tables import write_sheets
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.session import CheckedSession
+from neardup_solr.sources.pairs import read_pairs
 from neardup_solr.text import normalize
 from neardup_solr.verbs.duplicates.inputs import FIRST, Gathered
 
@@ -86,7 +87,7 @@ def test_a_file_that_is_written_to_meanwhile_is_as_it_was_read(tmp_path: Path) -
     def during(content: str) -> nd.Duplicates:
         path.write_text("".join(lines))
 
-        def write(progress: nd.Progress) -> None:
+        def write(progress: nd.types.Progress) -> None:
             if progress.stage == "joining":
                 path.write_text(content)
 
@@ -243,7 +244,7 @@ def test_faces_hold_the_same_pairs(tmp_path: Path) -> None:
     lines = (tmp_path / "pairs.jsonl").read_text().splitlines()
     assert [(row["id"], row["other_id"]) for row in table] == expected
     assert [(row["id"], row["other_id"]) for row in map(json.loads, lines)] == expected
-    assert list(nd.read_pairs(tmp_path / "pairs.csv")) == expected
+    assert list(read_pairs(tmp_path / "pairs.csv")) == expected
     page = (tmp_path / "pairs.html").read_text()
     assert all(id in page for pair in expected for id in pair)
     assert "listings.tsv" in page
@@ -271,7 +272,7 @@ def test_hostile_ids_and_texts_in_every_face(tmp_path: Path) -> None:
         found.write(tmp_path / f"pairs.{suffix}")
     expected = sorted((pair.id, pair.other_id) for pair in found.pairs)
     for suffix in ("tsv", "csv", "jsonl", "parquet"):
-        assert sorted(nd.read_pairs(tmp_path / f"pairs.{suffix}")) == expected
+        assert sorted(read_pairs(tmp_path / f"pairs.{suffix}")) == expected
     page = (tmp_path / "pairs.html").read_text()
     assert "<img src=x" not in page
     assert "</script><b>" not in page
@@ -402,7 +403,7 @@ def test_a_late_interrupt_keeps_the_checkpoint(
     assert path.exists()
     found = nd.duplicates(documents(CHAIN), **LOOSE, checkpoint=path, output=report)
     assert not path.exists()
-    assert len(nd.read_pairs(report)) == len(found.pairs)
+    assert len(read_pairs(report)) == len(found.pairs)
 
 
 def test_demo_listings_against_all_pairs_that_share_a_band() -> None:
@@ -593,4 +594,4 @@ def test_csv_is_for_excel_if_the_source_was(tmp_path: Path, mark: bytes, suffix:
         assert path.read_bytes().startswith(codecs.BOM_UTF8) == is_for_excel
         assert not path.read_bytes()[3:].startswith(codecs.BOM_UTF8)
     assert outputs[1].read_bytes().startswith(b"id")
-    assert all(nd.read_pairs(path) == [("1", "2")] for path in outputs)
+    assert all(read_pairs(path) == [("1", "2")] for path in outputs)

@@ -112,7 +112,7 @@ def test_the_same_again_compares_nothing(tmp_path: Path) -> None:
     working: dict[str, Any] = {"by": "bands", "remember": tmp_path / "known", "texts": False}
     first = duplicates(now, **working)
     assert first.since == Changes(reason="there was no run before")
-    told: list[nd.Progress] = []
+    told: list[nd.types.Progress] = []
     again = duplicates(now, **working, on_progress=told.append)
     assert of_again(again.since).reused == again.candidates > 0
     assert of_again(again.since) == Changes(reused=again.since.reused if again.since else 0)
@@ -172,7 +172,7 @@ def test_an_interruption_of_a_join_by_bands(tmp_path: Path) -> None:
     duplicates(now, **working)
     now = changed(now, seed=10)
 
-    def stop(told: nd.Progress) -> None:
+    def stop(told: nd.types.Progress) -> None:
         if told.stage == "writing" or (told.stage == "comparing" and told.done == told.total):
             raise KeyboardInterrupt
 
@@ -359,7 +359,7 @@ def test_an_interruption_and_another_text(tmp_path: Path) -> None:
         lines = [f"{n},{text}\n" for n, text in enumerate(made)]
         path.write_text("id,text\n" + "".join(lines), encoding="utf-8")
 
-    def stop(told: nd.Progress) -> None:
+    def stop(told: nd.types.Progress) -> None:
         if told.stage == "comparing" and told.done == told.total:
             raise KeyboardInterrupt
 
@@ -380,7 +380,7 @@ def test_a_run_that_fails_leaves_the_last_one(tmp_path: Path) -> None:
     duplicates(now, remember=known)
     kept = known.read_bytes()
 
-    def stop(told: nd.Progress) -> None:
+    def stop(told: nd.types.Progress) -> None:
         if told.stage == "joining":
             raise KeyboardInterrupt
 

@@ -166,7 +166,7 @@ def test_equal_records(count: int) -> None:
 def test_progress_and_little_memory() -> None:
     """What is done never falls back, and ends with all pairs; little memory changes nothing."""
     frame, _ = invent()
-    told: list[nd.Progress] = []
+    told: list[nd.types.Progress] = []
     found = nd.duplicates(frame, fields=FIELDS, by="words", memory="1M", on_progress=told.append)
     done = [one.done for one in told if one.stage == "comparing"]
     assert done == sorted(done)

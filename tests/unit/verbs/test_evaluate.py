@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.sources.pairs import read_pairs
 from neardup_solr.verbs.evaluate import evaluate_pairs
 
 
@@ -106,7 +107,7 @@ def test_missed_and_false_pairs_have_the_ids_of_what_was_found(tmp_path: Path) -
         assert (made.missed, made.false) == (((1, 7),), ((8, 9),))
         assert "<bdi>7</bdi>" in made._repr_html_()
     made.write(tmp_path / "wrong.jsonl")
-    assert nd.read_pairs(tmp_path / "wrong.jsonl") == [("1", "7"), ("8", "9")]
+    assert read_pairs(tmp_path / "wrong.jsonl") == [("1", "7"), ("8", "9")]
     asked = found.sample(2).to_pandas().assign(answer=["same", "different"])
     assert nd.evaluate(asked, found).false == ((8, 9),)
     assert found.sweep([(1, 2)]).best.f1 == pytest.approx(2 / 3)

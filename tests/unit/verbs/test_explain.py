@@ -25,6 +25,7 @@ from neardup_solr.measures.aligned import alignment, compare_records, frequencie
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
+from neardup_solr.sources.pairs import read_pairs
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles
 from neardup_solr.verbs.explain import _count_shared_words
@@ -279,7 +280,7 @@ def test_aligned_where_frequencies_are_known() -> None:
 def demo_pairs() -> list[tuple[str, str]]:
     """The texts of the known pairs of the demo."""
     texts = {document.id: document.text for document in nd.read(demo.listings())}
-    return [(texts[one], texts[other]) for one, other in nd.read_pairs(demo.pairs())]
+    return [(texts[one], texts[other]) for one, other in read_pairs(demo.pairs())]
 
 
 @pytest.mark.parametrize(("one", "other"), demo_pairs())

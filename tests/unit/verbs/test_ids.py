@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.sources.pairs import read_pairs
 
 TEXTS = ["a b c d e", "a b c d e", "one two three", "one two three four", "x y z"]
 IDS = [30, 4, 100, 5, 6]
@@ -124,7 +125,7 @@ def test_numbers_are_written(name: str, tmp_path: Path) -> None:
     found.write(tmp_path / name)
     assert "<bdi>30</bdi>" in found._repr_html_()
     if name != "a.html":
-        assert nd.read_pairs(tmp_path / name) == [("4", "30"), ("5", "100")]
+        assert read_pairs(tmp_path / name) == [("4", "30"), ("5", "100")]
         assert nd.evaluate(tmp_path / name, found).f1 == 1
     if name == "a.parquet":
         assert pd.read_parquet(tmp_path / name)[["id", "cluster"]].values.tolist() == [
@@ -167,6 +168,6 @@ def test_numbers_of_any_size_are_written(ids: list[Any], name: str, tmp_path: Pa
     found = nd.duplicates(frame, min_similarity=0.7, output=tmp_path / name)
     if name != "a.html":
         pairs = [(str(pair.id), str(pair.other_id)) for pair in found.pairs]
-        assert nd.read_pairs(tmp_path / name) == pairs
+        assert read_pairs(tmp_path / name) == pairs
     else:
         assert str(ids[2]) in (tmp_path / name).read_text()

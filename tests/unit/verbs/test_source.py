@@ -53,13 +53,13 @@ def test_each_function_that_reads_a_source_takes_one(ads: Path, tmp_path: Path) 
     assert nd.answer(source, "1", "2", "same", answers=answers).hash
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("id,other_id,answer\n1,3,different\n")
-    assert nd.import_answers(source, pairs, answers=answers).added == 1
+    assert nd.Answers(answers).add(pairs, source).added == 1
     stop = Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     reviewed = nd.review(source, answers=answers, on_ready=lambda _: stop.start())
     assert reviewed.tally.same == 1
     readers = {name for name in nd.__all__ if "source" in _parameters(getattr(nd, name))}
     assert readers == {"read", "duplicates", "explain", "tune", "signatures", "index", "gate"} | {
-        "answer", "import_answers", "review", "Source", "SourceError"
+        "answer", "review", "Source", "SourceError"
     }  # fmt: skip
 
 
@@ -107,7 +107,7 @@ def test_what_does_not_go_together_is_one_line(ads: Path) -> None:
 def test_a_function_says_where_the_way_of_writing_goes(name: str, ads: Path) -> None:
     """A delimiter is of the source, whatever reads it."""
     calls: list[Any] = [nd.read, nd.duplicates, nd.tune, nd.index, nd.gate, nd.signatures]
-    for call in [*calls, nd.explain, nd.review, nd.answer, nd.import_answers]:
+    for call in [*calls, nd.explain, nd.review, nd.answer]:
         with pytest.raises(nd.ArgumentError) as error:
             call(ads, **{name: DIALECT[name]})
         step = f"give nd.Source(PATH, {name}=...)"

@@ -412,7 +412,7 @@ def test_a_source_that_changes_meanwhile(tmp_path: Path) -> None:
     write_jsonl(source)
     unique.write_text("as before")
 
-    def change(told: nd.Progress) -> None:
+    def change(told: nd.types.Progress) -> None:
         if told.stage == "reading":
             source.write_text(source.read_text().replace("1999", "1998"))
 
@@ -631,7 +631,7 @@ def test_a_part_that_changes_or_would_be_overwritten_is_noticed(tmp_path: Path) 
     with pytest.raises(SourceError, match="lies in the folder that is read"):
         nd.duplicates(tmp_path / "all", unique=tmp_path / "all" / "u.csv")
 
-    def write_to_one(told: nd.Progress) -> None:
+    def write_to_one(told: nd.types.Progress) -> None:
         if told.stage == "comparing":
             (tmp_path / "all" / "b.csv").write_text("id,text\n7,changed meanwhile\n")
 
@@ -645,7 +645,9 @@ def test_templates_are_an_error_without_yes(tmp_path: Path) -> None:
     rows = [f"{n},pump {n} of station {n}b is at {n} bar again today" for n in range(10)]
     source.write_text("id,text\n" + "\n".join(rows) + "\n")
     how: dict[str, Any] = {"measure": "words", "checkpoint": tmp_path / "half"}
-    with pytest.raises(nd.TemplateError, match="share “pump … of station … is at … bar") as refused:
+    with pytest.raises(
+        nd.errors.TemplateError, match="share “pump … of station … is at … bar"
+    ) as refused:
         nd.duplicates(source, unique=unique, **how)
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
     (one,) = pickle.loads(pickle.dumps(refused.value)).templates
@@ -656,7 +658,7 @@ def test_templates_are_an_error_without_yes(tmp_path: Path) -> None:
         asked.append(found)
         return False
 
-    with pytest.raises(nd.TemplateError):
+    with pytest.raises(nd.errors.TemplateError):
         nd.duplicates(source, removed=unique, yes=decline, **how)
     assert asked[0].templates == refused.value.templates
     found = nd.duplicates(source, unique=unique, yes=True, **how)
