@@ -181,18 +181,6 @@ class Collection:
             return False
         return True
 
-    def commit_since(self, outages: int) -> bool:
-        """Commit, and whether Solr was away since there had been so many outages.
-
-        Then it may have lost what it had accepted, and what it has not lost is visible as well.
-        """
-        self.commit()
-        if self.session.outages.count == outages:
-            return False
-        self.session.outages.until_ready()  # while it replays its log, a commit does nothing
-        self.commit()
-        return True
-
     def delete_ids(self, ids: Sequence[str]) -> None:
         """Delete documents by id. Ids that are not there are no error."""
         # As JSON: an id may hold what XML cannot.

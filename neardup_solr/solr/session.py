@@ -8,7 +8,6 @@ taken out of the address, so no message and no log can show them.
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 import re
@@ -50,7 +49,7 @@ from neardup_solr.solr.credentials import (
     require_private,
 )
 from neardup_solr.solr.responses import Fault, answer, connection_fault, redact
-from neardup_solr.solr.waiting import PAUSE, Outages, Retry, retrying
+from neardup_solr.solr.waiting import Outages, Retry, retrying
 
 CONNECT_SECONDS = 5.0
 # Once something has answered: requests uses the same bound for the sending of a body, which a Solr
@@ -61,7 +60,6 @@ READ_SECONDS = 300.0  # a commit that merges segments may take minutes
 READ_SHARE, LEAST_SECONDS = 0.75, 5.0  # of the time that is left with patience, and in any case
 PIECE = 1 << 20  # bytes of a large answer
 PATIENT_ATTEMPTS = 30  # then a request that ends the server each time is dropped
-NOTICE_SECONDS = 50.0  # until a cloud has noticed that a node has gone, and chosen new leaders
 SHORTEST_SECRET = 4  # characters: a shorter one would be found in any words
 JSON = "application/json"
 _AGAIN = "see that it runs, then run the same command again"
@@ -211,22 +209,6 @@ class CheckedSession(requests.Session):
             raise
         self.reached = True
         return result
-
-    def attempts(self, usual: int) -> Iterator[int]:
-        """Count attempts to bring updates to all documents: the usual ones, in a SolrCloud more.
-
-        Until a cloud notices that a node has gone, it drops updates for the shards that this node
-        led. So it gets an attempt a second until patience ends, NOTICE_SECONDS at most.
-        """
-        began = time.monotonic()
-        for number in itertools.count():
-            yield number
-            seconds = time.monotonic() - began
-            can_wait = seconds < min(self.outages.patience, NOTICE_SECONDS)
-            if number + 1 >= usual and not (self.nodes.is_cloud and can_wait):
-                return
-            if self.nodes.is_cloud:
-                time.sleep(PAUSE)
 
     def _deadline(self) -> float:
         """Tell when patience ends for a request that begins now, infinity without any."""

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from neardup_solr.arguments import Id, checked, require
 from neardup_solr.errors import SolrAnswerError, counted
 from neardup_solr.solr.collection import Collection
-
-ATTEMPTS = 3
+from neardup_solr.solr.settle import settle
 
 
 @checked
@@ -43,22 +42,13 @@ def delete(
         collection.delete_query(query)
     collection.commit()
     if named and collection.session.nodes.is_cloud:
-        _delete_rest(collection, named)
+        # A node may lose what it passes on, with a success.
+        left = settle(collection, collection.delete_ids, lambda: [*collection.versions(named)])
+        if left:
+            reason = f"{counted(len(left), 'document')} deleted again and again did not go"
+            step = "see that all nodes run and no other program adds them, then delete them again"
+            raise SolrAnswerError(collection.url, 200, reason, step)
     return matching
-
-
-def _delete_rest(collection: Collection, ids: Sequence[str]) -> None:
-    """Delete again what is still there: a node may lose what it passes on, with a success."""
-    for _ in range(ATTEMPTS):
-        if not collection.versions(ids):
-            return
-        collection.delete_ids(ids)
-        collection.commit()
-    if left := len(collection.versions(ids)):
-        are = "is" if left == 1 else "are"
-        reason = f"{counted(left, 'document')} {are} still there after {ATTEMPTS} attempts"
-        step = "see that all nodes run and no other program adds them, then delete them again"
-        raise SolrAnswerError(collection.url, 200, reason, step)
 
 
 def _matching(collection: Collection, ids: Sequence[str], query: str | None) -> int:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotInTime
 from dataclasses import dataclass, field
+from functools import partial
 
 from neardup_solr.checkpoint import Position, reach
 from neardup_solr.errors import (
@@ -25,68 +26,49 @@ from neardup_solr.errors import (
     SourceError,
 )
 from neardup_solr.minhash import encode
+from neardup_solr.progress import ignore
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.responses import Sent
+from neardup_solr.solr.settle import settle
 from neardup_solr.solr.waiting import PAUSE
 
 # How soon a thread whose answer has come gets the interpreter while a batch is encoded; with
 # Python's own 5 ms, Solr would wait for us several times a batch.
 HANDOVER_SECONDS = 0.0005
 STRETCH_CHARACTERS = 2**25  # of text that is held until it is verified
-ROUNDS = 5  # then documents that Solr takes, and does not find, are given up
-MOST_ROUNDS = 50  # also if Solr was away in each of them, and in a cloud (a second each)
 LAST_IDS = 20  # of a stretch, to see later that the collection still has them
 LOST = "Solr took it, but does not find it after a commit; does another program delete it?"
 HURRY_SECONDS = 8.0  # for the last documents, once the user wants to stop
 
 
 @dataclass(slots=True, kw_only=True)
-class Batch:
-    """Documents to send at once, by their ids. `alone` if an earlier batch may have one of them.
+class Stretch:
+    """Documents on their way, by their ids: a batch that is sent, or all between two checkpoints.
 
-    `end` is how far the source was read by its end, `dead` are records before it that could not be
-    used.
-    """
-
-    documents: dict[str, Document] = field(default_factory=dict)
-    characters: int = 0
-    alone: bool = False
-    end: Position = field(default_factory=Position)
-    dead: list[RecordError] = field(default_factory=list)
-
-
-@dataclass(slots=True, kw_only=True)
-class Interval:
-    """Documents that are sent between two checkpoints.
-
-    `documents` are those that Solr should have at its end, as they were sent last, and `versions`
-    what Solr gave them; `again` is set if an id came before, in this stretch or an earlier one.
+    `versions` are what Solr gave them. `repeats` is set if an id came before, in this stretch or an
+    earlier one. The source was read from `begin` to `end`; `dead` are the records of it that could
+    not be used, or that Solr refused.
     """
 
     documents: dict[str, Document] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
-    again: bool = False
+    repeats: bool = False
     characters: int = 0
-    begun: int = 0
-    end: Position = field(default_factory=Position)
     words: int = 0
+    begin: int = 0
+    end: Position = field(default_factory=Position)
     dead: list[RecordError] = field(default_factory=list)
 
-    def add(self, batch: Batch, words: int = 0) -> None:
-        """Add a batch that is being sent, and its number of words."""
-        self.hold(batch.documents)
-        self.again = self.again or batch.alone
+    def add(self, batch: Stretch) -> None:
+        """Add a batch that is being sent."""
+        self.repeats |= batch.repeats or not self.documents.keys().isdisjoint(batch.documents)
+        self.documents |= batch.documents
         self.characters += batch.characters
-        words, dead = self.words + words, [*self.dead, *batch.dead]
+        words, dead = self.words + batch.words, [*self.dead, *batch.dead]
         # Together and last, without a call between them: an interrupt leaves all as before or none.
         self.end, self.words, self.dead = batch.end, words, dead
-
-    def hold(self, documents: Mapping[str, Document]) -> None:
-        """Hold documents, by their ids, until they are verified."""
-        self.again = self.again or not self.documents.keys().isdisjoint(documents)
-        self.documents |= documents
 
     def last_ids(self) -> tuple[str, ...]:
         """List some of the ids that were sent last."""
@@ -94,12 +76,16 @@ class Interval:
 
 
 @dataclass(slots=True, kw_only=True)
-class Destination:
-    """The collection that documents go to, and what is made sure of there.
+class Delivery:
+    """Sends documents to a collection, and verifies them stretch by stretch.
 
     `as_record` makes a record of the source of a document. At most `batch` documents are sent again
     at once, and `resent` counts them. In a SolrCloud, `min_replicas` of each shard have to have
-    what is verified.
+    what is verified. For `run`, `threads` threads send, and at most `checkpoint_every` records lie
+    between two checkpoints. `on_sent` is told how many documents of each batch Solr took.
+    `on_verified` is given each stretch in order, once all of its documents are committed and a
+    search finds them: its `dead` then include what Solr refused. After an interrupt it may be given
+    one for a second time, or an empty one.
     """
 
     collection: Collection
@@ -107,21 +93,148 @@ class Destination:
     as_record: Callable[[Document], Mapping[str, object]]
     batch: int = 500
     min_replicas: int = 1
+    threads: int = 2
+    checkpoint_every: int = 20_000
+    on_sent: Callable[[int], object] = ignore
+    on_verified: Callable[[Stretch], object] = ignore
     resent: int = 0
+    _open: Stretch = field(default_factory=Stretch)
+    _closed: Stretch | None = None
+    _answers: deque[tuple[Stretch, Stretch, Future[Sent]]] = field(default_factory=deque)
+    _check: Future[list[str]] | None = None
+    _deadline: float | None = None
+    _senders: ThreadPoolExecutor = field(init=False)
+    _checker: ThreadPoolExecutor = field(init=False)
+
+    def run(self, batches: Iterable[Stretch], begin: int = 0) -> None:
+        """Send all batches. When this returns, all they hold is in Solr or a dead letter.
+
+        The next batch is encoded while all threads wait for Solr, so that Solr need not wait, and
+        the next stretch is sent while one is verified. A batch that repeats an id waits for those
+        before it, because the last record of an id has to win. An earlier run has done the records
+        up to `begin`.
+
+        On KeyboardInterrupt, and if the source cannot be read any further, what was sent is
+        verified before the error is raised; a second KeyboardInterrupt ends at once.
+        Raises SolrError if Solr stays away for too long: then earlier stretches are done.
+        """
+        self._open.begin = begin
+        self._senders = ThreadPoolExecutor(self.threads)
+        self._checker = ThreadPoolExecutor(1)
+        interval = sys.getswitchinterval()
+        try:
+            sys.setswitchinterval(HANDOVER_SECONDS)
+            try:
+                for batch in batches:
+                    self._send(batch)
+            except SourceError:
+                self._finish()
+                raise
+            self._finish()
+        except KeyboardInterrupt:
+            self._finish_soon()
+            raise
+        finally:
+            sys.setswitchinterval(interval)
+            # After an error, do not wait for requests that may hang.
+            for pool in (self._senders, self._checker):
+                pool.shutdown(wait=False, cancel_futures=True)
+
+    def _send(self, batch: Stretch) -> None:
+        encoded = encode.encode_documents([*batch.documents.values()], self.settings)
+        batch.words = sum(words for _, words in encoded)
+        while self._answers and (batch.repeats or len(self._answers) > self.threads):
+            self._acknowledge()
+        if self.has_to_verify(self._open, batch.documents):
+            self._close()
+        if batch.repeats or (self._check is not None and self._check.done()):
+            # What is sent again must not replace a later document of the same id.
+            self._settle()
+        most = max(1, self.checkpoint_every // 2)  # two stretches are on their way at once
+        if self._open.end.read and batch.end.read - self._open.begin > most:
+            self._close()
+        reach("before-send")
+        if encoded:
+            ids, jsons = [*batch.documents], [json for json, _ in encoded]
+            answer = self._senders.submit(self.collection.take, jsons, ids)
+            self._answers.append((self._open, batch, answer))
+        self._open.add(batch)
+        is_long = self._open.characters >= STRETCH_CHARACTERS
+        if is_long or self._open.end.read - self._open.begin >= most:
+            self._close()
+
+    def _acknowledge(self) -> None:
+        """Wait for the answer to the first batch that has none.
+
+        An interrupt may come at any point: noting an answer twice does no harm.
+        """
+        stretch, batch, future = self._answers[0]
+        answer = future.result(self._time_left())
+        reach("after-send")
+        self.note(stretch, answer)
+        self._answers.popleft()
+        self.on_sent(len(batch.documents) - len(answer.refused))
+        self._verify()
+
+    def _close(self) -> None:
+        """End the stretch and begin the next one. The one before has to be verified by now."""
+        self._settle()
+        self._closed, self._open = self._open, Stretch(begin=self._open.end.read)
+        self._verify()
+
+    def _verify(self) -> None:
+        """Verify the closed stretch, in a thread of its own, once all its batches are answered."""
+        if self._closed is not None and self._check is None and not self._is_waiting(self._closed):
+            self._check = self._checker.submit(self.commit, self._closed)
+
+    def _settle(self) -> None:
+        """Wait until the closed stretch is verified."""
+        if self._closed is None:
+            return
+        while self._is_waiting(self._closed):
+            self._acknowledge()
+        self._verify()  # if an interrupt came between the last answer and this
+        assert self._check is not None
+        if self._check.result(self._time_left()):
+            self._recover(self._closed)
+        self.on_verified(self._closed)
+        self._closed, self._check = None, None
+
+    def _is_waiting(self, stretch: Stretch) -> bool:
+        """Return True if a batch of the stretch has no answer yet."""
+        return any(waiting is stretch for waiting, _, _ in self._answers)
+
+    def _finish(self) -> None:
+        """Wait for all answers, and verify what is left."""
+        self._close()
+        self._settle()
+
+    def _finish_soon(self) -> None:
+        """Do what `_finish` does as far as it is quick: the user wants to stop."""
+        self.collection.session.outages.stop_waiting()
+        self._deadline = time.monotonic() + HURRY_SECONDS
+        try:
+            self._finish()
+        except (NotInTime, NeardupError):
+            return  # the last checkpoint holds
+
+    def _time_left(self) -> float | None:
+        """Return how long an answer may take from now, or None if it takes what it takes."""
+        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
 
     @property
-    def is_cloud(self) -> bool:
+    def _is_cloud(self) -> bool:
         """True if the versions that Solr gave are only lower bounds, as those of a SolrCloud."""
         return self.collection.session.nodes.is_cloud is True
 
-    def has_to_verify(self, stretch: Interval, ids: Iterable[str]) -> bool:
-        """Tell whether a stretch has to be verified before documents with these ids are sent.
+    def has_to_verify(self, stretch: Stretch, ids: Iterable[str]) -> bool:
+        """Return True if a stretch has to be verified before documents with these ids are sent.
 
         An earlier version of them in the stretch could pass for what is sent.
         """
-        return self.is_cloud and not stretch.documents.keys().isdisjoint(ids)
+        return self._is_cloud and not stretch.documents.keys().isdisjoint(ids)
 
-    def note(self, stretch: Interval, answer: Sent) -> None:
+    def note(self, stretch: Stretch, answer: Sent) -> None:
         """Note in a stretch what Solr answered to a part of it."""
         stretch.versions.update(answer.versions)
         for refusal in answer.refused:
@@ -129,31 +242,38 @@ class Destination:
             if document is not None:
                 stretch.dead.append(self._error(document, f"Solr refused it: {refusal.reason}"))
 
-    def verify(self, stretch: Interval) -> None:
+    def verify(self, stretch: Stretch) -> None:
         """Commit, and send what Solr has lost again until a search finds all of the stretch."""
-        if missing := self.unseen(stretch):
-            self.recover(stretch, missing)
+        if self.commit(stretch):
+            self._recover(stretch)
 
-    def unseen(self, stretch: Interval) -> list[str]:
-        """Commit, and list the ids that a search does not find in the version that Solr gave."""
+    def commit(self, stretch: Stretch) -> list[str]:
+        """Commit, and list the ids of documents that a search does not find."""
         reach("before-commit")
         self.collection.commit()
         reach("after-commit")
         # While it replays its log, a commit does nothing.
         self.collection.session.outages.until_ready()
+        return self._missing(stretch)
+
+    def _missing(self, stretch: Stretch) -> list[str]:
+        """List the ids that a search does not find in the version of Solr's answer, or later."""
         ids = list(stretch.documents)
         if not ids:
             return []
         versions = [stretch.versions.get(id, 0) for id in ids]
         oldest = min(versions)
         # Else a count could take an older document of the same id for the one that was sent.
-        can_count = oldest > 0 and not stretch.again and (not self.is_cloud or max(versions) == 1)
+        can_count = (
+            oldest > 0 and not stretch.repeats and (not self._is_cloud or max(versions) == 1)
+        )
         if not can_count or self.collection.seen(ids, oldest) < len(ids):
-            found = self.collection.versions(ids)
-            if missing := [id for id in ids if found.get(id, -1) < stretch.versions.get(id, 0)]:
+            stored = self.collection.versions(ids)
+            sent = zip(ids, versions, strict=True)
+            if missing := [id for id, version in sent if stored.get(id, -1) < version]:
                 return missing
         if self.min_replicas > 1:
-            self._until_copied({id: stretch.versions.get(id, 0) for id in ids})
+            self._until_copied(dict(zip(ids, versions, strict=True)))
         return []
 
     def _until_copied(self, required: Mapping[str, int]) -> None:
@@ -177,195 +297,30 @@ class Destination:
 
         self.collection.session.outages.until(are_enough, too_few, PAUSE)
 
-    def recover(self, stretch: Interval, missing: list[str]) -> None:
+    def _recover(self, stretch: Stretch) -> None:
         """Send again what Solr has lost. What it loses again and again is a dead letter.
 
         Raises SolrAnswerError if it loses all of it, SolrUnreachable if a node of a cloud is away.
         """
-        outages, rounds = self.collection.session.outages, 0
-        began, is_away = time.monotonic(), False
-        for number in range(MOST_ROUNDS):
-            if not missing or rounds == ROUNDS:
-                break
-            if number and self.is_cloud:
-                # Until a cluster notices that a node is away, that node leads its shards, and Solr
-                # accepts what they should get and drops it without a word.
-                if number >= ROUNDS and time.monotonic() - began >= outages.patience:
-                    is_away = True
-                    break
-                time.sleep(PAUSE)
-            before = outages.count
-            if number:  # the first time it may just not have been ready
-                self._send_again(stretch, missing)
-            missing = self.unseen(stretch)
-            is_away = self.is_cloud and outages.count > before
-            rounds = 1 if self.is_cloud or outages.count > before else rounds + 1
-        if missing and is_away:
-            reason = f"{len(missing):,} of the documents sent last are lost while a node is away"
-            step = "see that all nodes run, then go on with `resume`"
-            raise SolrUnreachable(self.collection.url, reason, step)
-        if missing and len(missing) == len(stretch.documents):
-            reason = f"a search finds none of the {len(missing):,} documents that Solr took last"
+        send, missing = partial(self._send_again, stretch), partial(self._missing, stretch)
+        lost = settle(self.collection, send, missing)
+        if lost and len(lost) == len(stretch.documents):
+            reason = f"a search finds none of the {len(lost):,} documents that Solr took last"
             lint = f"neardup lint {self.collection.place}"
             step = f"see what its update chain does with them ({lint}), then run it again"
             raise SolrAnswerError(self.collection.url, 200, reason, step)
-        for id in missing:
+        for id in lost:
             stretch.dead.append(self._error(stretch.documents.pop(id), LOST))
 
-    def _send_again(self, stretch: Interval, ids: Sequence[str]) -> None:
-        size = self.batch
-        for at in range(0, len(ids), size):
-            part = [stretch.documents[id] for id in ids[at : at + size]]
+    def _send_again(self, stretch: Stretch, ids: Sequence[str]) -> None:
+        for at in range(0, len(ids), self.batch):
+            part = [stretch.documents[id] for id in ids[at : at + self.batch]]
             self.resent += len(part)
-            made = encode.encode_documents(part, self.settings)
-            answer = self.collection.take([json for json, _ in made], [one.id for one in part])
+            encoded = encode.encode_documents(part, self.settings)
+            answer = self.collection.take([json for json, _ in encoded], [one.id for one in part])
             self.note(stretch, answer)
 
     def _error(self, document: Document, reason: str) -> RecordError:
         record = self.as_record(document)
         where = document.position or "a document"
         return RecordError(where, reason, document.id, record=record, stage="solr")
-
-
-@dataclass(slots=True, kw_only=True)
-class Delivery:
-    """Sends batches to a collection, and verifies them stretch by stretch.
-
-    `on_sent` is told how many documents of each batch Solr took, `on_verified` is given each
-    stretch in order, once all of its documents are committed and found: its `dead` then include
-    what Solr refused. After an interrupt it may be given one for a second time, or an empty one.
-    `threads` threads send them. `begun` counts the records that an earlier run has done, and at
-    most `checkpoint_every` lie between two checkpoints.
-    """
-
-    target: Destination
-    on_sent: Callable[[int], None]
-    on_verified: Callable[[Interval], None]
-    threads: int
-    checkpoint_every: int
-    begun: int = 0
-    _open: Interval = field(default_factory=Interval)
-    _closed: Interval | None = None
-    _answers: deque[tuple[Interval, Batch, Future[Sent]]] = field(default_factory=deque)
-    _check: Future[list[str]] | None = None
-    _deadline: float | None = None
-    _senders: ThreadPoolExecutor = field(init=False)
-    _checker: ThreadPoolExecutor = field(init=False)
-
-    def run(self, batches: Iterable[Batch]) -> None:
-        """Send all batches. When this returns, all they hold is in Solr or a dead letter.
-
-        The next batch is encoded while all threads wait for Solr, so that Solr need not wait, and
-        the next stretch is sent while one is verified. A batch that repeats an id waits for those
-        before it, because the last record of an id has to win.
-
-        On KeyboardInterrupt, and if the source cannot be read any further, what was sent is
-        verified before the error is raised; a second KeyboardInterrupt ends at once.
-        Raises SolrError if Solr stays away for too long: then earlier stretches are done.
-        """
-        self._open.begun = self.begun
-        self._senders = ThreadPoolExecutor(self.threads)
-        self._checker = ThreadPoolExecutor(1)
-        interval = sys.getswitchinterval()
-        try:
-            sys.setswitchinterval(HANDOVER_SECONDS)
-            try:
-                for batch in batches:
-                    self._send(batch)
-            except SourceError:
-                self._finish()
-                raise
-            self._finish()
-        except KeyboardInterrupt:
-            self._finish_soon()
-            raise
-        finally:
-            sys.setswitchinterval(interval)
-            # After an error, do not wait for requests that may hang.
-            for pool in (self._senders, self._checker):
-                pool.shutdown(wait=False, cancel_futures=True)
-
-    def _send(self, batch: Batch) -> None:
-        made = encode.encode_documents(list(batch.documents.values()), self.target.settings)
-        while self._answers and (batch.alone or len(self._answers) > self.threads):
-            self._acknowledge()
-        if self.target.has_to_verify(self._open, batch.documents):
-            self._close()
-        is_verified = self._check is not None and self._check.done()
-        if batch.alone or is_verified:
-            # What is sent again must not replace a later document of the same id.
-            self._settle()
-        if self._open.end.read and batch.end.read - self._open.begun > self._most():
-            self._close()
-        reach("before-send")
-        if made:
-            jsons = [json for json, _ in made]
-            taken = self._senders.submit(self.target.collection.take, jsons, list(batch.documents))
-            self._answers.append((self._open, batch, taken))
-        self._open.add(batch, sum(words for _, words in made))
-        read = self._open.end.read - self._open.begun
-        if read >= self._most() or self._open.characters >= STRETCH_CHARACTERS:
-            self._close()
-
-    def _most(self) -> int:
-        """Limit the records of a stretch: two may be on their way between two checkpoints."""
-        return max(1, self.checkpoint_every // 2)
-
-    def _acknowledge(self) -> None:
-        """Wait for the answer to the first batch that has none.
-
-        An interrupt may come at any point: noting an answer twice does no harm.
-        """
-        stretch, batch, taken = self._answers[0]
-        answer = taken.result(self._time_left())
-        reach("after-send")
-        self.target.note(stretch, answer)
-        self._answers.popleft()
-        self.on_sent(len(batch.documents) - len(answer.refused))
-        self._verify()
-
-    def _close(self) -> None:
-        """End the stretch and begin the next one. The one before has to be verified by now."""
-        self._settle()
-        self._closed, self._open = self._open, Interval(begun=self._open.end.read)
-        self._verify()
-
-    def _verify(self) -> None:
-        """Verify the closed stretch, in a thread of its own, once all its batches are answered."""
-        if self._closed is not None and self._check is None and not self._is_waiting(self._closed):
-            self._check = self._checker.submit(self.target.unseen, self._closed)
-
-    def _settle(self) -> None:
-        """Wait until the closed stretch is verified."""
-        if self._closed is None:
-            return
-        while self._is_waiting(self._closed):
-            self._acknowledge()
-        self._verify()  # if an interrupt came between the last answer and this
-        assert self._check is not None
-        if missing := self._check.result(self._time_left()):
-            self.target.recover(self._closed, missing)
-        self.on_verified(self._closed)
-        self._closed, self._check = None, None
-
-    def _is_waiting(self, stretch: Interval) -> bool:
-        """Tell whether a batch of the stretch has no answer yet."""
-        return any(one is stretch for one, _, _ in self._answers)
-
-    def _finish(self) -> None:
-        """Wait for all answers, and verify what is left."""
-        self._close()
-        self._settle()
-
-    def _finish_soon(self) -> None:
-        """Do what `_finish` does as far as it is quick: the user wants to stop."""
-        self.target.collection.session.outages.stop_waiting()
-        self._deadline = time.monotonic() + HURRY_SECONDS
-        try:
-            self._finish()
-        except (NotInTime, NeardupError):
-            return  # the last checkpoint holds
-
-    def _time_left(self) -> float | None:
-        """Return how long an answer may take from now, or None if it takes what it takes."""
-        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())

@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from hashlib import blake2b
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +45,7 @@ from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.sources.fingerprint import DIGEST, bytes_of, identity
 from neardup_solr.sources.frames import class_name
 from neardup_solr.sources.record import came_before, check_keep
-from neardup_solr.verbs.delivery import Batch, Delivery, Destination, Interval
+from neardup_solr.verbs.delivery import Delivery, Stretch
 
 BATCH_CHARACTERS = 4 * 2**20
 FIRST_TEXTS = 1_000  # whose length chooses the fields of a new collection
@@ -141,56 +140,54 @@ def index(
     require(str(job).strip() not in ("", "."), "`job` names no folder", "name one for this job")
     _require_one_text_field(collection, reading.text)
     run = _IndexRun(
+        source=source,
         reading=reading,
+        collection=collection,
         batch=batch,
+        on_repeat=on_repeat,
+        failures=Failures(on_error),
         progress=SourceProgress(
             stage="indexing",
             on_progress=on_progress or ignore,
             rows=sources.rows_hint(source),
             size=sources.size_hint(source),
         ),
-        failures=Failures(on_error),
-        on_repeat=on_repeat,
-        work=_make_spec(source, collection, reading),
     )
-    with ExitStack() as held:
-        held.enter_context(collection.session.outages.waited_for(patience))
-        try:
-            if job is not None:
-                run.open_job(held.enter_context(Job(Path(job))), collection, resume=resume)
-            batches = run.batches(source)
-            first: list[Batch | BaseException] = []
-            # What is not there as a whole may come slowly: its first batch has to do.
-            texts = FIRST_TEXTS if run.progress.rows or run.progress.size else 1
-            base = DEFAULT_SETTINGS if collection.names.is_plain else ANNOTATED
-            usual = partial(_choose_by_texts, settings, base, batches, texts, first)
-            chosen = _choose_settings(collection, settings, usual, min_replicas)
-            batches = _go_on(first, batches)
-            collection.require_fields(["id", *chosen.fields])
-            collection.require_placed(min_replicas)
-            if keep is None or not collection.names.is_plain:
-                batches = ColumnsToKeep(collection).guard(batches)
-            target = Destination(
-                collection=collection,
-                settings=chosen,
-                as_record=run.as_record,
-                batch=batch,
-                min_replicas=min_replicas,
-            )
-            delivery = Delivery(
-                target=target,
-                on_sent=run.acknowledge,
-                on_verified=run.keep_checkpoint,
-                threads=threads,
-                checkpoint_every=checkpoint_every,
-                begun=run.begun.read,
-            )
-            run.has_begun = True
-            delivery.run(batches)
-            summary = run.summary(target)
-        except (NeardupError, KeyboardInterrupt) as error:
-            run.note(error)
-            raise
+    folder = nullcontext() if job is None else Job(Path(job))
+    with collection.session.outages.waited_for(patience), run.advising(), folder as opened:
+        if opened is not None:
+            run.open_job(opened, resume=resume)
+        batches = run.batches()
+
+        def choose_by_texts() -> Settings:
+            """Choose the settings of a new collection by the first texts, which are read ahead."""
+            nonlocal batches
+            usual = DEFAULT_SETTINGS if collection.names.is_plain else ANNOTATED
+            settings_of(settings, usual)  # raises before anything is read
+            # A stream may be slow, so its first batch decides.
+            most = FIRST_TEXTS if run.progress.rows or run.progress.size else 1
+            texts, batches = _read_ahead(batches, most)
+            return _choose_usual(settings, usual, texts)
+
+        chosen = _choose_settings(collection, settings, choose_by_texts, min_replicas)
+        collection.require_fields(["id", *chosen.fields])
+        collection.require_placed(min_replicas)
+        if keep is None or not collection.names.is_plain:
+            batches = ColumnsToKeep(collection).guard(batches)
+        delivery = Delivery(
+            collection=collection,
+            settings=chosen,
+            as_record=run.as_record,
+            batch=batch,
+            min_replicas=min_replicas,
+            threads=threads,
+            checkpoint_every=checkpoint_every,
+            on_sent=run.acknowledge,
+            on_verified=run.keep_checkpoint,
+        )
+        run.has_begun = True
+        delivery.run(batches, run.begin.read)
+        summary = run.summary(delivery)
         run.end()
         run.failures.warn()
         return summary
@@ -213,44 +210,38 @@ def _choose_settings(
         raise
 
 
-def _go_on(first: list[Batch | BaseException], batches: Iterator[Batch]) -> Iterator[Batch]:
-    """Pass on the batches that were read ahead, or raise what ended them, then the others."""
-    for one in first:
-        if isinstance(one, BaseException):
-            raise one
-        yield one
-    yield from batches
+def _read_ahead(batches: Iterator[Stretch], most: int) -> tuple[list[str], Iterator[Stretch]]:
+    """Read the first batches, up to `most` texts. Returns these, and all batches.
 
-
-def _choose_by_texts(
-    asked: Settings | Mapping[str, Any] | None,
-    usual: Settings,
-    batches: Iterator[Batch],
-    texts: int,
-    first: list[Batch | BaseException],
-) -> Settings:
-    """Choose the measure by the first texts, and leave shingles out, with a line, if they are long.
-
-    The batches that are read for it go to `first`, and what ends them: those before are sent.
+    An error ends the batches only after those before it, which are sent.
     """
-    made = settings_of(asked, usual)  # raises before anything is read
-    lengths: list[int] = []
-    characters = 0
-    while len(lengths) < texts and characters < BATCH_CHARACTERS:
-        try:
-            if (batch := next(batches, None)) is None:
+    first, texts, characters = list[Stretch](), list[str](), 0
+
+    def fail(error: BaseException) -> Iterator[Stretch]:
+        raise error
+        yield
+
+    try:
+        for batch in batches:
+            first.append(batch)
+            texts += [document.text for document in batch.documents.values()]
+            characters += batch.characters
+            if len(texts) >= most or characters >= BATCH_CHARACTERS:
                 break
-        except BaseException as error:  # an interrupt, too
-            first.append(error)
-            break
-        first.append(batch)
-        characters += batch.characters
-        contents = [one.text for one in batch.documents.values()]
-        forms = sign.normal_forms(contents, made.normalization)
-        lengths += (len(form.split()) for form in forms)
+    except BaseException as error:  # an interrupt, too
+        batches = fail(error)
+    return texts, chain(first, batches)
+
+
+def _choose_usual(
+    settings: Settings | Mapping[str, Any] | None, usual: Settings, texts: Sequence[str]
+) -> Settings:
+    """Choose the measure by the texts, and leave shingles out, with a line, if they are long."""
+    wanted = settings_of(settings, usual)
+    lengths = [len(form.split()) for form in sign.normal_forms(texts, wanted.normalization)]
     words = sorted(lengths)[len(lengths) // 2] if lengths else 0
-    measure = choose_measure(made, lengths)[0]
-    names_fields = isinstance(asked, Settings) or "fields" in (asked or ())
+    measure = choose_measure(wanted, lengths)[0]
+    names_fields = isinstance(settings, Settings) or "fields" in (settings or ())
     if words > LONG_TEXT and usual == DEFAULT_SETTINGS and not names_fields:
         LOG.warning(
             "texts of about %d words are found by bands: word shingles and signature terms are left"
@@ -282,7 +273,7 @@ def not_begun(source: object) -> str:
     return f"No record of {source} is known to be done: the same command begins anew."
 
 
-def _make_spec(source: SourceLike, collection: Collection, reading: Reading) -> JobSpec:
+def _describe(source: SourceLike, collection: Collection, reading: Reading) -> JobSpec:
     paths = sources.paths_of(source)
     return JobSpec(
         source=f"a {class_name(source)}" if paths is None else sources.shown_name(paths),
@@ -305,10 +296,12 @@ def _require_resumable(kept: SavedJob, work: JobSpec, collection: Collection) ->
         raise JobError(reason, ANEW)
 
 
-def _require_own(folder: Path, kept: SavedJob, work: JobSpec) -> None:
+def _require_own(folder: Path, saved: SavedJob | None, work: JobSpec) -> None:
     """Refuse to write over the dead letters of other work, by JobError."""
-    source, collection = kept.work.source, kept.work.collection
-    if kept.reached.letters and (source, collection) != (work.source, work.collection):
+    if saved is None or not saved.reached.letters:
+        return
+    source, collection = saved.work.source, saved.work.collection
+    if (source, collection) != (work.source, work.collection):
         reason = f"{folder} has the dead letters of {source} for the collection {collection!r}"
         raise JobError(reason, "index those first, or name another folder by `job`")
 
@@ -322,20 +315,22 @@ def _change_error(work: JobSpec) -> JobError:
 class _IndexRun:
     """The counts of one indexing run, the batches that it makes of its source, its checkpoints.
 
-    It begins where an earlier one has `begun`. `again` counts records whose id came in an earlier
-    batch, `refused` those that Solr refused, by their ids: such a record has failed, and no other
-    one of its id is left out for it.
+    It begins where an earlier one has ended, and has `reached` its last checkpoint. `again` counts
+    records whose id came in an earlier batch, `refused` those that Solr refused, by their ids: such
+    a record has failed, and no other one of its id is left out for it.
     """
 
+    source: SourceLike
     reading: Reading
+    collection: Collection
     batch: int
-    progress: SourceProgress
-    failures: Failures
     on_repeat: OnRepeat
-    work: JobSpec
+    failures: Failures
+    progress: SourceProgress
     job: Job | None = None
+    work: JobSpec = field(init=False)
     has_begun: bool = False
-    begun: Position = field(default_factory=Position)
+    begin: Position = field(default_factory=Position)
     reached: Position = field(default_factory=Position)
     started: float = field(default_factory=time.monotonic)
     read: int = 0
@@ -346,82 +341,86 @@ class _IndexRun:
     refused: Counter[str] = field(default_factory=Counter)
     dead: list[RecordError] = field(default_factory=list)
 
-    def open_job(self, job: Job, collection: Collection, *, resume: bool) -> None:
+    def open_job(self, job: Job, *, resume: bool) -> None:
         """Go on from the checkpoint of a job, or begin anew."""
-        self.job, found = job, read_checkpoint(job.folder)
-        kept = found if found and resume and not found.has_ended else None
-        if kept is not None:
-            self.begun = self.reached = kept.reached
-            _require_resumable(kept, self.work, collection)
-            self.repeated, self.failures.count = self.begun.repeated, self.begun.failed
-            self.sent = self.begun.read - self.repeated - self.begun.failed
-        elif found is not None:
-            _require_own(job.folder, found, self.work)
-        job.begin(kept)
+        self.job, self.work = job, _describe(self.source, self.collection, self.reading)
+        saved = read_checkpoint(job.folder)
+        if saved and resume and not saved.has_ended:
+            self.begin = self.reached = begin = saved.reached
+            _require_resumable(saved, self.work, self.collection)
+            self.repeated, self.failures.count = begin.repeated, begin.failed
+            self.sent = begin.read - begin.repeated - begin.failed
+        else:
+            _require_own(job.folder, saved, self.work)
+            saved = None
+        job.begin(saved)
 
-    def batches(self, source: SourceLike) -> Iterator[Batch]:
+    def batches(self) -> Iterator[Stretch]:
         """Put the usable documents into batches. Raises SourceError at once if it is unreadable."""
         count_bytes = self.progress.count_bytes
-        records = sources.records(source, reading=self.reading, on_progress=count_bytes)
+        records = sources.records(self.source, reading=self.reading, on_progress=count_bytes)
         return self._batches(check_documents(records))
 
-    def _batches(self, records: Iterable[Document | RecordError]) -> Iterator[Batch]:
-        batch, seal = Batch(), blake2b(digest_size=DIGEST)
-        for found in records:
+    def _batches(self, records: Iterable[Document | RecordError]) -> Iterator[Stretch]:
+        batch, seal = Stretch(), blake2b(digest_size=DIGEST)
+        for record in records:
             self.read += 1
             if self.job is not None:
-                seal.update(bytes_of(found))
-            if self.read <= self.begun.read:
-                if isinstance(found, Document):
-                    self.seen.add(found.id)
-                if self.read == self.begun.read and seal.hexdigest() != self.begun.seal:
+                seal.update(bytes_of(record))
+            if self.read <= self.begin.read:
+                if isinstance(record, Document):
+                    self.seen.add(record.id)
+                if self.read == self.begin.read and seal.hexdigest() != self.begin.seal:
                     raise _change_error(self.work)
                 continue
-            if isinstance(found, Document):
-                self._put(batch, found)
+            if isinstance(record, Document):
+                self._put(batch, record)
             else:
-                self._fail(found)
-            most = self.batch
-            is_long = batch.characters >= BATCH_CHARACTERS
-            if is_long or len(batch.documents) >= most or len(self.dead) >= most:
+                self._fail(record)
+            size = max(len(batch.documents), len(self.dead))
+            if size >= self.batch or batch.characters >= BATCH_CHARACTERS:
                 yield self._end_batch(batch, seal.hexdigest())
-                batch = Batch()
-        if self.read < self.begun.read:
+                batch = Stretch()
+        if self.read < self.begin.read:
             raise _change_error(self.work)
         if batch.documents or self.read > self.reached.read:
             yield self._end_batch(batch, seal.hexdigest())
 
-    def _end_batch(self, batch: Batch, seal: str) -> Batch:
+    def _end_batch(self, batch: Stretch, seal: str) -> Stretch:
         """End a batch with what was counted up to it."""
         batch.end = Position(read=self.read, repeated=self.repeated, seal=seal)
         batch.dead, self.dead = self.dead, []
         return batch
 
-    def summary(self, target: Destination) -> IndexSummary:
-        """Count what came of the whole run."""
-        failed = self.failures.count
-        repeated = self.repeated - (self.again & self.refused).total()
-        return IndexSummary(
-            collection=target.collection.name,
-            documents=target.collection.count(),
-            read=self.read,
-            indexed=self.read - repeated - failed,
-            repeated=repeated,
-            failed=failed,
-            errors=tuple(self.failures.first),
-            words=self.reached.words,
-            settings=target.settings,
-            seconds=time.monotonic() - self.started,
-            resumed=self.begun.read,
-            resent=target.resent,
-        )
+    def _put(self, batch: Stretch, document: Document) -> None:
+        if document.id in self.seen:
+            if self.on_repeat == "fail":
+                self._fail(came_before(document, self.as_record(document)))
+                return
+            self.repeated += 1
+            if self.on_repeat == "first":
+                return
+            if document.id not in batch.documents:
+                self.again[document.id] += 1
+                batch.repeats = True
+        self.seen.add(document.id)
+        batch.documents[document.id] = document
+        batch.characters += len(document.text)
+
+    def _fail(self, error: RecordError) -> None:
+        self.dead.append(error)
+        self.failures.add(error)
+
+    def as_record(self, document: Document) -> Mapping[str, object]:
+        """Name the values of a document as its source does, joined texts by the first column."""
+        return {self.reading.id: document.id, self.reading.text[0]: document.text, **document.kept}
 
     def acknowledge(self, documents: int) -> None:
-        """Count documents that Solr took, and tell how far the run is."""
+        """Count documents that Solr took, and report how far the run is."""
         self.sent += documents
         self.progress.report(self.read, self.sent)
 
-    def keep_checkpoint(self, stretch: Interval) -> None:
+    def keep_checkpoint(self, stretch: Stretch) -> None:
         """Keep a checkpoint, and count what is done, unless the stretch is counted already."""
         done = self.reached
         if stretch.end.read <= done.read:
@@ -438,28 +437,27 @@ class _IndexRun:
         if self.job is not None:
             self.job.keep(self.work, reached, stretch.dead)
         self.reached, self.refused = reached, refused
-        for error in from_solr:  # the others were told when they were read
+        for error in from_solr:  # the others were reported when they were read
             self.failures.add(error)
 
-    def note(self, error: BaseException) -> None:
-        """Tell with an error how to go on: after the last checkpoint, or anew if there is none yet.
-
-        Nothing is told with an error that the same command would meet again before it has begun.
-        """
-        is_passing = isinstance(error, ServerError) or (
-            isinstance(error, SolrError) and error.may_pass
+    def summary(self, delivery: Delivery) -> IndexSummary:
+        """Count what came of the whole run."""
+        failed = self.failures.count
+        repeated = self.repeated - (self.again & self.refused).total()
+        return IndexSummary(
+            collection=self.collection.name,
+            documents=self.collection.count(),
+            read=self.read,
+            indexed=self.read - repeated - failed,
+            repeated=repeated,
+            failed=failed,
+            errors=tuple(self.failures.first),
+            words=self.reached.words,
+            settings=delivery.settings,
+            seconds=time.monotonic() - self.started,
+            resumed=self.begin.read,
+            resent=delivery.resent,
         )
-        if self.job is None or isinstance(error, JobError) or not (self.has_begun or is_passing):
-            return
-        if self.reached.read:
-            done = f"The first {self.reached.read:,} records of {self.work.source} are done"
-            anew = "it cannot be read a second time, and the same command begins anew"
-            how = "`resume` goes on after them" if self.work.identity else anew
-            error.add_note(f"{done}: {how}.")
-        elif isinstance(error, SolrError | ServerError) or (
-            self.sent and isinstance(error, NeardupError)
-        ):
-            error.add_note(not_begun(self.work.source))
 
     def end(self) -> None:
         """Forget the job, unless it has dead letters."""
@@ -468,28 +466,27 @@ class _IndexRun:
         elif self.job is not None:
             self.job.end()
 
-    def as_record(self, document: Document) -> Mapping[str, object]:
-        """Name the values of a document as its source does, joined texts by the first column."""
-        return {self.reading.id: document.id, self.reading.text[0]: document.text, **document.kept}
+    @contextmanager
+    def advising(self) -> Iterator[None]:
+        """Note in an error how to go on: after the last checkpoint, or anew if there is none yet.
 
-    def _fail(self, error: RecordError) -> None:
-        self.dead.append(error)
-        self.failures.add(error)
-
-    def _put(self, batch: Batch, document: Document) -> None:
-        if document.id in self.seen:
-            if self.on_repeat == "fail":
-                self._fail(came_before(document, self.as_record(document)))
-                return
-            self.repeated += 1
-            if self.on_repeat == "first":
-                return
-            if document.id not in batch.documents:
-                self.again[document.id] += 1
-                batch.alone = True
-        self.seen.add(document.id)
-        batch.documents[document.id] = document
-        batch.characters += len(document.text)
+        An error that the same command would meet again before it has begun gets no note.
+        """
+        try:
+            yield
+        except (NeardupError, KeyboardInterrupt) as error:
+            is_of_server = isinstance(error, SolrError | ServerError)
+            may_pass = isinstance(error, ServerError) or getattr(error, "may_pass", False)
+            has_job = self.job is not None and not isinstance(error, JobError)
+            if has_job and (self.has_begun or may_pass):
+                if self.reached.read:
+                    done = f"The first {self.reached.read:,} records of {self.work.source} are done"
+                    anew = "it cannot be read a second time, and the same command begins anew"
+                    how = "`resume` goes on after them" if self.work.identity else anew
+                    error.add_note(f"{done}: {how}.")
+                elif is_of_server or (self.sent and isinstance(error, NeardupError)):
+                    error.add_note(not_begun(self.work.source))
+            raise
 
 
 class ColumnsToKeep:
@@ -502,7 +499,7 @@ class ColumnsToKeep:
         self._collection, self._ours = collection, frozenset(ours)
         self._names: set[str] | None = None if collection.count() else set()
 
-    def guard(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+    def guard(self, batches: Iterable[Stretch]) -> Iterator[Stretch]:
         """Pass batches on while no document that they replace loses a column."""
         for batch in batches:
             self.require_kept(list(batch.documents.values()))

@@ -22,13 +22,13 @@ from neardup_solr.records import Cluster
 from neardup_solr.solr import schema, update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS, SETTINGS
+from neardup_solr.solr.settle import settle
 from neardup_solr.threads import gc_disabled
 from neardup_solr.verbs.duplicates import Duplicates
 
 FIELDS = MARKS
 CLUSTER = FIELDS[0]
 BATCH = 1_000
-PASSES = 3  # documents that were indexed again meanwhile have lost their marks: mark them again
 MUST_EXIST = 1  # as _version_: Solr refuses the update of a document that is not there
 
 Mark = tuple[int | None, ...]  # the values of FIELDS
@@ -100,23 +100,27 @@ def mark(
         with gc_disabled():
             taken, torn = _outside(collection, filters)
             wanted = _marks_of_members(members, taken)
-            run = _MarkRun(collection=collection, wanted=wanted, filters=filters, torn=torn)
-        differing = run.differing()
-        if run.wanted and not run.wanted.keys() & run.found.keys():
+        run = _MarkRun(collection, wanted, filters, on_progress)
+        rest = run.missing()
+        if wanted and not wanted.keys() & run.marks.keys():
             reason = f"no document of these clusters is in the collection {collection.name!r}"
             raise ArgumentError(reason, "mark the collection that they were found in")
-        attempts = collection.session.attempts(PASSES)
-        while differing and not dry_run and next(attempts, None) is not None:
-            outages = collection.session.outages.count
-            run.send(differing, on_progress)
-            if collection.commit_since(outages):
-                attempts = collection.session.attempts(PASSES)
-            differing = {} if run.has_arrived(differing) else run.differing()
-    if differing and not dry_run:
-        reason = f"the marks of {counted(len(differing), 'document')} do not stay: {run.reason}"
-        step = "run it again when nobody else writes, and all nodes run"
-        raise SolrAnswerError(collection.url, 200, reason, step)
-    return run.counts(len(members))
+        if not dry_run and (rest := settle(collection, run.send, run.missing, rest)):
+            reason = f"the marks of {counted(len(rest), 'document')} do not stay: {run.reason}"
+            step = "run it again when nobody else writes, and all nodes run"
+            raise SolrAnswerError(collection.url, 200, reason, step)
+    present = wanted.keys() & run.marks.keys()
+    marked = len(present & run.touched)
+    return Marks(
+        clusters=len(members),
+        marked=marked,
+        unchanged=len(present) - marked,
+        vanished=len(wanted) - len(present),
+        cleared=len(run.touched - wanted.keys()),
+        torn=torn,
+        fq=collection.names.canonical_filter,
+        collapse=collection.names.collapse_filter,
+    )
 
 
 def numbers(ids: Iterable[str], others: Set[int] = frozenset()) -> dict[str, int]:
@@ -136,63 +140,52 @@ def numbers(ids: Iterable[str], others: Set[int] = frozenset()) -> dict[str, int
     return {id: number for number, id in taken.items()}
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class _MarkRun:
-    """One run: what is wanted, what was read last, what was sent, and why Solr refused some.
+    """Marking of the `wanted` documents, and clearing of all others that match the filters.
 
-    Only documents that match the `filters` may lose their marks, which parts `torn` clusters.
+    `marks` are those that were read last, `sent` those that were sent last, `touched` all documents
+    that got others. `reason` says why some do not stay.
     """
 
     collection: Collection
-    wanted: dict[str, Mark]
+    wanted: Mapping[str, Mark]
     filters: Sequence[str]
-    torn: int
-    found: dict[str, Mark] = field(default_factory=dict)
+    on_progress: OnProgress
+    marks: Mapping[str, Mark] = field(default_factory=dict)
+    sent: Mapping[str, Mark] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
     reason: str = "others change these documents, or a node that fails loses what it took"
 
-    def differing(self) -> dict[str, Mark]:
+    def missing(self) -> Mapping[str, Mark]:
         """Find the documents whose marks are not the wanted ones, with those they should have."""
+        if self.sent and self._have_arrived():
+            return {}
         with gc_disabled():
             wanted = self.wanted
-            found = _marks(self.collection, wanted, self.filters)
-            differing = {id: mark for id, mark in wanted.items() if found.get(id, mark) != mark}
-            others = (id for id in found if id not in wanted)
-            differing |= {id: NO_MARK for id in others if found[id] != NO_MARK}
-        self.found = found
-        self.touched.update(differing)
-        return differing
+            marks = self.marks = _marks(self.collection, wanted, self.filters)
+            missing = {id: mark for id, mark in wanted.items() if marks.get(id, mark) != mark}
+            others = (id for id, mark in marks.items() if id not in wanted and mark != NO_MARK)
+            missing |= dict.fromkeys(others, NO_MARK)
+        self.touched.update(missing)
+        return missing
 
-    def send(self, marks: Mapping[str, Mark], on_progress: OnProgress) -> None:
-        """Send marks in batches. What Solr refuses will still differ."""
+    def send(self, marks: Mapping[str, Mark]) -> None:
+        """Send marks in batches. What Solr refuses is missing again."""
         updates = [_update(id, mark) for id, mark in marks.items()]
         for at in range(0, len(updates), BATCH):
             refused = update.set_fields(self.collection, updates[at : at + BATCH])
             self.reason = refused[-1].reason if refused else self.reason
             sent = min(at + BATCH, len(updates))
-            on_progress(Progress("marking" if self.wanted else "undoing", sent, len(updates)))
+            self.on_progress(Progress("marking" if self.wanted else "undoing", sent, len(updates)))
+        self.sent = marks
 
-    def has_arrived(self, marks: Mapping[str, Mark]) -> bool:
-        """Tell whether documents have the marks that were sent, and no others are marked."""
-        there = {row["id"]: _mark_of(row) for row in self.collection.stored(list(marks), FIELDS)}
-        expected = len(self.wanted.keys() & self.found.keys())
+    def _have_arrived(self) -> bool:
+        """Return True if documents have the marks that were sent, and no others are marked."""
+        rows = self.collection.stored(list(self.sent), FIELDS)
+        expected = len(self.wanted.keys() & self.marks.keys())
         marked = self.collection.count([_any_mark(self.collection), *self.filters])
-        return there == marks and marked == expected
-
-    def counts(self, clusters: int) -> Marks:
-        """Count what came of the run, by what was read last."""
-        there = self.wanted.keys() & self.found.keys()
-        marked = len(there & self.touched)
-        return Marks(
-            clusters=clusters,
-            marked=marked,
-            unchanged=len(there) - marked,
-            vanished=len(self.wanted) - len(there),
-            cleared=len(self.touched - self.wanted.keys()),
-            torn=self.torn,
-            fq=self.collection.names.canonical_filter,
-            collapse=self.collection.names.collapse_filter,
-        )
+        return {row["id"]: _mark_of(row) for row in rows} == self.sent and marked == expected
 
 
 def _require_apart(clusters: Sequence[Cluster]) -> None:

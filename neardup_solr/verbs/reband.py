@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from neardup_solr.arguments import checked, require_positive
@@ -14,9 +14,9 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr import update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import SETTINGS
+from neardup_solr.solr.settle import settle
 
 BATCH = 1_000
-PASSES = 3  # documents that were changed meanwhile are read again
 
 
 @checked
@@ -38,25 +38,24 @@ def reband(collection: Collection, *, bands: int, rows: int) -> int:
     settings = _settings(collection, bands, rows)
     old = _old_fingerprints(collection, settings)
     changed, reason = 0, ""
-    for _ in range(PASSES):
-        ids = (
-            id
-            for fingerprint in old
-            for id in collection.ids([_written_with(collection, fingerprint)])
-        )
+
+    def write(counts: Mapping[str, int]) -> None:
+        nonlocal changed, reason
+        ids = chain.from_iterable(collection.ids([_written_with(collection, o)]) for o in counts)
         while batch := list(islice(ids, BATCH)):
             updates = list(_updates(collection, batch, settings))
             refused = update.set_fields(collection, updates)
             changed += len(updates) - len(refused)
             reason = refused[-1].reason if refused else reason
-        collection.commit()
-        if not any(
-            collection.count([_written_with(collection, fingerprint)]) for fingerprint in old
-        ):
-            return changed
-    raise SolrAnswerError(
-        collection.url, 200, f"some updates were refused: {reason}", "run it again"
-    )
+
+    def outdated() -> dict[str, int]:
+        counts = {o: collection.count([_written_with(collection, o)]) for o in old}
+        return {o: count for o, count in counts.items() if count}
+
+    if settle(collection, write, outdated, outdated()):
+        reason = f"some updates were refused: {reason}"
+        raise SolrAnswerError(collection.url, 200, reason, "run it again")
+    return changed
 
 
 def _settings(collection: Collection, bands: int, rows: int) -> Settings:

@@ -13,10 +13,10 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.checkpoint import read_checkpoint, read_letters
 from neardup_solr.settings import Settings
-from neardup_solr.solr import waiting
+from neardup_solr.solr import settle, waiting
 from neardup_solr.solr.waiting import Retry
 from neardup_solr.verbs import delivery
-from neardup_solr.verbs.delivery import Destination, Interval
+from neardup_solr.verbs.delivery import Delivery, Stretch
 from tests.faults.model import Busy, Crash, Cut, DiskFull, Kind, Model, SoftCommit, client, running
 
 GONE: Final = Crash(away=10**9)
@@ -99,7 +99,7 @@ def test_what_is_lost_each_time_is_a_dead_letter(place: Place, tmp_path: Path) -
     place.model.drops = lambda document: document["id"] == "d4"
     done = place.index(documents(7), job=tmp_path / "job")
     assert (done.read, done.indexed, done.failed) == (7, 6, 1)
-    assert done.resent == delivery.ROUNDS - 1
+    assert done.resent == settle.ROUNDS
     (letter,) = read_letters(tmp_path / "job")
     assert (letter.id, letter.stage, letter.reason) == ("d4", "solr", delivery.LOST)
     assert letter.record == {"id": "d4", "text": "text of 4"}
@@ -136,7 +136,7 @@ def test_what_is_refused_when_it_is_sent_again_has_failed(place: Place) -> None:
 
 def test_a_solr_that_is_killed_again_and_again_costs_no_document(place: Place) -> None:
     """What is lost with a Solr that ends is sent again each time, however often that is."""
-    kills = 2 * delivery.ROUNDS
+    kills = 2 * settle.ROUNDS
     for number in range(kills):
         # That of the stretch, later those after each sending; each is asked for again, and done.
         place.model.plan("commit", 2 + 2 * number if number else 1, Crash(keeps_logs=False))
@@ -265,10 +265,10 @@ def test_an_earlier_record_does_not_stand_for_the_last_one(place: Place) -> None
 
 def test_versions_of_documents_that_were_refused_later_do_not_count(place: Place) -> None:
     """A stretch may have as many versions as documents, though not of the same ones."""
-    target = Destination(collection=place.client(), settings=Settings(), as_record=lambda _: {})
+    target = Delivery(collection=place.client(), settings=Settings(), as_record=lambda _: {})
     target.collection.take([{"id": "d1", "content": "one"}])
-    stretch = Interval(documents={"d1": nd.Document(id="d1", text="one")}, versions={"d2": 5})
-    assert target.unseen(stretch) == []
+    stretch = Stretch(documents={"d1": nd.Document(id="d1", text="one")}, versions={"d2": 5})
+    assert target.commit(stretch) == []
 
 
 # What is verified.
@@ -276,11 +276,11 @@ def test_versions_of_documents_that_were_refused_later_do_not_count(place: Place
 
 def test_what_is_only_visible_is_not_verified(place: Place) -> None:
     """During the replay a commit does nothing, even if a soft commit makes documents visible."""
-    target = Destination(collection=place.client(), settings=Settings(), as_record=lambda _: {})
+    target = Delivery(collection=place.client(), settings=Settings(), as_record=lambda _: {})
     place.client().take([{"id": "before", "content": "x"}])
     place.model.crash(Crash(away=0, replay=6))
     with target.collection.session.outages.waited_for(60):
-        stretch = Interval(documents={"d0": documents(1)[0]})
+        stretch = Stretch(documents={"d0": documents(1)[0]})
         target.note(stretch, target.collection.take([{"id": "d0", "content": "text of 0"}]))
         place.model.plan("search", 0, SoftCommit())
         target.verify(stretch)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice
@@ -22,6 +22,7 @@ from neardup_solr.solr import schema, update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.responses import Refusal, Sent
+from neardup_solr.solr.settle import settle
 from neardup_solr.solr.update import Order
 from neardup_solr.threads import prefetch, thread_pool
 from neardup_solr.verbs.annotate.whole import Wholes, wholes
@@ -29,7 +30,6 @@ from neardup_solr.verbs.lint import own_fields
 
 Found = dict[str, Any]
 T = TypeVar("T")
-PASSES = 20  # then documents that others keep changing are given up
 _GIVEN_UP = "others changed it, or a node lost it, at each attempt to write it"
 FIRST = 3  # documents that are updated one by one and compared, before any other is updated
 
@@ -105,22 +105,23 @@ class Rewrite:
         """
         self.total = self.collection.count(filters)
         self.prepare()
-        outages = self.collection.session.outages
-        before, redone = outages.count, set[str]()
-        self.go_through(self.collection.ids(filters))
-        for _ in self.collection.session.attempts(PASSES):
-            was_away = self.collection.commit_since(before)  # so that others' changes are seen
-            before = outages.count
-            ids, self.undone = self.undone, []
-            if was_away:  # what Solr has lost is not known, so all are looked at again
-                self.go_through(self.collection.ids(filters), again=True)
-            elif not ids:
-                return
-            else:
-                redone.update(self.go_through(iter(ids), again=True))
-                self.redone = len(redone)
-        for id in self.undone:
+        outages, ids = self.collection.session.outages, self.collection.ids
+        everything: Iterable[str] = ids(filters)
+        count, again = outages.count, set[str]()
+
+        def send(rest: Iterable[str]) -> None:
+            again.update(self.go_through(iter(rest), again=rest is not everything))
+
+        def missing() -> Iterable[str]:
+            """List the ids to read again: all, if Solr was away and may have lost some."""
+            nonlocal count
+            undone, self.undone = self.undone, []
+            before, count = count, outages.count
+            return undone if count == before else ids(filters)
+
+        for id in settle(self.collection, send, missing, everything):
             self._fail(Refusal(id=id, reason=_GIVEN_UP))
+        self.redone = len(again)
 
     def prepare(self) -> None:
         """Look how this collection can be written. The first documents will be compared."""

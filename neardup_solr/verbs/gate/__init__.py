@@ -44,7 +44,7 @@ from neardup_solr.verbs.batch import (
     SignedBatch,
     sign_batch,
 )
-from neardup_solr.verbs.delivery import Destination, Interval
+from neardup_solr.verbs.delivery import Delivery, Stretch
 from neardup_solr.verbs.gate.matcher import Admitted, Matched, keep_equal, match_hits
 from neardup_solr.verbs.gate.policy import HOLD, REJECT, TAG_FIELD, Decision, Decisions, Policy
 from neardup_solr.verbs.index import ColumnsToKeep
@@ -167,7 +167,7 @@ def gate(
         most=most,
         failures=failures,
         progress=progress,
-        destination=Destination(
+        delivery=Delivery(
             collection=collection,
             settings=finder.comparer.settings,
             as_record=lambda one: {reading.id: one.id, reading.text[0]: one.text, **one.kept},
@@ -243,7 +243,7 @@ def _read_settings(collection: Collection, *, index: bool) -> Settings:
 class GateRun:
     """Decides about documents, one after the other.
 
-    With a `destination` they are indexed; `interval` holds what is not verified yet. `rejected` has
+    With a `delivery` they are indexed; `stretch` holds what is not verified yet. `rejected` has
     the words of a document and the normal forms of some like it, by one that it is near to, and
     `templates` those of them that are held instead if not `yes`.
     """
@@ -255,12 +255,12 @@ class GateRun:
     most: int = 100
     failures: Failures
     progress: SourceProgress
-    destination: Destination | None = None
+    delivery: Delivery | None = None
     patience: float = 0.0
     columns: ColumnsToKeep | None = None
     answers: GateAnswers | None = None
     yes: bool = True
-    interval: Interval = field(default_factory=Interval)
+    stretch: Stretch = field(default_factory=Stretch)
     rejected: dict[str, tuple[set[str], list[str]]] = field(default_factory=dict)
     templates: dict[str, Template] = field(default_factory=dict)
 
@@ -288,7 +288,7 @@ class GateRun:
                         yield next(decided) if isinstance(one, Document) else one
                     done += len(batch)
                     self.progress.report(done, done)
-                    if len(self.interval.documents) >= VERIFIED_EVERY:
+                    if len(self.stretch.documents) >= VERIFIED_EVERY:
                         self._verify()
             except KeyboardInterrupt:
                 outages.stop_waiting()
@@ -309,11 +309,11 @@ class GateRun:
 
     def _verify(self) -> None:
         """See that Solr has what was indexed, and report what it loses each time as failed."""
-        if self.destination is not None:
-            self.destination.verify(self.interval)
-            for error in self.interval.dead:
+        if self.delivery is not None:
+            self.delivery.verify(self.stretch)
+            for error in self.stretch.dead:
                 self.failures.add(error)
-            self.interval = Interval()
+            self.stretch = Stretch()
 
     def _decide_batch(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
         """Decide about documents; those that cannot be indexed are rejected."""
@@ -395,7 +395,7 @@ class GateRun:
             hits = self.finder.hits(terms, batch.forms)
             return batch, self.finder.add_nearest(terms, hits)
         except OtherSettings:  # the collection has other documents than before
-            before, is_indexing = self.finder, self.destination is not None
+            before, is_indexing = self.finder, self.delivery is not None
             finder = make_finder(self.collection, self.policy, before.filters, index=is_indexing)
             cache = None if before.cache is None else Cache()
             self.finder = replace(finder, cache=cache, leaves_large=before.leaves_large)
@@ -414,7 +414,7 @@ class GateRun:
         if self.answers is not None:
             matched = self.answers.obey(self.collection, self.finder, batch, matched, admitted)
         documents, there = batch.documents, dict[str, int]()
-        if self.destination is not None:
+        if self.delivery is not None:
             there = self.collection.versions(sorted({one.id for one in documents}))
         fixed: dict[int, Decision] = {}
         while True:
@@ -452,9 +452,7 @@ class GateRun:
             same = [one for one in matched.same.get(row, ()) if counts(one, document.id)]
             words = int(batch.words[row])
             decision = fixed.get(row) or self._decide_one(document, near, same, words)
-            is_known = self.destination is not None and (
-                document.id in there or document.id in latest
-            )
+            is_known = self.delivery is not None and (document.id in there or document.id in latest)
             decisions.append(
                 replace(
                     decision,
@@ -485,19 +483,20 @@ class GateRun:
 
     def _send(self, decisions: Sequence[Decision], rows: Sequence[int]) -> dict[int, Decision]:
         """Index these rows, and return what Solr refuses, by row."""
-        if self.destination is None or not rows:
+        if self.delivery is None or not rows:
             return {}
         documents = [replace(decisions[row].document, kept=decisions[row].kept()) for row in rows]
         if self.columns is not None:
             self.columns.require_kept(documents)
         ids = [one.id for one in documents]
-        if self.destination.has_to_verify(self.interval, ids):
+        if self.delivery.has_to_verify(self.stretch, ids):
             self._verify()
-        encoded = encode.encode_documents(documents, self.destination.settings)
+        encoded = encode.encode_documents(documents, self.delivery.settings)
         answer = self.collection.take([json for json, _ in encoded], ids)
         reasons = {one.id: f"Solr refused it: {one.reason}" for one in answer.refused}
-        self.interval.hold({one.id: one for one in documents if one.id not in reasons})
-        self.interval.versions.update(answer.versions)
+        taken = {one.id: one for one in documents if one.id not in reasons}
+        self.stretch.add(Stretch(documents=taken))
+        self.stretch.versions.update(answer.versions)
         return {
             row: Decision(document=decisions[row].document, action=REJECT, reason=reasons[id])
             for row, id in zip(rows, ids, strict=True)
