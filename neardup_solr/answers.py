@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -260,8 +260,7 @@ class Answered:
 
     `obeyed` ones said same or different; `unsure` ones change nothing; those `set_aside` contradict
     newer ones. The texts of `changed` ones are others by now, and the documents of `gone` ones are
-    not there, or have no words: neither is obeyed. `same` and `different` are the pairs that were
-    judged so, by side and id, if both documents have a near-duplicate.
+    not there, or have no words: neither is obeyed.
     """
 
     obeyed: tuple[Answer, ...] = ()
@@ -269,8 +268,6 @@ class Answered:
     set_aside: tuple[Answer, ...] = ()
     changed: tuple[Answer, ...] = ()
     gone: tuple[Answer, ...] = ()
-    same: frozenset[tuple[DocumentKey, DocumentKey]] = field(default=frozenset(), repr=False)
-    different: frozenset[tuple[DocumentKey, DocumentKey]] = field(default=frozenset(), repr=False)
 
     def __str__(self) -> str:
         more = "".join(f", {len(ones):,} {what}" for ones, what, _ in self._refused())

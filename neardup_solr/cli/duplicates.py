@@ -177,7 +177,7 @@ _IN_COMMON = {
 
 def _say_duplicates(found: Duplicates) -> None:
     """Say how the pairs were found, and what may be missing."""
-    from neardup_solr.verbs.duplicates.write import HOT_KEYS
+    from neardup_solr.verbs.duplicates.result import HOT_KEYS
 
     pairs = show.counted(len(found.pairs), "near-duplicate pair")
     clusters = show.counted(len(found.clusters), "cluster")

@@ -60,6 +60,16 @@ def pairs_of(numbers: NDArray[np.uint64]) -> Pairs:
     return np.stack(both, axis=1).astype(np.uint32)
 
 
+def find_pairs(wanted: Pairs, pairs: Pairs) -> NDArray[np.int64]:
+    """Find the place of each wanted pair among `pairs`, which may be in any order; -1 for none."""
+    numbers, sought = number_pairs(pairs), number_pairs(wanted)
+    if not len(numbers):
+        return np.full(len(sought), -1)
+    order = np.argsort(numbers, kind="stable")
+    places = order[np.searchsorted(numbers[order], sought).clip(max=len(numbers) - 1)]
+    return np.where(numbers[places] == sought, places, -1)
+
+
 class Flat(NamedTuple):
     """Values of many texts, one after the other: t has values[bounds[t]:bounds[t + 1]].
 

@@ -22,7 +22,7 @@ from neardup_solr.measures import aligned
 from neardup_solr.records import Borderline
 from neardup_solr.reports.html import Page, embed, show_invisibles
 from neardup_solr.text.normalize import normalize
-from neardup_solr.verbs.duplicates import write
+from neardup_solr.verbs.duplicates.result import MOST_SHOWN
 from tests.browser.conftest import Chrome, OpenPage, complaints, prefer, requests, resize
 from tests.browser.pages import crowded_page, large_page, page_of, small_page
 
@@ -621,7 +621,7 @@ def test_hostile_values_in_a_notebook(chromium: Chrome, tmp_path: Path) -> None:
                  for at, harm in enumerate(HARMS) for copy in (1, 2)]  # fmt: skip
     found = nd.duplicates(documents, texts=True, min_similarity=0.99)
     path = tmp_path / "cells.html"
-    parts = [found.clusters[at : at + write.MOST] for at in range(0, len(HARMS), write.MOST)]
+    parts = [found.clusters[at : at + MOST_SHOWN] for at in range(0, len(HARMS), MOST_SHOWN)]
     html = "".join(replace(found, clusters=part)._repr_html_() for part in parts)
     path.write_text(f"<!DOCTYPE html><meta charset=utf-8>{html}", "utf-8")
     requests(chromium)  # those before do not count

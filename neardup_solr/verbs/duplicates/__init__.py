@@ -33,10 +33,9 @@ from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import Reading, is_collection, paths_of, reading_of
 from neardup_solr.verbs.columns import fill_in
 from neardup_solr.verbs.duplicates.compare import FEW, Comparison, find_candidates
-from neardup_solr.verbs.duplicates.group import group
+from neardup_solr.verbs.duplicates.group import group_verified
 from neardup_solr.verbs.duplicates.inputs import Compared, Gathered, gather
-from neardup_solr.verbs.duplicates.result import Duplicates, make_result
-from neardup_solr.verbs.duplicates.write import check_output, write_duplicates
+from neardup_solr.verbs.duplicates.result import Duplicates, check_output, make_result
 
 if TYPE_CHECKING:
     from neardup_solr.measures.fields import FieldKind
@@ -55,7 +54,7 @@ REPEATED = {
 }
 ROWS = '; to filter a table by `removed`, give id=":row", which numbers its rows from 1 on'
 
-__all__ = ["Duplicates", "check_output", "duplicates", "write_duplicates"]
+__all__ = ["Duplicates", "duplicates"]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -501,20 +500,19 @@ def _find(
 
         verified.keep(mutual_best(verified.pairs, verified.similarities))
     comparison.add_same(verified)
-    clustered = group(comparison, verified)
+    grouped, involved = group_verified(comparison, verified)
     _warn(gathered)
-    result = make_result(comparison, way, found, verified, clustered)
+    result = make_result(comparison, way, found, verified, grouped, involved)
     _require_copies(result, options)
     if copies is not None:
         result = replace(result, unique=copies.write(gathered.sides[0], result.removed))
     for path in paths_of(options.output) or ():
-        write_duplicates(result, Path(path))
-    if result.remembered is not None and previous is not None:
+        result.write(Path(path))
+    if previous is not None and previous.is_kept:
         try:
             previous.write()
         except SourceError as error:
             LOG.warning("the next run will compare all of this again: %s", error)
-            result = replace(result, remembered=None)
     return result
 
 

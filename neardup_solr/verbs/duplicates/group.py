@@ -1,8 +1,8 @@
-"""From verified pairs to clusters and rows, by ids instead of row numbers."""
+"""Clusters of verified pairs, over arrays: at the threshold of a run, and at higher ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import clusters
-from neardup_solr.answers import DIFFERENT, SAME, Answered, DocumentKey
-from neardup_solr.arguments import Linkage
-from neardup_solr.clusters import LENGTH, Labels, Rule, Similarities, components
+from neardup_solr.answers import DIFFERENT, SAME, DocumentKey
+from neardup_solr.clusters import LENGTH, NO_PAIRS, Labels, Rule, Similarities, components
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import floor
-from neardup_solr.measures.arrays import Pairs, number_pairs
+from neardup_solr.measures.arrays import Distances, Pairs, find_pairs, number_pairs
 from neardup_solr.minhash.sign import count_shared_bands, hash_texts
 from neardup_solr.records import (
     BORDER,
@@ -25,7 +24,6 @@ from neardup_solr.records import (
     Borderline,
     Cluster,
     Duplicate,
-    Member,
     key_of,
     largest,
     natural,
@@ -36,123 +34,306 @@ from neardup_solr.verbs.duplicates.compare import Comparison, Verified
 from neardup_solr.verbs.duplicates.inputs import AT_ONCE, Gathered
 
 if TYPE_CHECKING:
-    from neardup_solr.verbs.duplicates.result import Duplicates
+    from neardup_solr.arguments import Linkage
 
 PAIRS_AT_ONCE = 1 << 14  # whose signatures are looked at
 LOOKED_AT, TEXTS = 50, 50  # clusters, most of them the largest, and texts of each, for templates
 UNCLUSTERED = ""  # the cluster of a pair that complete linkage has separated
-
 SIDES = ((0, 0), (0, 1), (1, 1))  # of a pair, by how many of the two are of the second side
+# An excerpt is not the whole, nor is a probability of 1 a copy.
+INEXACT = ("containment", "fields", "model")
+
+# Compares pairs of documents: their distances and similarities.
+Compare = Callable[[Pairs], tuple[Distances, Similarities]]
+RowNumbers = NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graph:
+    """Documents that have a pair, numbered in the natural order of their ids, and their pairs.
+
+    Of each document, `nodes` have the side and the id, `texts` the number of its normal form, and
+    `values` what the `rule` for the canonical document compares. Of each pair, the smaller number
+    first, there are the distance, the similarity, how many bands are `shared`, and the answer of
+    people, None if there are none. `same` and `different` are the pairs that answers are about.
+    `canonical` has the canonical document of each at the threshold of the run, with the distance
+    and the similarity of the two.
+    """
+
+    nodes: Sequence[DocumentKey]
+    texts: Labels
+    values: Sequence[object]
+    rule: Rule
+    measure: str
+    has_distance: bool
+    linkage: Linkage
+    has_sides: bool
+    pairs: Pairs
+    distances: Distances
+    similarities: Similarities
+    shared: NDArray[np.int64]
+    same: Pairs
+    different: Pairs
+    answers: Sequence[str] | None = None
+    canonical: tuple[Labels, Distances, Similarities] | None = None
+
+    @property
+    def keys(self) -> list[AnyId]:
+        """The key of each document, see `key_of`."""
+        return [key_of(id, side) for side, id in self.nodes]
+
+    def select(self, least: float) -> Graph:
+        """Keep the pairs that are at least so similar, and those that answers call the same.
+
+        All pairs that complete linkage needs are among those of a lower threshold.
+        """
+        is_same = np.isin(number_pairs(self.pairs), number_pairs(self.same))
+        rows = np.flatnonzero((self.similarities >= floor(least)) | is_same)
+        return replace(
+            self,
+            pairs=self.pairs[rows],
+            distances=self.distances[rows],
+            similarities=self.similarities[rows],
+            shared=self.shared[rows],
+            answers=self.answers and [self.answers[row] for row in rows.tolist()],
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouped:
-    """Pairs and clusters by ids, `keys` of their documents by row, and what the rule compares.
-
-    `answered` has the answers that were given, if any were asked for.
-    """
+    """Pairs and clusters by ids, and the graph that they come from."""
 
     pairs: tuple[Duplicate, ...]
     clusters: tuple[Cluster, ...]
-    keys: dict[int, AnyId]
-    values: Mapping[DocumentKey, object]
-    answered: Answered | None = None
+    graph: Graph
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Linked:
-    """Documents with a pair, numbered in the natural order of their ids, in clusters.
+def group(graph: Graph, compare: Compare) -> Grouped:
+    """Make clusters of the pairs of a graph, and list the pairs in the order of their clusters.
 
-    Each has the label of its cluster, the first document that the measure cannot tell from it, and
-    the number of its normal form, -1 if that is not known.
+    `compare` measures the documents whose similarity to the canonical one is not known yet.
     """
-
-    nodes: Sequence[DocumentKey]
-    pairs: Pairs
-    labels: Labels
-    stand_ins: Labels
-    texts: Labels
-
-    @classmethod
-    def by(
-        cls,
-        linkage: Linkage,
-        measure: str,
-        nodes: Sequence[DocumentKey],
-        pairs: Pairs,
-        similarities: Similarities,
-        texts: Labels,
-        same: Pairs = clusters.NO_PAIRS,
-        different: Pairs = clusters.NO_PAIRS,
-    ) -> _Linked:
-        """Make clusters of pairs by a linkage, and by pairs that are the same or different."""
-        ends = texts[pairs]
-        are_copies = (ends[:, 0] == ends[:, 1]) & (ends[:, 0] >= 0)
-        is_identical = are_copies | (similarities >= 1.0)
-        if measure in (
-            "containment",
-            "fields",
-            "model",
-        ):  # an excerpt is not the whole, nor is a probability
-            is_identical = are_copies
-        equal = np.concatenate([same, pairs[is_identical]])
-        stand_ins = clusters.components_apart(len(nodes), equal, different)
-        folded = clusters.fold_identical(pairs, similarities, stand_ins)
-        apart = stand_ins[different].astype(np.uint32)
-        labels = clusters.link(linkage, len(nodes), *folded, apart)[stand_ins]
-        return cls(nodes=nodes, pairs=pairs, labels=labels, stand_ins=stand_ins, texts=texts)
-
-    @property
-    def ids(self) -> list[str]:
-        """The ids of all documents."""
-        return [id for _, id in self.nodes]
-
-    def choose(self, rule: Rule, values: Mapping[str, Sequence[Any]], *, has_sides: bool) -> Labels:
-        """Choose the canonical document of each document's cluster."""
-        return clusters.choose_canonicals(
-            rule, self.labels, self.ids, values, are_ordered=not has_sides
-        )
-
-    def clusters(
-        self, canonical: Labels, distances: NDArray[np.int64], similarities: Similarities
-    ) -> tuple[Cluster, ...]:
-        """The clusters, by the comparison of each member with the canonical document."""
-        return clusters.make_clusters(
-            self.ids,
-            self.pairs,
-            labels=self.labels,
+    with gc_disabled():
+        labels, stand_ins = _link(graph)
+        canonical, distances, similarities = _compare_with_canonical(graph, labels, compare)
+        grouped = clusters.make_clusters(
+            [id for _, id in graph.nodes],
+            graph.pairs,
+            labels=labels,
             canonical=canonical,
             similarities=similarities,
             distances=distances,
-            stand_ins=self.stand_ins,
-            sides=np.array([side for side, _ in self.nodes], dtype=np.int64),
-            texts=self.texts,
+            stand_ins=stand_ins,
+            sides=np.array([side for side, _ in graph.nodes], dtype=np.int64),
+            texts=graph.texts,
         )
-
-    def order(self) -> tuple[list[str], NDArray[np.intp]]:
-        """The cluster of each pair, UNCLUSTERED between two, and the order by clusters and ids."""
-        first, second = self.pairs[:, 0], self.pairs[:, 1]
-        labels = np.where(self.labels[first] == self.labels[second], self.labels[first], -1)
-        order = np.lexsort((second, first, np.where(labels < 0, len(self.nodes), labels)))
-        ids = self.ids
-        return [UNCLUSTERED if label < 0 else ids[label] for label in labels.tolist()], order
+        graph = replace(graph, canonical=(canonical, distances, similarities))
+        return Grouped(pairs=_list_pairs(graph, labels), clusters=grouped, graph=graph)
 
 
-def group(comparison: Comparison, verified: Verified) -> Grouped:
-    """Make clusters of verified pairs, and the pairs in the order of their clusters.
+def _link(graph: Graph) -> tuple[Labels, Labels]:
+    """Label the cluster of each document, and the first one that the measure takes for the same."""
+    ends, size = graph.texts[graph.pairs], len(graph.nodes)
+    is_identical = (ends[:, 0] == ends[:, 1]) & (ends[:, 0] >= 0)
+    if graph.measure not in INEXACT:
+        is_identical |= graph.similarities >= 1.0
+    equal = np.concatenate([graph.same, graph.pairs[is_identical]])
+    stand_ins = clusters.components_apart(size, equal, graph.different)
+    folded = clusters.fold_identical(graph.pairs, graph.similarities, stand_ins)
+    apart = stand_ins[graph.different].astype(np.uint32)
+    return clusters.link(graph.linkage, size, *folded, apart)[stand_ins], stand_ins
 
-    For complete linkage, the pairs that single linkage would infer are compared too; those that
-    are near-duplicates are added.
+
+def _compare_with_canonical(
+    graph: Graph, labels: Labels, compare: Compare
+) -> tuple[Labels, Distances, Similarities]:
+    """Choose the canonical document of each cluster, and measure how near the others are to it."""
+    canonical = clusters.choose_canonicals(
+        graph.rule,
+        labels,
+        [id for _, id in graph.nodes],
+        dict.fromkeys(graph.rule.needs, graph.values),
+        are_ordered=not graph.has_sides,
+    )
+    every = np.arange(len(graph.nodes))
+    distances = np.full(len(every), 0 if graph.has_distance else NO_DISTANCE)
+    similarities = np.ones(len(every))
+    asked = np.flatnonzero(canonical != every)
+    sources = [(graph.pairs, graph.distances, graph.similarities)]
+    if graph.canonical is not None:
+        before, before_distances, before_similarities = graph.canonical
+        sources.append((_pair(every, before), before_distances, before_similarities))
+    for pairs, *columns in sources:
+        places = find_pairs(_pair(asked, canonical[asked]), pairs)
+        rows, places = asked[places >= 0], places[places >= 0]
+        distances[rows], similarities[rows] = (column[places] for column in columns)
+        asked = np.setdiff1d(asked, rows)
+    if len(asked):
+        distances[asked], similarities[asked] = compare(_pair(asked, canonical[asked]))
+    return canonical, distances, similarities
+
+
+def _pair(one: NDArray[Any], other: NDArray[Any]) -> Pairs:
+    """Pair numbers, the smaller one of each pair first."""
+    return np.sort(np.stack([one, other], axis=1), axis=1).astype(np.uint32)
+
+
+def _list_pairs(graph: Graph, labels: Labels) -> tuple[Duplicate, ...]:
+    """List the pairs in the order of their clusters and ids, with the names of the clusters."""
+    first, second = graph.pairs[:, 0], graph.pairs[:, 1]
+    joined = np.where(labels[first] == labels[second], labels[first], -1)
+    order = np.lexsort((second, first, np.where(joined < 0, len(graph.nodes), joined)))
+    columns = (graph.pairs, graph.distances, graph.similarities, graph.shared, joined)
+    answers = graph.answers and [graph.answers[at] for at in order.tolist()]
+    nodes, measure = graph.nodes, graph.measure
+    return tuple(
+        Duplicate(
+            id=nodes[one][1],
+            other_id=nodes[other][1],
+            similarity=similarity,
+            distance=None if distance < 0 else distance,
+            measure=measure,
+            cluster=UNCLUSTERED if label < 0 else nodes[label][1],
+            shared=shared,
+            sides=SIDES[nodes[one][0] + nodes[other][0]],
+            answer=answer,
+        )
+        for (one, other), distance, similarity, shared, label, answer in zip(
+            *(column[order].tolist() for column in columns), answers or repeat(None), strict=False
+        )
+    )
+
+
+def group_again(graph: Graph, least: float) -> Grouped:
+    """Group the pairs that are at least so similar, without comparing any documents."""
+
+    def compare(pairs: Pairs) -> tuple[Distances, Similarities]:
+        return np.full(len(pairs), NO_DISTANCE), np.full(len(pairs), np.nan)
+
+    return group(graph.select(least), compare)
+
+
+def group_verified(comparison: Comparison, verified: Verified) -> tuple[Grouped, RowNumbers]:
+    """Group what was verified, and return the rows of the documents of the graph as well.
+
+    For complete linkage, the pairs that single linkage would infer are compared too, and those
+    that are near-duplicates are added.
     """
-    with gc_disabled():
-        own = _Numbered(comparison, verified)
-        return Grouped(
-            pairs=own.rows(),
-            clusters=own.clusters(),
-            keys=own.keys(),
-            values=own.values(),
-            answered=own.answered(),
-        )
+    gathered = comparison.gathered
+    nodes, rows = _name_nodes(gathered, np.unique(verified.pairs))
+    near = [_renumber(verified, rows)]
+    if gathered.options.linkage == "complete":
+        labels = components(len(nodes), near[0].pairs)
+        lacking = clusters.missing_pairs(len(nodes), near[0].pairs, labels)
+        asked = np.sort(rows[lacking], axis=1)
+        near.append(_renumber(replace(comparison, previous=None).verify(asked), rows))
+    pairs = np.concatenate([each.pairs for each in near])
+    similarities = np.concatenate([each.similarities for each in near])
+    shared, answers = _count_shared(gathered, rows[pairs]), comparison.answers
+    same, different = (
+        _number(judged[np.isin(judged, rows).all(axis=1)], rows)
+        for judged in (answers.pairs[word] if answers else NO_PAIRS for word in (SAME, DIFFERENT))
+    )
+    graph = Graph(
+        nodes=nodes,
+        texts=_number_texts(comparison, rows, pairs, similarities, shared),
+        values=_read_values(gathered, rows),
+        rule=gathered.options.rule,
+        measure=comparison.comparer.measure.name,
+        has_distance=comparison.comparer.measure.has_distance,
+        linkage=gathered.options.linkage,
+        has_sides=len(gathered.sides) > 1,
+        pairs=pairs,
+        distances=np.concatenate([each.distances for each in near]),
+        similarities=similarities,
+        shared=shared,
+        same=same,
+        different=different,
+        answers=None if answers is None else answers.name(rows[pairs]),
+    )
+
+    def compare(pairs: Pairs) -> tuple[Distances, Similarities]:
+        asked = np.sort(rows[pairs], axis=1)
+        measured = comparison.without_limits().verify(np.unique(asked, axis=0))
+        places = find_pairs(asked, measured.pairs)
+        distances, similarities = np.full(len(pairs), NO_DISTANCE), np.zeros(len(pairs))
+        there = places >= 0  # the others were deleted meanwhile
+        distances[there] = measured.distances[places[there]]
+        similarities[there] = measured.similarities[places[there]]
+        return distances, similarities
+
+    return group(graph, compare), rows
+
+
+def _name_nodes(gathered: Gathered, rows: RowNumbers) -> tuple[list[DocumentKey], RowNumbers]:
+    """Name the documents of rows, in the natural order of their ids, and sort the rows like it."""
+    are_second = (rows >= gathered.bounds[1]).tolist()
+    ids = gathered.ids(rows.tolist())
+    order = sorted(range(len(ids)), key=lambda at: (are_second[at], *natural(ids[at])))
+    return [(int(are_second[at]), ids[at]) for at in order], rows[order]
+
+
+def _number(pairs: Pairs, rows: RowNumbers) -> Pairs:
+    """Number the documents of pairs of rows by their places in `rows`."""
+    order = np.argsort(rows)
+    places = order[np.searchsorted(rows[order], pairs)]
+    return _pair(places[:, 0], places[:, 1])
+
+
+def _renumber(verified: Verified, rows: RowNumbers) -> Verified:
+    """Number the documents of verified pairs by their places in `rows`, and sort the pairs."""
+    pairs = _number(verified.pairs, rows)
+    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+    return Verified(pairs[order], verified.distances[order], verified.similarities[order])
+
+
+def _number_texts(
+    comparison: Comparison,
+    rows: RowNumbers,
+    pairs: Pairs,
+    similarities: Similarities,
+    shared: NDArray[np.int64],
+) -> Labels:
+    """Number the normal forms of the documents, by what tells which are equal."""
+    gathered = comparison.gathered
+    if comparison.copies is not None:
+        return np.unique(comparison.copies.keys[rows], return_inverse=True)[1]
+    is_equal = similarities >= 1.0
+    equal = pairs[is_equal]
+    if comparison.comparer.measure.counts_shingles:
+        equal = equal[shared[is_equal] == gathered.settings.bands]
+        nodes = np.unique(equal)
+        nodes = nodes[np.argsort(rows[nodes])]
+        hashes = np.zeros(len(rows), dtype=np.uint64)
+        for at in range(0, len(nodes), AT_ONCE):
+            part = nodes[at : at + AT_ONCE]
+            texts = gathered.texts(rows[part].tolist())
+            hashes[part] = hash_texts(gathered.normalize(texts))
+        equal = equal[hashes[equal[:, 0]] == hashes[equal[:, 1]]]
+    return components(len(rows), equal)
+
+
+def _read_values(gathered: Gathered, rows: RowNumbers) -> list[object]:
+    """Read what the rule for the canonical document compares."""
+    values: list[object] = []
+    for name in gathered.options.rule.needs:
+        rising = np.argsort(rows)
+        column = gathered.values(rows[rising].tolist(), [name])[name]
+        values = [column[at] for at in np.argsort(rising).tolist()]
+        if values and all(value is None for value in values):
+            hint = "index with num_words" if name == LENGTH else "check its name"
+            step = f"{hint}, or choose another `canonical`"
+            raise SettingsError(f"no document has the field {name!r}", step)
+    return values
+
+
+def _count_shared(gathered: Gathered, pairs: Pairs) -> NDArray[np.int64]:
+    """Count the LSH bands in which each pair of rows agrees."""
+    shared = np.empty(len(pairs), dtype=np.int64)
+    for at in range(0, len(pairs), PAIRS_AT_ONCE):
+        part = slice(at, at + PAIRS_AT_ONCE)
+        shared[part] = count_shared_bands(gathered.signatures, pairs[part], gathered.settings)
+    return shared
 
 
 def find_borderline(
@@ -166,271 +347,40 @@ def find_borderline(
     is_higher = verified.similarities >= floor(min(least + BORDER, 1.0))
     # Documents of one side are not compared across, and a pair may be left out for a better one.
     has_wedges = options.against is None
+    wedges = (
+        clusters.count_open_wedges(candidates, pairs, count) if has_wedges else None
+        for pairs in (near, near[is_higher])
+    )
     return Borderline(
         min_similarity=least,
         pairs=len(near),
         above=int(np.count_nonzero(~is_higher)),
         below=verified.below,
-        open=clusters.count_open_wedges(candidates, near, count) if has_wedges else None,
-        open_higher=clusters.count_open_wedges(candidates, near[is_higher], count)
-        if has_wedges
-        else None,
+        open=next(wedges),
+        open_higher=next(wedges),
     )
 
 
-def find_templates(gathered: Gathered, grouped: Grouped) -> tuple[Template, ...]:
+def find_templates(gathered: Gathered, grouped: Grouped, rows: RowNumbers) -> tuple[Template, ...]:
     """Find the clusters that may be templates instead of copies, by some of their texts."""
     options, documents = gathered.options, len(gathered) - len(gathered.dead)
-    known = [one for one in largest(grouped.clusters) if len(one.members) >= FEWEST]
-    if not (known and options.reads_texts):
+    large = [each for each in largest(grouped.clusters) if len(each.members) >= FEWEST]
+    if not (large and options.reads_texts):
         return ()
-    places = np.unique((np.linspace(0, 1, LOOKED_AT) ** 2 * (len(known) - 1)).astype(np.int64))
-    row_of = {key: row for row, key in grouped.keys.items()}
-    rows = {
-        at: [row_of[key_of(one.id, one.side)] for one in members[:: -(-len(members) // TEXTS)]]
-        for at, members in ((at, known[at].members) for at in places.tolist())
-    }
-    wanted = sorted({row for some in rows.values() for row in some})
-    normal = gathered.normalize(gathered.compared(wanted))
-    forms = dict(zip(wanted, normal, strict=True))
-    sizes = {at: len(known[at].members) for at in rows}
-    found = (
-        find_template(known[at].id, sizes[at], sizes[at] / documents, [forms[row] for row in some])
-        for at, some in rows.items()
-    )
-    if options.without_common:  # what is left of templates differs where it did
-        found = (one and replace(one, is_regular=False) for one in found)
-    return choose_doubtful(filter(None, found))
-
-
-def regroup(found: Duplicates, least: float) -> tuple[tuple[Duplicate, ...], tuple[Cluster, ...]]:
-    """Keep the pairs of a result that are at least so similar, and group them anew.
-
-    All pairs that complete linkage needs are among those of a lower threshold.
-    """
-    answered = found.answered or Answered()
-    pairs = [
-        pair
-        for pair in found.pairs
-        if pair.similarity >= floor(least) or pair.ends in answered.same
-    ]
-    if not pairs:
-        return (), ()
-    ends = [pair.ends for pair in pairs]
-    nodes = sorted({node for pair in ends for node in pair}, key=lambda n: (n[0], natural(n[1])))
-    number = {node: at for at, node in enumerate(nodes)}
-    table = np.array([[number[one], number[other]] for one, other in ends], dtype=np.uint32)
-    similarities = np.array([pair.similarity for pair in pairs])
-    numbered = {(each.side, each.id): each.text for one in found.clusters for each in one.members}
-    linked = _Linked.by(
-        found.linkage,
-        found.measure,
-        nodes,
-        table,
-        similarities,
-        # What no cluster has, as answers keep it apart, counts as a text of its own.
-        np.array([numbered.get(node, -1 - at) for at, node in enumerate(nodes)]),
-        *(_number(ones, number) for ones in (answered.same, answered.different)),
-    )
-    has_order = found.canonical == "first" and found.values  # that of the records
-    rule = clusters.parse_rule("oldest" if has_order else found.canonical)
-    values = {rule.field: [found.values.get(node) for node in nodes]}
-    chosen = linked.choose(rule, values, has_sides=found.against)
-    compared: dict[tuple[DocumentKey, DocumentKey], Duplicate | Member] = {
-        ((member.side, member.id), (one.members[0].side, one.canonical)): member
-        for one in found.clusters
-        for member in one.members
-    }
-    for (one, other), pair in zip(ends, pairs, strict=True):
-        compared[one, other] = compared[other, one] = pair
-    near = [compared.get((node, nodes[to])) for node, to in zip(nodes, chosen, strict=True)]
-    is_own = chosen == np.arange(len(nodes))
-    grouped_anew = linked.clusters(
-        chosen,
-        np.array([-1 if one is None or one.distance is None else one.distance for one in near]),
-        np.where(is_own, 1.0, [one.similarity if one else np.nan for one in near]),
-    )
-    names, order = linked.order()
-    return tuple(replace(pairs[at], cluster=names[at]) for at in order.tolist()), grouped_anew
-
-
-def _number(
-    pairs: Iterable[tuple[DocumentKey, DocumentKey]], number: Mapping[DocumentKey, int]
-) -> Pairs:
-    """Number the documents of pairs, without the pairs of documents that have no number."""
-    table = [sorted((number[one], number[other])) for one, other in pairs
-             if one in number and other in number]  # fmt: skip
-    return np.array(sorted(table), dtype=np.uint32).reshape(-1, 2)
-
-
-class _Numbered:
-    """The documents that have a pair, numbered in the natural order of their ids."""
-
-    def __init__(self, comparison: Comparison, verified: Verified) -> None:
-        self._comparison = comparison
-        options, gathered = comparison.gathered.options, comparison.gathered
-        involved = np.unique(verified.pairs).tolist()
-        ids, start = gathered.ids(involved), gathered.bounds[1]
-        order = sorted(range(len(ids)), key=lambda at: (involved[at] >= start, *natural(ids[at])))
-        self._places = np.array([involved[at] for at in order], dtype=np.uint32)
-        nodes = [(int(involved[at] >= start), ids[at]) for at in order]
-        self._pairs, by_ids = self._renumber(verified.pairs)
-        self._distances, self._similarities = (
-            verified.distances[by_ids], verified.similarities[by_ids],
-        )  # fmt: skip
-        if options.linkage == "complete":
-            labels = components(len(nodes), self._pairs)
-            lacking = clusters.missing_pairs(len(nodes), self._pairs, labels)
-            more = replace(comparison, previous=None).verify(np.sort(self._places[lacking], axis=1))
-            pairs, by_ids = self._renumber(more.pairs)
-            self._pairs = np.concatenate([self._pairs, pairs])
-            self._distances = np.concatenate([self._distances, more.distances[by_ids]])
-            self._similarities = np.concatenate([self._similarities, more.similarities[by_ids]])
-        self._shared = self._count_shared()
-        self._values = self._read_values(options.rule.needs)
-        answers = comparison.answers
-        known = [answers.pairs[word] for word in (SAME, DIFFERENT)] if answers else []
-        of_pairs = (pairs[np.isin(pairs, self._places).all(axis=1)] for pairs in known)
-        self._answers = [self._renumber(pairs)[0] for pairs in of_pairs]
-        self._linked = _Linked.by(
-            options.linkage,
-            options.measure,
-            nodes,
-            self._pairs,
-            self._similarities,
-            self._number_texts(),
-            *self._answers,
-        )
-
-    def rows(self) -> tuple[Duplicate, ...]:
-        """The pairs in the order of their clusters."""
-        names, order = self._linked.order()
-        columns = (
-            column[order].tolist()
-            for column in (self._pairs, self._distances, self._similarities, self._shared)
-        )
-        measure, nodes = self._comparison.comparer.measure.name, self._linked.nodes
-        answers = self._comparison.answers
-        words = answers.name(self._places[self._pairs[order]]) if answers else repeat(None)
-        return tuple(
-            Duplicate(
-                id=nodes[one][1],
-                other_id=nodes[other][1],
-                similarity=similarity,
-                distance=None if distance < 0 else distance,
-                measure=measure,
-                cluster=names[at],
-                shared=bands,
-                sides=SIDES[nodes[one][0] + nodes[other][0]],
-                answer=word,
-            )
-            for at, (one, other), distance, similarity, bands, word in zip(
-                order.tolist(), *columns, words, strict=answers is not None
-            )
-        )
-
-    def clusters(self) -> tuple[Cluster, ...]:
-        """The clusters, each member compared with the canonical document."""
-        gathered = self._comparison.gathered
-        has_sides = len(gathered.sides) > 1
-        chosen = self._linked.choose(gathered.options.rule, self._values, has_sides=has_sides)
-        return self._linked.clusters(chosen, *self._compare_with(chosen))
-
-    def keys(self) -> dict[int, AnyId]:
-        """The key of each document, by its row."""
-        keys = (key_of(id, side) for side, id in self._linked.nodes)
-        return dict(zip(self._places.tolist(), keys, strict=True))
-
-    def values(self) -> dict[DocumentKey, object]:
-        """Map each document to the value that the rule for the canonical one compares."""
-        return {
-            node: value
-            for column in self._values.values()
-            for node, value in zip(self._linked.nodes, column, strict=True)
-        }
-
-    def answered(self) -> Answered | None:
-        """Outcome of the answers, with the pairs that were judged, by side and id."""
-        if self._comparison.answers is None:
-            return None
-        nodes = self._linked.nodes
-        same, different = (
-            frozenset((nodes[one], nodes[other]) for one, other in pairs.tolist())
-            for pairs in self._answers
-        )
-        return replace(self._comparison.answers.answered, same=same, different=different)
-
-    def _number_texts(self) -> Labels:
-        """Number the normal forms of the documents, by what tells which are equal."""
-        comparison, gathered = self._comparison, self._comparison.gathered
-        if comparison.copies is not None:
-            return np.unique(comparison.copies.keys[self._places], return_inverse=True)[1]
-        equal = self._pairs[self._similarities >= 1.0]
-        if comparison.comparer.measure.counts_shingles:
-            equal = equal[self._shared[self._similarities >= 1.0] == gathered.settings.bands]
-            nodes = np.unique(equal)
-            nodes = nodes[np.argsort(self._places[nodes])]
-            hashes = np.zeros(len(self._places), dtype=np.uint64)
-            for at in range(0, len(nodes), AT_ONCE):
-                part = nodes[at : at + AT_ONCE]
-                texts = gathered.texts(self._places[part].tolist())
-                hashes[part] = hash_texts(gathered.normalize(texts))
-            equal = equal[hashes[equal[:, 0]] == hashes[equal[:, 1]]]
-        return components(len(self._places), equal)
-
-    def _renumber(self, pairs: Pairs) -> tuple[Pairs, NDArray[np.intp]]:
-        """Number pairs by ids, the smaller number first, and sort them, with their order."""
-        numbers = np.argsort(self._places)
-        own = numbers[np.searchsorted(self._places[numbers], pairs)]
-        paired: Pairs = np.sort(own, axis=1).astype(np.uint32)
-        order = np.lexsort((paired[:, 1], paired[:, 0]))
-        return paired[order], order
-
-    def _read_values(self, fields: Sequence[str]) -> dict[str, list[object]]:
-        gathered = self._comparison.gathered
-        rising = np.argsort(self._places)
-        found = gathered.values(self._places[rising].tolist(), fields)
-        places = np.argsort(rising).tolist()
-        ordered = {name: [column[at] for at in places] for name, column in found.items()}
-        for name, column in ordered.items():
-            if column and all(value is None for value in column):
-                hint = "index with num_words" if name == LENGTH else "check its name"
-                raise SettingsError(
-                    f"no document has the field {name!r}", f"{hint}, or choose another `canonical`"
-                )
-        return ordered
-
-    def _compare_with(self, chosen: Labels) -> tuple[NDArray[np.int64], Similarities]:
-        """Compare each document with the canonical one of its cluster."""
-        own = np.arange(len(self._places))
-        has_distance = self._comparison.comparer.measure.has_distance
-        distances = np.full(len(own), 0 if has_distance else NO_DISTANCE)
-        similarities = np.ones(len(own))
-        wanted = number_pairs(np.sort(np.stack([own, chosen], axis=1), axis=1).astype(np.uint32))
-        known = number_pairs(self._pairs)
-        order = np.argsort(known)
-        places = np.searchsorted(known[order], wanted).clip(max=len(known) - 1)
-        at = order[places]
-        is_known = known[at] == wanted
-        distances[is_known] = self._distances[at[is_known]]
-        similarities[is_known] = self._similarities[at[is_known]]
-        rest = np.flatnonzero(~is_known & (chosen != own))
-        if len(rest):
-            asked = np.sort(self._places[np.stack([rest, chosen[rest]], axis=1)], axis=1)
-            found = self._comparison.without_limits().verify(np.unique(asked, axis=0))
-            keys, sought = number_pairs(found.pairs), number_pairs(asked)
-            at = np.searchsorted(keys, sought).clip(max=max(len(keys) - 1, 0))
-            is_there = keys[at] == sought if len(keys) else np.zeros(len(sought), dtype=np.bool_)
-            distances[rest[is_there]] = found.distances[at[is_there]]
-            similarities[rest[is_there]] = found.similarities[at[is_there]]
-            similarities[rest[~is_there]] = 0.0  # deleted meanwhile
-        return distances, similarities
-
-    def _count_shared(self) -> NDArray[np.int64]:
-        """Count the LSH bands in which each pair agrees."""
-        gathered, pairs = self._comparison.gathered, self._places[self._pairs]
-        found = np.empty(len(pairs), dtype=np.int64)
-        for at in range(0, len(pairs), PAIRS_AT_ONCE):
-            part = slice(at, at + PAIRS_AT_ONCE)
-            found[part] = count_shared_bands(gathered.signatures, pairs[part], gathered.settings)
-        return found
+    places = np.unique((np.linspace(0, 1, LOOKED_AT) ** 2 * (len(large) - 1)).astype(np.int64))
+    chosen = [large[at] for at in places.tolist()]
+    row_of = dict(zip(grouped.graph.keys, rows.tolist(), strict=True))
+    parts = []
+    for each in chosen:
+        some = each.members[:: -(-len(each.members) // TEXTS)]
+        parts.append([row_of[key_of(member.id, member.side)] for member in some])
+    wanted = sorted({row for part in parts for row in part})
+    forms = dict(zip(wanted, gathered.normalize(gathered.compared(wanted)), strict=True))
+    templates = []
+    for each, part in zip(chosen, parts, strict=True):
+        size = len(each.members)
+        template = find_template(each.id, size, size / documents, [forms[row] for row in part])
+        if template and options.without_common:  # what is left of templates differs where it did
+            template = replace(template, is_regular=False)
+        templates.append(template)
+    return choose_doubtful(filter(None, templates))

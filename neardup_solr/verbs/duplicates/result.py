@@ -1,15 +1,22 @@
-"""The result of `duplicates`: pairs, clusters, and what was compared."""
+"""The result of `duplicates`: pairs, clusters, what was compared, and the files of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from datetime import UTC, datetime
+from html import escape
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-from neardup_solr.answers import Answered, DocumentKey
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.answers import Answered
 from neardup_solr.arguments import (
     Linkage,
     PairMeasure,
@@ -24,12 +31,14 @@ from neardup_solr.arguments import (
 )
 from neardup_solr.candidates import Candidates
 from neardup_solr.clusters import remove_across, remove_within
-from neardup_solr.errors import RecordError, counted
+from neardup_solr.errors import RecordError, SourceError, counted, without_password
+from neardup_solr.files import check_place, write_lines
 from neardup_solr.records import (
     AnyId,
     Borderline,
     Cluster,
     Duplicate,
+    Member,
     Removed,
     key_of,
     largest,
@@ -42,13 +51,13 @@ from neardup_solr.templates import FEWEST, Template
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
 from neardup_solr.verbs.duplicates.group import (
+    Graph,
     Grouped,
     find_borderline,
     find_templates,
-    regroup,
+    group_again,
 )
 from neardup_solr.verbs.duplicates.inputs import Compared, Gathered
-from neardup_solr.verbs.duplicates.write import write_duplicates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,12 +71,29 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.evaluate import KnownPairs, Sweep
     from neardup_solr.verbs.evaluate.answers import AnswerSheet
 
-V = TypeVar("V")
 FIRST = 10  # members of a cluster whose texts are shown
 AT_ONCE = 5_000  # texts that are read at once
 FEWEST_NUMERIC, NUMERIC = 8, 0.5  # pairs that differ in numbers alone, and their share, to ask
 FEWEST_EQUAL, EQUAL = 8, 0.2  # records with ids that are equal in their fields, and share, to ask
 LONGEST = 2  # pairs between the ends of a cluster that is not a chain
+MOST_SHOWN, MOST_CHARACTERS = 10, 80  # clusters in a notebook, members of each; of a text there
+PAGE, TABLE = ".html", ".parquet"
+ROWS_AT_ONCE = 100_000  # of a table
+V = TypeVar("V")
+HOT_KEYS = {"bands": "band key", "shingles": "shingle"}  # by the way candidates were found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """The name of what was compared, and the `texts` that a page shows if none were asked for.
+
+    A source that `is_for_excel` is a sheet, or begins with a byte order mark, and so does CSV that
+    is written of it.
+    """
+
+    name: str = ""
+    texts: Mapping[AnyId, str] = field(default_factory=dict)
+    is_for_excel: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -84,21 +110,18 @@ class Duplicates:
     `settings` shaped the signatures. `measure`, `by` (how candidates are found),
     `min_similarity`, `max_distance`, `linkage`, `canonical`, `fq` and `same` are those that were
     used. `gaps` says what may be missing, such as documents that changed while they were read.
-    `texts` has the texts of the pairs by id, if they were asked for, `shown` those that a page
-    shows if they were not, and `kept` the columns to keep; for the measure fields, `weights` say
-    what each field was found to tell; for the measure aligned, `frequencies` has those of their
-    words. With `against`, those of the second side are there by (1, id), and by their id if the
-    first side has no document of that id in a pair. `about` names what was compared, `against`
-    tells whether it had two sides. `unique` counts the records of the files that were asked for:
+    `texts` has the texts of the pairs by id, if they were asked for, and `kept` the columns to
+    keep; for the measure fields, `weights` say what each field tells; for the measure aligned,
+    `frequencies` has those of their words. With `against`, which tells whether there were two
+    sides, those of the second one are there by (1, id), and by their id if the first side has no
+    document of that id in a pair. `unique` counts the records of the files that were asked for:
     `kept`, `removed`, `repeated` and `failed`. `since` says what has changed since the run that the
-    file `remembered` held, if one was named. `values` are those that the rule `canonical` compares,
-    by side and id, for `at`. `whole_ids` names the columns of ids that are all whole numbers.
+    file `remember` held, if one was named. `graph` has the pairs as arrays, for `at`; `origin` has
+    what files of it need. `whole_ids` names the columns of ids that are all whole numbers.
     `answered` says what became of the answers of people, if a file of them was named. `borderline`
     says how much depends on the threshold, None if distances or `equal` count as well, and in
     the result of `at`. `templates` are clusters that may be no copies: most of their pairs differ
-    in the same places, or they are a large part of all; `doubt` says so in a sentence. A source
-    that is `for_excel` is a sheet, or begins with a byte order mark, and so does CSV that is
-    written of it.
+    in the same places, or they are a large part of all; `doubt` says so in a sentence.
     """
 
     pairs: tuple[Duplicate, ...]
@@ -124,21 +147,18 @@ class Duplicates:
     errors: tuple[RecordError, ...] = ()
     gaps: tuple[str, ...] = ()
     texts: Mapping[AnyId, str] = field(default_factory=dict)
-    shown: Mapping[AnyId, str] = field(default_factory=dict, compare=False)
     kept: Mapping[AnyId, Mapping[str, Any]] = field(default_factory=dict)
     frequencies: Frequencies | None = field(default=None, compare=False)
     weights: Weights | None = field(default=None, compare=False)
-    about: str = field(default="", compare=False)
     against: bool = False
     unique: Unique | None = None
     since: Changes | None = None
     answered: Answered | None = None
     borderline: Borderline | None = field(default=None, compare=False)
     templates: tuple[Template, ...] = field(default=(), compare=False)
-    remembered: Path | None = field(default=None, compare=False)
-    values: Mapping[DocumentKey, object] = field(default_factory=dict, compare=False)
     whole_ids: tuple[str, ...] = field(default=(), compare=False)
-    for_excel: bool = field(default=False, compare=False)
+    origin: Origin = field(default_factory=lambda: Origin(), compare=False)
+    graph: Graph | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         pairs, clusters = counted(len(self.pairs), "pair"), counted(len(self.clusters), "cluster")
@@ -147,9 +167,32 @@ class Duplicates:
         return f"<Duplicates: {pairs} in {clusters} among {documents} ({how})>"
 
     def _repr_html_(self) -> str:
-        from neardup_solr.verbs.duplicates.write import show_in_notebook
+        from neardup_solr.text.escape import make_html_table
 
-        return show_in_notebook(self)
+        clusters = largest(self.clusters, MOST_SHOWN)
+        heads = ("documents", "similarity", "keep", "near it")
+        table = make_html_table(heads, map(self._show_cluster, clusters)) if clusters else ""
+        more = len(self.clusters) - len(clusters)
+        note = f"<p>… and {more:,} more: <code>.to_pandas('clusters')</code></p>" if more else ""
+        chosen = f"<p>{escape(self.chosen)}</p>" if self.chosen else ""
+        return f"<p>{escape(repr(self)[1:-1])}</p>{table}{note}{chosen}"
+
+    def _show_cluster(self, cluster: Cluster) -> list[object]:
+        from neardup_solr.text.escape import Markup
+
+        kept, *others = map(self._show_member, cluster.members[: MOST_SHOWN + 1])
+        more = ["…"] if len(cluster.members) > MOST_SHOWN + 1 else []
+        least = min(member.similarity for member in cluster.members)
+        near = Markup("<br>".join([*others, *more]))
+        return [len(cluster.members), f"{least:.3f}", Markup(kept), near]
+
+    def _show_member(self, member: Member) -> str:
+        from neardup_solr.reports.html import show_invisibles
+
+        text = self.texts.get(key_of(member.id, member.side), "")
+        cut = f"{text[:MOST_CHARACTERS]}…" if len(text) > MOST_CHARACTERS else text
+        side = " (other side)" if member.side else ""
+        return f"<b>{show_invisibles(str(member.id), is_id=True)}</b>{side} {show_invisibles(cut)}"
 
     @property
     def labels(self) -> dict[AnyId, AnyId]:
@@ -189,9 +232,7 @@ class Duplicates:
     def _columns(self, of: TableOf) -> tables.Columns:
         require_choice("of", of, get_args(TableOf))
         if of == "pairs":
-            return tables.of_pairs(
-                self.pairs, tables.name_columns(self.pairs), self.texts, self.kept
-            )
+            return tables.of_pairs(self.pairs, tables.name_columns(self.pairs), self.texts, self.kept)
         columns = tables.of_clusters(self.clusters, has_sides=self.against)
         keys = [key_of(one.id, one.side) for each in self.clusters for one in each.members]
         return tables.beside(columns, self.texts, self.kept, {"id": keys})
@@ -256,14 +297,13 @@ class Duplicates:
         canonical documents may be near-duplicates; then one of them is removed too. With
         `against`, they are the documents of the first side with a near-duplicate in the other.
         """
-        different = self.answered.different if self.answered else ()
-        if not self.against:
-            apart = [(one[1], other[1]) for one, other in different]
-            return remove_within(self.pairs, self.clusters, apart)
-        return remove_across(
-            self.pairs,
-            [(key_of(one[1], one[0]), key_of(other[1], other[0])) for one, other in different],
-        )
+        apart: list[tuple[AnyId, AnyId]] = []
+        if self.graph is not None and len(self.graph.different):
+            keys = self.graph.keys
+            apart = [(keys[one], keys[other]) for one, other in self.graph.different.tolist()]
+        if self.against:
+            return remove_across(self.pairs, apart)
+        return remove_within(self.pairs, self.clusters, apart)
 
     @checked
     def at(self, min_similarity: float) -> Duplicates:
@@ -277,18 +317,21 @@ class Duplicates:
         reason = f"`min_similarity` cannot be {min_similarity:g}"
         step = f"give {self.min_similarity:g} to 1, or compare again with a lower one"
         require(fits, reason, step)
-        pairs, clusters = regroup(self, min_similarity)
-        large = [one.members[0] for one in clusters if len(one.members) >= FEWEST]
-        before = {self.labels[key_of(one.id, one.side)] for one in large}
+        assert self.graph is not None
+        grouped = group_again(self.graph, min_similarity)
+        large = [each.members[0] for each in grouped.clusters if len(each.members) >= FEWEST]
+        labels = self.labels if large else {}
+        before = {labels[key_of(member.id, member.side)] for member in large}
         return replace(
             self,
-            pairs=pairs,
-            clusters=clusters,
+            pairs=grouped.pairs,
+            clusters=grouped.clusters,
+            graph=grouped.graph,
             min_similarity=min_similarity,
             beyond_cap=0,  # it was judged by the lower threshold
             numeric=0,
             unique=None,
-            templates=tuple(one for one in self.templates if one.cluster in before),
+            templates=tuple(each for each in self.templates if each.cluster in before),
             borderline=None,  # which pairs were compared is not kept
         )
 
@@ -302,7 +345,7 @@ class Duplicates:
         """
         from neardup_solr.verbs.evaluate import sweep
 
-        return sweep(self, known)
+        return sweep(self, known, self.min_similarity, in_order=self.against)
 
     def sample(self, size: int = 100, *, per: Per = "similarity", seed: int = 1) -> AnswerSheet:
         """Draw pairs for people to judge, with an empty column `answer`.
@@ -320,7 +363,7 @@ class Duplicates:
         require_choice("per", per, get_args(Per))
         require(bool(self.pairs), "there is no pair to draw", "ask for a lower `min_similarity`")
         drawn = draw(self.pairs, size, per, seed)
-        names, texts = ("id", "other_id", "similarity"), self.texts or self.shown
+        names, texts = ("id", "other_id", "similarity"), self.texts or self.origin.texts
         columns = tables.of_pairs(drawn, names, texts, self.kept)
         answers = [pair.answer or "" for pair in drawn]
         return AnswerSheet(table=columns | {tables.ANSWER: answers}, whole_ids=self.whole_ids)
@@ -341,28 +384,139 @@ class Duplicates:
         Raises SourceError if the suffix is not known or the file cannot be written; an older file
         of that name then stays as it is.
         """
-        write_duplicates(self, path)
+        path = Path(path)
+        check_output(path)
+        suffix = path.suffix.lower()
+        if suffix == PAGE:
+            self._write_page(path)
+        elif suffix == TABLE:
+            self._write_table(path)
+        else:
+            tables.write_duplicates(
+                self.pairs,
+                path,
+                texts=self.texts,
+                kept=self.kept,
+                for_excel=self.origin.is_for_excel,
+            )
+
+    def _write_table(self, path: Path) -> None:
+        pairs, names = self.pairs, tables.name_columns(self.pairs)
+        # Beside our own columns, types are those of all values.
+        at_once = len(pairs) if self.texts or self.kept or self.whole_ids else ROWS_AT_ONCE
+        starts = range(0, max(len(pairs), 1), max(at_once, 1))
+
+        def make_table(start: int) -> pa.Table:
+            part = pairs[start : start + at_once]
+            columns = tables.of_pairs(part, names, self.texts, self.kept)
+            return tables.to_arrow(columns, self.whole_ids)
+
+        first = make_table(0)
+        parts = chain([first], map(make_table, starts[1:]))
+        batches = chain.from_iterable(part.to_batches(ROWS_AT_ONCE) for part in parts)
+        tables.write_parquet(path, first.schema, batches)
+
+    def _write_page(self, path: Path) -> None:
+        from neardup_solr import __version__
+        from neardup_solr.reports import html
+
+        settings = self.settings
+        members = sum(len(cluster.members) for cluster in self.clusters)
+        answered = self.answered
+        is_obeyed = answered is None or not (
+            answered.set_aside or answered.changed or answered.gone
+        )
+        warning = self.borderline.warning if self.borderline else ""
+        between = len(self.pairs) - sum(cluster.pairs for cluster in self.clusters)
+        ways = {
+            "shingles": "share some of their shingles",
+            "bands": f"share one of {settings.bands} bands of {settings.rows}",
+            "words": "share a rare word",
+            "all": "every pair",
+        }
+        parameters = {
+            "Measure": self.measure,
+            "At least": f"{self.min_similarity:g}",
+            "At most": "" if self.max_distance is None else f"{self.max_distance} words apart",
+            "Candidates": ways[self.by],
+            "Linkage": self.linkage,
+            "Filters": ", ".join(self.fq),
+            "Same": ", ".join(self.same),
+            "Canonical": self.canonical,
+            "Settings": settings.fingerprint,
+        }
+        summary = {
+            "Documents": f"{self.documents:,}",
+            "Near-duplicate pairs": f"{len(self.pairs):,}",
+            "Pairs between clusters": f"{between:,}" if between else "",  # of complete linkage
+            "Clusters": f"{len(self.clusters):,}",
+            "Documents in clusters": f"{members:,}",
+            "Exact copies": f"{self.copies:,}" if self.copies else "",
+            "Pairs compared": f"{self.candidates:,}",
+            "Pairs judged by people": f"{len(answered.obeyed):,}" if answered else "",
+        }
+        page = html.Page(
+            title=self.origin.name,
+            pairs=self.pairs,
+            clusters=self.clusters,
+            parameters={name: value for name, value in parameters.items() if value},
+            summary={name: value for name, value in summary.items() if value},
+            texts=self.texts or self.origin.texts,
+            kept=self.kept,
+            by=self.by,
+            frequencies=self.frequencies,
+            curve=(settings.bands, settings.rows) if self.by_bands else None,
+            complete=self.complete,
+            borderline=self.borderline,
+            notes=[f"{gap[0].upper()}{gap[1:]}." for gap in self.gaps]
+            + [self.chosen] * bool(self.chosen)
+            + self._describe_hot()
+            + [f"{answered}."] * (not is_obeyed)
+            + [warning] * bool(warning),
+            made=f"neardup_solr {__version__}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+            command=_command(),
+        )
+        write_lines(path, html.page_lines(page))
+
+    def _describe_hot(self) -> list[str]:
+        if self.beyond_cap:
+            return [
+                f"About {self.beyond_cap:,} more pairs share only words of more documents than the"
+                " cap, judged by a sample: a higher cap finds them."
+            ]
+        if not (self.hot_keys and self.by in HOT_KEYS):
+            return []
+        keys = counted(self.hot_keys, HOT_KEYS[self.by])
+        return [
+            f"{keys} in more documents than the cap: not all pairs of those were compared;"
+            " raise the cap to be sure."
+        ]
 
 
 def make_result(
-    comparison: Comparison, way: Way, found: Candidates, verified: Verified, clustered: Grouped
+    comparison: Comparison,
+    way: Way,
+    candidates: Candidates,
+    verified: Verified,
+    grouped: Grouped,
+    involved: NDArray[np.uint32],
 ) -> Duplicates:
-    """Make the result of what was gathered, compared and grouped, with the texts that it has."""
+    """Make the result of what was compared and grouped. `involved` rows have a pair."""
     gathered = comparison.gathered
     options, sides, previous = gathered.options, gathered.sides, gathered.previous
-    texts = _read_texts(gathered, clustered, options.texts) if options.texts else {}
-    has_shown = options.texts is None and options.needs_texts
-    shown = _read_texts(gathered, clustered, None) if has_shown else {}
+    keys = dict(zip(involved.tolist(), grouped.graph.keys, strict=True))  # by row
+    texts = _read_texts(gathered, grouped, keys, options.texts) if options.texts else {}
+    has_page_texts = options.texts is None and options.needs_texts
+    page_texts = _read_page_texts(gathered, grouped, keys) if has_page_texts else {}
     are_whole = [side.are_whole() for side in sides]
     whole = {"id": are_whole[0], "other_id": are_whole[-1], "cluster": all(are_whole)}
-    may_remember = previous is not None and previous.is_kept
     return Duplicates(
-        pairs=clustered.pairs,
-        clusters=clustered.clusters,
+        pairs=grouped.pairs,
+        clusters=grouped.clusters,
         whole_ids=tuple(name for name, is_whole in whole.items() if is_whole),
         documents=sum(side.documents for side in sides),
-        candidates=len(found.pairs),
-        hot_keys=found.hot_keys,
+        candidates=len(candidates.pairs),
+        hot_keys=candidates.hot_keys,
         settings=gathered.settings,
         measure=options.measure,
         by=way,
@@ -372,7 +526,7 @@ def make_result(
         canonical=options.canonical,
         fq=listed(options.fq),
         same=listed(options.same),
-        beyond_cap=comparison.count_beyond(found),
+        beyond_cap=comparison.count_beyond(candidates),
         numeric=comparison.count_numeric(verified),
         has_ids=options.id != ROW,
         chosen=options.chosen,
@@ -381,23 +535,24 @@ def make_result(
         errors=tuple(error for side in sides for error in side.failures.first),
         gaps=tuple(_find_gaps(gathered, verified)),
         texts=texts,
-        shown=shown,
-        frequencies=_select_frequencies(comparison, texts or shown),
+        frequencies=_select_frequencies(comparison, texts or page_texts),
         weights=None if comparison.matcher is None else comparison.matcher.weights,
-        kept=_read_kept(gathered, clustered),
-        values=clustered.values,
-        answered=clustered.answered,
-        borderline=find_borderline(comparison, found.pairs, verified),
-        templates=find_templates(gathered, clustered),
-        for_excel=any(
-            is_for_excel(each, reading=own)
-            for each, own in zip(options.given, options.readings, strict=False)
-            if not is_collection(each)
-        ),
-        about=" against ".join(map(_name, options.given)),
+        kept=_read_kept(gathered, keys),
         against=options.against is not None,
         since=None if previous is None else previous.changes,
-        remembered=options.files["remember"] if may_remember else None,
+        answered=None if comparison.answers is None else comparison.answers.answered,
+        borderline=find_borderline(comparison, candidates.pairs, verified),
+        templates=find_templates(gathered, grouped, involved),
+        graph=grouped.graph,
+        origin=Origin(
+            name=" against ".join(map(_name, options.given)),
+            texts=page_texts,
+            is_for_excel=any(
+                is_for_excel(source, reading=reading)
+                for source, reading in zip(options.given, options.readings, strict=False)
+                if not is_collection(source)
+            ),
+        ),
     )
 
 
@@ -439,60 +594,63 @@ def _find_gaps(gathered: Gathered, verified: Verified) -> Iterator[str]:
         yield f"documents without {names}: {groups.alone:,}, which were compared with nothing"
 
 
-def _read_kept(gathered: Gathered, clustered: Grouped) -> Mapping[AnyId, Mapping[str, Any]]:
+def _read_kept(gathered: Gathered, keys: Mapping[int, AnyId]) -> Mapping[AnyId, Mapping[str, Any]]:
     """Read the columns to keep of each document that has a pair, by its key and its id."""
-    names = gathered.options.keep
+    names, involved = gathered.options.keep, sorted(keys)
     if not names:
         return {}
-    rows = sorted(clustered.keys)
-    columns = gathered.values(rows, names)
-    return _add_ids(
-        clustered,
-        {
-            clustered.keys[row]: {name: columns[name][at] for name in names}
-            for at, row in enumerate(rows)
-        },
-    )
+    columns = gathered.values(involved, names)
+    values = zip(*(columns[name] for name in names), strict=True)
+    kept = {keys[row]: dict(zip(names, each, strict=True))
+            for row, each in zip(involved, values, strict=True)}  # fmt: skip
+    return _add_ids(kept, keys)
 
 
 def _read_texts(
-    gathered: Gathered, clustered: Grouped, wanted: bool | int | None
+    gathered: Gathered, grouped: Grouped, keys: Mapping[int, AnyId], wanted: bool | int
 ) -> Mapping[AnyId, str]:
-    """Read the texts of all pairs, or of the first members of so many of the largest clusters.
-
-    None is for those that a page shows, if they need not be asked of a Solr.
-    """
-    row_of = {key: row for row, key in clustered.keys.items()}
-    most: float = math.inf
-    rows: Iterator[int]
-    if wanted is None:
-        if any(side.collection is not None for side in gathered.sides):
-            return {}
-        from neardup_solr.reports.html.embed import MOST_TEXTS, documents, list_clusters
-
-        most = MOST_TEXTS
-        listed = list_clusters(clustered.clusters, clustered.pairs)
-        rows = (row_of[key] for key in documents(listed))
-    elif wanted is True:
-        rows = iter(sorted(clustered.keys))
-    else:
-        shown = largest(clustered.clusters, wanted)
-        members = [member for one in shown for member in one.members[:FIRST]]
-        rows = iter(sorted({row_of[key_of(member.id, member.side)] for member in members}))
-    found: dict[AnyId, str] = {}
-    while most > 0 and (some := sorted(set(islice(rows, AT_ONCE)))):
-        texts = dict(zip(some, gathered.texts(some), strict=True))
-        found |= {clustered.keys[row]: text for row, text in texts.items() if text is not None}
-        most -= sum(map(len, filter(None, texts.values())))
-    return _add_ids(clustered, found)
+    """Read the texts of all pairs, or of the first members of so many of the largest clusters."""
+    involved = sorted(keys)
+    if wanted is not True:
+        members = [
+            one for each in largest(grouped.clusters, wanted) for one in each.members[:FIRST]
+        ]
+        shown = {key_of(member.id, member.side) for member in members}
+        involved = [row for row in involved if keys[row] in shown]
+    return _read_rows(gathered, keys, involved)
 
 
-def _add_ids(clustered: Grouped, by_key: Mapping[AnyId, V]) -> Mapping[AnyId, V]:
+def _read_page_texts(
+    gathered: Gathered, grouped: Grouped, keys: Mapping[int, AnyId]
+) -> Mapping[AnyId, str]:
+    """Read the texts that a page shows, unless Solr has to be asked for them."""
+    if any(side.collection is not None for side in gathered.sides):
+        return {}
+    from neardup_solr.reports.html.embed import MOST_TEXTS, documents, list_clusters
+
+    row_of = {key: row for row, key in keys.items()}
+    listed = documents(list_clusters(grouped.clusters, grouped.pairs))
+    return _read_rows(gathered, keys, (row_of[key] for key in listed), MOST_TEXTS)
+
+
+def _read_rows(
+    gathered: Gathered, keys: Mapping[int, AnyId], wanted: Iterable[int], most: float = math.inf
+) -> Mapping[AnyId, str]:
+    """Read the texts of rows, some at a time, until they have so many characters."""
+    left, texts = iter(wanted), dict[AnyId, str]()
+    while most > 0 and (part := sorted({*islice(left, AT_ONCE)})):
+        read = zip(part, gathered.texts(part), strict=True)
+        texts |= {keys[row]: text for row, text in read if text is not None}
+        most -= sum(len(texts.get(keys[row], "")) for row in part)
+    return _add_ids(texts, keys)
+
+
+def _add_ids(by_key: Mapping[AnyId, V], keys: Mapping[int, AnyId]) -> Mapping[AnyId, V]:
     """Add what is of the second side by its id alone, if no document of the first has that."""
     others = {key[1]: value for key, value in by_key.items() if isinstance(key, tuple)}
     if not others:
         return by_key
-    firsts = {key for key in clustered.keys.values() if not isinstance(key, tuple)}
+    firsts = {key for key in keys.values() if not isinstance(key, tuple)}
     return {**by_key, **{id: value for id, value in others.items() if id not in firsts}}
 
 
@@ -507,3 +665,33 @@ def _select_frequencies(comparison: Comparison, texts: Mapping[AnyId, str]) -> F
     forms = (normalize(text, normalization) for text in texts.values())
     words = {word for form in forms for word in split_words(form)}
     return replace(known, counts={word: known.counts.get(word, 1) for word in words})
+
+
+def check_output(path: Path) -> None:
+    """Refuse a file that cannot be written, before any work is done for it.
+
+    Raises SourceError if its suffix is not known, no file can be created there, or pyarrow, which
+    .parquet needs, is missing.
+    """
+    suffix = path.suffix.lower()
+    if suffix == TABLE:
+        tables.check_parquet(path)
+    if suffix in (PAGE, TABLE):
+        check_place(path)
+        return
+    try:
+        tables.check_output(path)
+    except SourceError as error:
+        if suffix in tables.SUFFIXES:
+            raise
+        known = ", ".join((*tables.SUFFIXES, PAGE, TABLE))
+        raise SourceError(str(path), error.reason, f"choose one of {known}") from None
+
+
+def _command() -> str:
+    """Tell the command line of this process, without passwords, or "" if it is not neardup."""
+    program, *arguments = sys.argv or [""]
+    is_ours = Path(program).name in ("neardup", "neardup.exe") or (
+        Path(program).parts[-2:] == ("neardup_solr", "__main__.py")
+    )
+    return shlex.join(["neardup", *map(without_password, arguments)]) if is_ours else ""

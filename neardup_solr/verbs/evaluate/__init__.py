@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -40,9 +40,13 @@ from neardup_solr.verbs.evaluate.answers import (
     write_columns,
 )
 
-if TYPE_CHECKING:
-    from neardup_solr.verbs.duplicates import Duplicates
-    from neardup_solr.verbs.report import Report
+
+class PairResult(Protocol):
+    """A result with pairs, as of `report` and `duplicates`."""
+
+    @property
+    def pairs(self) -> Sequence[Pair] | Sequence[Duplicate]:
+        """The pairs."""
 
 
 SomePairs = Iterable[Pair | Duplicate | tuple[Id, Id]]
@@ -54,7 +58,7 @@ MOST_SHOWN = 10  # missed and false pairs in a notebook
 
 def evaluate(
     known: KnownPairs,
-    found: Report | Duplicates | SomePairs | Frame | str | Path,
+    found: PairResult | SomePairs | Frame | str | Path,
     *,
     ordered: bool | None = None,
     as_given: bool = False,
@@ -394,23 +398,20 @@ class Sweep(tables.Table):
         return make_html_table(list(columns), rows)
 
 
-def sweep(found: Duplicates, known: KnownPairs) -> Sweep:
-    """Evaluate the pairs of a result at each threshold, from its own upwards.
+def sweep(found: PairResult, known: KnownPairs, min_similarity: float, *, in_order: bool) -> Sweep:
+    """Evaluate the pairs of a result at each threshold, from its `min_similarity` upwards.
 
     `known` is as for `evaluate`. Raises ArgumentError and SourceError as that does.
     """
-    in_order = found.against
     similarities = _similarities(found, in_order=in_order)
     answers, closed = JudgedPairs.of(known, columns_of(known), in_order=in_order), 0
     if answers is not None:
-        points = _points_of_answers(
-            similarities, answers.of_pairs(similarities), found.min_similarity
-        )
+        points = _points_of_answers(similarities, answers.of_pairs(similarities), min_similarity)
     else:
         whole = evaluate(known, found)
         closed = whole.closed
         right = set(similarities) - {(str(id), str(other_id)) for id, other_id in whole.false}
-        points = _points_of_known(similarities, right, whole.known, found.min_similarity)
+        points = _points_of_known(similarities, right, whole.known, min_similarity)
     return Sweep(points=tuple(points), closed=closed)
 
 

@@ -189,7 +189,6 @@ def test_an_interrupted_run_goes_on_with_its_own_filters(
     tenants: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another tenant's documents make the same rows, and other pairs."""
-    import sys
 
     path = tmp_path / "work"
     set_fields(tenants, [{"id": "1-1", "content": {"set": "something else altogether by now"}}])
@@ -200,7 +199,7 @@ def test_an_interrupted_run_goes_on_with_its_own_filters(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(sys.modules["neardup_solr.verbs.duplicates"], "group", interrupt)
+        patched.setattr("neardup_solr.verbs.duplicates.group_verified", interrupt)
         with pytest.raises(KeyboardInterrupt):
             nd.duplicates(tenants, fq="tenant_s:a", **how)
     assert path.exists()

@@ -281,12 +281,12 @@ def test_hostile_ids_and_texts_in_every_face(tmp_path: Path) -> None:
 def test_a_page_has_the_texts_of_its_pairs(tmp_path: Path) -> None:
     """A page of a source shows texts without being asked to; tables do not get longer by it."""
     found = nd.duplicates(documents(CHAIN), **LOOSE)
-    assert set(found.shown) == set(CHAIN)
+    assert set(found.origin.texts) == set(CHAIN)
     assert not found.texts
     found.write(tmp_path / "report.html")
     assert CHAIN["1"] in (tmp_path / "report.html").read_text()
     for without in ({"texts": False}, {"measure": "estimate"}):
-        assert not nd.duplicates(documents(CHAIN), **without).shown
+        assert not nd.duplicates(documents(CHAIN), **without).origin.texts
 
 
 def facts_of(page: Path) -> dict[str, Any]:
@@ -386,7 +386,7 @@ def test_records_that_do_not_count_change_nothing(
     assert found.repeated == 30
 
 
-@pytest.mark.parametrize("late", ["group", "write_duplicates"])
+@pytest.mark.parametrize("late", ["group_verified", "Duplicates.write"])
 def test_a_late_interrupt_keeps_the_checkpoint(
     late: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -397,7 +397,7 @@ def test_a_late_interrupt_keeps_the_checkpoint(
 
     path, report = tmp_path / "pairs.tsv.unfinished", tmp_path / "pairs.tsv"
     with monkeypatch.context() as patched:
-        patched.setattr(sys.modules["neardup_solr.verbs.duplicates"], late, interrupt)
+        patched.setattr(f"neardup_solr.verbs.duplicates.{late}", interrupt)
         with pytest.raises(KeyboardInterrupt):
             nd.duplicates(documents(CHAIN), **LOOSE, checkpoint=path, output=report)
     assert path.exists()

@@ -10,7 +10,6 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.arguments import Linkage
 from neardup_solr.cli import show
-from neardup_solr.verbs.duplicates import write
 from tests.solr.verbs.test_duplicates_against import NEW, OLD, documents, rows
 from tests.unit.reports.test_html import embedded, embedded_parts
 
@@ -148,7 +147,7 @@ def test_texts_on_a_terminal_and_in_a_notebook(capsys: pytest.CaptureFixture[str
     show.print_clusters(found.clusters, found.texts)
     printed = capsys.readouterr().out
     assert printed.index("five north") < printed.index("five south")
-    drawn = write.show_in_notebook(found)
+    drawn = found._repr_html_()
     assert drawn.index("five north") < drawn.index("five south")
 
 
