@@ -1,4 +1,7 @@
-"""The memory of `duplicates` (`--memory`): what each stage may take, and files for the rest."""
+"""Columns of `duplicates` in files without a name, and how much memory (`--memory`) it may take.
+
+The system keeps in memory what of a file is looked at, as long as nothing else needs the room.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from neardup_solr.text.packed import SPARE, Packed
 
 T = TypeVar("T")
 _AT_ONCE = 10_000  # rows
-_SHARE = 4  # each column, or the keys of a search for candidates, may hold this part of the memory
+_SHARE = 4  # the keys of a search for candidates may hold this part of the memory
 _PAIR = 16  # bytes of a candidate, with what is needed for it meanwhile
 _UNKNOWN = 4 << 30  # bytes, if the machine does not tell
 
@@ -36,11 +39,10 @@ def release_unused() -> None:
 
 
 class Spill:
-    """Columns that may not fit into memory. Closing it frees everything.
+    """Columns in files of `folder` (None: the system's for temporary files). Closing frees them.
 
-    Each column holds up to a quarter of `memory` bytes (None: half of the machine's), then it
-    goes to a file in `folder` (None: the system's for temporary files) that has no name, so that
-    nothing is left of it whatever happens.
+    The files have no name, so that nothing is left of them whatever happens. `memory` is in bytes
+    (None: half of the machine's).
     """
 
     def __init__(self, *, memory: int | None = None, folder: str | Path | None = None) -> None:
@@ -55,7 +57,7 @@ class Spill:
 
     @property
     def share(self) -> int:
-        """Bytes that one column, or the keys of a search, may hold in memory."""
+        """Bytes that the keys of a search may hold in memory."""
         return self.memory // _SHARE
 
     @property
@@ -71,25 +73,19 @@ class Spill:
         """Lists of values of texts."""
         return Lists(self)
 
-    def strings(self, most: int | None = None) -> Strings:
-        """A list of strings. Of more than `most` bytes, if a disk has room, none is in memory."""
-        return Strings(self, most)
+    def strings(self) -> Strings:
+        """A list of strings."""
+        return Strings(self)
 
     def file(self) -> IO[bytes]:
-        """A new file without a name.
-
-        Raises SourceError if none can be made.
-        """
+        """Make a new file without a name, or raise SourceError."""
         try:
             return self._files.enter_context(tempfile.TemporaryFile(buffering=0, dir=self._folder))
         except OSError as error:
             raise self._no_room(error) from None
 
     def write(self, file: IO[bytes], content: bytes | memoryview) -> None:
-        """Append to a file.
-
-        Raises SourceError if the disk is full.
-        """
+        """Append to a file. Raises SourceError if the disk is full."""
         left = memoryview(content).cast("B") if len(content) else b""
         try:
             file.seek(0, os.SEEK_END)
@@ -105,15 +101,12 @@ class Spill:
 
 
 class Rows:
-    """A table that grows by blocks of rows, which may not be looked at while it does."""
+    """A table that grows by blocks of rows."""
 
-    def __init__(
-        self, spill: Spill, width: int, dtype: np.dtype[Any], most: int | None = None
-    ) -> None:
-        self._spill, self._most = spill, min(spill.share, most or spill.share)
-        self._held = np.empty((0, width), dtype=dtype)
-        self._row = width * dtype.itemsize  # bytes
+    def __init__(self, spill: Spill, width: int, dtype: np.dtype[Any]) -> None:
+        self._spill, self._dtype, self._row = spill, dtype, width * dtype.itemsize
         self._file: IO[bytes] | None = None
+        self._table = np.empty((0, width), dtype=dtype)
         self._rows = 0
 
     def __len__(self) -> int:
@@ -121,51 +114,23 @@ class Rows:
 
     def append(self, block: NDArray[Any]) -> None:
         """Add rows, shape (rows, width)."""
-        first, self._rows = self._rows, self._rows + len(block)
-        if self._file is not None or self._rows * self._row > self._most:
-            try:
-                self._write(first, block)
-                return
-            except SourceError:
-                if self._rows * self._row > self._spill.share:
-                    raise
-                self._return_to_memory(first)
-        if self._rows > len(self._held):  # little more than is needed: it is filled with zeros
-            room = max(self._rows, min(17 * self._rows // 16, self._most // self._row))
-            self._held.resize((room, self._held.shape[1]), refcheck=False)
-        self._held[first : self._rows] = block
-
-    def _write(self, first: int, block: NDArray[Any]) -> None:
-        """Write rows to the file, after the `first` ones, which move there with them."""
         if self._file is None:
-            file = self._spill.file()
-            self._spill.write(file, self._held[:first].data)
-            self._file, self._held = file, self._held[:0].copy()
-        self._spill.write(self._file, np.ascontiguousarray(block, self._held.dtype).data)
-
-    def _return_to_memory(self, first: int) -> None:
-        """Hold the `first` rows in memory again, as the disk has no room for more."""
-        self._most = self._spill.share
-        if self._file is not None:
-            self._file.seek(0)
-            width = self._held.shape[1]
-            held = np.fromfile(self._file, self._held.dtype, first * width)
-            self._held, self._file = held.reshape(first, width).copy(), None
+            self._file = self._spill.file()
+        self._spill.write(self._file, np.ascontiguousarray(block, self._dtype).data)
+        self._rows += len(block)
 
     def read(self, first: int, last: int) -> bytes:
-        """Read rows as bytes. Those of a file do not stay in memory."""
+        """Read rows as bytes, which do not stay in memory."""
         if self._file is None:
-            return self._held[first:last].tobytes()
+            return b""
         return read_at(self._file, first * self._row, (last - first) * self._row)
 
     def table(self) -> NDArray[Any]:
-        """Give all rows, shape (rows, width). Those of a file that are looked at come to memory."""
-        if self._file is None:
-            return self._held[: self._rows]
-        if len(self._held) < self._rows:
-            mapped = np.memmap(self._file, self._held.dtype, "r")
-            self._held = np.asarray(mapped).reshape(self._rows, -1)
-        return self._held
+        """Give all rows, shape (rows, width). Those that are looked at come to memory."""
+        if self._file is not None and len(self._table) < self._rows:
+            mapped = np.memmap(self._file, self._dtype, "r")
+            self._table = np.asarray(mapped).reshape(self._rows, -1)
+        return self._table
 
 
 class Lists:
@@ -189,10 +154,9 @@ class Lists:
         self._ends.append(before + (lists.bounds[1:] - lists.bounds[0])[:, None])
 
     def flat(self) -> Flat:
-        """Give all lists. Of a file those values that are looked at come into memory."""
-        values = self._values
-        flat = np.empty(0, np.uint64) if values is None else values.table()[:, 0]
-        return Flat(flat, self._ends.table()[:, 0])
+        """Give all lists. Those values that are looked at come into memory."""
+        values = np.empty(0, np.uint64) if self._values is None else self._values.table()[:, 0]
+        return Flat(values, self._ends.table()[:, 0])
 
 
 class Column(Sequence[T]):
@@ -213,8 +177,8 @@ class Column(Sequence[T]):
 class Strings(Column[str]):
     """A list of strings that grows, with lone surrogates as they are."""
 
-    def __init__(self, spill: Spill, most: int | None = None) -> None:
-        self._bytes = Rows(spill, 1, np.dtype(np.uint8), most)
+    def __init__(self, spill: Spill) -> None:
+        self._bytes = spill.rows(1, np.uint8)
         self._ends = spill.rows(1, np.int64)
         self._ends.append(np.zeros((1, 1), dtype=np.int64))
 

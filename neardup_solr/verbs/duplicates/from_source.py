@@ -30,7 +30,6 @@ from neardup_solr.verbs.duplicates.inputs import READING, THREADS, Gathered, Inp
 
 AT_ONCE = 20_000  # documents that are signed at once,
 CHARACTERS = 1 << 23  # or so many that their texts have more characters than this
-TEXTS = 1 << 26  # bytes of texts that are held in memory; more of them go to a file
 SIGNERS = 2  # batches that are signed at the same time, so that no core waits for the end of one
 
 Usable: TypeAlias = Document | Run
@@ -96,7 +95,7 @@ def sign_source(source: sources.SourceLike, reading: Reading, gathered: Gathered
     options, spill, settings = gathered.options, gathered.spill, gathered.settings
     ids, words, sets = Ids(spill.strings()), spill.rows(1, np.int64), gathered.sets
     columns: dict[str, list[Any]] = {name: [] for name in reading.keep}
-    texts, are_wanted = spill.strings(TEXTS), options.reads_texts or bool(options.texts)
+    texts, are_wanted = spill.strings(), options.reads_texts or bool(options.texts)
     order = RecordOrder(positions=spill.strings(), reasons=spill.strings())
     side = Input(
         ids=ids,

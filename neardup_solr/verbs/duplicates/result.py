@@ -232,7 +232,9 @@ class Duplicates:
     def _columns(self, of: TableOf) -> tables.Columns:
         require_choice("of", of, get_args(TableOf))
         if of == "pairs":
-            return tables.of_pairs(self.pairs, tables.name_columns(self.pairs), self.texts, self.kept)
+            return tables.of_pairs(
+                self.pairs, tables.name_columns(self.pairs), self.texts, self.kept
+            )
         columns = tables.of_clusters(self.clusters, has_sides=self.against)
         keys = [key_of(one.id, one.side) for each in self.clusters for one in each.members]
         return tables.beside(columns, self.texts, self.kept, {"id": keys})
