@@ -8,13 +8,11 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import as_completed
-from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from neardup_solr.embedded.layout import server_extra, writing
 from neardup_solr.errors import ServerError, counted
@@ -24,6 +22,7 @@ from neardup_solr.threads import thread_pool
 if TYPE_CHECKING:
     from jgo.maven import Artifact, MavenContext
 
+T = TypeVar("T")
 THREADS = 6
 _COORDINATE = "group", "artifact", "version", "classifier"
 PAUSES = (0.5, 2.0)  # seconds before the second and the third attempt at a jar
@@ -125,7 +124,7 @@ def _fetch(
 ) -> None:
     """Download into a staging folder on the same disk, verify there, then move."""
     with server_extra():
-        import_module("jgo.maven")  # before anything is announced
+        from jgo.maven import MavenContext, PythonResolver
     size = sum(jar.size for jar in jars)
     needed, free = size + SPARE, shutil.disk_usage(folder).free
     if free < needed:
@@ -136,43 +135,19 @@ def _fetch(
         )
     what = f"{counted(len(jars), 'jar')}, {size / 1e6:.1f} MB"
     tell(f"Fetching {folder.parent.name.replace('solr-', 'Solr ')}, once: {what}, into {folder}")
+    # jgo warns of checksums itself; the user only needs the result of the check against the lock.
+    logging.getLogger("jgo").addHandler(logging.NullHandler())
     staging = folder.parent / "staging"
     shutil.rmtree(staging, ignore_errors=True)
+    repositories = None if remote is None else {"remote": remote}
+    context = MavenContext(resolver=PythonResolver(), repo_cache=staging, remote_repos=repositories)
     try:
-        with _progress(size) as advance, thread_pool(THREADS) as pool:
-            context = _context(staging, remote, advance)
+        with thread_pool(THREADS) as pool:
             jobs = [pool.submit(_fetch_one, jar, context, folder) for jar in jars]
-            for job in as_completed(jobs):
+            for job in _show_progress(as_completed(jobs), len(jobs)):
                 job.result()
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-
-
-def _context(staging: Path, remote: str | None, advance: Callable[[int], None]) -> MavenContext:
-    from jgo.maven import MavenContext, PythonResolver
-
-    # jgo warns of checksums itself; the user only needs the result of the check against the lock.
-    logging.getLogger("jgo").addHandler(logging.NullHandler())
-
-    @contextmanager
-    def progress(_name: str, _size: int) -> Iterator[Callable[[int], None]]:
-        received: list[int] = []
-
-        def count(size: int) -> None:
-            received.append(size)
-            advance(size)
-
-        try:
-            yield count
-        except BaseException:
-            advance(-sum(received))  # the bytes of a broken download are fetched again
-            raise
-
-    return MavenContext(
-        resolver=PythonResolver(progress_callback=progress),
-        repo_cache=staging,
-        remote_repos=None if remote is None else {"remote": remote},
-    )
 
 
 def _fetch_one(jar: Jar, context: MavenContext, folder: Path) -> None:
@@ -217,15 +192,10 @@ def _explain(error: Exception) -> tuple[str, str]:
     }.get(name, ("no connection" if name == "ConnectionError" else name, CONNECT))
 
 
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar on a terminal, nothing elsewhere. Call the result with the bytes received."""
-    from rich import progress
+def _show_progress(jobs: Iterable[T], total: int) -> Iterable[T]:
+    """Yield the jobs beside a progress bar on a terminal, without it elsewhere."""
     from rich.console import Console
+    from rich.progress import track
 
-    columns = (progress.BarColumn(), progress.DownloadColumn(), progress.TransferSpeedColumn(),
-               progress.TimeRemainingColumn())  # fmt: skip
     console, silent = Console(stderr=True), not sys.stderr.isatty()
-    with progress.Progress(*columns, console=console, transient=True, disable=silent) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda count: bar.advance(task, count)
+    return track(jobs, "", total, console=console, transient=True, disable=silent)
