@@ -42,7 +42,7 @@ from neardup_solr.records import ordered
 from neardup_solr.settings import Settings, choose_fields
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
-from neardup_solr.text.normalize import normalize, words
+from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.gate.policy import Policy
 from neardup_solr.verbs.report import PAGE, THREADS
 
@@ -152,10 +152,10 @@ def _queries(solr: Collection, new: Sequence[nd.Document]) -> dict[str, Any]:
         return orjson.loads(answer.content)["response"]
 
     def re_ranked(at: int) -> list[tuple[int, str]]:
-        own = words(normalize(new[at].text))
+        own = normalize(new[at].text).split()
         near = []
         for found in asked(at, ["id", "content"])["docs"]:
-            other = words(normalize(found["content"]))
+            other = normalize(found["content"]).split()
             distance = word_distance(own, other, at_most=max(len(own), len(other)) // 2)
             if distance is not None:
                 near.append((distance, found["id"]))

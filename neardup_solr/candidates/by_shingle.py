@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.candidates import DEFAULT, ROOM, SPREAD, Candidates, FoundPairs, Joining
-from neardup_solr.kernel import joins, lookups
+from neardup_solr.kernel import joins
 from neardup_solr.measures.arrays import Flat, Pairs
 from neardup_solr.threads import prefetch, thread_pool
 
@@ -102,7 +102,7 @@ class _ShingleSearch:
         ends = np.linspace(0, len(self._counts), joining.threads + 1).astype(np.int64).tolist()
         with thread_pool(joining.threads) as pool:
             for values, *_ in self._blocks():
-                count = partial(lookups.count, values, self._shift)
+                count = partial(joins.count_hashes, values, self._shift)
                 list(pool.map(count, ends[:-1], ends[1:], repeat(self._counts)))
 
     def choose_parts(self) -> Iterator[tuple[Hashes, Rows]]:
@@ -122,7 +122,7 @@ class _ShingleSearch:
         """Choose what the sets of a block look for; count at most how many sets have that."""
         values, bounds, some = block
         keys, owners = np.empty_like(values), np.empty(len(values), dtype=np.uint32)
-        filled = lookups.choose(
+        filled = joins.choose_hashes(
             values, bounds, self._lacking[some], self._shift, self._counts,
             min(self._joining.cap, COMMON), self._tries, ENOUGH, keys, owners, self.matches[some],
         )  # fmt: skip
@@ -139,7 +139,7 @@ class _ShingleSearch:
         def collect(block: tuple[Hashes, Counts, slice]) -> tuple[Hashes, Rows]:
             values, bounds, some = block
             found, rows = np.empty_like(values), np.empty(len(values), dtype=np.uint32)
-            filled = lookups.collect(values, bounds, 64 - bits, is_wanted, found, rows)
+            filled = joins.collect_hashes(values, bounds, 64 - bits, is_wanted, found, rows)
             return found[:filled].copy(), rows[:filled] + np.uint32(some.start)
 
         with thread_pool(self._joining.threads) as pool:
@@ -201,7 +201,7 @@ class _Lookups:
         def pair(some: slice) -> Pairs:
             looks = self.looks[some]
             block = np.empty((int(looks.sum()), 2), dtype=np.uint32)
-            filled = lookups.pair_owners(
+            filled = joins.pair_owners(
                 self.owners[some], self.begins[some], self.ends[some], looks, self.others, matches,
                 sizes, joining.sides, joining.groups, np.zeros(len(sizes), np.uint32),
                 np.zeros(len(sizes), np.uint8), block,

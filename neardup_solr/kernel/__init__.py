@@ -1,12 +1,12 @@
 """The compiled kernel: functions that numba compiles once, kept, and called without it later.
 
 Importing numba and letting it find what it compiled before takes longer than most commands
-run. So the machine code of an entry point is kept by itself (`store`), as one object file for each
+run. So the machine code of an entry point is kept by itself (`store`), as an object file for each
 combination of argument types; the linker of LLVM loads it, and ctypes calls it, which releases
 the GIL. numba is imported only if something has to be compiled.
 
 A wheel brings this code for most processors of 64-bit Linux (`store.LEVEL`). Elsewhere the first
-call compiles all entry points, in parallel (`build`).
+call has another process compile all entry points (`build`), in parallel.
 
 This needs to know how numba passes arguments and where its arrays keep their data, so it is done
 for the releases and the system that it was tried with (`store.is_tried`). With others numba calls
@@ -16,14 +16,17 @@ what it compiles by itself: as right, and as fast once it is loaded.
 from __future__ import annotations
 
 import ctypes
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property, partial
+from pathlib import Path
 from threading import RLock
 from typing import Any
 
 import numpy as np
 
-from neardup_solr.kernel.store import FEATURES, Code, Store, is_tried
+from neardup_solr.kernel.store import Code, Store, is_tried, open_store
 from neardup_solr.progress import LOG
 from neardup_solr.threads import run_aside
 
@@ -56,7 +59,9 @@ define void @NRT_MemInfo_call_dtor(ptr %header) {
   ret void
 }
 """
-_THERE = {"NRT_MemInfo_alloc_aligned", "NRT_MemInfo_call_dtor", "memset", "memcpy", "memmove"}
+_LINKED = {"NRT_MemInfo_alloc_aligned", "NRT_MemInfo_call_dtor", "memset", "memcpy", "memmove"}
+# A process apart, as importing numba would take the time of the one that waits.
+_BUILD = "import sys; sys.path[:] = {}; from neardup_solr.kernel import build; build.fill_store()"
 _LOCK = RLock()
 LARGE = 1 << 22  # values in all arguments, from which a call may take long: see `threads`
 _ARRAY = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_void_p)
@@ -72,7 +77,7 @@ Kind = Any  # of an argument: the name of a scalar, (name, dimensions, layout), 
 
 
 class Constant:
-    """An argument that many calls get, such as a table of constants, flattened once."""
+    """An argument of many calls, such as a table of constants, flattened once."""
 
     def __init__(self, value: Any) -> None:
         self.values: list[Any] = []
@@ -95,7 +100,7 @@ class Inner:
 
     @property
     def _numba_type_(self) -> Any:
-        """The type that numba sees where another function names this one."""
+        """The type that numba sees where another function names this."""
         from numba import types
 
         return types.Dispatcher(self.dispatcher)
@@ -118,7 +123,7 @@ class Compiled:
         self._loaded: dict[tuple[Kind, ...], Callable[..., Any]] = {}
 
     def __call__(self, *arguments: Any) -> Any:
-        if is_tried() or open_store().carried:
+        if _runs_alone():
             call = self._bind(arguments)
         else:
             call = partial(_call_jit, self.function, (), arguments)
@@ -135,27 +140,25 @@ class Compiled:
         return partial(call, values, arguments)
 
     def is_stored(self) -> bool:
-        """Return True if there is machine code of it, for some types of arguments at least."""
-        if is_tried() or open_store().carried:
-            return bool(self._loaded) or open_store().has(self.name)
+        """Return True if its machine code need not be compiled before a first call."""
+        if _runs_alone():
+            return bool(self._loaded) or open_store().read(self.name, repr(self.kinds)) is not None
         return open_store().has_cached(self.function.__name__)
 
     def _load(self, kinds: tuple[Kind, ...]) -> Callable[..., Any]:
         with _LOCK:
             if kinds not in self._loaded:
-                self._loaded[kinds] = self._find(kinds)
+                self._loaded[kinds] = self._link(kinds)
             return self._loaded[kinds]
 
-    def _find(self, kinds: tuple[Kind, ...]) -> Callable[..., Any]:
+    def _link(self, kinds: tuple[Kind, ...]) -> Callable[..., Any]:
         code = open_store().read(self.name, repr(kinds))
         if code is None:
             _log_compiling()
             if not is_tried():
                 return partial(_call_jit, self.function)
             if kinds == self.kinds:
-                from neardup_solr.kernel.build import compile_all
-
-                compile_all(open_store())
+                _compile_all()
                 code = open_store().read(self.name, repr(kinds))
         return _link(self.name, code or self.compile(kinds, open_store()), kinds)
 
@@ -185,20 +188,26 @@ def _parse(kinds: Sequence[str | tuple[type, str]]) -> Iterator[Kind]:
             yield (name, len(dimensions), "C") if dimensions else name
 
 
-@cache
-def open_store() -> Store:
-    """Open the store of machine code for this machine."""
-    from llvmlite import binding
+def _runs_alone() -> bool:
+    """Return True if machine code is called by us, and not by numba."""
+    return is_tried() or open_store().carried is not None
 
-    triple, features = binding.get_process_triple(), binding.get_host_cpu_features()
-    is_common = triple.startswith("x86_64") and "linux" in triple
-    own = f"{triple} {binding.get_host_cpu_name()} {features.flatten()}"
-    return Store(own, has_level=is_common and all(features.get(one) for one in FEATURES))
+
+def _compile_all() -> None:
+    """Have another process compile what the store lacks.
+
+    If that fails, whoever calls an entry point sees the error.
+    """
+    if not Path(sys.executable or "").name.startswith("python"):
+        return  # a program that carries Python
+    command, quiet = [sys.executable, "-c", _BUILD.format(sys.path)], subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet) as process:
+        process.wait()  # which ends if ours does, by its standard input
 
 
 def _call_jit(function: Callable[..., Any], _: Sequence[Any], arguments: Sequence[Any]) -> Any:
     """Have numba call a function. It flattens the arguments by itself."""
-    return _jit(function)(*(getattr(one, "value", one) for one in arguments))
+    return _jit(function)(*(getattr(value, "value", value) for value in arguments))
 
 
 def _flatten(value: Any, values: list[Any]) -> Kind:
@@ -227,7 +236,8 @@ def _flatten(value: Any, values: list[Any]) -> Kind:
 def _count(arguments: Sequence[Any]) -> int:
     """Count the values of arguments."""
     return sum(
-        _count(one) if isinstance(one, tuple) else getattr(one, "size", 1) for one in arguments
+        _count(value) if isinstance(value, tuple) else getattr(value, "size", 1)
+        for value in arguments
     )
 
 
@@ -251,7 +261,7 @@ def _link(name: str, code: Code, kinds: Sequence[Kind]) -> Callable[[Sequence[An
     engine.add_object_file(binding.ObjectFileRef.from_data(code.machine))
     engine.finalize_object()
     address = engine.get_function_address(code.symbol)
-    arguments = [one for kind in kinds for one in _arguments(kind)]
+    arguments = [type for kind in kinds for type in _arguments(kind)]
     pointers = (ctypes.c_void_p, ctypes.c_void_p)
     native = ctypes.CFUNCTYPE(ctypes.c_int32, *pointers, *arguments)(address)
     fields = [(f"at{at}", _CTYPES[type]) for at, type in enumerate(code.returns)]
@@ -266,8 +276,8 @@ def _call(
     returned, raised = result(), ctypes.c_void_p()
     if native(ctypes.addressof(returned), ctypes.addressof(raised), *values):
         raise MemoryError(f"no memory left for {name}; work on fewer texts at a time")
-    found = tuple([getattr(returned, field) for field, _ in result._fields_])
-    return found[0] if len(found) == 1 else found or None
+    numbers = tuple([getattr(returned, field) for field, _ in result._fields_])
+    return numbers[0] if len(numbers) == 1 else numbers or None
 
 
 @cache
@@ -290,11 +300,11 @@ def _jit(function: Callable[..., Any]) -> Any:
     if not open_store().has_cached(function.__name__):
         _log_compiling()
     with _LOCK:
-        own, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+        usual, config.CACHE_DIR = config.CACHE_DIR, str(folder)
         try:
             return numba.njit(nogil=True, cache=folder is not None)(function)
         finally:
-            config.CACHE_DIR = own
+            config.CACHE_DIR = usual
 
 
 @cache
@@ -318,15 +328,15 @@ def _compile(function: Callable[..., Any], kinds: Sequence[Kind]) -> Code:
         typing.refresh()
         target.refresh()
         signature = tuple(_numba_type(kind) for kind in kinds)
-        made = compiler.compile_extra(typing, target, function, signature, None, flags, {})
-        made.library.enable_object_caching()
-        made.library.finalize()
-        _require_alone(made.library._final_module)
-        machine = made.library._get_compiled_object()
-    returned: Any = made.signature.return_type
+        result = compiler.compile_extra(typing, target, function, signature, None, flags, {})
+        result.library.enable_object_caching()
+        result.library.finalize()
+        _require_alone(result.library._final_module)
+        machine = result.library._get_compiled_object()
+    returned: Any = result.signature.return_type
     members: Any = returned if isinstance(returned, types.BaseTuple) else [returned]
-    returns = tuple(str(each) for each in members if each is not types.none)
-    return Code(symbol=made.fndesc.llvm_func_name, returns=returns, machine=machine)
+    returns = tuple(str(member) for member in members if member is not types.none)
+    return Code(symbol=result.fndesc.llvm_func_name, returns=returns, machine=machine)
 
 
 def _require_alone(module: Any) -> None:
@@ -334,9 +344,9 @@ def _require_alone(module: Any) -> None:
     text = str(module)
     for function in module.functions:
         name = function.name
-        if function.is_declaration and not name.startswith("llvm.") and name not in _THERE:
+        if function.is_declaration and not name.startswith("llvm.") and name not in _LINKED:
             # A declaration may be all that is left once the code is optimised.
-            assert text.count(f"@{name}(") == 1, f"{name} is not there without numba"
+            assert text.count(f"@{name}(") == 1, f"{name} does not exist without numba"
 
 
 def _numba_type(kind: Kind) -> Any:

@@ -1,7 +1,7 @@
 """Soft alignment of the words of records, in compiled code, as `measures.aligned` describes it.
 
-First whole records: equal words, runs of words that one word joins or spells, then words that
-stand for each other. Then how far one word stands for another.
+First whole records: equal words, runs of words that a word joins or spells, then words that stand
+for each other. Then how far a word stands for another.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from neardup_solr.kernel import compiled, inner
 
-BITS = np.uint32(31)  # a letter is in one of 32 sets, by its lowest bits
+BITS = np.uint32(31)  # a letter is in 1 of 32 sets, by its lowest bits
 PAIRS, FOURS, EIGHTS = np.uint32(0x55555555), np.uint32(0x33333333), np.uint32(0x0F0F0F0F)
 
 
@@ -39,8 +39,8 @@ class Rules(NamedTuple):
     If more than `crowd` words of both records have no equal, no others stand for each other.
     Records of which less than the share `numbers` of the numbers agree are `unlike` by that factor,
     and those of `telling` words are as similar as their containment times `contained`. If records
-    are of `few` words, they are `unlike`, too, if both have a word alone or hardly one is equal.
-    Numbers are joined to one of `shortest` digits or more.
+    are of `few` words, they are `unlike`, too, if both have a word alone or hardly any is equal.
+    Numbers are joined to numbers of `shortest` digits or more.
     """
 
     abbreviated: float
@@ -106,8 +106,8 @@ def pack_records(
 
 
 @compiled(RECORDS, VOCABULARY, RULES, "int64[,] float64[]")
-def align_pairs(records, vocabulary, rules, pairs, found):
-    """Fill `found` (float64, pairs) with the similarity of each pair of record numbers."""
+def align_pairs(records, vocabulary, rules, pairs, similarities):
+    """Fill `similarities` (float64, pairs) with the similarity of each pair of record numbers."""
     longest = 1
     for record in range(len(records.bounds) - 1):
         longest = max(longest, records.bounds[record + 1] - records.bounds[record])
@@ -118,7 +118,7 @@ def align_pairs(records, vocabulary, rules, pairs, found):
         second = _open_side(records, pairs[pair, 1], taken[1])
         if _comes_later(first.words, second.words):
             first, second = second, first
-        found[pair] = _compute_similarity(first, second, vocabulary, rules, table)
+        similarities[pair] = _compute_similarity(first, second, vocabulary, rules, table)
 
 
 @inner
@@ -146,12 +146,12 @@ def _compute_similarity(first, second, vocabulary, rules, table):
     aligned, other_aligned = both, both
     if fewest - equal <= rules.crowd:
         both, aligned, other_aligned = _take_others(first, second, vocabulary, rules, table, both)
-    one, numbers = _add_alone(first, vocabulary, aligned)
-    other, other_numbers = _add_alone(second, vocabulary, other_aligned)
-    similarity = (2.0 * both / (one + other) + both / min(one, other)) / 2.0
+    weight, numbers = _add_alone(first, vocabulary, aligned)
+    other_weight, other_numbers = _add_alone(second, vocabulary, other_aligned)
+    similarity = (2.0 * both / (weight + other_weight) + both / min(weight, other_weight)) / 2.0
     if fewest >= rules.telling:
-        similarity = max(similarity, rules.contained * both / min(one, other))
-    differ = one > aligned and other > other_aligned
+        similarity = max(similarity, rules.contained * both / min(weight, other_weight))
+    differ = weight > aligned and other_weight > other_aligned
     differ |= equal == 0 and similarity <= rules.abbreviated + 1e-9
     if (fewest <= rules.few and differ) or agreeing < rules.numbers * (
         agreeing + min(numbers, other_numbers)
@@ -173,10 +173,10 @@ def _add_alone(side, vocabulary, total):
 
 
 @inner
-def _weigh(own, other, different):
+def _weigh(first, second, different):
     """Weigh a word on its side: the smaller weight, and the different part of the rest."""
-    weight = min(own, other)
-    return weight + different * (own - weight)
+    weight = min(first, second)
+    return weight + different * (first - weight)
 
 
 @inner
@@ -200,10 +200,14 @@ def _take_equal(first, second, vocabulary):
 @inner
 def _take_others(first, second, vocabulary, rules, table, both):
     """Take words that stand for each other without being equal, and add them to all weights."""
-    one, other = both, both
+    total, other_total = both, both
     for spell in (False, True):
-        both, one, other = _take_runs(first, second, vocabulary, rules, spell, both, one, other)
-        both, other, one = _take_runs(second, first, vocabulary, rules, spell, both, other, one)
+        both, total, other_total = _take_runs(
+            first, second, vocabulary, rules, spell, both, total, other_total
+        )
+        both, other_total, total = _take_runs(
+            second, first, vocabulary, rules, spell, both, other_total, total
+        )
     gains, similarities, edges = _find_edges(first, second, vocabulary, rules, table)
     for edge in np.argsort(-gains, kind="mergesort"):
         at, place = edges[edge]
@@ -212,14 +216,14 @@ def _take_others(first, second, vocabulary, rules, table, both):
             weight = vocabulary.weights[first.words[at]]
             other_weight = vocabulary.weights[second.words[place]]
             different = 1.0 - similarities[edge]
-            one += _weigh(weight, other_weight, different)
-            other += _weigh(other_weight, weight, different)
+            total += _weigh(weight, other_weight, different)
+            other_total += _weigh(other_weight, weight, different)
             both += gains[edge]
-    return both, one, other
+    return both, total, other_total
 
 
 @inner
-def _take_runs(first, second, vocabulary, rules, spell, both, one, other):
+def _take_runs(first, second, vocabulary, rules, spell, both, side_total, other_total):
     """Take neighbours of `first` with the word of `second` that they are joined, or spell."""
     for place in range(len(second.words)):
         if second.taken[place]:
@@ -241,9 +245,9 @@ def _take_runs(first, second, vocabulary, rules, spell, both, one, other):
         weight = vocabulary.weights[word]
         similarity = rules.abbreviated if spell else 1.0
         both += similarity * min(total, weight)
-        one += _weigh(total, weight, 1.0 - similarity)
-        other += _weigh(weight, total, 1.0 - similarity)
-    return both, one, other
+        side_total += _weigh(total, weight, 1.0 - similarity)
+        other_total += _weigh(weight, total, 1.0 - similarity)
+    return both, side_total, other_total
 
 
 @inner
@@ -321,20 +325,20 @@ def _find_edges(first, second, vocabulary, rules, table):
 
 @inner
 def _may_stand(size, other_size, letters, other_letters, rules):
-    """Return True if sizes and letters allow that one word stands for the other."""
+    """Return True if sizes and letters allow that a word stands for the other."""
     longer, difference = max(size, other_size), abs(size - other_size)
     if longer > rules.longest:
         return False
     shared = letters & other_letters
     if shared == (letters if size < other_size else other_letters):
-        return True  # the shorter one may be an abbreviation
+        return True  # the shorter word may be an abbreviation
     most = int(longer * rules.slips)
     return difference <= most and _count_bits(letters ^ other_letters) <= 2 * most
 
 
 @inner
 def _compare_words(short, long, vocabulary, rules, table):
-    """Compute how far a word stands for another one. Neither is too long, `short` has no digit."""
+    """Compute how far a word stands for another. Neither is too long, `short` has no digit."""
     bounds, letters = vocabulary.bounds, vocabulary.letters
     if vocabulary.numeric[long]:
         return 0.0

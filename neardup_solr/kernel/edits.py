@@ -1,6 +1,6 @@
 """Word-level Levenshtein distances of many pairs, in compiled code.
 
-64 words of one text at a time go along the words of the other, as the bits of a number (Myers 1999;
+64 words of a text at a time go along the words of the other, as the bits of a number (Myers 1999;
 Hyyrö 2003), and only as far from the diagonal as a distance that counts can lead (Ukkonen 1985).
 """
 
@@ -19,8 +19,8 @@ MARKS = 8  # for each slot
 
 
 @compiled("uint64[] int64[] uint32[,] int64[] int64[]")
-def compute_distances(words, bounds, pairs, allowed, found):
-    """Fill `found` (int64, pairs) with the distances of pairs, or allowed + 1 if it is more.
+def compute_distances(words, bounds, pairs, allowed, distances):
+    """Fill `distances` (int64, pairs) with the distances of pairs, or allowed + 1 if it is more.
 
     Text t is words[bounds[t]:bounds[t + 1]] (uint64); `allowed` (int64, pairs) is the
     largest distance that counts.
@@ -28,8 +28,8 @@ def compute_distances(words, bounds, pairs, allowed, found):
     longest = I64(1)
     for pair in range(len(pairs)):
         for side in range(2):
-            text = pairs[pair, side]
-            longest = max(longest, bounds[text + 1] - bounds[text])
+            number = pairs[pair, side]
+            longest = max(longest, bounds[number + 1] - bounds[number])
     slots = I64(SLOTS)
     while slots < 2 * longest:
         slots *= 2
@@ -45,29 +45,32 @@ def compute_distances(words, bounds, pairs, allowed, found):
     mask, coded, marked = I64(0), I64(-1), I64(-1)  # the texts that have codes, and marks
     for pair in range(len(pairs)):
         first, most = I64(pairs[pair, 0]), I64(allowed[pair])
-        one, other = _cut_text(words, bounds, first), _cut_text(words, bounds, I64(pairs[pair, 1]))
-        found[pair] = most + 1
-        if abs(len(one) - len(other)) > most:
+        text, other_text = (
+            _cut_text(words, bounds, first),
+            _cut_text(words, bounds, I64(pairs[pair, 1])),
+        )
+        distances[pair] = most + 1
+        if abs(len(text) - len(other_text)) > most:
             continue
-        begin, tail = _count_equal_ends(one, other)
-        height, width = len(one) - begin - tail, len(other) - begin - tail
+        begin, tail = _count_equal_ends(text, other_text)
+        height, width = len(text) - begin - tail, len(other_text) - begin - tail
         if height == 0 or width == 0:
-            found[pair] = max(height, width)
+            distances[pair] = max(height, width)
             continue
         if first != marked:
             if marked >= 0:
                 _mark(_cut_text(words, bounds, marked), marks, U8(0))
-            _mark(one, marks, U8(1))
+            _mark(text, marks, U8(1))
             marked = first
-        middle = other[begin : begin + width]
+        middle = other_text[begin : begin + width]
         if max(height, width) - _count_marked(middle, marks) > most:
             continue
         if first != coded:
-            coded, mask = first, _encode_words(one, keys, codes, rows)
+            coded, mask = first, _encode_words(text, keys, codes, rows)
         for column in range(width):
             columns[column] = codes[_find_slot(middle[column], keys, codes, mask)]
-        own = rows[begin : begin + height]
-        found[pair] = _compute_distance(own, columns[:width], most, bits, carried)
+        part = rows[begin : begin + height]
+        distances[pair] = _compute_distance(part, columns[:width], most, bits, carried)
 
 
 @inner
@@ -76,14 +79,14 @@ def _cut_text(words, bounds, number):
 
 
 @inner
-def _count_equal_ends(one, other):
+def _count_equal_ends(first, second):
     """Count the equal words at the beginning of two texts, and of the others those at the end."""
-    most = min(len(one), len(other))
+    most = min(len(first), len(second))
     begin = I64(0)
-    while begin < most and one[begin] == other[begin]:
+    while begin < most and first[begin] == second[begin]:
         begin += 1
     tail = I64(0)
-    while tail < most - begin and one[len(one) - 1 - tail] == other[len(other) - 1 - tail]:
+    while tail < most - begin and first[len(first) - 1 - tail] == second[len(second) - 1 - tail]:
         tail += 1
     return begin, tail
 
@@ -135,7 +138,7 @@ def _find_slot(word, keys, codes, mask):
 def _compute_distance(rows, columns, most, bits, carried):
     """Compute the distance of two texts of codes, or most + 1 if it is more.
 
-    `carried` has the step from each cell of the row above a block to the next one. A cell beyond
+    `carried` has the step from each cell of the row above a block to the next cell. A cell beyond
     the diagonals that count is taken for more than it is, which leads nowhere.
     """
     height, width = len(rows), len(columns)
@@ -164,7 +167,7 @@ def _compute_distance(rows, columns, most, bits, carried):
 def _advance_block(
     columns, first, last, below, height, score, lowest_bit, next_first, bits, carried
 ):
-    """Go along the columns with one block of rows.
+    """Go along the columns with a block of rows.
 
     Gives the value in its lowest row at the end, the least that any path through that row can
     end with, and the value before the first column of the next block.

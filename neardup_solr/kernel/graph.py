@@ -18,14 +18,14 @@ _SPREAD = 0x1E3779B97F4A7C15  # odd; spreads keys over a table (Knuth, volume 3,
 
 @compiled("uint32[,] int64[]")
 def components(pairs, parent):
-    """Make `parent` (int64, documents), each its own at first, the first of each one's component.
+    """Make `parent` (int64, documents), each itself at first, the first document of its component.
 
     Union by the smaller number with path halving (Tarjan, van Leeuwen 1984).
     """
     for pair in range(len(pairs)):
-        one, other = _find_root(parent, pairs[pair, 0]), _find_root(parent, pairs[pair, 1])
-        if one != other:
-            parent[max(one, other)] = min(one, other)
+        first, second = _find_root(parent, pairs[pair, 0]), _find_root(parent, pairs[pair, 1])
+        if first != second:
+            parent[max(first, second)] = min(first, second)
     for document in range(len(parent)):
         parent[document] = _find_root(parent, document)
 
@@ -52,15 +52,15 @@ def adjacency(pairs, offsets, neighbours):
         offsets[document + 1] += offsets[document]
     places = offsets[:-1].copy()
     for pair in range(len(pairs)):
-        one, other = pairs[pair, 0], pairs[pair, 1]
-        neighbours[places[one]], neighbours[places[other]] = other, one
-        places[one] += 1
-        places[other] += 1
+        first, second = pairs[pair, 0], pairs[pair, 1]
+        neighbours[places[first]], neighbours[places[second]] = second, first
+        places[first] += 1
+        places[second] += 1
 
 
 @compiled("int64[] uint32[] int64[] int64[] uint32[,]")
-def missing(offsets, neighbours, members, bounds, found):
-    """Fill `found` (uint32, pairs) with all pairs of one group that are not neighbours.
+def missing(offsets, neighbours, members, bounds, pairs):
+    """Fill `pairs` (uint32, pairs) with all pairs of a group that are not neighbours.
 
     Group g is members[bounds[g]:bounds[g + 1]], rising.
     """
@@ -68,12 +68,12 @@ def missing(offsets, neighbours, members, bounds, found):
     filled = 0
     for group in range(len(bounds) - 1):
         for at in range(bounds[group], bounds[group + 1]):
-            one = members[at]
-            for place in range(offsets[one], offsets[one + 1]):
-                met[neighbours[place]] = one
+            document = members[at]
+            for place in range(offsets[document], offsets[document + 1]):
+                met[neighbours[place]] = document
             for later in range(at + 1, bounds[group + 1]):
-                if met[members[later]] != one:
-                    found[filled, 0], found[filled, 1] = one, members[later]
+                if met[members[later]] != document:
+                    pairs[filled, 0], pairs[filled, 1] = document, members[later]
                     filled += 1
 
 
@@ -81,21 +81,21 @@ def missing(offsets, neighbours, members, bounds, found):
 def count_open_wedges(pairs, nodes, offsets, neighbours):
     """Count the nodes that are neighbours of both ends of a pair, if those are none themselves.
 
-    `nodes` (uint32) has the node of each document, or one that is not there; the neighbours of each
-    node ascend.
+    `nodes` (uint32) has the node of each document, or a number beyond all nodes; the neighbours
+    of each node ascend.
     """
     count, last = 0, len(offsets) - 1
     for pair in range(len(pairs)):
-        one, other = np.int64(nodes[pairs[pair, 0]]), np.int64(nodes[pairs[pair, 1]])
-        if one >= last or other >= last:
+        node, end_node = np.int64(nodes[pairs[pair, 0]]), np.int64(nodes[pairs[pair, 1]])
+        if node >= last or end_node >= last:
             continue
-        if offsets[one + 1] - offsets[one] > offsets[other + 1] - offsets[other]:
-            one, other = other, one
-        at, end = offsets[other], offsets[other + 1]
-        place = _find_neighbour(neighbours, at, end, one)
-        if place < end and neighbours[place] == one:
+        if offsets[node + 1] - offsets[node] > offsets[end_node + 1] - offsets[end_node]:
+            node, end_node = end_node, node
+        at, end = offsets[end_node], offsets[end_node + 1]
+        place = _find_neighbour(neighbours, at, end, node)
+        if place < end and neighbours[place] == node:
             continue
-        for third in range(offsets[one], offsets[one + 1]):
+        for third in range(offsets[node], offsets[node + 1]):
             at = _find_neighbour(neighbours, at, end, neighbours[third])
             if at < end and neighbours[at] == neighbours[third]:
                 count += 1
@@ -116,7 +116,7 @@ def _find_neighbour(neighbours, low, high, node):
 
 @compiled("int64[] uint32[] int64[] int64[] int64[]")
 def diameters(offsets, neighbours, members, bounds, longest):
-    """Fill `longest` (int64) with the longest shortest path of each group, a connected one.
+    """Fill `longest` (int64) with the longest shortest path of each group, which is connected.
 
     Breadth first from the document of most neighbours, then from the others, the farthest of it
     first: any two of those that remain are within twice their distance of it, which ends the
@@ -151,19 +151,23 @@ def _breadth_first(first, size, offsets, neighbours, stamps, levels, queue):
     queue[0], stamps[first], levels[first] = first, first, 0
     filled, at = 1, 0
     while filled < size and at < filled:
-        one = queue[at]
+        document = queue[at]
         at += 1
-        for place in range(offsets[one], offsets[one + 1]):
-            other = neighbours[place]
-            if stamps[other] != first:
-                stamps[other], levels[other], queue[filled] = first, levels[one] + 1, other
+        for place in range(offsets[document], offsets[document + 1]):
+            neighbour = neighbours[place]
+            if stamps[neighbour] != first:
+                stamps[neighbour], levels[neighbour], queue[filled] = (
+                    first,
+                    levels[document] + 1,
+                    neighbour,
+                )
                 filled += 1
     return levels[queue[filled - 1]]
 
 
 @compiled("int64[] uint32[] bool[]")
-def bridges(offsets, neighbours, found):
-    """Fill `found` (bool) with whether the graph falls apart further without the document.
+def bridges(offsets, neighbours, marks):
+    """Fill `marks` (bool) with whether the graph falls apart further without the document.
 
     Articulation points, depth first, with the walk kept in `parent` (Hopcroft and Tarjan 1973):
     `low` is the least depth that what hangs on a document reaches past it.
@@ -174,26 +178,26 @@ def bridges(offsets, neighbours, found):
     for root in range(documents):
         if depth[root] != _NONE:
             continue
-        depth[root], branches, one = 0, 0, root
-        while one != _NONE:
-            if place[one] < offsets[one + 1]:
-                other = neighbours[place[one]]
-                place[one] += 1
-                if depth[other] == _NONE:
-                    parent[other], depth[other] = one, depth[one] + 1
-                    low[other], one = depth[other], other
+        depth[root], branches, document = 0, 0, root
+        while document != _NONE:
+            if place[document] < offsets[document + 1]:
+                neighbour = neighbours[place[document]]
+                place[document] += 1
+                if depth[neighbour] == _NONE:
+                    parent[neighbour], depth[neighbour] = document, depth[document] + 1
+                    low[neighbour], document = depth[neighbour], neighbour
                 else:
-                    low[one] = min(low[one], depth[other])
+                    low[document] = min(low[document], depth[neighbour])
                 continue
-            above = parent[one]
+            above = parent[document]
             if above == root:
                 branches += 1
             elif above != _NONE:
-                found[above] |= low[one] >= depth[above]
+                marks[above] |= low[document] >= depth[above]
             if above != _NONE:
-                low[above] = min(low[above], low[one])
-            one = above
-        found[root] = branches > 1
+                low[above] = min(low[above], low[document])
+            document = above
+        marks[root] = branches > 1
 
 
 class Linking(NamedTuple):
@@ -214,7 +218,7 @@ class Linking(NamedTuple):
 
 @compiled("uint32[,] int64[] int64[]")
 def complete(pairs, bounds, labels):
-    """Fill `labels` (int64) with the first document of each one's cluster, by complete linkage.
+    """Fill `labels` (int64) with the first document of the cluster of each, by complete linkage.
 
     Component c has the pairs bounds[c]:bounds[c + 1], in the order in which to link.
     """
@@ -232,10 +236,10 @@ def complete(pairs, bounds, labels):
         np.empty(2 * largest, dtype=np.int64),
     )
     for component in range(len(bounds) - 1):
-        own = pairs[bounds[component] : bounds[component + 1]]
-        room = _compute_capacity(len(own))
+        part = pairs[bounds[component] : bounds[component + 1]]
+        room = _compute_capacity(len(part))
         table[:room] = 0
-        _link(own, linking, table[:room], tally[:room])
+        _link(part, linking, table[:room], tally[:room])
     _label(linking.parent, labels)
 
 
@@ -245,38 +249,38 @@ def _link(pairs, linking, table, tally):
 
     `tally` counts the pairs that were seen between two clusters, at the slot of their key in
     `table`. The shorter list of neighbours moves into the longer, so that an entry moves
-    log2(pairs) times at most; one that names a cluster that is part of another by now means that.
+    log2(pairs) times at most; an entry of a cluster that is part of another by now means that.
     """
     used = 0
     for at in range(len(pairs)):
         if 2 * used > len(table):
             used = _sweep(table, tally)
-        one = _find_root(linking.parent, pairs[at, 0])
-        other = _find_root(linking.parent, pairs[at, 1])
-        slot = _find_slot(table, _make_key(one, other))
+        first = _find_root(linking.parent, pairs[at, 0])
+        second = _find_root(linking.parent, pairs[at, 1])
+        slot = _find_slot(table, _make_key(first, second))
         if table[slot] == 0:
-            table[slot], tally[slot] = _make_key(one, other), 0
+            table[slot], tally[slot] = _make_key(first, second), 0
             used += 1
-            _list(one, other, 2 * at, linking)
-            _list(other, one, 2 * at + 1, linking)
+            _list(first, second, 2 * at, linking)
+            _list(second, first, 2 * at + 1, linking)
         tally[slot] += 1
-        if tally[slot] == linking.sizes[one] * linking.sizes[other]:
-            used += _merge(one, other, linking, table, tally)
+        if tally[slot] == linking.sizes[first] * linking.sizes[second]:
+            used += _merge(first, second, linking, table, tally)
 
 
 @inner
-def _list(one, other, entry, linking):
-    """Note in the list of one cluster that the other is its neighbour."""
-    linking.targets[entry] = other
-    linking.following[entry], linking.heads[one] = linking.heads[one], entry
-    linking.lengths[one] += 1
+def _list(cluster, neighbour, entry, linking):
+    """Note in the list of a cluster that the other is its neighbour."""
+    linking.targets[entry] = neighbour
+    linking.following[entry], linking.heads[cluster] = linking.heads[cluster], entry
+    linking.lengths[cluster] += 1
 
 
 @inner
-def _merge(one, other, linking, table, tally):
-    """Make one cluster of two, and return how many keys the table has more."""
-    shorter = linking.lengths[one] < linking.lengths[other]
-    small, large = (one, other) if shorter else (other, one)
+def _merge(first, second, linking, table, tally):
+    """Merge two clusters, and return how many keys the table has more."""
+    shorter = linking.lengths[first] < linking.lengths[second]
+    small, large = (first, second) if shorter else (second, first)
     linking.parent[small] = large
     linking.sizes[large] += linking.sizes[small]
     linking.lengths[large] += linking.lengths[small]
@@ -293,7 +297,7 @@ def _merge(one, other, linking, table, tally):
 
 @inner
 def _move(small, large, neighbour, entry, linking, table, tally):
-    """Give a neighbour of one cluster to the other, and return whether it is new to that."""
+    """Move a neighbour of a cluster to the other, and return whether it is new to that."""
     old = _find_slot(table, _make_key(small, neighbour))
     seen, tally[old] = tally[old], 0
     if seen == 0:
@@ -309,7 +313,7 @@ def _move(small, large, neighbour, entry, linking, table, tally):
 
 @inner
 def _compute_capacity(pairs):
-    """Compute room for half as many keys again as there can be, twice over: a power of 2."""
+    """Compute room for half as many keys again as are possible, twice over: a power of 2."""
     capacity = 4
     while capacity < 3 * pairs:
         capacity *= 2
@@ -317,9 +321,9 @@ def _compute_capacity(pairs):
 
 
 @inner
-def _make_key(one, other):
-    """Write two different clusters as one number that is never 0."""
-    return np.int64(min(one, other)) << 32 | np.int64(max(one, other))
+def _make_key(first, second):
+    """Write two different clusters as a number that is never 0."""
+    return np.int64(min(first, second)) << 32 | np.int64(max(first, second))
 
 
 @inner

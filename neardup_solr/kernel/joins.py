@@ -1,4 +1,4 @@
-"""Signatures in compiled code: hashed, compared, and which of them share a band."""
+"""Signatures and sets of shingles in compiled code: which of them share a band, or shingles."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import numpy as np
 from neardup_solr.kernel import compiled, inner
 from neardup_solr.kernel.shingle_hashes import hash_bands
 
+U8, U16, U32, U64 = np.uint8, np.uint16, np.uint32, np.uint64
+MOST_COUNTED = 65_535  # sets that have a shingle
 _HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
@@ -19,7 +21,7 @@ def hash_rows(signatures, first, rows, keys):
 
 @compiled("uint32[,] int64 uint64[]")
 def hash_whole(signatures, used, hashed):
-    """Fill `hashed` (uint64, documents) with one hash over the first `used` values of each."""
+    """Fill `hashed` (uint64, documents) with the hash of the first `used` values of each."""
     for document in range(len(signatures)):
         mixed = np.uint64(0xCBF29CE484222325)
         for value in signatures[document, :used]:
@@ -34,7 +36,7 @@ def partition(column, shift, ends, keys, rows):
 
     Part p, of the keys that are p if shifted by `shift`, becomes keys[ends[p - 1]:ends[p]] (uint64)
     of rows (uint32), which rise in it. `column` (uint64, documents) has the keys, `ends` (int64) is
-    0 for each part and one more.
+    0 for each part and at the end.
     """
     bits = np.uint64(shift)
     for row in range(len(column)):
@@ -63,7 +65,7 @@ def runs(keys, rows, parts, slots, lasts, nexts, cap, hot, band, members, ends):
     equal keys are found by a table, and linked from the first to the last: `slots` (a power of two,
     at least twice the largest part), `lasts` and `nexts` (the largest part) are room for that.
     """
-    filled, found, start = 0, 0, 0
+    filled, count, start = 0, 0, 0
     for part in range(len(parts) - 1):
         stop = parts[part]
         size = stop - start
@@ -86,7 +88,7 @@ def runs(keys, rows, parts, slots, lasts, nexts, cap, hot, band, members, ends):
                 slots[slot] = at + 1
                 lasts[at] = at
         for at in range(size):
-            if lasts[at] <= at:  # the only one of its key, or not the first
+            if lasts[at] <= at:  # alone with its key, or not the first
                 continue
             before, place = filled, at
             while True:
@@ -95,18 +97,18 @@ def runs(keys, rows, parts, slots, lasts, nexts, cap, hot, band, members, ends):
                 if place == lasts[at]:
                     break
                 place = int(nexts[place])
-            ends[found] = filled
-            found += 1
+            ends[count] = filled
+            count += 1
             if filled - before > cap:
                 for member in range(before, filled):
                     hot[members[member], band] = True
         start = stop
-    return filled, found
+    return filled, count
 
 
 @compiled("int64 uint32[] uint32[] uint64[,] bool[,] uint64[] uint8[] int64 bool uint32[,]")
 def band_pairs(first, members, ends, keys, hot, alike, sides, band, is_first, pairs):
-    """Fill `pairs`, from run `first` on, with documents that share this band and no earlier one.
+    """Fill `pairs`, from run `first` on, with documents that share this band and no earlier band.
 
     Runs that `hot` marks are chained instead, in their order; `alike` (uint64, documents) is equal
     for equal signatures. `sides` (uint8) is empty, or only documents of
@@ -139,7 +141,7 @@ def _pair_all(run, keys, hot, sides, band, pairs, filled):
 
 @inner
 def _chain(run, keys, hot, alike, sides, band, is_first, pairs, filled):
-    """Pair each document with the next one, or with the next and the last of the other side.
+    """Pair each document with the next, or with the next and the last of the other side.
 
     Those of equal signatures are neighbours in every band, and chained in the first of all.
     """
@@ -158,12 +160,12 @@ def _chain(run, keys, hot, alike, sides, band, is_first, pairs, filled):
 
 
 @inner
-def _pair(one, other, keys, hot, band, pairs, filled):
-    """Fill in a pair, unless an earlier band has it, and return how many there are now.
+def _pair(row, other_row, keys, hot, band, pairs, filled):
+    """Fill in a pair, unless an earlier band has it, and return the number of pairs.
 
     An earlier band that is hot for the two may not have paired them.
     """
-    first, second = min(one, other), max(one, other)
+    first, second = min(row, other_row), max(row, other_row)
     for earlier in range(band):
         if keys[first, earlier] == keys[second, earlier] and not hot[first, earlier]:
             return filled
@@ -172,17 +174,17 @@ def _pair(one, other, keys, hot, band, pairs, filled):
 
 
 @compiled("uint64[] uint64[] int64[]")
-def lookup_sorted(numbers, known, places):
-    """Fill `places` (int64, numbers) with where each number is among the known ones, else -1.
+def lookup_sorted(numbers, sorted_numbers, places):
+    """Fill `places` (int64, numbers) with the place of each number in `sorted_numbers`, or -1.
 
     Both are uint64 and ascend, so that they are walked through once, side by side.
     """
-    at, end = 0, len(known)
+    at, end = 0, len(sorted_numbers)
     for number in range(len(numbers)):
         wanted = numbers[number]
-        while at < end and known[at] < wanted:
+        while at < end and sorted_numbers[at] < wanted:
             at += 1
-        places[number] = at if at < end and known[at] == wanted else -1
+        places[number] = at if at < end and sorted_numbers[at] == wanted else -1
 
 
 @compiled("uint64[] int64[] uint64[] int64[]")
@@ -190,8 +192,8 @@ def renumber_pairs(numbers, places, moved, kept):
     """Give pairs of rows, each a number, the rows at `places` (int64), -1 if they are gone.
 
     A number has the first row in its upper 32 bits. Fills `moved` (uint64) and `kept` (int64) with
-    the new number of each pair of which both rows are there, the smaller first, and where the pair
-    was; gives how many there are, and whether they ascend.
+    the new number of each pair of which both rows remain, the smaller first, and where the pair
+    was; gives their number, and whether they ascend.
     """
     count, last, do_ascend = 0, np.uint64(0), True
     for number in range(len(numbers)):
@@ -211,8 +213,119 @@ def equal_values(signatures, pairs, equal):
     """Fill `equal` (float64, pairs) with the share of equal values of two signatures."""
     hashes = signatures.shape[1]
     for pair in range(len(pairs)):
-        one, other = signatures[pairs[pair, 0]], signatures[pairs[pair, 1]]
+        signature, other_signature = signatures[pairs[pair, 0]], signatures[pairs[pair, 1]]
         count = 0
         for value in range(hashes):
-            count += one[value] == other[value]
+            count += signature[value] == other_signature[value]
         equal[pair] = count / hashes
+
+
+@compiled("uint64[] int64 int64 int64 uint16[]")
+def count_hashes(hashed, shift, first, last, counts):
+    """Count hashes (uint64) in `counts` (uint16), each in the slot of its bits above `shift`.
+
+    Only slots from `first` on and before `last` are counted, so that several threads may share
+    `counts`. Two hashes may share a slot, so a count is that of a hash or more, up to MOST_COUNTED.
+    """
+    bits, first, last = U64(shift), U64(first), U64(last)
+    for value in hashed:
+        slot = value >> bits
+        if first <= slot < last:
+            counts[slot] += U16(counts[slot] < U16(MOST_COUNTED))
+
+
+@compiled("uint64[] int64[] int64[] int64 uint16[] int64 int64[] int64 uint64[] uint32[] uint8[]")
+def choose_hashes(
+    hashed, bounds, lacking, shift, counts, cap, tries, enough, keys, owners, matches
+):
+    """Fill `keys` (uint64) and `owners` (uint32) with what each set looks for in the others.
+
+    Set t is hashed[bounds[t]:bounds[t + 1]]; another set may lack lacking[t] of these (int64).
+    It looks for the lowest of those that are counted at most `cap` times: for tries[p] of them
+    (int64, 101), if p per cent at least are in the other set, or for all. If the other set may
+    lack all of them, it looks among others, too. matches[t] (uint8) becomes how many another set
+    has to have: `enough`, or what is sure if all are looked for. What is counted once is in no
+    other set; if too few of the rest are left, the set looks for none. Gives how many were filled.
+    """
+    filled, bits = 0, U64(shift)
+    for number in range(len(lacking)):
+        first, stop, missing = bounds[number], bounds[number + 1], lacking[number]
+        rare, most = 0, cap
+        for at in range(first, stop):
+            rare += int(counts[hashed[at] >> bits] <= cap)
+        if rare <= missing:
+            rare, most = stop - first, MOST_COUNTED
+        share = 100 * (rare - missing) // max(rare, 1)
+        wanted = min(tries[share], rare)
+        least = enough if wanted < rare else min(rare - missing, 255)
+        begin = filled
+        for at in range(first, stop):
+            if wanted == 0:
+                break
+            having = int(counts[hashed[at] >> bits])
+            if having <= most:
+                keys[filled], owners[filled] = hashed[at], number
+                filled += int(having > 1)
+                wanted -= 1
+        if filled - begin < least:
+            filled = begin
+        matches[number] = least
+    return filled
+
+
+@compiled("uint64[] int64[] int64 bool[] uint64[] uint32[]")
+def collect_hashes(hashed, bounds, shift, is_wanted, keys, rows):
+    """Fill `keys` (uint64) and `rows` (uint32) with all hashes in a slot that `is_wanted` marks.
+
+    Sets are those of `choose_hashes`, slots those of `count_hashes`. Gives their number.
+    """
+    filled, bits = 0, U64(shift)
+    for number in range(len(bounds) - 1):
+        for at in range(bounds[number], bounds[number + 1]):
+            keys[filled], rows[filled] = hashed[at], number
+            filled += is_wanted[hashed[at] >> bits]
+    return filled
+
+
+@compiled(
+    "uint32[] int64[] int64[] int64[] uint32[] uint8[] int64[] uint8[] uint32[] uint32[] uint8[]"
+    " uint32[,]"
+)
+def pair_owners(
+    owners, begins, ends, looks, others, matches, sizes, sides, groups, seen, counts, pairs
+):
+    """Fill `pairs` with the owners of hashes and others that have enough of these.
+
+    `others` (uint32) are the rows that have a hash, those of each hash together. Hash h of row
+    owners[h] (uint32, rising) is that of others[begins[h]:ends[h]] (int64); its owner looks at
+    looks[h] of them, from a place that depends on its row, round about. If these are all, the
+    larger set of two (by `sizes`, then by row) leaves the pair to the other. `sides` (uint8) is
+    empty, or only rows of different sides are paired; `groups` (uint32) is empty, or only those of
+    the same. A row has to be met matches[owner] times (uint8): `seen` (uint32, rows) notes whom it
+    met last, as that row and 1, and is 0 at first, `counts` (uint8, rows) how often. Gives how many
+    pairs were filled; `pairs` (uint32, room × 2) has room for all that the owners look at.
+    """
+    filled = 0
+    for number in range(len(owners)):
+        row, size = owners[number], ends[number] - begins[number]
+        is_hot = looks[number] < size
+        at = begins[number] + np.int64(row) % size
+        for _ in range(looks[number]):
+            at = at + 1 if at + 1 < ends[number] else begins[number]
+            other_row = others[at]
+            is_larger = sizes[row] > sizes[other_row] or (
+                sizes[row] == sizes[other_row] and row >= other_row
+            )
+            if other_row == row or (is_larger and not is_hot):
+                continue
+            if len(sides) and sides[row] == sides[other_row]:
+                continue
+            if len(groups) and groups[row] != groups[other_row]:
+                continue
+            if seen[other_row] != row + U32(1):
+                seen[other_row], counts[other_row] = row + U32(1), 0
+            counts[other_row] += U8(counts[other_row] < U8(255))
+            if counts[other_row] == matches[row]:
+                pairs[filled, 0], pairs[filled, 1] = min(row, other_row), max(row, other_row)
+                filled += 1
+    return filled

@@ -14,7 +14,7 @@ EACH, HIGHEST = U64(0x0101010101010101), U64(0x8080808080808080)  # bits of eigh
 BLANK, ASCII, LOW = U8(32), U8(128), U64(0x3F)
 PLUS, LEFT = U8(ord("+")), U8(255)  # no byte of UTF-8: characters depend on their neighbours
 SIGN = U8(8)  # the bit in which "+" and "#" differ
-# The places of the bits in a byte, up to four, and how many there are.
+# The places of the bits in a byte, up to four, and their number.
 _BITS = [[bit for bit in range(8) if byte >> bit & 1] for byte in range(256)]
 PLACES = np.array([sum(at << 8 * n for n, at in enumerate(bits[:4])) for bits in _BITS], U32)
 COUNTS = np.array(list(map(len, _BITS)), U32)
@@ -36,8 +36,8 @@ def make_starts(bounds):
 def normalize(text, start, end, is_normal, tables, out, at, starts):
     """Write the normal form of a text in UTF-8, and where its words start.
 
-    It has -1 words if characters depend on their neighbours, or there is no room, or if it is of
-    symbols.
+    It has -1 words if characters depend on their neighbours, or the room is too small, or if it is
+    of symbols.
     """
     begin, words, before, last_class, first = at, N0, BLANK, U8(0), start
     room, lower, short_of = U64(len(out) - SPARE), tables.lower, tables.short
@@ -156,7 +156,7 @@ def _put_run(
 
 @inner
 def _put_ascii(text, start, end, tables, has_signs, out, at, before, starts, words, begin):
-    """Write ASCII, eight bytes at a time, as far as there is some."""
+    """Write ASCII, eight bytes at a time, up to the first other character."""
     lower = tables.lower
     signs = HIGHEST if has_signs else N0
     while start + N8 <= end:
@@ -237,7 +237,7 @@ def _begin_words(begun, at, starts, words):
 
 @inner
 def _gather_bits(highest):
-    """Gather the highest bits of eight bytes in one byte, that of the first byte lowest."""
+    """Gather the highest bits of eight bytes in a byte, that of the first byte lowest."""
     return (highest >> U64(7)) * U64(0x0102040810204080) >> U64(56)
 
 
@@ -264,7 +264,7 @@ def _replace_ascii(eight, kept):
 
 @inner
 def _put(byte, out, at, before, starts, words, begin):
-    """Write one byte: a blank after a blank is overwritten by what comes next."""
+    """Write a byte: a blank after a blank is overwritten by what comes next."""
     out[at] = byte
     starts[words] = U32(at - begin)
     blank, was_blank = byte == BLANK, before == BLANK
@@ -322,12 +322,12 @@ def find_characters(out, begin, end, starts):
 
 @inner
 def load(text, at):
-    """Load four bytes as one number, the first one lowest."""
+    """Load four bytes as a number, the first byte lowest."""
     low = U32(text[at]) | (U32(text[at + N1]) << U32(8))
     return low | (U32(text[at + N2]) << U32(16)) | (U32(text[at + N3]) << U32(24))
 
 
 @inner
 def load_eight(data, at):
-    """Load eight bytes as one number, the first one lowest."""
+    """Load eight bytes as a number, the first byte lowest."""
     return U64(load(data, at)) | U64(load(data, at + N4)) << U64(32)

@@ -33,7 +33,7 @@ QUOTE, COMMA = U8(ord('"')), U8(ord(","))
 class Tables(NamedTuple):
     """Normal form of each character: `lower` for ASCII, `short` up to three bytes of UTF-8.
 
-    `short` (uint32, 65,536) has those bytes, the first one lowest, and their number in the
+    `short` (uint32, 65,536) has those bytes, the first lowest, and their number in the
     highest; 0 sends to `becomes` and `classes`, which are those of `unicode.Table`. Sequence n is
     sequences[bounds[n - 1]:bounds[n]], UTF-8.
     """
@@ -111,7 +111,7 @@ def sign(texts, begins, is_normal, tables, shape, out, bounds, words, signatures
 
 @inner
 def minhash(out, begin, end, starts, pieces, gap, shape, block, signature):
-    """Fold the hash of each shingle into a signature. A short text is its own only shingle."""
+    """Fold the hash of each shingle into a signature. A short text is its only shingle."""
     _clear(shape.family, signature)
     starts[pieces] = U32(end - begin + gap)
     size = min(shape.size, pieces)
@@ -177,7 +177,7 @@ def _scramble(word):
 
 @inner
 def _fold_affine(block, filled, multiplier, offset, signature):
-    """Minima of a·x + b, four functions at a time: one load of x serves them all."""
+    """Minima of a·x + b, four functions at a time: a load of x serves them all."""
     hashes, at = U64(len(signature)), N0
     while at + N4 <= hashes:
         a, b, c, d = multiplier[at], multiplier[at + N1], multiplier[at + N2], multiplier[at + N3]
@@ -228,10 +228,10 @@ def hash_bands(signature, rows, keys):
 def hash64(data, first, last):
     """Hash data[first:last] to 64 bits, eight bytes at a time. Reads up to 8 past the end.
 
-    For telling pieces apart, within a run or from one to the next (then, if it is changed, with
+    For telling pieces apart, within a run or from a run to the next (then, if it is changed, with
     the FORMAT of what is remembered). Two seeds of murmur3 are no 64 bits, as
-    what collides under one of them is likely to collide under the other. Each step can be undone,
-    so pieces of one length up to eight bytes have hashes of their own; the constants are those of
+    what collides under either is likely to collide under the other. Each step can be undone,
+    so pieces of equal length up to eight bytes have different hashes; the constants are those of
     the finaliser of murmur3 (Appleby 2011).
     """
     hashed, at = (last - first) * U64(0x9E3779B97F4A7C15), first
@@ -315,9 +315,9 @@ def _spell_one(form, begin, starts, pieces, gap, size, longest, slots, out, at):
         slot = U64(murmur3(form, start, start + length, U32(0))) & mask
         while slots[slot]:  # occupied by piece slots[slot] - 1
             other = U64(slots[slot] - U32(1))
-            known = begin + U64(starts[other])
-            if begin + U64(starts[other + size]) - gap - known == length and _are_equal(
-                form, start, known, length
+            place = begin + U64(starts[other])
+            if begin + U64(starts[other + size]) - gap - place == length and _are_equal(
+                form, start, place, length
             ):
                 break
             slot = (slot + N1) & mask
@@ -334,9 +334,9 @@ def _spell_one(form, begin, starts, pieces, gap, size, longest, slots, out, at):
 
 
 @inner
-def _are_equal(form, one, other, length):
-    for offset in range(length):  # noqa: SIM110 - numba has no all()
-        if form[one + U64(offset)] != form[other + U64(offset)]:
+def _are_equal(form, place, other_place, length):
+    for offset in range(length):
+        if form[place + U64(offset)] != form[other_place + U64(offset)]:
             return False
     return True
 
@@ -369,12 +369,12 @@ def hash_texts(data, bounds, hashed):
 
 @compiled("uint64[] int64[]")
 def keep_distinct(hashed, ends):
-    """Keep one of equal neighbours of each form, and move its end."""
+    """Keep the first of equal neighbours of each form, and move its end."""
     kept, first = 0, 0
     for form in range(len(ends)):
-        last, own = ends[form], kept
+        last, begin = ends[form], kept
         for at in range(first, last):
-            if kept == own or hashed[at] != hashed[kept - 1]:
+            if kept == begin or hashed[at] != hashed[kept - 1]:
                 hashed[kept] = hashed[at]
                 kept += 1
         ends[form], first = kept, last
@@ -387,9 +387,9 @@ def count_common(hashed, bounds, pairs, shared):
     Set t is hashed[bounds[t]:bounds[t + 1]], rising.
     """
     for pair in range(len(pairs)):
-        one, other = pairs[pair, 0], pairs[pair, 1]
-        i, j = bounds[one], bounds[other]
-        last_i, last_j, count = bounds[one + 1], bounds[other + 1], 0
+        first, second = pairs[pair, 0], pairs[pair, 1]
+        i, j = bounds[first], bounds[second]
+        last_i, last_j, count = bounds[first + 1], bounds[second + 1], 0
         while i < last_i and j < last_j:
             left, right = hashed[i], hashed[j]
             count += left == right

@@ -1,4 +1,4 @@
-"""Store of machine code from one run to the next: the only files of the kernel."""
+"""Store of the kernel's machine code between runs: the only files of the kernel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from importlib.util import find_spec
@@ -40,12 +40,12 @@ class Code:
 
 
 class Store:
-    """Object files in a folder named by all that they depend on, for one kind of `cpu`.
+    """Object files in a folder named by all that they depend on, for a kind of `cpu`.
 
-    That is the kernel's sources, the compilers' versions, Python's and the CPU; if one of
+    That is the kernel's sources, the compilers' versions, Python's and the CPU; if any of
     them changes, another folder is used, so nothing that another version has written is read. A
-    file that is damaged, or cannot be read or written, counts as missing. So does one that somebody
-    else could have written, as it would be run: see `_find_unsafe`.
+    file that is damaged, or cannot be read or written, counts as missing. So does a file that
+    somebody else could have written, as it would be run: see `_find_unsafe`.
 
     If the CPU has LEVEL, code that came with the package, made of the same sources, goes first.
     """
@@ -56,53 +56,10 @@ class Store:
 
     @classmethod
     def at(cls, folder: Path) -> Store:
-        """Open a store in one folder, whatever that is called."""
+        """Open a store in this folder, by whatever name."""
         store = cls("")
-        store._folders = (folder,)
+        store.folder = folder
         return store
-
-    def has(self, name: str) -> bool:
-        """Return True if there is code of a function of that name."""
-        found = (path for folder in self._folders for path in folder.glob(f"{name}-*"))
-        carried = self.carried.glob(f"{name}-*") if self.carried else ()
-        return any(map(_read_carried, carried)) or any(_read(path) is not None for path in found)
-
-    def has_cached(self, name: str) -> bool:
-        """Return True if numba has kept machine code of a function in our folder."""
-        return self.folder is not None and any(self.folder.glob(f"**/*.{name}-*.nbi"))
-
-    def read(self, name: str, types: str) -> Code | None:
-        """Read the code of a function for arguments of these types, if there is any."""
-        file = _name_file(name, types)
-        carried = _read_carried(self.carried / file) if self.carried else None
-        read = (_read(folder / file) for folder in self._folders)
-        return carried or next((code for code in read if code is not None), None)
-
-    def write(self, name: str, types: str, code: Code) -> None:
-        """Keep the code of a function in the first folder that takes it."""
-        for folder in self._folders:
-            with suppress(OSError):
-                _make(folder)
-                unfinished = folder / f".{os.getpid()}"
-                with open(unfinished, "wb", opener=partial(os.open, mode=0o644)) as file:
-                    file.write(_encode(code))
-                unfinished.replace(folder / _name_file(name, types))
-                return
-
-    @contextmanager
-    def lock(self) -> Iterator[bool]:
-        """Keep other processes from compiling the same. Yields False if nothing can be kept."""
-        from filelock import FileLock
-
-        with ExitStack() as locked:
-            try:
-                if self.folder is not None:
-                    _make(self.folder)
-                    locked.enter_context(FileLock(self.folder / ".lock"))
-            except OSError:
-                yield False
-            else:
-                yield self.folder is not None
 
     @cached_property
     def carried(self) -> Path | None:
@@ -110,25 +67,46 @@ class Store:
         folder = name_carried()
         return folder if self._has_level and folder.is_dir() else None
 
-    @property
-    def folder(self) -> Path | None:
-        """The first folder that can be written to, or would be, if any may be used."""
-        can = (one for one in self._folders if os.access(one.parent, os.W_OK))
-        return next(can, next(iter(self._folders), None))
-
     @cached_property
-    def _folders(self) -> tuple[Path, ...]:
-        key = self._key()
-        named = os.environ.get("NUMBA_CACHE_DIR")
-        places = [Path(named), *_usual_places()] if named else [*_usual_places()]
-        folders = [place.absolute().resolve() / f"neardup-{key}" for place in places]
-        unsafe = {folder: _find_unsafe(folder) for folder in folders}
-        safe = tuple(folder for folder, why in unsafe.items() if why is None)
-        # Of the usual places one is enough, and which one does not matter.
-        for why in unsafe.values() if not safe else [unsafe[folders[0]]] if named else []:
-            if why is not None:
-                _log_unsafe(why)
-        return safe
+    def folder(self) -> Path | None:
+        """The first folder that is filled or can be, and that nobody else can write to."""
+        named, unsafe = os.environ.get("NUMBA_CACHE_DIR"), list[Path]()
+        for place in [Path(named), *_usual_places()] if named else _usual_places():
+            folder = place.absolute().resolve() / f"neardup-{self._key()}"
+            if (path := _find_unsafe(folder)) is not None:
+                unsafe.append(path)
+                if named and place == Path(named):
+                    _log_unsafe(path)
+                continue
+            with suppress(OSError):
+                _make(folder)
+                if os.access(folder, os.W_OK) or any(folder.iterdir()):
+                    return folder
+        for path in unsafe:
+            _log_unsafe(path)
+        return None
+
+    def has_cached(self, name: str) -> bool:
+        """Return True if numba has kept machine code of a function in our folder."""
+        return self.folder is not None and any(self.folder.glob(f"**/*.{name}-*.nbi"))
+
+    def read(self, name: str, types: str) -> Code | None:
+        """Read the code of a function for arguments of these types, or return None."""
+        file = _name_file(name, types)
+        # Who could have written what came with the package, could write the package.
+        code = _read(self.carried / file, is_trusted=True) if self.carried else None
+        return _read(self.folder / file) if code is None and self.folder else code
+
+    def write(self, name: str, types: str, code: Code) -> None:
+        """Keep the code of a function, if the folder takes it."""
+        if self.folder is None:
+            return
+        with suppress(OSError):
+            _make(self.folder)
+            unfinished = self.folder / f".{os.getpid()}"
+            with open(unfinished, "wb", opener=partial(os.open, mode=0o644)) as file:
+                file.write(_encode(code))
+            unfinished.replace(self.folder / _name_file(name, types))
 
     def _key(self) -> str:
         hashed = hashlib.sha256(f"{self._cpu} {sys.version} {np.__version__}".encode())
@@ -136,6 +114,17 @@ class Store:
         for library in COMPILERS:
             hashed.update(_read_version(library))
         return hashed.hexdigest()[:16]
+
+
+@cache
+def open_store() -> Store:
+    """Open the store of machine code for this machine."""
+    from llvmlite import binding
+
+    triple, features = binding.get_process_triple(), binding.get_host_cpu_features()
+    is_common = triple.startswith("x86_64") and "linux" in triple
+    cpu = f"{triple} {binding.get_host_cpu_name()} {features.flatten()}"
+    return Store(cpu, has_level=is_common and all(map(features.get, FEATURES)))
 
 
 @cache
@@ -152,11 +141,11 @@ def name_carried() -> Path:
 
 
 def _usual_places() -> Iterator[Path]:
-    """Yield a place beside the sources, then where users keep such things."""
+    """Yield a place beside the sources, then the cache of the user, if that has a home."""
     yield SOURCES / "__pycache__"
-    with suppress(RuntimeError):  # nobody's home
-        named = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-        yield Path(named) if named else Path.home() / ".cache"
+    with suppress(RuntimeError):
+        cache_home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+        yield Path(cache_home) if cache_home else Path.home() / ".cache"
 
 
 def _make(folder: Path) -> None:
@@ -172,33 +161,33 @@ def _make(folder: Path) -> None:
 def _find_unsafe(folder: Path) -> Path | None:
     """Find a folder that somebody else can write to: this or one above it, or None.
 
-    A folder that is not there yet will be the user's own. Systems without such owners are trusted.
+    A folder that does not exist yet will be the user's. Systems without such owners are trusted.
     """
     if not hasattr(os, "geteuid"):
         return None
-    for one in (folder, *folder.parents):
+    for path in (folder, *folder.parents):
         with suppress(FileNotFoundError):
-            if not _is_safe(one.stat()):
-                return one
+            if not _is_safe(path.stat()):
+                return path
     return None
 
 
 def _is_safe(status: os.stat_result) -> bool:
-    """Return True if nobody can write there but the user, root, and who has installed this package.
+    """Return True if only the user, root and the owner of this package can write to it.
 
-    In a sticky folder, such as /tmp, others cannot replace what is not theirs. The owner's own
-    group, of his name and without other members, is himself.
+    In a sticky folder, such as /tmp, others cannot replace what is not theirs. The private group
+    of the owner, which has his name and no other members, is himself.
     """
     mode = status.st_mode
     if status.st_uid not in (0, os.geteuid(), SOURCES.stat().st_uid):
         return False
     if stat.S_ISDIR(mode) and mode & stat.S_ISVTX:
         return True
-    is_open = mode & stat.S_IWOTH or (mode & stat.S_IWGRP and not _is_own_group(status))
+    is_open = mode & stat.S_IWOTH or (mode & stat.S_IWGRP and not _is_private_group(status))
     return not is_open
 
 
-def _is_own_group(status: os.stat_result) -> bool:
+def _is_private_group(status: os.stat_result) -> bool:
     import grp
     import pwd
 
@@ -210,21 +199,21 @@ def _is_own_group(status: os.stat_result) -> bool:
 
 
 @cache
-def _log_unsafe(place: Path) -> None:
+def _log_unsafe(path: Path) -> None:
     """Log, once a process, that machine code is not used, and what to do."""
     LOG.warning(
         "%s: machine code there is not used, as others could have written it; take their right to"
         " write away (chmod go-w), or name a folder of your own by NUMBA_CACHE_DIR",
-        place,
+        path,
     )
 
 
 def _read_version(library: str) -> bytes:
     """Read a library's version from its files, as asking for its metadata takes longer."""
-    found = find_spec(library)
-    if found is not None and found.origin is not None:
+    spec = find_spec(library)
+    if spec is not None and spec.origin is not None:
         with suppress(OSError):
-            return Path(found.origin).with_name("_version.py").read_bytes()
+            return Path(spec.origin).with_name("_version.py").read_bytes()
     from importlib.metadata import version
 
     return version(library).encode()
@@ -238,30 +227,21 @@ def is_tried() -> bool:
 
 def release(library: str) -> tuple[int, int]:
     """Read the first two numbers of a library's version, (0, 0) if it does not tell."""
-    found = re.search(rb'(?:"version": "|^)(\d+)\.(\d+)', _read_version(library))
-    return (0, 0) if found is None else (int(found[1]), int(found[2]))
+    match = re.search(rb'(?:"version": "|^)(\d+)\.(\d+)', _read_version(library))
+    return (0, 0) if match is None else (int(match[1]), int(match[2]))
 
 
 def _name_file(name: str, types: str) -> str:
     return f"{name}-{hashlib.sha256(types.encode()).hexdigest()[:16]}"
 
 
-def _read_carried(path: Path) -> Code | None:
-    """Read code that came with the package: who could have written it, could write the package."""
-    with suppress(OSError, ValueError):
-        return _decode(path.read_bytes())
-    return None
-
-
-def _read(path: Path) -> Code | None:
-    try:
-        with open(path, "rb") as file:
-            if hasattr(os, "geteuid") and not _is_safe(os.fstat(file.fileno())):
-                _log_unsafe(path)
-                return None
+def _read(path: Path, *, is_trusted: bool = False) -> Code | None:
+    """Read code, or return None if somebody else could have written it, or it is damaged."""
+    with suppress(OSError, ValueError), open(path, "rb") as file:
+        if is_trusted or not hasattr(os, "geteuid") or _is_safe(os.fstat(file.fileno())):
             return _decode(file.read())
-    except (OSError, ValueError):
-        return None
+        _log_unsafe(path)
+    return None
 
 
 def _encode(code: Code) -> bytes:

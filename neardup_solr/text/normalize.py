@@ -8,8 +8,8 @@ everything else is a space. The result is frozen with the signatures that are ma
 
 Normalization 2 gives the same for most texts. Beyond it, scripts without blanks become overlapping
 pairs of characters, as by Lucene's CJKBigramFilter; "+" and "#" stay at the end of a word that ends
-in a letter, and "++" behind one anywhere; optional marks vanish; and a text without words is its
-symbols.
+in a letter, and "++" behind one anywhere; optional marks vanish; and a text without words becomes
+its symbols.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ASCII = {
     }
     for normalization, kept in ((1, "-"), (2, f"-{SIGNS}"))
 }
-# Signs that stay: behind a letter, which is no ASCII digit; a single one if its word ends there.
+# Signs that stay: behind a letter, which is no ASCII digit; a single sign if its word ends with it.
 _SIGNS = re.compile(r"((?<=[a-z\x80-\U0010ffff])(?:\+\+|[+#](?![^ -])))|[+#]")
 _FROZEN = unicodedata.unidata_version == "14.0.0"
 
@@ -56,7 +56,7 @@ _TRANSLATIONS = {normalization: _Translation(normalization) for normalization in
 
 
 def normalize(text: str, normalization: int = NORMALIZATION) -> str:
-    """Make the normal form of a text: words of folded letters, numbers and "-", one space between.
+    """Make the normal form of a text: words of folded letters, numbers and "-", a space between.
 
     Lone surrogates become spaces. Equal for NFC and NFD of the same text, and idempotent; the same
     in every version of Python. Unicode Standard Annex 15 (NFKC) and section 5.18 (case folding).
@@ -135,7 +135,7 @@ def _list_characters(run: str) -> list[str]:
 
 
 def is_mark(character: str) -> bool:
-    """Return True for a character that is written at the one before."""
+    """Return True for a character that is written at the character before."""
     return unicodedata.category(character)[0] == "M"
 
 
@@ -168,19 +168,14 @@ def is_unspaced(text: str) -> bool:
 def _later_code_points() -> re.Pattern[str]:
     """One code point that is not assigned in Unicode 14.0, as a group for `split`."""
     later = [code for code, becomes in enumerate(table(1).becomes) if becomes == UNASSIGNED]
-    ends = [at for at, (one, other) in enumerate(pairwise(later), start=1) if other != one + 1]
+    ends = [at for at, (code, after) in enumerate(pairwise(later), start=1) if after != code + 1]
     runs = pairwise([0, *ends, len(later)])
     ranges = (f"\\U{later[first]:08x}-\\U{later[end - 1]:08x}" for first, end in runs)
     return re.compile(f"([{''.join(ranges)}])")
 
 
-def words(normal: str) -> list[str]:
-    """List the words of a normalised text, in order."""
-    return normal.split()
-
-
 def first_word(normal: str) -> str:
-    """Take the first word of a normalised text as it can be indexed, "" if there is none."""
+    """Take the first word of a normalised text as it can be indexed, or "" without any."""
     return indexable(normal.partition(" ")[0])
 
 
@@ -203,7 +198,7 @@ def md5(normal: str) -> str:
 KEPT = 0  # itself
 SPACE = -1
 DROPPED = -2  # nothing: an invisible format character
-CONTEXT = -3  # depends on its neighbours: it may compose with the one before
+CONTEXT = -3  # depends on its neighbours: it may compose with the character before
 MARK = -4  # itself, a combining mark: in order of combining classes only
 UNASSIGNED = -5  # itself
 UNSPACED = -6  # itself, of a script without blanks: paired with its neighbours
@@ -248,7 +243,7 @@ _SIGN_FORMS = (0x207A, 0x208A, 0xFB29, 0xFE5F, 0xFE62, 0xFF03, 0xFF0B)
 class CharacterTable:
     """Normal form of each code point: arrays of shape (0x110000,).
 
-    `becomes` (16 bits, signed) is one of the constants of this module or the number of one of
+    `becomes` (16 bits, signed) is a constant of this module or the number of a sequence in
     `sequences`, subtracted from UNSPACED if that is of such characters; `classes` (8 bits,
     unsigned) are canonical combining classes.
     """

@@ -30,14 +30,14 @@ def test_a_numba_that_was_not_tried_gives_the_same(
     expected = sign.sign(TEXTS, settings, keep_normal=True), components(5, pairs)
     monkeypatch.setattr(kernel, "is_tried", lambda: False)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    kernel.open_store.cache_clear()
+    store.open_store.cache_clear()
     waits: list[str] = []
     try:
         sign.compile_kernel(on_wait=lambda: waits.append("said"))
         sign.compile_kernel(on_wait=lambda: waits.append("said again"))
         found = sign.sign(TEXTS, settings, keep_normal=True), components(5, pairs)
     finally:
-        kernel.open_store.cache_clear()
+        store.open_store.cache_clear()
     assert waits == ["said"]
     assert list(tmp_path.glob("neardup-*/**/*.sign-*.nbi"))
     assert list(found[0].normal) == list(expected[0].normal)

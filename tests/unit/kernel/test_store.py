@@ -28,20 +28,11 @@ print(len(waits), "numba" in sys.modules, sign.sign(["a b c d", "ü"], Settings(
 """
 
 
-def stored_in(*folders: Path) -> Store:
-    """A store in these folders and no others."""
-    store = Store("some cpu")
-    store._folders = folders
-    return store
-
-
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    """Code comes back whole, by name and types, from the first folder that takes it."""
-    (tmp_path / "file").write_text("no folder")
-    store = stored_in(tmp_path / "file", tmp_path / "new" / "folder", tmp_path)
-    assert not store.has("joins.one")
+    """Code comes back whole, by name and types."""
+    store = Store.at(tmp_path / "new" / "folder")
+    assert store.read("joins.one", "(int64)") is None
     store.write("joins.one", "(int64)", CODE)
-    assert store.has("joins.one")
     assert store.read("joins.one", "(int64)") == CODE
     assert store.read("joins.one", "(float64)") is None
     assert store.read("joins.other", "(int64)") is None
@@ -50,8 +41,23 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 def test_each_cpu_has_its_folder() -> None:
     """Code for one CPU is no code for another one."""
-    assert not {*Store("one")._folders} & {*Store("other")._folders}
-    assert Store("one")._folders == Store("one")._folders
+    assert Store("one").folder != Store("other").folder
+    assert Store("one").folder == Store("one").folder
+
+
+def test_the_first_place_that_takes_it_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A place that cannot hold a folder is passed over."""
+    (tmp_path / "file").write_text("no folder")
+    places = tmp_path / "file", tmp_path / "file" / "folder", tmp_path / "second", tmp_path
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr(store_module, "_usual_places", lambda: iter(places))
+    store = Store("some cpu")
+    assert store.folder is not None
+    assert store.folder.parent == (tmp_path / "second").resolve()
+    store.write("joins.one", "(int64)", CODE)
+    assert Store("some cpu").read("joins.one", "(int64)") == CODE
 
 
 @pytest.mark.parametrize(
@@ -64,9 +70,9 @@ def test_the_users_folder_is_that_of_the_system(
     for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv(variable, str(tmp_path))
-    beside, users = Store("some cpu")._folders
+    beside, users = store_module._usual_places()
     assert store_module.SOURCES in beside.parents
-    assert tmp_path / below in users.parents
+    assert users == tmp_path / below
 
 
 def replace_by_folder(path: Path) -> None:
@@ -88,12 +94,11 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_damaged_code_is_none(damage: Callable[[Path], object], tmp_path: Path) -> None:
     """Whatever happened to a file, it is not taken for code; nor does it raise."""
-    store = stored_in(tmp_path)
+    store = Store.at(tmp_path)
     store.write("joins.one", "(int64)", CODE)
     (path,) = tmp_path.glob("joins.one-*")
     damage(path)
     assert store.read("joins.one", "(int64)") is None
-    assert not store.has("joins.one")
     store.write("joins.one", "(int64)", CODE)  # a folder in its place stays there
 
 
@@ -103,10 +108,10 @@ def test_no_place_to_keep_it(
 ) -> None:
     """Where nothing can be read or written, functions are compiled, and work."""
     (tmp_path / "file").write_text("no folder")
-    store = stored_in(tmp_path / "file", tmp_path / "file" / "folder")
+    store = Store.at(tmp_path / "file" / "folder")
     monkeypatch.setattr(kernel, "open_store", lambda: store)
     if is_damaged:
-        store._folders = (tmp_path,)
+        store.folder = tmp_path
         fresh = Compiled(joins.equal_values.function)
         fresh(np.ones((2, 3), np.uint32), np.array([[0, 1]], np.uint32), np.empty(1))
         (path,) = tmp_path.glob("joins.equal_values-*")
@@ -140,14 +145,14 @@ def test_planted_code_is_not_run(tmp_path: Path) -> None:
     cache.mkdir(mode=0o700)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NUMBA_CACHE_DIR", str(cache))
-        store = Store(kernel.open_store()._cpu)
-        (folder,) = (one for one in store._folders if cache.resolve() in one.parents)
-    folder.mkdir(mode=0o700)
+        folder = Store(store_module.open_store()._cpu).folder
+        assert folder is not None
+        assert cache.resolve() in folder.parents
     right = signed_with(tmp_path / "none").stdout
     if not store_module.is_tried():
         pytest.skip("numba keeps its code by itself")
     # In a fresh checkout, what has just been compiled is there alone.
-    folders = (*kernel.open_store()._folders, *tmp_path.glob("none/*"))
+    folders = filter(None, (store_module.open_store().folder, *tmp_path.glob("none/*")))
     for path in (p for one in folders for p in one.glob("shingle_hashes.sign-*")):
         planted = Code(symbol="planted", returns=(), machine=b"not the code of the kernel")
         (folder / path.name).write_bytes(store_module._encode(planted))
@@ -187,12 +192,12 @@ def test_what_others_can_write_is_not_read(
     store = Store("some cpu")
     store.write("joins.one", "(int64)", CODE)
     assert store.read("joins.one", "(int64)") == CODE
-    (folder,) = store._folders
+    folder = store.folder
+    assert folder is not None
     (path,) = folder.iterdir()
     expose({"folder": folder, "above": above, "file": path}[which])
     again = Store("some cpu")
     assert again.read("joins.one", "(int64)") is None
-    assert not again.has("joins.one")
     assert again.folder == (folder if which == "file" else None)
 
 
@@ -204,7 +209,8 @@ def test_folders_are_for_the_user_alone(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "sticky" / "new" / "cache"))
     store = Store("some cpu")
     store.write("joins.one", "(int64)", CODE)
-    folder = store._folders[0]
+    folder = store.folder
+    assert folder is not None
     (path,) = folder.iterdir()
     made = (folder, folder.parent, folder.parent.parent)
     assert [one.stat().st_mode & 0o777 for one in made] == [0o700] * 3
@@ -216,7 +222,7 @@ def test_compiling_is_logged_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """What takes seconds says so in the log, not as a warning; what is kept says nothing."""
-    monkeypatch.setattr(kernel, "open_store", lambda: stored_in(tmp_path))
+    monkeypatch.setattr(kernel, "open_store", lambda: Store.at(tmp_path))
     kernel._log_compiling.cache_clear()
     signatures, pairs = np.ones((2, 4), np.uint32), np.array([[0, 1]], np.uint32)
     with caplog.at_level("INFO", "neardup_solr"):
@@ -236,7 +242,7 @@ def test_carried_code_is_of_the_same_sources(
     for path in (*store_module.SOURCES.glob("*.py"), store_module.CONSTANTS):
         shutil.copy(path, tmp_path)
     monkeypatch.setattr(store_module, "SOURCES", tmp_path)
-    monkeypatch.setattr(Store, "_folders", ())
+    monkeypatch.setattr(Store, "folder", None)
 
     def read(*, has_level: bool = True) -> Code | None:
         store_module._hash_sources.cache_clear()
@@ -246,7 +252,6 @@ def test_carried_code_is_of_the_same_sources(
     folder = store_module.name_carried()
     Store.at(folder).write("joins.one", "(int64)", CODE)
     assert read() == CODE
-    assert Store("some cpu", has_level=True).has("joins.one")
     assert read(has_level=False) is None
     (path,) = folder.iterdir()
     path.write_bytes(path.read_bytes()[:-1])
@@ -270,8 +275,9 @@ def test_all_is_compiled_at_once(tmp_path: Path) -> None:
     no program that waits loads numba.
     """
     script = f"""{SIGN}
-from neardup_solr.kernel import build, open_store
-print(sum(len([*build.find_lacking(name, open_store())]) for name in build.MODULES))
+from neardup_solr.kernel import build
+from neardup_solr.kernel.store import open_store
+print(sum(len([*build.list_lacking(name, open_store())]) for name in build.MODULES))
 """
     copy_package(tmp_path)
     environment = os.environ | {
