@@ -31,9 +31,8 @@ from numpy.typing import NDArray
 
 from neardup_solr.arguments import PairMeasure
 from neardup_solr.clusters import Partition
-from neardup_solr.measures import model
+from neardup_solr.measures import Pairs, model
 from neardup_solr.measures.aligned import frequencies
-from neardup_solr.measures.arrays import Pairs
 from neardup_solr.measures.fields import LEAST_PROBABILITY, RecordMatcher, parse_fields
 from neardup_solr.measures.model import Model, ModelMatcher
 from neardup_solr.settings import Settings

@@ -29,9 +29,8 @@ from numpy.typing import NDArray
 
 from neardup_solr.candidates import all_candidates
 from neardup_solr.candidates.by_word import DEFAULT, word_candidates
-from neardup_solr.measures import fields
+from neardup_solr.measures import Pairs, Similarities, fields
 from neardup_solr.measures.aligned import ALIGNED, compare_records, frequencies
-from neardup_solr.measures.arrays import Pairs, Similarities
 from neardup_solr.measures.fields import (
     LEAST_PROBABILITY,
     FieldColumn,

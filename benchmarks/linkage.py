@@ -29,14 +29,13 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Levenshtein
 
 from neardup_solr.candidates.by_word import DEFAULT, word_candidates
-from neardup_solr.measures import aligned
+from neardup_solr.measures import Frequencies, aligned
 from neardup_solr.measures.aligned import (
     ALIGNED,
     alignment,
     frequencies,
     mutual_best,
 )
-from neardup_solr.measures.arrays import Frequencies
 
 THRESHOLDS = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85)
 THREADS = os.cpu_count() or 1

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from neardup_solr.arguments import Linkage, require_choice
 from neardup_solr.errors import ArgumentError
 from neardup_solr.kernel import graph
-from neardup_solr.measures.arrays import Pairs, number_pairs
+from neardup_solr.measures import Pairs, number_pairs
 from neardup_solr.records import AnyId, Cluster, Duplicate, Member, Removed, key_of, natural
 
 LINKAGES: tuple[Linkage, ...] = get_args(Linkage)

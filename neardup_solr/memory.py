@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.errors import SourceError
 from neardup_solr.files import read_at
-from neardup_solr.measures.arrays import Flat
+from neardup_solr.measures import Flat
 from neardup_solr.text.packed import SPARE, Packed
 
 T = TypeVar("T")

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 from neardup_solr.errors import counted
-from neardup_solr.kernel import shingle_hashes
+from neardup_solr.measures.words import hash_runs
 from neardup_solr.records import AnyId
-from neardup_solr.text.packed import pack
 
 WORDS = 1_000  # at either end of a text that are looked at
 FEWEST = 3  # texts; two always differ in the same places
@@ -123,7 +122,7 @@ class Common:
 
         One of which nothing is left becomes a word of its own, which equals only its exact copies.
         """
-        hashed, bounds = _hash_runs(forms, self.size)
+        hashed, bounds = hash_runs(forms, self.size)
         are_common = np.isin(hashed, self.hashes)
         stripped = []
         for form, first, last in zip(forms, bounds.tolist(), bounds[1:].tolist(), strict=False):
@@ -145,7 +144,7 @@ def find_common(forms: Sequence[str], share: float | None = None) -> Common:
     """
     forms = list(dict.fromkeys(filter(None, forms)))
     size = RUN if np.median([form.count(" ") + 1 for form in forms] or [0]) >= SHORT else 1
-    hashed, bounds = _hash_runs(forms, size)
+    hashed, bounds = hash_runs(forms, size)
     owners = np.repeat(np.arange(len(forms)), np.diff(bounds))
     once = np.unique(np.stack([hashed, owners.astype(np.uint64)], axis=1), axis=0)
     runs, counts = np.unique(once[:, 0], return_counts=True)
@@ -164,16 +163,6 @@ def _part(counts: NDArray[np.int64]) -> float:
     means, others = sums / below, ((weights * logs).sum() - sums) / above
     at = int(np.argmax(below * above * (means - others) ** 2))
     return float(np.sqrt(values[at] * values[at + 1]))
-
-
-def _hash_runs(forms: Sequence[str], size: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Hash each run of so many words of normal forms, in order: t has bounds[t]:bounds[t + 1]."""
-    texts = pack(forms)
-    hashed = np.empty(len(texts.data) // 2 + len(forms), dtype=np.uint64)
-    bounds = np.zeros(len(forms) + 1, dtype=np.int64)
-    run = np.uint64(size)
-    shingle_hashes.hash_shingles(texts.data, texts.bounds, False, run, hashed, bounds[1:])
-    return hashed[: bounds[-1]], bounds
 
 
 def choose_doubtful(clusters: Iterable[Template]) -> tuple[Template, ...]:

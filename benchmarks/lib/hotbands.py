@@ -20,7 +20,7 @@ from lib.corpus import DATA
 from neardup_solr import Document
 from neardup_solr.arguments import Linkage
 from neardup_solr.clusters import components, fold_identical, link
-from neardup_solr.measures.arrays import Pairs
+from neardup_solr.measures import Pairs
 from neardup_solr.settings import CAP
 from neardup_solr.verbs.duplicates import Duplicates
 

@@ -26,7 +26,7 @@ from lib.corpus import corpus
 from neardup_solr.candidates import Joining
 from neardup_solr.candidates.by_band import band_candidates
 from neardup_solr.clusters import components
-from neardup_solr.measures.arrays import Pairs
+from neardup_solr.measures import Pairs
 from neardup_solr.measures.sets import estimate_pairs
 from neardup_solr.memory import Spill
 from neardup_solr.minhash.sign import sign

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures.arrays import Pairs
+from neardup_solr.measures import Pairs
 from neardup_solr.settings import CAP
 from neardup_solr.threads import run_aside
 

@@ -17,7 +17,7 @@ from neardup_solr.candidates import (
     too_many,
 )
 from neardup_solr.kernel import joins
-from neardup_solr.measures.arrays import Pairs
+from neardup_solr.measures import Pairs
 from neardup_solr.settings import Settings
 from neardup_solr.threads import thread_pool
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.candidates import DEFAULT, ROOM, SPREAD, Candidates, FoundPairs, Joining
 from neardup_solr.kernel import joins
-from neardup_solr.measures.arrays import Flat, Pairs
+from neardup_solr.measures import Flat, Pairs
 from neardup_solr.threads import prefetch, thread_pool
 
 ENOUGH = 8  # shingles that another set has to have, of those that a set looks for

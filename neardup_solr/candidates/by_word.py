@@ -23,8 +23,8 @@ from neardup_solr.candidates import (
     pair_rows,
     split_halves,
 )
+from neardup_solr.measures import Pairs
 from neardup_solr.measures.aligned import split_words
-from neardup_solr.measures.arrays import Pairs
 from neardup_solr.settings import WORD_CAP
 
 RAREST = 6  # hot words of a record that are combined

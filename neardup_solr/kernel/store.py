@@ -166,7 +166,7 @@ def _find_unsafe(folder: Path) -> Path | None:
     if not hasattr(os, "geteuid"):
         return None
     for path in (folder, *folder.parents):
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, NotADirectoryError):
             if not _is_safe(path.stat()):
                 return path
     return None

@@ -10,37 +10,45 @@
 | estimate | Jaccard similarity as the signatures estimate it | if no text should be read |
 | fields | probability of a match by fields | records of `duplicates` |
 
-`words`, `aligned` and `fields` have files of their own, `sets` has the others; many pairs are
-`arrays`.
+`words`, `aligned` and `fields` have files of their own, `sets` has the others.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast, get_args
+from itertools import pairwise
+from typing import Any, NamedTuple, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from neardup_solr.arguments import MeasureName, PairMeasure, StoredMeasure, Way, require_choice
 from neardup_solr.errors import ArgumentError
 from neardup_solr.records import NO_DISTANCE, Entry, Hit, Match, as_text, natural
-from neardup_solr.settings import LONG_TEXT, Settings
-
-if TYPE_CHECKING:
-    from neardup_solr.measures.arrays import Compared, Frequencies, Measurements, Pairs
+from neardup_solr.settings import LONG_TEXT, NORMALIZATION, Settings
+from neardup_solr.text.normalize import unspaced
+from neardup_solr.threads import run_aside, thread_pool
 
 Prepared = Any  # texts as their measure compares them: hashes of words, rows of signatures, …
-Prepare = Callable[[Sequence[str]], Prepared]
+Pairs = NDArray[np.uint32]
+Distances = NDArray[np.int64]
+Similarities = NDArray[np.float64]
 
-# The file of each measure, in which its name in capitals is it. Only files that are asked for load.
+# The file of each measure, which is its name in capitals there. Files load when they are needed.
 FILES: dict[PairMeasure, str] = {
     "words": "words", "jaccard": "sets", "containment": "sets", "aligned": "aligned",
     "records": "aligned", "estimate": "sets", "fields": "fields", "model": "model", "auto": "words",
 }  # fmt: skip
 AUTO = "auto"
 CHOSEN = "are compared by `measure` {}; `measure` words counts edited words instead."
+AT_ONCE = 1 << 12  # pairs that a thread compares, at most
+STEPS = 1 << 26  # of the loops of the kernel at once, a fraction of a second
+PAIRED = 1.5  # power of the weight of pairs of characters
 FEWEST = 20  # texts that tell which words are rare
 NAMES: tuple[MeasureName, ...] = get_args(MeasureName)[1:]  # of texts, without "auto"
 DEFAULT_SIMILARITY = 0.5
@@ -70,30 +78,93 @@ class Limits:
             reason = f"`max_distance` cannot be {self.max_distance}"
             raise ArgumentError(reason, "give 0 words or more")
         if self.min_similarity is not None and not 0.0 <= self.min_similarity <= 1.0:
-            given = self.min_similarity
-            per_cent = 2 <= given <= 100
-            step = f"for {given:g} % give {given / 100:g}" if per_cent else "give one from 0 to 1"
-            raise ArgumentError(f"`min_similarity` cannot be {given:g}", step)
+            least = self.min_similarity
+            is_percent = 2 <= least <= 100
+            step = f"for {least:g} % give {least / 100:g}" if is_percent else "give 0 to 1"
+            raise ArgumentError(f"`min_similarity` cannot be {least:g}", step)
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """Number of documents that have each word, as `split_words` gives these."""
+
+    documents: int
+    counts: Mapping[str, int]
+    normalization: int = NORMALIZATION
+
+    def weight(self, word: str) -> float:
+        """The weight of a word, ln(1 + documents / documents with it) squared.
+
+        A word of no document weighs as much as a word of a single document. For pairs of
+        characters of scripts without blanks, in which a slip makes two rare pairs of what may be
+        frequent ones, it is the power `PAIRED` of the logarithm, times that of the rarest word to
+        make up 2.
+        """
+        documents = max(self.documents, 1)
+        weight = math.log(1 + documents / max(self.counts.get(word, 1), 1))
+        if len(word) <= 2 and self.normalization > 1 and unspaced().match(word):
+            return math.pow(weight, PAIRED) * math.pow(math.log(1 + documents), 2 - PAIRED)
+        return math.pow(weight, 2)
+
+
+class Flat(NamedTuple):
+    """Values of many texts in a row: t has values[bounds[t]:bounds[t + 1]].
+
+    `values` are hashes of words or shingles (uint64), or the bytes of normal forms in UTF-8.
+    """
+
+    values: NDArray[Any]
+    bounds: NDArray[np.int64]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of values of each text."""
+        return np.diff(self.bounds)
+
+    def lengths_of(self, texts: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """Count the values of these texts, which may be few of many, in their shape."""
+        lengths: NDArray[np.int64] = self.bounds[1:][texts] - self.bounds[texts]
+        return lengths
+
+
+class Measurements(NamedTuple):
+    """Measurements of a measure for pairs, of shape (pairs,) each.
+
+    `distances` count words and are NO_DISTANCE beyond the limits; None if the measure has none.
+    """
+
+    similarities: Similarities
+    distances: Distances | None = None
+
+
+class Compared(NamedTuple):
+    """Pairs that were compared, of shape (pairs,) each. `is_near` tells who is within the limits.
+
+    Distances are NO_DISTANCE if the measure has none. If a pair is beyond the limits, its distance
+    and similarity are of no use.
+    """
+
+    distances: Distances
+    similarities: Similarities
+    is_near: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
     """A measure of similarity: what it needs, asks for by default, and how it compares texts.
 
-    `default` is the similarity that it asks for if no limits are given, `compared_field` names the
+    `default` is the similarity that it requires without limits, `compared_field` names the
     field of a document that it compares: normal forms of the content, or encoded signatures.
 
-    `prepare` gives the function that prepares texts, each once; `compare` compares many pairs of
-    prepared texts, `compare_one` one normal form with some texts; None if `compare` is as quick.
-    `way` is the way to find candidates among many documents; `counts_shingles` tells whether they
-    can be found by "shingles": texts that are near share that part of the shingles of one of them.
-    `fields` are compared beside the texts, as `add_values` joins them.
+    `prepare` prepares texts, each once, `compare` compares many pairs of prepared texts. `way` is
+    the way to find candidates among many documents; `counts_shingles` tells whether they can be
+    found by "shingles": texts that are near share that part of the shingles of either. `fields` are
+    compared beside the texts, as `add_values` joins them.
     """
 
     name: str
-    prepare: Callable[[Comparer], Prepare]
+    prepare: Callable[[Sequence[str], Comparer], Prepared]
     compare: Callable[[Prepared, Pairs, Comparer], Measurements]
-    compare_one: Callable[[str, Sequence[str], Comparer], list[tuple[int, float]]] | None = None
     default: float = DEFAULT_SIMILARITY
     compared_field: str = "content"
     has_distance: bool = False
@@ -119,7 +190,7 @@ class Measure:
         return self.default if limits.max_distance is None else 0.0
 
     def add_values(self, forms: Iterable[str], rows: Iterable[Mapping[str, object]]) -> list[str]:
-        """Join each normal form with the values of the `fields` of its document, if there are any.
+        """Join each normal form with the values of the `fields` of its document.
 
         As JSON, which is equal for values that mean the same.
         """
@@ -157,7 +228,7 @@ class Comparer:
         return self.measure.least(self.limits)
 
     def may_be_near(self, words: int, other_words: int | None) -> bool:
-        """Return True for texts whose numbers of words, if known, can be within the limits.
+        """Return True for texts whose numbers of words can be within the limits, or are not stored.
 
         The distance by words is at least the difference of these numbers.
         """
@@ -166,22 +237,26 @@ class Comparer:
         longest = max(words, other_words)
         return abs(words - other_words) <= self.measure.largest_distance(longest, self.limits)
 
-    def prepare(self) -> Prepare:
-        """Make the function that prepares texts for comparing, for one thread at a time."""
-        return self.measure.prepare(self)
+    def prepare(self, texts: Sequence[str]) -> Prepared:
+        """Prepare texts for comparing: normal forms, or encoded signatures.
+
+        Raises SettingsError if a signature is not of these settings.
+        """
+        return self.measure.prepare(texts, self)
 
     def compare(self, prepared: Prepared, pairs: Pairs) -> Compared:
         """Compare pairs of prepared texts. `pairs` (pairs, 2) has their numbers."""
-        from neardup_solr.measures.arrays import within
-
-        return within(self.measure.compare(prepared, pairs, self), floor(self.least))
+        similarities, distances = self.measure.compare(prepared, pairs, self)
+        is_near = similarities >= floor(self.least)
+        if distances is None:
+            distances = np.full(len(pairs), NO_DISTANCE, dtype=np.int64)
+        else:
+            is_near &= distances != NO_DISTANCE
+        return Compared(distances, similarities, is_near)
 
     def compare_texts(self, texts: Sequence[str], pairs: Pairs) -> Compared:
-        """Compare pairs of texts, which are normal forms, or of encoded signatures.
-
-        Raises SettingsError if a signature is not one of these settings.
-        """
-        return self.compare(self.prepare()(texts), pairs)
+        """Prepare texts and compare pairs of them, as `prepare` and `compare`."""
+        return self.compare(self.prepare(texts), pairs)
 
     def make_forms(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
         """Make what documents are compared by, from stored fields; "" if there is no content."""
@@ -196,29 +271,66 @@ class Comparer:
         return [form and own for form, own in zip(forms, joined, strict=True)]
 
     def compare_one(self, form: str, texts: Sequence[str]) -> list[tuple[int, float, bool]]:
-        """Compare one normal form with each of some texts, or one encoded signature with others.
+        """Compare a normal form with each of some texts, or an encoded signature with others.
 
         The distance, the similarity and whether it is near, for each, as `compare_texts` gives
         them.
         """
-        measure, least = self.measure, floor(self.least)
-        if measure.compare_one is not None:
-            return [
-                (distance, similarity, similarity >= least and distance != NO_DISTANCE)
-                for distance, similarity in measure.compare_one(form, texts, self)
-            ]
-        from neardup_solr.measures.arrays import first_with_each
-        from neardup_solr.minhash import sign
+        if self.measure.needs_texts:
+            from neardup_solr.minhash import sign
 
-        others = texts
-        if measure.needs_texts:
-            others = sign.normal_forms(texts, self.settings.normalization)
-        found = self.compare_texts([form, *others], first_with_each(len(others)))
-        return list(zip(*(column.tolist() for column in found), strict=True))
+            texts = sign.normal_forms(texts, self.settings.normalization)
+        columns = self.compare_texts([form, *texts], first_with_each(len(texts)))
+        return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def number_pairs(pairs: Pairs) -> NDArray[np.uint64]:
+    """Number each pair of rows: the first row in the upper 32 bits."""
+    return pairs[:, 0].astype(np.uint64) << np.uint64(32) | pairs[:, 1]
+
+
+def pairs_of(numbers: NDArray[np.uint64]) -> Pairs:
+    """List the pairs of rows that `number_pairs` numbered."""
+    both = [numbers >> np.uint64(32), numbers & np.uint64(0xFFFFFFFF)]
+    return np.stack(both, axis=1).astype(np.uint32)
+
+
+def find_pairs(wanted: Pairs, pairs: Pairs) -> NDArray[np.int64]:
+    """Find the place of each wanted pair among `pairs`, which may be in any order; -1 for none."""
+    numbers, sought = number_pairs(pairs), number_pairs(wanted)
+    if not len(numbers):
+        return np.full(len(sought), -1)
+    order = np.argsort(numbers, kind="stable")
+    places = order[np.searchsorted(numbers[order], sought).clip(max=len(numbers) - 1)]
+    return np.where(numbers[places] == sought, places, -1)
+
+
+def first_with_each(others: int) -> Pairs:
+    """Make the pairs of the first text with each of the others that follow it."""
+    numbers = np.arange(1, others + 1, dtype=np.uint32)
+    return np.stack([np.zeros_like(numbers), numbers], axis=1)
+
+
+def in_parts(work: Callable[[slice], None], steps: NDArray[Any], threads: int) -> None:
+    """Do what is to be done with pairs by threads, some thousands at once or fewer.
+
+    `steps` (pairs,) says about how much work each pair is, so that no thread is at it for long.
+    """
+    pairs = len(steps)
+    size = max(1, min(AT_ONCE, -(-pairs // threads)))
+    is_enough = np.diff(np.cumsum(steps, dtype=np.float64) // STEPS) > 0
+    bounds = {0, *range(size, pairs, size), *(np.flatnonzero(is_enough) + 1).tolist(), pairs}
+    parts = [slice(*part) for part in pairwise(sorted(bounds))]
+    if threads == 1 or len(parts) < 2:
+        for part in parts:
+            run_aside(partial(work, part))
+        return
+    with thread_pool(threads) as pool:
+        list(pool.map(work, parts))
 
 
 def measure_named(name: str | Measure) -> Measure:
-    """Load the measure of a name, or return a measure. Raises ArgumentError if there is none."""
+    """Load the measure of a name, or return a measure. Raises ArgumentError for other names."""
     return name if isinstance(name, Measure) else _load_measure(name)
 
 
@@ -231,12 +343,14 @@ def _load_measure(name: str) -> Measure:
 
 def measure_of(name: str | Measure, limits: Limits) -> Measure:
     """Load a measure, as `measure_named`. Raises ArgumentError if the limits do not fit it."""
-    found = measure_named(name)
-    if limits.max_distance is not None and not found.has_distance:
-        given = f"`max_distance` cannot be {limits.max_distance}"
-        reason = f"the measure {found.name} has no distance, so {given}"
+    measure = measure_named(name)
+    if limits.max_distance is not None and not measure.has_distance:
+        reason = (
+            f"the measure {measure.name} has no distance,"
+            f" so `max_distance` cannot be {limits.max_distance}"
+        )
         raise ArgumentError(reason, "give `min_similarity` instead, or the `measure` words")
-    return found
+    return measure
 
 
 def choose_measure(settings: Settings, words: Sequence[int]) -> tuple[StoredMeasure, str]:
@@ -260,37 +374,35 @@ def read_measure(settings: Settings) -> tuple[StoredMeasure, str]:
 
 
 def rerank(
-    entry: Entry,
-    hits: Iterable[Hit],
-    known: Mapping[str, str],
-    comparer: Comparer,
+    entry: Entry, hits: Iterable[Hit], contents: Mapping[str, str], comparer: Comparer
 ) -> list[Match]:
     """Order hits within the limits: most similar first, then by more shared terms, then by id.
 
-    `known` holds by id what is compared: the hits' texts, or for the estimate their encoded
-    signatures (matches then have no content); a hit without one was deleted meanwhile and is no
-    match. By words, the distance decides which is the most similar. A hit of equal MD5 counts as
-    the same text.
+    `contents` holds by id what is compared: the hits' texts, or for the estimate their encoded
+    signatures (matches then have no content); a hit without content was deleted meanwhile and is
+    no match. By words, the distance decides which is the most similar. A hit of equal MD5 counts
+    as the same text.
 
-    Raises SettingsError if a signature is not one of these settings.
+    Raises SettingsError if a signature is not of these settings.
     """
-    there = [hit for hit in hits if hit.id in known]
-    if not there:
+    hits = [hit for hit in hits if hit.id in contents]
+    if not hits:
         return []
     needs_texts = comparer.measure.needs_texts
-    own = entry.normal if needs_texts else entry.signature
+    form = entry.normal if needs_texts else entry.signature
     same = entry.md5_hash if needs_texts else None
-    others = [own if hit.md5_hash == same else known[hit.id] for hit in there]
-    found = comparer.compare_one(own, others)
+    texts = [form if hit.md5_hash == same else contents[hit.id] for hit in hits]
     matches = (
         Match(
             id=hit.id,
             distance=distance if comparer.measure.has_distance else None,
             similarity=similarity,
             shared=hit.shared,
-            content=known[hit.id] if needs_texts else "",
+            content=contents[hit.id] if needs_texts else "",
         )
-        for hit, (distance, similarity, is_near) in zip(there, found, strict=True)
+        for hit, (distance, similarity, is_near) in zip(
+            hits, comparer.compare_one(form, texts), strict=True
+        )
         if is_near
     )
     return sorted(matches, key=nearness)

@@ -23,10 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
-from neardup_solr.measures import Comparer, Measure
-from neardup_solr.measures.arrays import (
+from neardup_solr.measures import (
+    Comparer,
     Flat,
     Frequencies,
+    Measure,
     Measurements,
     Pairs,
     Similarities,
@@ -385,7 +386,7 @@ ALIGNED = Measure(
     default=0.75,
     needs_frequencies=True,
     way="words",
-    prepare=lambda _: _pack,
+    prepare=lambda forms, _: _pack(forms),
     compare=_compare,
 )
 # The threshold and the share of numbers were chosen leaving one set out: benchmarks/first.md.

@@ -38,8 +38,8 @@ from numpy.typing import NDArray
 
 from neardup_solr.arguments import require, require_choice
 from neardup_solr.errors import ArgumentError, counted
+from neardup_solr.measures import Frequencies, Pairs, Similarities, number_pairs, pairs_of
 from neardup_solr.measures.aligned import ALIGNED, compare_records, split_words
-from neardup_solr.measures.arrays import Frequencies, Pairs, Similarities, number_pairs, pairs_of
 from neardup_solr.progress import ignore
 from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize

@@ -25,9 +25,17 @@ from numpy.typing import NDArray
 
 from neardup_solr.arguments import PairMeasure
 from neardup_solr.errors import ArgumentError
-from neardup_solr.measures import Comparer, Limits, Measure, measure_named
+from neardup_solr.measures import (
+    Comparer,
+    Frequencies,
+    Limits,
+    Measure,
+    Measurements,
+    Pairs,
+    Similarities,
+    measure_named,
+)
 from neardup_solr.measures.aligned import ALIGNED, compare_records
-from neardup_solr.measures.arrays import Frequencies, Measurements, Pairs, Similarities
 from neardup_solr.measures.fields import (
     FLOOR,
     LEAST_PROBABILITY,
@@ -292,7 +300,7 @@ class ModelMatcher:
             settings=self.settings,
             threads=self.records.threads,
         )
-        return comparer.measure.compare(comparer.prepare()(forms), pairs, comparer).similarities
+        return comparer.measure.compare(comparer.prepare(forms), pairs, comparer).similarities
 
 
 def make_measure(model: Model) -> Measure:
@@ -331,7 +339,7 @@ def make_joined_measure(
 
     return replace(
         make_measure(model),
-        prepare=lambda _: list,
+        prepare=lambda joined, _: list(joined),
         compare=compare,
         fields=tuple(model.fields),
         needs_frequencies=False,  # `known` has them

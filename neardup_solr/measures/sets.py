@@ -8,7 +8,6 @@ equal values of two signatures.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import chain, pairwise
 
 import mmh3
@@ -17,12 +16,20 @@ from numpy.typing import NDArray
 
 from neardup_solr.arguments import Way
 from neardup_solr.kernel import joins, shingle_hashes
-from neardup_solr.measures import DEFAULT_SIMILARITY, Comparer, Measure
-from neardup_solr.measures.arrays import Flat, Measurements, Pairs, Similarities, in_parts
+from neardup_solr.measures import (
+    DEFAULT_SIMILARITY,
+    Comparer,
+    Flat,
+    Measure,
+    Measurements,
+    Pairs,
+    Similarities,
+    in_parts,
+)
+from neardup_solr.measures.words import hash_runs
 from neardup_solr.minhash import signature
 from neardup_solr.minhash.sign import IN_PLACE
 from neardup_solr.settings import Settings
-from neardup_solr.text.packed import pack
 from neardup_solr.text.shingles import shingles
 
 Counts = NDArray[np.int64]
@@ -36,15 +43,15 @@ def _share_of_all(common: Counts, first: Counts, second: Counts) -> Similarities
 
 
 def _share_of_shorter(common: Counts, first: Counts, second: Counts) -> Similarities:
-    """Compute containments. A text without words is contained only in another one."""
+    """Compute containments. A text without words is contained only in another such text."""
     fewer = np.minimum(first, second)
     return np.where((fewer == 0) & (first != second), 0.0, _divide(common, fewer))
 
 
 def _divide(part: Counts, whole: Counts) -> Similarities:
     """Divide each part by its whole, 1 if both are 0."""
-    found: Similarities = np.where(whole == 0, 1.0, part / np.maximum(whole, 1))
-    return found
+    shares: Similarities = np.where(whole == 0, 1.0, part / np.maximum(whole, 1))
+    return shares
 
 
 def _measure_of_sets(
@@ -60,7 +67,7 @@ def _measure_of_sets(
     return Measure(
         name=name,
         default=default,
-        prepare=lambda comparer: partial(hash_sets, settings=comparer.settings),
+        prepare=lambda forms, comparer: hash_sets(forms, comparer.settings),
         compare=compare,
         counts_shingles=True,
         way=way,
@@ -69,21 +76,14 @@ def _measure_of_sets(
 
 def hash_sets(forms: Sequence[str], settings: Settings) -> Flat:
     """Hash the set of shingles of each normal form to rising 64-bit numbers."""
-    bounds = np.zeros(len(forms) + 1, dtype=np.int64)
     if settings.kind not in IN_PLACE:
         sets = [
             sorted({mmh3.hash64(shingle, signed=False)[0] for shingle in shingles(form, settings)})
             for form in forms
         ]
-        np.cumsum(list(map(len, sets)), out=bounds[1:])
+        bounds = np.cumsum([0, *map(len, sets)])
         return Flat(np.fromiter(chain(*sets), np.uint64, bounds[-1]), bounds)
-    texts = pack(forms)
-    by_characters = settings.kind == "chars"
-    # A word and the blank after it take at least two bytes.
-    room = len(texts.data) if by_characters else len(texts.data) // 2 + len(forms)
-    hashed = np.empty(room, dtype=np.uint64)
-    size = np.uint64(settings.shingle_size)
-    shingle_hashes.hash_shingles(texts.data, texts.bounds, by_characters, size, hashed, bounds[1:])
+    hashed, bounds = hash_runs(forms, settings.shingle_size, by_characters=settings.kind == "chars")
     for first, last in pairwise(bounds.tolist()):
         hashed[first:last].sort()
     shingle_hashes.keep_distinct(hashed, bounds[1:])
@@ -94,10 +94,10 @@ def _count_common(sets: Flat, pairs: Pairs, sizes: Counts, threads: int) -> Coun
     """Count the shingles that both sets of each pair have, of `sizes` (pairs, 2) in each."""
     common = np.zeros(len(pairs), dtype=np.int64)
 
-    def count_some(some: slice) -> None:
-        shingle_hashes.count_common(*sets, pairs[some], common[some])
+    def count_part(part: slice) -> None:
+        shingle_hashes.count_common(*sets, pairs[part], common[part])
 
-    in_parts(count_some, sizes.sum(axis=1), threads)
+    in_parts(count_part, sizes.sum(axis=1), threads)
     return common
 
 
@@ -108,22 +108,22 @@ def estimate_pairs(
 
     `signatures` has shape (documents, hashes), `pairs` (pairs, 2) row numbers.
     """
-    found = np.empty(len(pairs), dtype=np.float64)
+    shares = np.empty(len(pairs), dtype=np.float64)
 
-    def estimate_some(some: slice) -> None:
-        joins.equal_values(signatures, pairs[some], found[some])
+    def estimate_part(part: slice) -> None:
+        joins.equal_values(signatures, pairs[part], shares[part])
 
-    in_parts(estimate_some, np.full(len(pairs), signatures.shape[1]), threads)
-    return found
+    in_parts(estimate_part, np.full(len(pairs), signatures.shape[1]), threads)
+    return shares
 
 
 JACCARD = _measure_of_sets("jaccard", _share_of_all)
-# Two texts on one subject share some shingles; an excerpt shares nearly all of its own.
+# Two texts on a subject share some shingles; an excerpt shares nearly all of its shingles.
 CONTAINMENT = _measure_of_sets("containment", _share_of_shorter, default=0.8, way="shingles")
 ESTIMATE = Measure(
     name="estimate",
     compared_field="signature",
-    prepare=lambda comparer: partial(signature.decode_all, settings=comparer.settings),
+    prepare=lambda encoded, comparer: signature.decode_all(encoded, comparer.settings),
     compare=lambda signatures, pairs, comparer: Measurements(
         estimate_pairs(signatures, pairs, threads=comparer.threads)
     ),

@@ -43,7 +43,7 @@ from neardup_solr.solr.schema import require_kept
 from neardup_solr.text import normalize
 
 if TYPE_CHECKING:
-    from neardup_solr.measures.arrays import Frequencies
+    from neardup_solr.measures import Frequencies
 
 DEFAULT_WAY: By = "shingles"
 

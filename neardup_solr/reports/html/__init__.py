@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any
 
 from neardup_solr.arguments import Way
-from neardup_solr.measures.arrays import Frequencies
+from neardup_solr.measures import Frequencies
 from neardup_solr.records import AnyId, Borderline, Cluster, Duplicate
 from neardup_solr.reports.html import embed
 from neardup_solr.reports.html.embed import Listed, list_clusters

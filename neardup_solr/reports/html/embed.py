@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.measures import Frequencies
 from neardup_solr.measures.aligned import stand_ins
-from neardup_solr.measures.arrays import Frequencies
 from neardup_solr.records import AnyId, Cluster, Duplicate, Member, key_of, largest, natural
 from neardup_solr.text import diff
 from neardup_solr.text.diff import Words

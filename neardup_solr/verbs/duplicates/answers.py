@@ -24,7 +24,7 @@ from neardup_solr.answers import (
     place_answers,
 )
 from neardup_solr.clusters import components
-from neardup_solr.measures.arrays import Pairs, number_pairs
+from neardup_solr.measures import Pairs, number_pairs
 from neardup_solr.verbs.duplicates.inputs import AT_ONCE, Gathered
 
 

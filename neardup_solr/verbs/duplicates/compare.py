@@ -30,10 +30,12 @@ from neardup_solr.files import read_arrays, write_arrays
 from neardup_solr.kernel import joins
 from neardup_solr.measures import (
     Comparer,
+    Flat,
     Limits,
+    Pairs,
     floor,
+    number_pairs,
 )
-from neardup_solr.measures.arrays import Flat, Pairs, number_pairs
 from neardup_solr.measures.equality import differ_in_numbers_alone
 from neardup_solr.minhash import sign
 from neardup_solr.progress import LOG, OnProgress, Progress, ignore
@@ -44,7 +46,7 @@ from neardup_solr.threads import prefetch, run_aside, thread_pool
 from neardup_solr.verbs.duplicates.inputs import AT_ONCE, THREADS, Gathered, fitting_parts
 
 if TYPE_CHECKING:
-    from neardup_solr.measures.arrays import Frequencies
+    from neardup_solr.measures import Frequencies
     from neardup_solr.measures.fields import FieldColumn, RecordMatcher
     from neardup_solr.measures.model import ModelMatcher
     from neardup_solr.verbs.duplicates.answers import RowAnswers
@@ -355,7 +357,6 @@ class Comparison:
 
         Notes in `found` which are gone, and have nothing to compare, or have changed.
         """
-        prepare = self.comparer.prepare()
         prepared = self.gathered.spill.lists()
         done = characters = 0
 
@@ -364,7 +365,7 @@ class Comparison:
         with thread_pool(1) as reader, thread_pool(1) as normaliser:
             read = prefetch(reader, self._read, parts)
             for forms in prefetch(normaliser, lambda part: self._forms(*part, found), read):
-                prepared.extend(prepare(forms))
+                prepared.extend(self.comparer.prepare(forms))
                 done += len(forms)
                 characters += size_of(forms)
                 self._tell(TEXTS, done, len(rows))

@@ -16,7 +16,7 @@ from neardup_solr import sources
 from neardup_solr.arguments import OnRepeatOrKeep
 from neardup_solr.clusters import ARRIVAL, LENGTH
 from neardup_solr.errors import RecordError, SettingsError
-from neardup_solr.measures.arrays import Flat
+from neardup_solr.measures import Flat
 from neardup_solr.memory import Column, Rows, Strings
 from neardup_solr.minhash import sign
 from neardup_solr.minhash.sign import Signed

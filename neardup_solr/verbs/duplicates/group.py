@@ -14,8 +14,7 @@ from neardup_solr import clusters
 from neardup_solr.answers import DIFFERENT, SAME, DocumentKey
 from neardup_solr.clusters import LENGTH, NO_PAIRS, Labels, Rule, Similarities, components
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import floor
-from neardup_solr.measures.arrays import Distances, Pairs, find_pairs, number_pairs
+from neardup_solr.measures import Distances, Pairs, find_pairs, floor, number_pairs
 from neardup_solr.minhash.sign import count_shared_bands, hash_texts
 from neardup_solr.records import (
     BORDER,

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from neardup_solr import sources
 from neardup_solr.candidates import ONE_GROUP
 from neardup_solr.errors import RecordError, SettingsError
-from neardup_solr.measures import choose_measure, read_measure
-from neardup_solr.measures.arrays import Flat
+from neardup_solr.measures import Flat, choose_measure, read_measure
 from neardup_solr.memory import Column, Lists, Rows, Spill, Strings, release_unused
 from neardup_solr.minhash import sign
 from neardup_solr.progress import LOG, Failures, ignore

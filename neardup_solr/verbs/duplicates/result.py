@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from neardup_solr.measures.arrays import Frequencies
+    from neardup_solr.measures import Frequencies
     from neardup_solr.measures.fields import Weights
     from neardup_solr.verbs.duplicates.clean_file import Unique
     from neardup_solr.verbs.duplicates.previous_run import Changes

@@ -14,8 +14,8 @@ from neardup_solr.arguments import require
 from neardup_solr.errors import SourceError
 from neardup_solr.files import check_apart, check_place, write_lines
 from neardup_solr.measures import model as models
+from neardup_solr.measures import number_pairs, pairs_of
 from neardup_solr.measures.aligned import frequencies
-from neardup_solr.measures.arrays import number_pairs, pairs_of
 from neardup_solr.measures.fields import FLOOR
 from neardup_solr.measures.model import Model, ModelMatcher
 from neardup_solr.memory import Spill

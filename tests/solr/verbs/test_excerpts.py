@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.measures.arrays import Flat
+from neardup_solr.measures import Flat
 from neardup_solr.settings import Settings, choose_fields
 from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs.duplicates.inputs import FIRST, Gathered

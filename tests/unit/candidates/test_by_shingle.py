@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from neardup_solr.candidates import ONE_SIDE, Candidates, Joining, by_shingle
 from neardup_solr.candidates.by_shingle import shingle_candidates, tries_by_share
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import floor
-from neardup_solr.measures.arrays import Flat
+from neardup_solr.measures import Flat, floor
 
 SETS = st.lists(st.sets(st.integers(0, 40), max_size=16), max_size=14)
 LEAST = st.sampled_from([0.1, 0.5, 0.8, 1.0])

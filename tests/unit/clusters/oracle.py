@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from neardup_solr import clusters
 from neardup_solr.clusters import Labels, Similarities
-from neardup_solr.measures.arrays import Pairs
+from neardup_solr.measures import Pairs
 
 
 def missing(documents: int, pairs: Pairs, labels: Labels, *, most: int) -> Pairs:

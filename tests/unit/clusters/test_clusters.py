@@ -21,7 +21,7 @@ from neardup_solr.clusters import (
     missing_pairs,
     parse_rule,
 )
-from neardup_solr.measures.arrays import Pairs
+from neardup_solr.measures import Pairs
 from neardup_solr.records import Cluster, Member
 from tests import ROOT
 from tests.unit.clusters import oracle

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.clusters import LINKAGES, complete, components, fold_identical, link
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures.arrays import Pairs
+from neardup_solr.measures import Pairs
 from tests.unit.clusters import oracle
 
 Weighted = dict[tuple[int, int], float]

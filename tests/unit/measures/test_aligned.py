@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup_solr import demo
+from neardup_solr import demo, measures
 from neardup_solr.candidates import Candidates, Joining, all_candidates
 from neardup_solr.candidates.by_word import DEFAULT, word_candidates
-from neardup_solr.measures import Comparer, Limits, arrays, measure_named
+from neardup_solr.measures import Comparer, Frequencies, Limits, Pairs, measure_named
 from neardup_solr.measures.aligned import (
     ABBREVIATED,
     ALIGNED,
@@ -33,7 +33,6 @@ from neardup_solr.measures.aligned import (
     split_words,
     word_similarity,
 )
-from neardup_solr.measures.arrays import Frequencies, Pairs
 from neardup_solr.text.normalize import normalize
 
 WORDS = st.one_of(
@@ -370,7 +369,7 @@ def test_many_calls_and_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     forms = [f"heron {number % 7} lane {number % 5}" for number in range(20)]
     known, pairs = frequencies(forms), every_pair(20)
     whole = compare_records(forms, pairs, known)
-    monkeypatch.setattr(arrays, "AT_ONCE", 37)
+    monkeypatch.setattr(measures, "AT_ONCE", 37)
     assert np.array_equal(compare_records(forms, pairs, known, threads=3), whole)
 
 

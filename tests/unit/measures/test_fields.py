@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from neardup_solr.candidates import all_candidates
 from neardup_solr.errors import ArgumentError
+from neardup_solr.measures import Pairs, Similarities
 from neardup_solr.measures.aligned import compare_records, frequencies
-from neardup_solr.measures.arrays import Pairs, Similarities
 from neardup_solr.measures.fields import (
     FLOOR,
     LEAST_PROBABILITY,

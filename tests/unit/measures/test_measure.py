@@ -5,18 +5,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neardup_solr import measures
 from neardup_solr.cli.texts import TEXTS
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import (
     NAMES,
+    Compared,
     Comparer,
     Limits,
-    arrays,
+    Pairs,
     measure_named,
     measure_of,
     words,
 )
-from neardup_solr.measures.arrays import Compared, Pairs
 from neardup_solr.measures.sets import estimate_pairs
 from neardup_solr.measures.words import WORDS
 
@@ -62,7 +63,7 @@ def test_pairs_beyond_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
     forms = [f"text {n % 5} of some" for n in range(12)]
     pairs = np.array([(a, b) for a in range(12) for b in range(a + 1, 12)], dtype=np.uint32)
     whole = by_words(forms, pairs, limits=Limits())
-    monkeypatch.setattr(arrays, "AT_ONCE", 7)
+    monkeypatch.setattr(measures, "AT_ONCE", 7)
     parts = by_words(forms, pairs, limits=Limits())
     assert all(np.array_equal(a, b) for a, b in zip(whole, parts, strict=True))
 
