@@ -35,7 +35,7 @@ from lib.corpus import corpus
 from lib.solr import BANDS_ONLY, FIELDS, running_solr
 
 import neardup_solr
-from neardup_solr.minhash.encode import encode_documents
+from neardup_solr.minhash import encode_documents
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import collection

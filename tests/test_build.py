@@ -189,7 +189,7 @@ def test_near_duplicates_of_a_file_are_found(installed: Path, tmp_path: Path) ->
 
 GOLDEN_RUN = """
 import sys, orjson
-from neardup_solr.minhash import encode
+from neardup_solr.minhash import encode_documents
 from neardup_solr.records import Document
 from neardup_solr.settings import FAMILIES, Settings, choose_fields
 
@@ -199,7 +199,7 @@ with open(sys.argv[1]) as file:
 documents = [Document(id=row["id"], text=row["content"]) for row in expected[:7]]
 for family in FAMILIES:
     settings = Settings(family=family, fields=everything)
-    made += [orjson.loads(row) for row, _ in encode.encode_documents(documents, settings)]
+    made += [orjson.loads(row) for row, _ in encode_documents(documents, settings)]
 print("numba" in sys.modules, made == expected)
 """
 

@@ -1,6 +1,6 @@
 """What has to be equal in two texts, however similar they are otherwise: numbers, or patterns.
 
-A version, a year or an amount is one word among many, so texts that differ in it alone are near by
+A version, a year or an amount is a word among many, so texts that differ in it alone are near by
 every measure. Normal forms have lost its separators, so the texts themselves are looked at.
 """
 
@@ -16,7 +16,7 @@ from neardup_solr.errors import ArgumentError
 from neardup_solr.text.normalize import words_of
 
 NUMBERS = "numbers"
-_PART = r"[^\W_]*\d[^\W_]*"  # letters and digits, at least one of these
+_PART = r"[^\W_]*\d[^\W_]*"  # letters and digits, with a digit
 _NUMBER = re.compile(rf"(?<![^\W_])(?:(?<!\S)-(?=\d))?{_PART}(?:[.,:/'-]{_PART})*")
 _HYPHENED = re.compile(r"\b([^\W\d_])-(?=\d)")  # B-52 is B52
 _UNIT = re.compile(r"(?<=\d)[^\W\d_]{2,}\Z")  # behind a number: 128GB is 128 GB
@@ -74,9 +74,9 @@ class Equality:
 
     def describe(self, first: str, second: str) -> str:
         """Describe what differs in two texts by the first rule that tells them apart."""
-        for rule, one, other in zip(self.rules, self.key(first), self.key(second), strict=True):
-            if one != other:
-                return f"{rule} {_show_rest(one, other)} and {_show_rest(other, one)}"
+        for rule, values, others in zip(self.rules, self.key(first), self.key(second), strict=True):
+            if values != others:
+                return f"{rule} {_show_rest(values, others)} and {_show_rest(others, values)}"
         return ""
 
 
@@ -84,23 +84,23 @@ ANYTHING = Equality()  # no part has to be equal
 
 
 def parse_equality(rules: OneOrMore) -> Equality:
-    """Make the equality of one rule, or of several. Raises ArgumentError if one is impossible."""
+    """Make the equality of a rule, or of several. Raises ArgumentError if a rule is impossible."""
     return Equality(tuple(dict.fromkeys(listed(rules))))
 
 
 def list_numbers(text: str) -> list[str]:
     """List the numbers of a text in order: words with a digit, with their separators.
 
-    Compatible forms are one (NFKC, digits of all scripts, dashes), letters do not differ by case,
+    Compatible forms are equal (NFKC, digits of all scripts, dashes), letters do not differ by case,
     and commas between thousands do not count, nor does a unit of two letters or more behind a
     number ("128GB" is "128 GB"). Roman numerals count behind a word such as "part" or "chapter",
-    and in capitals if they are longer than one letter: "Part II" is "part 2".
+    and in capitals from two letters on: "Part II" is "part 2".
     """
     return [_UNIT.sub("", _to_ascii(number)) for number in _NUMBER.findall(_write_alike(text))]
 
 
 def _write_alike(text: str) -> str:
-    """Write the numbers of a text in one way, in digits."""
+    """Write the numbers of a text alike, in digits."""
     folded = unicodedata.normalize("NFKC", text).translate(_DASHES)
     folded = _BEHIND.sub(lambda match: f"{match[1]}{match[2]}{_read_roman(match[3])}", folded)
     folded = _ALONE.sub(lambda match: _read_roman(match[0]), folded)
@@ -133,7 +133,7 @@ def _to_ascii(number: str) -> str:
 
 
 def _show_rest(values: tuple[str, ...], others: tuple[str, ...]) -> str:
-    """Show the values that the others lack, "none" if there are none."""
+    """Show the values that the others lack, or "none"."""
     left = list(values)
     for value in others:
         if value in left:

@@ -76,4 +76,4 @@ WORDS = Measure(
     prepare=lambda forms, _: hash_words(forms),
     compare=_compare,
 )
-AUTO = WORDS  # until the texts are known
+AUTO = WORDS  # until the texts are read

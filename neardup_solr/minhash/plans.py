@@ -1,6 +1,6 @@
 """Bands and rows from what has to be caught and what has to be passed over, and their cost.
 
-Two documents of similarity s share one of b bands of r rows with probability
+Two documents of similarity s share a band of b bands of r rows with probability
 P(s) = 1 - (1 - s^r)^b (Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets", section 3.4.2).
 """
 
@@ -31,10 +31,10 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """Demand on bands: a similarity to catch and one to pass over, and the allowed errors.
+    """Demand on bands: similarities to catch and to pass over, and the allowed errors.
 
     Of the pairs of similarity `catch`, at most a share `miss` may share no band; of those of
-    similarity `avoid`, at most a share `load` may share one. All lie in 0..1.
+    similarity `avoid`, at most a share `load` may share a band. All lie in 0..1.
 
     Raises ArgumentError if a value is out of range, or catch is not above avoid.
     """
@@ -66,8 +66,8 @@ class Demand:
 class Plan:
     """Bands of rows, and their curve.
 
-    At the similarity `threshold` half of the pairs are found; `caught` and `load` are the shares
-    that are found at the similarities to catch and to pass over.
+    At the similarity `threshold` half of the pairs share a band; `caught` and `load` are the shares
+    that do at the similarities to catch and to pass over.
     """
 
     bands: int
@@ -87,7 +87,7 @@ class Choice:
     """A plan, and what it is expected to cost in a collection.
 
     `candidates` are other documents that share a band with a document, on average;
-    `index_bytes` those of bands and signature for each document. With known pairs, `recall` is
+    `index_bytes` those of bands and signature for each document. With labelled pairs, `recall` is
     the share of them that share a band, `precision` their share of all pairs that do.
     """
 
@@ -100,11 +100,11 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Tuning:
-    """Result of `tune`: plans for a demand, judged by a sample, and the one that was chosen.
+    """Result of `tune`: plans for a demand, judged by a sample, and the chosen plan.
 
     `sampled` of `documents` were compared, each with each: `agreements` counts pairs by the number
-    of equal hashes, 0 to all, and `known` does so for known pairs; `absent` of those have a
-    document that is not there. `failed` records could not be used. `choice` is recommended,
+    of equal hashes, 0 to all, and `known` does so for labelled pairs; `absent` of those lack a
+    document. `failed` records could not be used. `choice` is recommended,
     `others` meet the demand to catch with other rows, `current` is what the collection has now.
     """
 
@@ -134,9 +134,9 @@ def curve(similarities: ArrayLike, bands: int, rows: int) -> Values:
 
 
 def similarity_at(chance: float, bands: int, rows: int) -> float:
-    """Find the similarity that is found with a chance: the root of P(s) = chance, by bisection.
+    """Find the similarity of pairs that share a band with this chance.
 
-    The threshold is that of 1/2.
+    The root of P(s) = chance, by bisection. The threshold is that of 1/2.
     """
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):
@@ -148,7 +148,7 @@ def similarity_at(chance: float, bands: int, rows: int) -> float:
 def plan(bands: int, rows: int, demand: Demand) -> Plan:
     """Describe `bands` bands of `rows` rows, and how they meet a demand.
 
-    Raises ArgumentError if one of them is below 1.
+    Raises ArgumentError if either is below 1.
     """
     require_positive(bands=bands, rows=rows)
     return Plan(
@@ -241,8 +241,8 @@ def count_agreements(signatures: NDArray[np.uint32]) -> NDArray[np.int64]:
     for first in range(0, documents, _ROWS_AT_ONCE):
         block = _count_agreeing(columns[:, first : first + _ROWS_AT_ONCE], columns[:, first:])
         # A pair counts once, and no document with itself: columns to the right of the diagonal.
-        own = np.triu_indices(len(block), k=1)
-        totals += np.bincount(block[own], minlength=hashes + 1)
+        above = np.triu_indices(len(block), k=1)
+        totals += np.bincount(block[above], minlength=hashes + 1)
         totals += np.bincount(block[:, len(block) :].ravel(), minlength=hashes + 1)
     return totals
 
@@ -250,13 +250,13 @@ def count_agreements(signatures: NDArray[np.uint32]) -> NDArray[np.int64]:
 def compute_chances(hashes: int, bands: int, rows: int) -> Values:
     """Compute the chance to share a band of pairs whose signatures agree in 0, 1, ... positions.
 
-    Shape (hashes + 1,). P of the estimated similarity would be biased: P is curved, and most
-    pairs of a collection have estimates near 0, where an error upwards adds far more than one
+    Shape (hashes + 1,). P of the estimated similarity would be biased: P is curved, and most pairs
+    of a collection have estimates near 0, where an error upwards adds far more than an error
     downwards takes (at s = 0.01, 128 hashes and 3 rows: four times too much). This is instead the
-    share of all ways to choose the bands' positions by which one falls on equal ones only; its
-    mean is P(s) exactly, and no unbiased estimate varies less (Rao-Blackwell theorem, Lehmann
-    and Casella, "Theory of Point Estimation", section 1.7). Above 2,048 hashes bands are taken
-    as independent of each other, which is within 1 % of it.
+    share of all ways to choose the bands' positions by which a band falls on equal positions only;
+    its mean is P(s) exactly, and no unbiased estimate varies less (Rao-Blackwell theorem, Lehmann
+    and Casella, "Theory of Point Estimation", section 1.7). Above 2,048 hashes bands are taken as
+    independent of each other, which is within 1 % of it.
     """
     if hashes > _EXACT:
         equal = np.arange(hashes + 1.0)[:, None]
@@ -277,7 +277,7 @@ def compute_chances(hashes: int, bands: int, rows: int) -> Values:
 
 
 def expect_candidates(agreements: Sequence[int], documents: int, chosen: Plan) -> float:
-    """Estimate the candidates of one of `documents`, from the agreements of sampled pairs."""
+    """Estimate the candidates of each of `documents`, from the agreements of sampled pairs."""
     counts = np.asarray(agreements, dtype=np.float64)
     table = compute_chances(len(counts) - 1, chosen.bands, chosen.rows)
     return float((documents - 1) * (counts @ table) / counts.sum())
@@ -300,7 +300,7 @@ def make_histogram(agreements: Sequence[int], bins: int = 20) -> NDArray[np.int6
 
 def _count_agreeing(columns: NDArray[np.uint32], others: NDArray[np.uint32]) -> NDArray[np.uint16]:
     """Count equal positions of each with each: (hashes, n) and (hashes, m) to (n, m)."""
-    # Settings allow 65,536 hashes, one more than a uint16 counts.
+    # Settings allow 65,536 hashes, 1 more than a uint16 counts.
     counts = np.zeros((columns.shape[1], others.shape[1]), np.min_scalar_type(len(columns)))
     equal = np.empty(counts.shape, dtype=np.bool_)
     for column, other in zip(columns, others, strict=True):

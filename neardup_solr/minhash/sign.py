@@ -1,4 +1,4 @@
-"""MinHash signatures and bands of many texts at once, by the kernel, or of one set of shingles.
+"""MinHash signatures and bands of many texts at once, by the kernel, or of a set of shingles.
 
 Shingles are hashed with murmur3 (32 bits, seed of the settings, over UTF-8); each of the `hashes`
 functions of a family re-orders those 2^32 values, and the signature keeps the extreme of each.
@@ -6,13 +6,13 @@ Two sets agree in a position with probability equal to their Jaccard similarity 
 
 affine: minima of a·x + b mod 2^32 with odd a, the default. Each function is a bijection of the
 32-bit integers, so values of distinct shingles never tie; a and b come from SplitMix64 started at
-the seed (Steele, Lea, Flood 2014). The estimate's standard deviation is the binomial one,
+the seed (Steele, Lea, Flood 2014). The estimate's standard deviation is the binomial,
 sqrt(J(1-J)/hashes). Linear permutations: Bohman, Cooper, Frieze, "Min-wise independent linear
 permutations" (2000).
 
 xor: maxima, as signed integers, of x XOR mask, the family of the restaurant example, kept to
 reproduce it. The masks are the first `hashes` values of java.util.Random(seed).nextInt(), as
-published there (seed 42). XOR does not mix: masks that agree in their leading bits choose the
+published with it (seed 42). XOR does not mix: masks that agree in their leading bits choose the
 same shingle, so the estimate is unbiased, but for short texts its error is up to 2.4 times that of
 the affine family.
 """
@@ -40,7 +40,7 @@ from neardup_solr.threads import thread_pool
 
 Signature = NDArray[np.uint32]
 FAMILIES = {"affine": kernel.AFFINE, "xor": kernel.XOR}
-AT_ONCE = 1 << 20  # characters of text in one call: a chunk and what is made of it fit a cache
+AT_ONCE = 1 << 20  # characters of text in a call: a chunk and what is made of it fit a cache
 IN_PLACE = ("words", "chars")  # kinds of shingles that are hashed in place
 LETTERS = ord("a")  # and bytes above it, of a normal form
 _NEIGHBOURS = -1  # words of a text that the kernel leaves to Python
@@ -166,7 +166,7 @@ def _make_empty(count: int, settings: Settings, bands: int) -> Signed:
 
 
 def _view(signed: Signed, chunk: slice) -> Signed:
-    """Take the rows of a chunk: views, so that what is written there is in the whole."""
+    """Take the rows of a chunk: views, so that what is written to them is in the whole."""
     return Signed(
         words=signed.words[chunk],
         signatures=signed.signatures[chunk],
@@ -248,7 +248,7 @@ def minhash(pieces: Sequence[str], settings: Settings) -> Signature:
 
 
 def fold(hashed: NDArray[np.uint32], settings: Settings) -> Signature:
-    """Compute the signature of a set of shingles from their hashes, at least one."""
+    """Compute the signature of a set of shingles from their hashes, which are not empty."""
     signature = np.empty(settings.hashes, dtype=np.uint32)
     kernel.fold(hashed, FAMILIES[settings.family], *draw_coefficients(settings), signature)
     return signature
@@ -304,8 +304,8 @@ def count_shared_bands(
     used = settings.bands * settings.rows
     equal = signatures[pairs[:, 0], :used] == signatures[pairs[:, 1], :used]
     by_band = equal.reshape(len(pairs), settings.bands, settings.rows).all(axis=2)
-    found: NDArray[np.int64] = by_band.sum(axis=1)
-    return found
+    counts: NDArray[np.int64] = by_band.sum(axis=1)
+    return counts
 
 
 def hash_texts(texts: Sequence[str]) -> NDArray[np.uint64]:
@@ -318,15 +318,15 @@ def hash_texts(texts: Sequence[str]) -> NDArray[np.uint64]:
 
 @cache
 def _make_tables(normalization: int) -> Constant:
-    known = table(normalization)
-    sequences = [sequence.encode() for sequence in known.sequences]
-    becomes = np.array(known.becomes, dtype=np.int16)
+    characters = table(normalization)
+    sequences = [sequence.encode() for sequence in characters.sequences]
+    becomes = np.array(characters.becomes, dtype=np.int16)
     short = _encode_short(becomes[:0x10000], sequences)
     tables = kernel.Tables(
         lower=short[:128].astype(np.uint8),
         short=short,
         becomes=becomes,
-        classes=np.frombuffer(known.classes, dtype=np.uint8).copy(),
+        classes=np.frombuffer(characters.classes, dtype=np.uint8).copy(),
         sequences=np.frombuffer(b"".join(sequences), dtype=np.uint8),
         bounds=np.cumsum([0, *map(len, sequences)]).astype(np.uint64),
     )
@@ -340,15 +340,15 @@ def _encode_short(becomes: NDArray[np.int16], sequences: list[bytes]) -> NDArray
     two = code >> 6 | 192 | low << 8 | 2 << 24
     three = code >> 12 | 224 | middle << 8 | low << 16 | 3 << 24
     itself = np.where(code < 128, code | 1 << 24, np.where(code < 0x800, two, three))
-    known = [0, *(_pack_short(sequence) for sequence in sequences)]
-    mapped = np.array(known, dtype=np.uint32)[np.maximum(becomes, 0)]
+    packed = [0, *map(_pack_short, sequences)]
+    mapped = np.array(packed, dtype=np.uint32)[np.maximum(becomes, 0)]
     short = np.where((becomes == KEPT) | (becomes == UNASSIGNED), itself, mapped)
     return np.where(becomes == SPACE, ord(" ") | 1 << 24, short).astype(np.uint32)
 
 
 def _pack_short(sequence: bytes) -> int:
     fits = len(sequence) <= 3 and (b" " not in sequence or len(sequence) == 1)
-    # The kernel keeps its first byte as the one before the next: a letter as the last one, or not.
+    # The kernel keeps its first byte for the next: it has to be a letter if the last byte is.
     fits = fits and (sequence[0] < LETTERS) == (sequence[-1] < LETTERS)
     return int.from_bytes(sequence, "little") | len(sequence) << 24 if fits else 0
 

@@ -22,7 +22,7 @@ Values = NDArray[np.float64]
 
 
 def make_band_keys(signature: NDArray[np.uint32], settings: Settings) -> tuple[str, ...]:
-    """Make the band keys of a signature of shape (hashes,): one term per band, none for (0,).
+    """Make the band keys of a signature of shape (hashes,): a term per band, none for (0,).
 
     A term is the band's number (two or more hexadecimal digits) and 48 bits of its rows' hash
     (twelve digits). Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets", section 3.4.
@@ -49,14 +49,14 @@ def make_signature_terms(signature: Signature, settings: Settings) -> tuple[str,
 
 
 def encode(signature: Signature) -> str:
-    """Encode a signature as one string: base64 (RFC 4648) of its uint32 values, little-endian."""
+    """Encode a signature as base64 (RFC 4648) of its uint32 values, little-endian."""
     return base64.b64encode(signature.astype("<u4").tobytes()).decode("ascii")
 
 
 def decode(encoded: str) -> Signature:
     """Decode a string of `encode` to its signature, of shape (hashes,) and dtype uint32.
 
-    Raises SettingsError if the string is not one, ArgumentError if it is no string.
+    Raises SettingsError if the string is not of `encode`, ArgumentError if it is no string.
     """
     require(isinstance(encoded, str), f"`encoded` cannot be {describe(encoded)}", _ENCODED)
     return np.frombuffer(_decode_bytes(encoded), dtype="<u4").astype(np.uint32)
@@ -68,7 +68,7 @@ def decode_all(encoded: Sequence[str], settings: Settings) -> NDArray[np.uint32]
     Raises SettingsError if a string is not the signature of that many hashes.
     """
     packed = list(map(_decode_bytes, encoded))
-    for count in {len(one) // 4 for one in packed} - {settings.hashes}:
+    for count in {len(values) // 4 for values in packed} - {settings.hashes}:
         reason = f"a stored signature has {count} values, not {settings.hashes}"
         raise SettingsError(reason, "index the document again")
     joined = np.frombuffer(bytearray().join(packed), dtype="<u4")
@@ -88,9 +88,9 @@ def _decode_bytes(encoded: str) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """Estimated shares, each with the interval that holds the true one at a level of confidence.
+    """Estimated shares, each with the interval that holds the true share at a level of confidence.
 
-    `value`, `low` and `high` (float64, 0..1) have the shape of the pairs: () for one pair.
+    `value`, `low` and `high` (float64, 0..1) have the shape of the pairs: () for a pair.
     """
 
     value: Values
@@ -103,7 +103,7 @@ def estimate_jaccard(
 ) -> Estimate:
     """Estimate the Jaccard similarity of the sets behind signatures, pair by pair.
 
-    Takes shapes (..., hashes) that broadcast – (hashes,) and (documents, hashes) compare one with
+    Takes shapes (..., hashes) that broadcast – (hashes,) and (documents, hashes) compare a set with
     many – and gives shape (...). The value is the share of equal positions (Broder 1997),
     unbiased; the interval is Wilson's score interval for that many independent positions; those
     of the affine family are as good as independent (E. B. Wilson, "Probable inference, the law of
@@ -112,9 +112,9 @@ def estimate_jaccard(
     Raises ArgumentError if these are no arrays, their shapes do not fit, or the level is not
     within 0..1; SettingsError if signatures differ in length.
     """
-    for name, given in (("signatures", signatures), ("others", others)):
-        is_array = isinstance(given, np.ndarray) and given.ndim > 0
-        require(is_array, f"`{name}` cannot be {describe(given)}", "give what `decode` gives")
+    for name, array in (("signatures", signatures), ("others", others)):
+        is_array = isinstance(array, np.ndarray) and array.ndim > 0
+        require(is_array, f"`{name}` cannot be {describe(array)}", "give what `decode` gives")
     deviations = _compute_deviations(level)
     hashes = signatures.shape[-1]
     shape = _broadcast(signatures.shape[:-1], others.shape[:-1])
@@ -147,9 +147,9 @@ def _broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
-        told = " and ".join(map(str, shapes))
+        listed = " and ".join(map(str, shapes))
         raise ArgumentError(
-            f"the shapes {told} do not go together", "give as many of each, or one of one"
+            f"the shapes {listed} do not go together", "give as many of each, or one of one"
         ) from None
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from neardup_solr.minhash.encode import encode_documents
+from neardup_solr.minhash import encode_documents
 from neardup_solr.records import NOTHING, Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import EXACT, Collection, in_halves

@@ -22,7 +22,7 @@ from neardup_solr.clusters import components
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.kernel import joins
 from neardup_solr.measures import Comparer, Limits, Pairs, measure_named
-from neardup_solr.minhash import encode, sign
+from neardup_solr.minhash import encode_documents, sign
 from neardup_solr.records import check_documents, natural, ordered
 from neardup_solr.settings import Settings
 from neardup_solr.sources import Reading
@@ -177,7 +177,7 @@ def encode_fields(batch: pa.RecordBatch, *, settings: Settings, reading: Reading
         if isinstance(found, RecordError):
             raise _refusal(found, reading)
         made.append(found)
-    jsons = [json.decode() for json, _ in encode.encode_documents(made, settings)]
+    jsons = [json.decode() for json, _ in encode_documents(made, settings)]
     arrays = [pa.array([one.id for one in made], pa.string()), pa.array(jsons, pa.string())]
     return pa.RecordBatch.from_arrays(arrays, ["id", "document"])
 

@@ -13,7 +13,7 @@ from neardup_solr.text.normalize import is_mark, pieces_of, unspaced, words_of
 _REMEMBERED = 1 << 16  # texts repeat their words
 _LONG = 64  # characters; longer tokens are hardly repeated
 
-_Piece = tuple[str, str, str]  # as shown, its normal form, what is between the one before and it
+_Piece = tuple[str, str, str]  # as shown, its normal form, the gap before it
 _JOINED, _SPACE, _BREAK = "", " ", "\n"
 
 
@@ -32,7 +32,7 @@ class Words:
     begun: frozenset[int] = frozenset()
 
     def text(self, part: slice) -> str:
-        """Join some of the words as they are shown, one space between those that are not joined."""
+        """Join some of the words as they are shown, a space between those that are not joined."""
         places = range(*part.indices(len(self.shown)))
         parted = ("" if place in self.joined else " " for place in places)
         return "".join(
@@ -42,7 +42,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A run of words of one text beside a run of the other.
+    """A run of words of a text beside a run of the other.
 
     `kind` is "equal", "replace", "delete" or "insert"; `first` and `second` are slices of the
     words of either text, empty in the second of a deletion and in the first of an insertion.
@@ -73,7 +73,7 @@ def split(text: str) -> Words:
 
 
 def changes(first: Sequence[str], second: Sequence[str]) -> list[Change]:
-    """Compute the changes from one sequence of words to another, by the fewest words, in order.
+    """Compute the changes from a sequence of words to another, by the fewest words, in order.
 
     Give the forms of `split`. The runs cover both sequences; those that are not "equal" add up to
     the Levenshtein distance of these forms (the longer side of each counts).
@@ -95,7 +95,7 @@ def _all_pieces(text: str) -> Iterator[_Piece]:
 
 
 def _with_wordless(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
-    """Yield pieces that all have a word: others are shown with the one before or the next."""
+    """Yield pieces that all have a word: others are shown with the piece before or after."""
     shown, form, before = list[str](), "", _BREAK
     for piece, word, gap in pieces:
         if form and word:
@@ -109,7 +109,7 @@ def _with_wordless(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
 
 
 def _pieces(token: str) -> tuple[tuple[str, str], ...]:
-    """Cut a token without spaces into pieces of one word ("and/or": "and/", "or"), or of none."""
+    """Cut a token without spaces into pieces of a word ("and/or": "and/", "or"), or of none."""
     return _read(token) if len(token) > _LONG else _remembered(token)
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-# Those that NFKC makes one of the first four, too.
+# And those that NFKC turns into the first four.
 _SIGNS = "=+\\-@\u207a\u207c\u208a\u208c\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20"
 _SEPARATORS = ",;|\t\n\r"
 # Blanks, controls, characters that nobody sees, quotes.
@@ -44,9 +44,9 @@ def to_csv(text: str) -> str:
 def from_csv(cell: str) -> str:
     """Read the text that `to_csv` wrote."""
 
-    def unmark(found: re.Match[str]) -> str:
-        run = found[0]
-        return run[:-1] if run[-1] == "'" and _is_start(run[:-1], found.start()) else run
+    def unmark(match: re.Match[str]) -> str:
+        run = match[0]
+        return run[:-1] if run[-1] == "'" and _is_start(run[:-1], match.start()) else run
 
     return _BEFORE.sub(unmark, cell.removeprefix("'"))
 
@@ -60,24 +60,24 @@ def to_tsv(text: str) -> str:
 
 
 def from_tsv(cell: str) -> str:
-    """Read the text that `to_tsv` wrote. A backslash before any other character is one."""
+    """Read the text that `to_tsv` wrote. A backslash before any other character stays."""
     if "\\" not in cell:
         return cell
-    return _ESCAPED.sub(lambda found: _CONTROLS.get(found[0], found[0][1]), cell)
+    return _ESCAPED.sub(lambda match: _CONTROLS.get(match[0], match[0][1]), cell)
 
 
 def _mark(text: str, mark: str) -> str:
     """Put a mark before each sign that could begin a cell, but for the very first."""
 
-    def mark_one(found: re.Match[str]) -> str:
-        return found[0] + mark if _is_start(found[0], found.start()) else found[0]
+    def add_mark(match: re.Match[str]) -> str:
+        return match[0] + mark if _is_start(match[0], match.start()) else match[0]
 
-    return _BEFORE.sub(mark_one, text)
+    return _BEFORE.sub(add_mark, text)
 
 
 def _is_start(run: str, place: int) -> bool:
     """Return True if the characters after a run may be the start of a cell."""
-    return (place == 0 and bool(run)) or any(one in _SEPARATORS for one in run)
+    return (place == 0 and bool(run)) or any(char in _SEPARATORS for char in run)
 
 
 def make_html_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

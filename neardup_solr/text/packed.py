@@ -1,4 +1,4 @@
-"""Texts in one piece of UTF-8, as the kernel reads and writes them."""
+"""Texts in a piece of UTF-8, as the kernel reads and writes them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Packed(Sequence[str]):
-    """Texts that are decoded when they are asked for: t is data[bounds[t]:bounds[t + 1]].
+    """Texts that are decoded when they are read: t is data[bounds[t]:bounds[t + 1]].
 
-    `data` (uint8) is valid UTF-8, `bounds` (uint64) has one more than there are texts.
+    `data` (uint8) is valid UTF-8, `bounds` (uint64) has the ends of texts after the first start.
     """
 
     __slots__ = ("bounds", "data")
@@ -33,7 +33,7 @@ class Packed(Sequence[str]):
         if isinstance(at, slice):
             first, last, step = at.indices(len(self))
             if step != 1:
-                return [self[one] for one in range(first, last, step)]
+                return [self[text] for text in range(first, last, step)]
             return Packed(self.data, self.bounds[first : max(first, last) + 1])
         if not -len(self) <= at < len(self):
             raise IndexError(at)
@@ -48,7 +48,7 @@ class Packed(Sequence[str]):
         return (whole[first:last].decode() for first, last in pairwise(ends))
 
     def parts(self, size: int) -> Iterator[Packed]:
-        """Yield the texts in parts of at most so many bytes, or of one text that has more."""
+        """Yield the texts in parts of at most so many bytes, or of a longer text."""
         first = 0
         while first < len(self):
             most = self.bounds[first] + np.uint64(size)

@@ -7,8 +7,8 @@
 | stops | a stop word and the words after it, `size` in all | prose among menus and other boilerplate, which has no stop words |
 | stems | `size` consecutive stems, stop words left out | inflected texts, paraphrases |
 
-A text too short for one is its own only shingle; a text without words has none. The text profile
-is one fuzzy hash of a whole text instead.
+A text too short for a shingle is its only one; a text without words has none. The text profile
+is a fuzzy hash of a whole text instead.
 """  # noqa: E501 - a table
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ def _chars(normal: str, settings: Settings) -> list[str]:
 
 
 def _stops(normal: str, settings: Settings) -> list[str]:
-    """Begin at stop words: "Mining of Massive Datasets", section 3.2.4 (there of three words)."""
+    """Begin at stop words: "Mining of Massive Datasets", section 3.2.4 (of three words)."""
     listed, size = normal.split(), settings.shingle_size
     starts = range(len(listed) - size + 1)
-    found = [" ".join(listed[at : at + size]) for at in starts if listed[at] in STOP_WORDS]
-    return list(dict.fromkeys(found)) or [normal]
+    runs = [" ".join(listed[at : at + size]) for at in starts if listed[at] in STOP_WORDS]
+    return list(dict.fromkeys(runs)) or [normal]
 
 
 def _stems(normal: str, settings: Settings) -> list[str]:
@@ -105,7 +105,7 @@ def _stemmer(language: str) -> Callable[[Sequence[str]], list[str]]:
         stem: Callable[[Sequence[str]], list[str]] = Stemmer.Stemmer(language).stemWords
     except KeyError:
         raise ArgumentError(
-            f"`language` cannot be {language!r}: there is no stemmer for it",
+            f"`language` cannot be {language!r}: it has no stemmer",
             f"choose one of {', '.join(Stemmer.algorithms())}",
         ) from None
     return stem

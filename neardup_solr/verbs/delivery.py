@@ -25,7 +25,7 @@ from neardup_solr.errors import (
     SolrUnreachable,
     SourceError,
 )
-from neardup_solr.minhash import encode
+from neardup_solr.minhash import encode_documents
 from neardup_solr.progress import ignore
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
@@ -141,7 +141,7 @@ class Delivery:
                 pool.shutdown(wait=False, cancel_futures=True)
 
     def _send(self, batch: Stretch) -> None:
-        encoded = encode.encode_documents([*batch.documents.values()], self.settings)
+        encoded = encode_documents([*batch.documents.values()], self.settings)
         batch.words = sum(words for _, words in encoded)
         while self._answers and (batch.repeats or len(self._answers) > self.threads):
             self._acknowledge()
@@ -316,7 +316,7 @@ class Delivery:
         for at in range(0, len(ids), self.batch):
             part = [stretch.documents[id] for id in ids[at : at + self.batch]]
             self.resent += len(part)
-            encoded = encode.encode_documents(part, self.settings)
+            encoded = encode_documents(part, self.settings)
             answer = self.collection.take([json for json, _ in encoded], [one.id for one in part])
             self.note(stretch, answer)
 

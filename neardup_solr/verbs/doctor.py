@@ -13,7 +13,7 @@ import orjson
 
 from neardup_solr.arguments import checked, require
 from neardup_solr.errors import counted
-from neardup_solr.minhash.encode import encode_documents
+from neardup_solr.minhash import encode_documents
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema

@@ -43,7 +43,7 @@ finally:
 # What `index` makes of a document, before it is sent.
 ENCODE = """
 import sys
-from neardup_solr.minhash.encode import encode_documents
+from neardup_solr.minhash import encode_documents
 from neardup_solr.settings import Settings
 from neardup_solr.sources import documents as read
 for document in read(sys.argv[1]):

@@ -23,7 +23,7 @@ import neardup_solr as nd
 from neardup_solr import spark
 from neardup_solr.arguments import MeasureName
 from neardup_solr.measures import Limits
-from neardup_solr.minhash import encode
+from neardup_solr.minhash import encode_documents
 from neardup_solr.records import natural
 from neardup_solr.spark import near, work
 from neardup_solr.text.normalize import normalize
@@ -269,7 +269,7 @@ def test_fields_are_what_index_sends(
     """The JSON of each document, with the columns that are kept."""
     made = {row.id: orjson.loads(row.document) for row in spark.fields(frame).collect()}
     own = [nd.Document(id=id, text=text) for id, text in documents]
-    expected = encode.encode_documents(own, nd.Settings())
+    expected = encode_documents(own, nd.Settings())
     assert made == {
         one.id: orjson.loads(json) for one, (json, _) in zip(own, expected, strict=True)
     }

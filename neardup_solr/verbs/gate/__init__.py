@@ -25,7 +25,7 @@ from neardup_solr.errors import NeardupError, RecordError, SettingsError
 from neardup_solr.measures import floor, measure_named, nearness
 from neardup_solr.measures.equality import parse_equality
 from neardup_solr.memory import Spill
-from neardup_solr.minhash import encode
+from neardup_solr.minhash import encode_documents
 from neardup_solr.progress import LOG, Failures, OnError, OnProgress, SourceProgress, ignore
 from neardup_solr.records import Document, find_problem
 from neardup_solr.settings import Settings
@@ -491,7 +491,7 @@ class GateRun:
         ids = [one.id for one in documents]
         if self.delivery.has_to_verify(self.stretch, ids):
             self._verify()
-        encoded = encode.encode_documents(documents, self.delivery.settings)
+        encoded = encode_documents(documents, self.delivery.settings)
         answer = self.collection.take([json for json, _ in encoded], ids)
         reasons = {one.id: f"Solr refused it: {one.reason}" for one in answer.refused}
         taken = {one.id: one for one in documents if one.id not in reasons}

@@ -28,7 +28,7 @@ from neardup_solr.errors import (
 )
 from neardup_solr.measures import NAMES, measure_named
 from neardup_solr.measures.equality import NUMBERS
-from neardup_solr.minhash.encode import encode_documents
+from neardup_solr.minhash import encode_documents
 from neardup_solr.progress import LOG, Failures, SourceProgress, ignore
 from neardup_solr.records import NOTHING, Document, make_refusal
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS

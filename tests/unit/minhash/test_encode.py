@@ -6,7 +6,7 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.minhash import encode, make_entry
+from neardup_solr.minhash import encode_documents, make_entry
 from neardup_solr.records import Document, Entry
 from neardup_solr.settings import OPTIONAL_FIELDS, Settings
 
@@ -49,7 +49,7 @@ DOCUMENTS = st.lists(
 def test_json_is_that_of_the_entries(documents: list[Document], fields: frozenset[str]) -> None:
     """Whatever the texts and the chosen fields, both ways to a Solr document agree."""
     chosen = Settings(hashes=10, bands=3, rows=3, signatures=4, fields=fields)
-    made_of = encode.encode_documents(documents, chosen)
+    made_of = encode_documents(documents, chosen)
     for document, (made, words) in zip(documents, made_of, strict=True):
         entry = make_entry(document, chosen)
         expected = as_fields(entry, chosen)
@@ -63,14 +63,14 @@ def test_many_bands_keep_their_numbers() -> None:
     """Band numbers of two and of three digits stand in one array."""
     chosen = Settings(hashes=300, bands=300, rows=1, signatures=300)
     document = Document(id="1", text="a b c d")
-    [(made, _)] = encode.encode_documents([document], chosen)
+    [(made, _)] = encode_documents([document], chosen)
     assert orjson.loads(made)["content_bands"] == list(make_entry(document, chosen).bands)
     assert orjson.loads(made)["content_sg"] == list(make_entry(document, chosen).signatures)
 
 
 def test_terms_over_the_limit_are_hashed() -> None:
     """A word longer than Lucene allows is hashed in every field that is a term."""
-    [(made, _)] = encode.encode_documents([Document(id="1", text="x" * 40_000)], Settings())
+    [(made, _)] = encode_documents([Document(id="1", text="x" * 40_000)], Settings())
     fields = orjson.loads(made)
     assert fields["first_word"].startswith("md5:")
     assert fields["content_ng"][0].startswith("md5:")

@@ -11,7 +11,7 @@ import numpy as np
 import orjson
 import pytest
 
-from neardup_solr.minhash import encode, make_entry
+from neardup_solr.minhash import encode_documents, make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings import FAMILIES, KINDS, Settings, choose_fields
 from neardup_solr.text import normalize
@@ -52,7 +52,7 @@ def vectors(normalization: int, texts: dict[str, str]) -> list[dict[str, object]
     rows = []
     for settings in chosen(normalization):
         documents = [Document(id=name, text=text) for name, text in texts.items()]
-        for made, _ in encode.encode_documents(documents, settings):
+        for made, _ in encode_documents(documents, settings):
             rows.append(orjson.loads(made))
     return rows
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup_solr.arguments import Kind
-from neardup_solr.minhash import encode
+from neardup_solr.minhash import spell_shingles
 from neardup_solr.settings import KINDS, Settings
 from neardup_solr.text import normalize, shingles
 from tests.unit.minhash.test_sign import TEXT
@@ -21,18 +21,18 @@ def test_shingles_are_spelled_as_json(texts: list[str], kind: Kind, size: int) -
     """The JSON of each form's shingles is that of the slow oracle, in its order."""
     chosen = Settings(kind=kind, shingle_size=size)
     forms = [normalize.normalize(text) for text in texts]
-    found = [orjson.loads(b"[" + json + b"]") for json in encode.spell_shingles(forms, chosen)]
+    found = [orjson.loads(b"[" + json + b"]") for json in spell_shingles(forms, chosen)]
     assert found == [shingles.shingles(form, chosen) for form in forms]
 
 
 def test_long_texts_and_long_terms_are_spelled() -> None:
     """Thousands of shingles, repeated ones, and terms that Lucene would refuse."""
     forms = [" ".join(f"w{n % 700}" for n in range(3000)), "a b", "x" * 40_000 + " y", "", "z"]
-    found = [orjson.loads(b"[" + json + b"]") for json in encode.spell_shingles(forms, Settings())]
+    found = [orjson.loads(b"[" + json + b"]") for json in spell_shingles(forms, Settings())]
     expected = [shingles.shingles(form, Settings()) for form in forms]
     assert found == [[normalize.indexable(piece) for piece in pieces] for pieces in expected]
 
 
 def test_nothing_to_spell() -> None:
     """No forms give no JSON."""
-    assert encode.spell_shingles([], Settings()) == []
+    assert spell_shingles([], Settings()) == []
