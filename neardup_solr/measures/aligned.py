@@ -130,11 +130,13 @@ def compare_records(
 ) -> Similarities:
     """Compute the similarity of each pair of normal forms by soft alignment, 0..1.
 
-    With a share `numbers` it is that of `record_similarity` with it. `split` gives the words of a
-    form.
+    It is the mean of Dice and containment. With a share `numbers`, it is `CONTAINED` times the
+    containment or more for records of `TELLING` words, and halved if less than this share of the
+    weight of numbers agrees, and for records of `FEW` words if both have a word alone, or if no
+    word is equal and it is `ABBREVIATED` or less. `split` gives the words of a form.
 
     `pairs` (pairs × 2) has row numbers of `forms`; shape of the result (pairs,). Symmetric; 1 for
-    texts of equal words in any order. Equal to `record_similarity` of each `alignment`.
+    texts of equal words in any order.
     """
     from neardup_solr.kernel import align
 
@@ -238,49 +240,6 @@ def _is_contraction(short: str, long: str) -> bool:
 
 def _has_digit(word: str) -> bool:
     return any(map(str.isdecimal, word))
-
-
-def record_similarity(rows: Sequence[Aligned], numbers: float = 0.0) -> float:
-    """Compute the similarity of an alignment, 0..1: the mean of Dice and containment.
-
-    With a share `numbers`, it is `CONTAINED` times the containment or more for records of `TELLING`
-    words, and halved if less than this share of the weight of numbers agrees, and for records of
-    `FEW` words if both have a word alone, or if no word is equal and it is `ABBREVIATED` or less.
-    """
-    both = one = other = 0.0
-    for row in rows:
-        both += row.similarity * row.weight
-        one += row.first_weight
-        other += row.second_weight
-    if not one or not other:
-        return float(not rows)
-    similarity = (2.0 * both / (one + other) + both / min(one, other)) / 2.0
-    sides = ([row.first for row in rows], [row.second for row in rows])
-    fewest = min(len(" ".join(filter(None, side)).split()) for side in sides)
-    if numbers and fewest >= TELLING:
-        similarity = max(similarity, CONTAINED * both / min(one, other))
-    is_unlike = not agree_in_numbers(rows, numbers)
-    if numbers and fewest <= FEW:
-        is_unlike |= all(None in side for side in sides)
-        is_unlike |= similarity <= ABBREVIATED + 1e-9 and all(
-            one.first != one.second for one in rows
-        )
-    return similarity * UNLIKE if is_unlike else similarity
-
-
-def agree_in_numbers(rows: Sequence[Aligned], share: float = NUMBERS) -> bool:
-    """Return False if both records have other numbers, and less than this share of them agrees.
-
-    Numbers are words with a digit, by their weight; a number that only one of two has is no
-    evidence.
-    """
-    equal = one = other = 0.0
-    for row in rows:
-        if _has_digit(row.first or row.second or ""):
-            equal += row.weight * (row.first == row.second)
-            one += row.weight * (row.second is None)
-            other += row.weight * (row.first is None)
-    return equal >= share * (equal + min(one, other))
 
 
 def _alignment(first: list[str], second: list[str], frequencies: Frequencies) -> list[Aligned]:

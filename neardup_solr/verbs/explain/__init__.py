@@ -14,7 +14,7 @@ from neardup_solr.arguments import Id, MeasureName, OneOrMore, PairMeasure, chec
 from neardup_solr.candidates.by_word import count_shared_words
 from neardup_solr.errors import DocumentNotFound, RecordError
 from neardup_solr.measures import AUTO, Limits, choose_measure, measure_of
-from neardup_solr.measures.aligned import alignment, frequencies
+from neardup_solr.measures.aligned import frequencies
 from neardup_solr.measures.equality import parse_equality
 from neardup_solr.memory import Spill
 from neardup_solr.progress import OnProgress
@@ -108,7 +108,7 @@ def explain(
             second=second,
             settings=used,
             limits=limits,
-            alignment=tuple(alignment(*normal, known)) if forms else None,
+            frequencies=known if forms else None,
             measure=cast(PairMeasure, chosen.name),
             shared_words=_count_shared_words(*normal, forms, documents) if by_words else {},
             by=by,
@@ -159,7 +159,7 @@ def _compare_fields(options: Options, ids: Sequence[str]) -> Facts:
             second=second,
             settings=gathered.settings,
             limits=limits,
-            alignment=tuple(alignment(*normal, matcher.frequencies)),
+            frequencies=matcher.frequencies,
             measure=options.measure,
             shared_words=_count_shared_words(*normal, forms, len(forms)),
             by=by,

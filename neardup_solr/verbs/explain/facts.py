@@ -11,8 +11,14 @@ import numpy as np
 
 from neardup_solr.arguments import PairMeasure, Way
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import Limits, floor, measure_named
-from neardup_solr.measures.aligned import NUMBERS, Aligned, record_similarity
+from neardup_solr.measures import (
+    Frequencies,
+    Limits,
+    first_with_each,
+    floor,
+    measure_named,
+)
+from neardup_solr.measures.aligned import NUMBERS, Aligned, alignment, compare_records
 from neardup_solr.measures.equality import ANYTHING, Equality
 from neardup_solr.measures.words import WORDS, similarity, word_distance
 from neardup_solr.minhash import make_entry, signature
@@ -147,18 +153,18 @@ class Facts:
 
     `measure` is the one that the limits bound, and `by` is how `duplicates` finds candidates: "all"
     if it compares every pair. For aligned, `shared_words` are the words of both, and common ones in
-    a row, by which it pairs records: each with the number of documents that have it. `alignment`
-    says which words correspond, None if that was not measured. Bands and the estimate are those of
-    the subjects' signatures, stored or not. If fields are compared, `evidence` is what each adds to
-    the odds, as learnt from so many `candidates`, and `probability` that of a match. What
-    `equality` asks for has to be equal in both texts.
+    a row, by which it pairs records: each with the number of documents that have it; `frequencies`
+    are those of all words, None if the texts are too long for an alignment. Bands and the estimate
+    are those of the subjects' signatures, stored or not. If fields are compared, `evidence` is what
+    each adds to the odds, as learnt from so many `candidates`, and `probability` that of a match.
+    What `equality` asks for has to be equal in both texts.
     """
 
     first: Subject
     second: Subject
     settings: Settings
     limits: Limits
-    alignment: tuple[Aligned, ...] | None = None
+    frequencies: Frequencies | None = None
     measure: PairMeasure = "words"
     shared_words: Mapping[str, int] = field(default_factory=dict)
     by: Way = "bands"
@@ -198,6 +204,13 @@ class Facts:
         return len(self.first.pieces & self.second.pieces)
 
     @cached_property
+    def alignment(self) -> tuple[Aligned, ...] | None:
+        """The words that correspond, None if that was not measured."""
+        if self.frequencies is None:
+            return None
+        return tuple(alignment(self.first.entry.normal, self.second.entry.normal, self.frequencies))
+
+    @cached_property
     def measures(self) -> tuple[Measured, ...]:
         """The pair by every measure."""
         (first, second), shared = (each.pieces for each in self.both), self.shared_shingles
@@ -212,9 +225,12 @@ class Facts:
             "contained": shared / (len(second) or 1),
             "estimate": value,
         }
-        if self.alignment is not None:
-            similarities["aligned"] = record_similarity(self.alignment)
-            by_numbers = record_similarity(self.alignment, NUMBERS)
+        if self.frequencies is not None:
+            forms = [each.entry.normal for each in self.both]
+            similarities["aligned"], by_numbers = (
+                compare_records(forms, first_with_each(1), self.frequencies, numbers=numbers).item()
+                for numbers in (0.0, NUMBERS)
+            )
             if self.measure == "records" or by_numbers < similarities["aligned"]:
                 similarities["records"] = by_numbers
         if self.evidence:

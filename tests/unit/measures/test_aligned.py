@@ -29,11 +29,11 @@ from neardup_solr.measures.aligned import (
     compare_records,
     frequencies,
     mutual_best,
-    record_similarity,
     split_words,
     word_similarity,
 )
 from neardup_solr.text.normalize import normalize
+from tests.unit.measures.oracle import record_similarity
 
 WORDS = st.one_of(
     st.sampled_from(["avenue", "ave", "a", "boulevard", "blvd", "3rd", "third", "ab"]),
