@@ -16,17 +16,14 @@ what it compiles by itself: as right, and as fast once it is loaded.
 from __future__ import annotations
 
 import ctypes
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property, partial
-from pathlib import Path
 from threading import RLock
 from typing import Any
 
 import numpy as np
 
-from neardup_solr.kernel.store import Code, Store, is_tried, open_store
+from neardup_solr.kernel.store import Code, Store, compile_all, is_tried, open_store
 from neardup_solr.progress import LOG
 from neardup_solr.threads import run_aside
 
@@ -60,8 +57,6 @@ define void @NRT_MemInfo_call_dtor(ptr %header) {
 }
 """
 _LINKED = {"NRT_MemInfo_alloc_aligned", "NRT_MemInfo_call_dtor", "memset", "memcpy", "memmove"}
-# A process apart, as importing numba would take the time of the one that waits.
-_BUILD = "import sys; sys.path[:] = {}; from neardup_solr.kernel import build; build.fill_store()"
 _LOCK = RLock()
 LARGE = 1 << 22  # values in all arguments, from which a call may take long: see `threads`
 _ARRAY = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_void_p)
@@ -158,7 +153,7 @@ class Compiled:
             if not is_tried():
                 return partial(_call_jit, self.function)
             if kinds == self.kinds:
-                _compile_all()
+                compile_all()
                 code = open_store().read(self.name, repr(kinds))
         return _link(self.name, code or self.compile(kinds, open_store()), kinds)
 
@@ -191,18 +186,6 @@ def _parse(kinds: Sequence[str | tuple[type, str]]) -> Iterator[Kind]:
 def _runs_alone() -> bool:
     """Return True if machine code is called by us, and not by numba."""
     return is_tried() or open_store().carried is not None
-
-
-def _compile_all() -> None:
-    """Have another process compile what the store lacks.
-
-    If that fails, whoever calls an entry point sees the error.
-    """
-    if not Path(sys.executable or "").name.startswith("python"):
-        return  # a program that carries Python
-    command, quiet = [sys.executable, "-c", _BUILD.format(sys.path)], subprocess.DEVNULL
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet) as process:
-        process.wait()  # which ends if ours does, by its standard input
 
 
 def _call_jit(function: Callable[..., Any], _: Sequence[Any], arguments: Sequence[Any]) -> Any:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import stat
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -27,6 +28,8 @@ TRIED = (0, 62), (0, 68)  # releases of numba, the first and the last
 LEVEL = "x86-64-v3"
 FEATURES = ("sse4.2", "popcnt", "cx16", "sahf", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt",
             "movbe", "xsave")  # fmt: skip
+# Importing numba would take the time of the process that waits.
+_BUILD = "import sys; sys.path[:] = {}; from neardup_solr.kernel import build; build.fill_store()"
 _HEAD = 32  # bytes of the checksum before everything else
 
 
@@ -125,6 +128,18 @@ def open_store() -> Store:
     is_common = triple.startswith("x86_64") and "linux" in triple
     cpu = f"{triple} {binding.get_host_cpu_name()} {features.flatten()}"
     return Store(cpu, has_level=is_common and all(map(features.get, FEATURES)))
+
+
+def compile_all() -> None:
+    """Have another process compile what the store lacks.
+
+    If that fails, whoever calls an entry point sees the error.
+    """
+    if not Path(sys.executable or "").name.startswith("python"):
+        return  # a program that carries Python
+    command, quiet = [sys.executable, "-c", _BUILD.format(sys.path)], subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet) as process:
+        process.wait()  # which ends if ours does, by its standard input
 
 
 @cache

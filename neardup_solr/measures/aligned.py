@@ -1,12 +1,12 @@
 """Similarity of short records by an idf-weighted soft alignment of their words.
 
-Each word of one record is aligned with at most one word of the other: equal words first, then
+Each word of a record is aligned with at most one word of the other: equal words first, then
 joined words and acronyms, then the most telling of the abbreviations and misspellings. A word
 weighs the square of its inverse document frequency, as in the cosine of tf-idf vectors and in
 SoftTFIDF (Cohen, Ravikumar, Fienberg 2003, "A comparison of string distance metrics for
 name-matching tasks"). With M the aligned weight times similarity, A and B the weight of all words
 on either side, the similarity is the mean of Dice's 2M / (A + B) and of the containment
-M / min(A, B): one asks whether the records are the same, the other ignores what only one has.
+M / min(A, B): the first asks if the records are the same, the second ignores what either lacks.
 """
 
 from __future__ import annotations
@@ -37,14 +37,13 @@ from neardup_solr.settings import NORMALIZATION
 from neardup_solr.text.packed import Packed, pack
 
 ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "north shore road"
-INITIAL = 0.7  # "w" and "west": one letter says less
-SLIPS = 0.25  # misspelt letters of a word, at most this share of the longer one
+INITIAL = 0.7  # "w" and "west": a letter says less
+SLIPS = 0.25  # misspelt letters of a word, at most this share of the longer word
 CROWD = 100  # words of both texts without an equal; among more, only equal words are aligned
-# A record within another one, such as one without its abstract, is this similar, if it has so many
-# words.
+# A record within another, such as one without its abstract, is this similar with so many words.
 CONTAINED, TELLING = 0.78, 12
-SHORTEST = 5  # digits of a number that is parted, as one of a telephone
-FEW = 3  # words of a record, of which each one counts
+SHORTEST = 5  # digits of a number that is parted, such as that of a telephone
+FEW = 3  # words of a record, of which each counts
 LONGEST = 64  # letters; longer words are equal or not
 ACRONYM = range(2, 5)  # letters
 Split = Callable[[str], list[str]]
@@ -67,12 +66,12 @@ _NUMBERS = {
 
 
 class Aligned(NamedTuple):
-    """A row of an alignment: words that stand for each other, or one that stands alone (None).
+    """A row of an alignment: words that stand for each other, or a word alone (None).
 
     Joined words and the words of an acronym stand together with a space between them. `weight` is
-    the smaller weight of the two: a rare spelling says no more than the usual one. What is more on
-    one side counts there as far as the two are not similar; `first_weight` and `second_weight` are
-    what they count on either side in all.
+    the smaller weight of the two: a rare spelling says no more than the usual spelling. What is
+    more on either side counts for it as far as the two are not similar; `first_weight` and
+    `second_weight` are what they count on either side in all.
     """
 
     first: str | None
@@ -84,15 +83,20 @@ class Aligned(NamedTuple):
 
     def turned(self) -> Aligned:
         """The same, seen from the other side."""
-        one, other, similarity, weight, one_weight, other_weight = self
-        return Aligned(other, one, similarity, weight, other_weight, one_weight)
+        first, second, similarity, weight, first_weight, second_weight = self
+        return Aligned(second, first, similarity, weight, second_weight, first_weight)
 
 
-def _standing(first: str, second: str, similarity: float, one: float, other: float) -> Aligned:
+def _standing(
+    first: str, second: str, similarity: float, first_weight: float, second_weight: float
+) -> Aligned:
     """Make a row of words of these weights that stand for each other."""
-    weight, different = min(one, other), 1.0 - similarity
-    one, other = weight + different * (one - weight), weight + different * (other - weight)
-    return Aligned(first, second, similarity, weight, one, other)
+    weight, different = min(first_weight, second_weight), 1.0 - similarity
+    first_weight, second_weight = (
+        weight + different * (first_weight - weight),
+        weight + different * (second_weight - weight),
+    )
+    return Aligned(first, second, similarity, weight, first_weight, second_weight)
 
 
 def split_words(form: str) -> list[str]:
@@ -141,9 +145,9 @@ def compare_records(
     from neardup_solr.kernel import align
 
     pairs = np.ascontiguousarray(pairs)
-    found = np.empty(len(pairs), dtype=np.float64)
+    similarities = np.empty(len(pairs), dtype=np.float64)
     if not len(pairs):
-        return found
+        return similarities
     needed = np.zeros(len(forms), dtype=np.bool_)
     needed[pairs] = True
     places = np.cumsum(needed) - 1  # of a row, among those that are needed
@@ -154,17 +158,17 @@ def compare_records(
                         CROWD, numbers, UNLIKE, CONTAINED if numbers else 0.0, TELLING,
                         FEW if numbers else 0, SHORTEST)  # fmt: skip
 
-    def align_some(some: slice) -> None:
-        align.align_pairs(records, vocabulary, rules, places[pairs[some]], found[some])
+    def align_some(part: slice) -> None:
+        align.align_pairs(records, vocabulary, rules, places[pairs[part]], similarities[part])
 
     in_parts(align_some, LETTERS * lengths[places[pairs]].prod(axis=1), threads)
-    return found
+    return similarities
 
 
 def mutual_best(pairs: Pairs, similarities: Similarities) -> NDArray[np.bool_]:
     """Mark pairs that are the most similar of both records, ties included: shape (pairs,).
 
-    An option for two sides that list each thing once; within one file, which may list a thing
+    An option for two sides that list each thing once; within a file, which may list a thing
     more than twice, it loses pairs.
     """
     top = np.zeros(int(pairs.max(initial=0)) + 1)
@@ -184,20 +188,20 @@ def stand_ins(
 ) -> list[list[int]]:
     """Find the words of two normal forms that stand for each other: two places in each item.
 
-    A joined word or an acronym is there with each of its words.
+    A joined word or an acronym comes with each of its words.
     """
     sides = [_places(words) for words in (first, second)]
     one_side, other_side = ([word for _, word in side] for side in sides)
-    found = []
+    places_of_pairs = []
     for row in _alignment(one_side, other_side, frequencies):
         if row.first is None or row.second is None:
             continue
-        one, other = (
+        first_places, second_places = (
             [_take(side, word) for word in words.split()]
             for side, words in zip(sides, (row.first, row.second), strict=True)
         )
-        found += [[*places] for places in product(one, other)]
-    return sorted(found)
+        places_of_pairs += [[*places] for places in product(first_places, second_places)]
+    return sorted(places_of_pairs)
 
 
 def _places(words: Sequence[str]) -> list[tuple[int, str]]:
@@ -212,9 +216,9 @@ def _take(side: list[tuple[int, str]], word: str) -> int:
 
 
 def word_similarity(first: str, second: str) -> float:
-    """Compute how far one word stands for another, 0..1.
+    """Compute how far a word stands for another, 0..1.
 
-    1 for equal words, 0 for other words with a digit. Else `ABBREVIATED` if the shorter one is cut
+    1 for equal words, 0 for other words with a digit. Else `ABBREVIATED` if the shorter is cut
     off ("ave") or contracted: first letter, last letter and some between, in order ("blvd");
     a single first letter counts `INITIAL`. Else 1 - d / letters of the longer, d letters being
     dropped, added, replaced or swapped (optimal string alignment), if d is at most a quarter.
@@ -260,7 +264,7 @@ def _alignment(first: list[str], second: list[str], frequencies: Frequencies) ->
 
 
 def _take_equal(first: dict[int, str], second: dict[int, str]) -> list[str]:
-    """Take equal words out of both, the nth one with the nth one."""
+    """Take equal words out of both, the nth with the nth."""
     taken = sorted((Counter(first.values()) & Counter(second.values())).elements())
     for side in (first, second):
         left = Counter(taken)
@@ -283,7 +287,7 @@ def _take_runs(
         if run := find(first, word):
             words = [first.pop(at) for at in run]
             del second[place]
-            weight = sum(weights[one] for one in words)
+            weight = sum(weights[part] for part in words)
             yield _standing(" ".join(words), word, similarity, weight, weights[word])
 
 
@@ -311,12 +315,12 @@ def _take_soft(
     first: dict[int, str], second: dict[int, str], weights: Mapping[str, float]
 ) -> Iterator[Aligned]:
     """Take words that stand for each other out, those of most weight times similarity first."""
-    found = []
+    rows = []
     for (place, word), (other_place, other) in product(first.items(), second.items()):
         if similarity := word_similarity(word, other):
             row = _standing(word, other, similarity, weights[word], weights[other])
-            found.append((-similarity * row.weight, place, other_place, row))
-    for _, place, other_place, row in sorted(found):
+            rows.append((-similarity * row.weight, place, other_place, row))
+    for _, place, other_place, row in sorted(rows):
         if place in first and other_place in second:
             del first[place], second[other_place]
             yield row
@@ -330,11 +334,11 @@ def _pack(forms: Sequence[str]) -> Flat:
 
 def _compare(texts: Flat, pairs: Pairs, comparer: Comparer, numbers: float = 0.0) -> Measurements:
     forms = Packed(texts.values, texts.bounds.view(np.uint64))
-    known = comparer.frequencies or frequencies(forms, comparer.settings.normalization, str.split)
-    found = compare_records(
-        forms, pairs, known, threads=comparer.threads, numbers=numbers, split=str.split
+    counts = comparer.frequencies or frequencies(forms, comparer.settings.normalization, str.split)
+    similarities = compare_records(
+        forms, pairs, counts, threads=comparer.threads, numbers=numbers, split=str.split
     )
-    return Measurements(found)
+    return Measurements(similarities)
 
 
 ALIGNED = Measure(
@@ -348,7 +352,7 @@ ALIGNED = Measure(
     prepare=lambda forms, _: _pack(forms),
     compare=_compare,
 )
-# The threshold and the share of numbers were chosen leaving one set out: benchmarks/first.md.
+# The threshold and the share of numbers were chosen leaving each set out: benchmarks/first.md.
 RECORDS = replace(
     ALIGNED,
     name="records",

@@ -4,7 +4,7 @@ Each field of two records agrees up to a level: not at all, nearly, wholly. A mo
 that may be the same tells how often each level is met among matches (m) and among others (u); a
 level weighs log2(m / u) bits (Fellegi and Sunter 1969, "A theory for record linkage"). The model
 is a mixture that the EM algorithm fits to the levels of the candidates (Winkler 1988). It has three
-classes, as two different things that have much in common, such as two papers of one author, agree
+classes, as two different things that have much in common, such as two papers of an author, agree
 in other ways than strangers do (Larsen and Rubin 2001, "Iterative automated record linkage using
 mixture models"): strangers, lookalikes and matches.
 
@@ -12,15 +12,15 @@ EM alone can find other classes than those that are meant. Five things hold it: 
 the whole records, as `aligned` computes it, says where the classes begin, and below `FLOOR` nothing
 is a match; candidates of little similarity, which are most of them, count for no more than those
 near the threshold; records that are equal in all their fields are matches, from the first round to
-the end; a class is one of matches only if its records agree in most of what their fields can tell;
-and a level weighs no less than one of less agreement (order restricted rates; Dykstra, Kochar and
-Robertson 1995, "Inference for likelihood ratio ordering in the two-sample problem").
+the end; the records of a class are matches only if they agree in most of what their fields can
+tell; and a level weighs no less than a level of less agreement (order restricted rates; Dykstra,
+Kochar and Robertson 1995, "Inference for likelihood ratio ordering in the two-sample problem").
 
-A value that is missing is no evidence. A rare value that both have says more than a common one, so
-the two are levels of their own (frequency-based matching, Winkler 2000). Fields depend on each
+A value that is missing is no evidence. A rare value that both have says more than a common value,
+so it is another level (frequency-based matching, Winkler 2000). Fields depend on each
 other: that journal, volume and year are equal says little more than that the volume is. So where
 records that agree in the same values differ among themselves in what a pair differs in, as the
-notices of one journal do in their pages, that agreement is no evidence (see `weigh_pairs`).
+notices of a journal do in their pages, that agreement is no evidence (see `weigh_pairs`).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from neardup_solr.text.normalize import normalize
 
 FieldKind = Literal["text", "exact", "number", "date"]
 KINDS: tuple[FieldKind, ...] = get_args(FieldKind)
-MISSING, MISSING_LEVEL = -1, "missing"  # the level of a pair of which one has no value
+MISSING, MISSING_LEVEL = -1, "missing"  # the level of a pair that lacks a value
 # The levels of each kind, with how far the two values agree, 0..1. The last two are equal values.
 LEVELS: dict[FieldKind, tuple[tuple[str, float], ...]] = {
     "text": (
@@ -65,23 +65,23 @@ MOST_LEVELS = max(map(len, LEVELS.values()))
 TEXT_STEPS = (0.5, 0.75, 0.9)  # similarities by `aligned` from which texts are related, similar, …
 NUMBER_STEPS = (0.1, 0.01)  # differences, as a share of the larger number
 DAYS = 31  # that dates are apart and still near
-RARE = 1 / 3  # a rare value is one of at most records ** RARE records
+RARE = 1 / 3  # a rare value has at most records ** RARE records
 
 FLOOR = 0.4  # of whole records, below which no pair is a match
 LEAST_PROBABILITY = 0.5  # more likely than not
 STRANGERS, LOOKALIKES, MATCHES = range(3)
-BEGIN = (0.3, 0.75)  # similarities from which a pair begins as one of lookalikes, of matches
-SURE = 0.9  # that it is one of these, when it begins
+BEGIN = (0.3, 0.75)  # similarities from which a pair begins among lookalikes, among matches
+SURE = 0.9  # that it is among these, when it begins
 STRATUM = 0.1  # of similarity, in which pairs count alike
 FEWEST = 20  # pairs that a stratum counts for at most, if fewer than those begin as matches
 DRAWN = 50_000  # pairs of strangers
 FEWEST_OTHERS = 2  # that agree as a pair does, from which they count against it
 NAMES = 0.02  # of pairs of records, at most, that are equal in a field that names things
-OTHER_NAMES = -12.0  # log2 odds of things of other names, at most: nobody need be asked
+OTHER_NAMES = -12.0  # log2 odds of things of other names, at most: no question need be put
 AT_ONCE = 1 << 19  # pairs whose whole records are compared, between two words of progress
 SAMPLE = 100_000  # pairs below the floor that are looked at
 GUESSES = 5.0  # pairs that the first guess of a class counts for
-AGREEING = 0.5  # of what fields can tell, from which the most similar class is one of matches
+AGREEING = 0.5  # of what fields can tell, from which the most similar class is of matches
 LOOKALIKES_AGREEING = 2 / 3  # and the lookalikes
 MOST_BITS = 10.0  # that a field can tell, when classes are judged
 MOST_ROUNDS, SETTLED = 200, 1e-4
@@ -105,8 +105,8 @@ Classes = NDArray[np.signedinteger]
 class FieldColumn:
     """The values of a field: record r has `values[numbers[r]]`, or none if that is MISSING.
 
-    Each distinct value is there once, and `counts` (values,) are the records that have it.
-    `parsed` (values, …) are numbers, or dates as year, month and day, 0 if that is not known.
+    Each value is listed once, and `counts` (values,) are the records that have it.
+    `parsed` (values, …) are numbers, or dates as year, month and day, 0 if it is missing.
     `problem` says what is wrong with the values of the records, if anything is. Records of a
     `sample`, whose words are counted in `words`, are in `values` and `counts`, not in `numbers`.
     """
@@ -167,28 +167,29 @@ class Weights:
         return self._odds(self._classes(levels).sum(axis=1))
 
     def explain(self, levels: Sequence[int]) -> list[Evidence]:
-        """List what each field adds to the odds of one pair, after the fields before it.
+        """List what each field adds to the odds of a pair, after the fields before it.
 
         The first is what speaks for a match before any field is compared. The sum is that of
         `weigh`.
         """
         steps = self._odds(self._classes(np.array([levels], dtype=np.int8))[0].cumsum(axis=0))
-        said = [
+        labels = [
             MISSING_LEVEL if level == MISSING else LEVELS[kind][level][0]
             for kind, level in zip(self.kinds, levels, strict=True)
         ]
         bits = np.diff(steps, prepend=0.0).tolist()
-        return [Evidence(*one) for one in zip(("", *self.names), ("", *said), bits, strict=True)]
+        rows = zip(("", *self.names), ("", *labels), bits, strict=True)
+        return list(map(Evidence._make, rows))
 
     def table(self) -> list[Weight]:
-        """List the weights of all levels, each as if its field were the only one."""
-        found = []
+        """List the weights of all levels, each as if it were the only field."""
+        weights = []
         m, u = (self._mean_rates(side) for side in (self.are_matches, ~self.are_matches))
         for at, (name, kind) in enumerate(zip(self.names, self.kinds, strict=True)):
-            for level, (said, _) in enumerate(LEVELS[kind]):
+            for level, (label, _) in enumerate(LEVELS[kind]):
                 both = float(m[at, level]), float(u[at, level])
-                found.append(Weight(name, said, *both, math.log2(both[0] / both[1])))
-        return found
+                weights.append(Weight(name, label, *both, math.log2(both[0] / both[1])))
+        return weights
 
     def measure_levels(self) -> Table:
         """Compute the bits of each level as `table` lists them, the last for missing."""
@@ -196,7 +197,7 @@ class Weights:
         return np.pad((m - u) / math.log(2), ((0, 0), (0, 1)))
 
     def _mean_rates(self, side: Marks) -> Table:
-        # If no class is one of matches, what the most similar one would say.
+        # If no class is of matches, what the most similar class would say.
         chosen = side if side.any() else np.arange(3) == MATCHES
         return np.average(self.rates[chosen], axis=0, weights=self.shares[chosen])
 
@@ -206,12 +207,12 @@ class Weights:
         A level that is missing says the same of each class.
         """
         logs = _log(self.rates)
-        found = np.zeros((len(levels), 1 + len(self.names), 3))
-        found[:, 0] = _log(self.shares)
+        summands = np.zeros((len(levels), 1 + len(self.names), 3))
+        summands[:, 0] = _log(self.shares)
         for at in range(len(self.names)):
-            is_there = levels[:, at] != MISSING
-            found[is_there, 1 + at] = logs[:, at, levels[is_there, at]].T
-        return found
+            is_present = levels[:, at] != MISSING
+            summands[is_present, 1 + at] = logs[:, at, levels[is_present, at]].T
+        return summands
 
     def _odds(self, logs: Table) -> Table:
         """Compute the log2 odds of a match by the logarithms of the classes in the last axis."""
@@ -230,32 +231,32 @@ class FieldMatches(NamedTuple):
     weights: Weights
 
 
-def parse_fields(given: Mapping[str, str] | Iterable[str]) -> dict[str, FieldKind]:
+def parse_fields(fields: Mapping[str, str] | Iterable[str]) -> dict[str, FieldKind]:
     """Read fields with their kinds: {"name": "text", "zip": "exact"}, or "name", "zip:exact".
 
-    Raises ArgumentError if a kind is unknown, a field comes twice, or there is none.
+    Raises ArgumentError if a kind is unknown, a field comes twice, or without any.
     """
-    if isinstance(given, str):
-        given = [given]
-    if isinstance(given, Mapping):
-        pairs = list(given.items())
+    if isinstance(fields, str):
+        fields = [fields]
+    if isinstance(fields, Mapping):
+        pairs = list(fields.items())
     else:
-        parted = [field.rpartition(":") for field in given]
+        parted = [field.rpartition(":") for field in fields]
         pairs = [(name, kind) if colon else (kind, "text") for name, colon, kind in parted]
     require(bool(pairs), "`fields` has no field", "name one or more, such as name or zip:exact")
-    found: dict[str, FieldKind] = {}
+    kinds: dict[str, FieldKind] = {}
     for name, kind in pairs:
         require(bool(name), "a field of `fields` has no name", "give it as name or zip:exact")
-        require(name not in found, f"the field {name!r} is there twice", "name it once")
+        require(name not in kinds, f"the field {name!r} comes twice", "name it once")
         require_choice(f"fields[{name!r}]", kind, KINDS)
-        found[name] = cast(FieldKind, kind)
-    return found
+        kinds[name] = cast(FieldKind, kind)
+    return kinds
 
 
 def make_column(
     name: str, kind: FieldKind, values: Iterable[object], sample: FieldColumn | None = None
 ) -> FieldColumn:
-    """Make the column of a field from the values of all records, None or "" if one has none.
+    """Make the column of a field from the values of all records, None or "" for no value.
 
     How rare a value is, the records of a `sample` tell as well.
 
@@ -263,8 +264,7 @@ def make_column(
     """
     numbered = {value: at for at, value in enumerate(sample.values)} if sample else {}
     of_texts: dict[str, int] = {}
-    known = sample.parsed if sample else np.empty((0, WIDTHS[kind]))
-    parsed: list[tuple[float, ...]] = []
+    parsed: list[Sequence[float]] = sample.parsed.tolist() if sample else []
     numbers, example, unread = [], None, 0
     for value in values:
         text = as_text(value).strip()  # a blank is no value
@@ -272,16 +272,14 @@ def make_column(
             key, meaning = _read_value(kind, text)
             example = text if text and not key and example is None else example
             number = numbered.setdefault(key, len(numbered)) if key else MISSING
-            if number == len(known) + len(parsed):
+            if number == len(parsed):
                 parsed.append(meaning)
             of_texts[text] = number
         numbers.append(number)
         unread += number == MISSING and bool(text)
-    problem = (
-        ""
-        if numbered or not numbers
-        else f"no record has a value of the field {name!r}: check its name"
-    )
+    problem = ""
+    if numbers and not numbered:
+        problem = f"no record has a value of the field {name!r}: check its name"
     if example is not None and kind in ("number", "date"):
         such = f"such as {example[:40]!r}"
         if not numbered:
@@ -289,18 +287,17 @@ def make_column(
             raise ArgumentError(reason, f"compare it as {name}:text or {name}:exact")
         count = counted(unread, "value is", "values are")
         problem = f"in the field {name!r} {count} no {kind}, {such}, and taken for missing"
-    own = np.array(numbers, dtype=np.int64)
-    counts = np.bincount(own[own != MISSING], minlength=len(numbered))
+    row_numbers = np.array(numbers, dtype=np.int64)
+    counts = np.bincount(row_numbers[row_numbers != MISSING], minlength=len(numbered))
     if sample:
-        counts[: len(known)] += sample.counts
-    made = np.array(parsed, dtype=np.float64).reshape(len(parsed), WIDTHS[kind])
+        counts[: len(sample.counts)] += sample.counts
     return FieldColumn(
         name=name,
         kind=kind,
         values=tuple(numbered),
-        numbers=own,
+        numbers=row_numbers,
         counts=counts,
-        parsed=np.concatenate([known, made]),
+        parsed=np.array(parsed, dtype=np.float64).reshape(len(parsed), WIDTHS[kind]),
         problem=problem,
         sample=sample,
     )
@@ -328,24 +325,24 @@ def _read_number(text: str) -> float | None:
         text = _GAPS.sub("", text)
         if (pointed := _POINTS.search(text)) is not None:
             text = pointed[0].replace(".", "")
-        numbers = (one[0] for one in _DIGITS.finditer(text) if any(map(str.isdigit, one[0])))
-        if (found := next(numbers, None)) is None:
+        numbers = (match[0] for match in _DIGITS.finditer(text) if any(map(str.isdigit, match[0])))
+        if (digits := next(numbers, None)) is None:
             return None
-        has_thousands = re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", found)
-        number = float(found.replace(",", "" if has_thousands else "."))
+        has_thousands = re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", digits)
+        number = float(digits.replace(",", "" if has_thousands else "."))
     return number if math.isfinite(number) else None
 
 
 def _read_date(text: str) -> tuple[int, int, int] | None:
-    """Read a date as year, month and day, 0 if that is not said. Return None if it is none.
+    """Read a date as year, month and day, 0 if missing. Return None if it is none.
 
     The year comes first, or last after day and month, or month and day if only that is a date.
     """
     text = text.strip()
-    found = _PACKED_DATE.fullmatch(text) or _DATE.fullmatch(text)
-    if found is None:
+    match = _PACKED_DATE.fullmatch(text) or _DATE.fullmatch(text)
+    if match is None:
         return None
-    first, second, third = (int(part or 0) for part in found.groups())
+    first, second, third = (int(part or 0) for part in match.groups())
     orders = [(first, second, third), (third, second, first), (third, first, second)]
     if second and not third:
         orders.append((second, first, 0))
@@ -363,9 +360,9 @@ def compare_fields(columns: Sequence[FieldColumn], pairs: Pairs, *, threads: int
     """Find the level up to which each field of each pair agrees, shape (pairs, fields)."""
     levels = np.full((len(pairs), len(columns)), MISSING, dtype=np.int8)
     for at, column in enumerate(columns):
-        own = column.numbers[pairs]
-        there = np.flatnonzero((own != MISSING).all(axis=1))
-        levels[there, at] = _compare_values(column, own[there], threads)
+        numbers = column.numbers[pairs]
+        present = np.flatnonzero((numbers != MISSING).all(axis=1))
+        levels[present, at] = _compare_values(column, numbers[present], threads)
     return levels
 
 
@@ -378,13 +375,15 @@ def _compare_values(column: FieldColumn, pairs: Numbers, threads: int) -> Levels
     levels = np.zeros(len(each), dtype=np.int8)
     is_equal = values[:, 0] == values[:, 1]
     if column.kind == "text":
-        others, known = np.flatnonzero(~is_equal), _count_words(column)
-        similarities = compare_records(column.values, values[others], known, threads=threads)
+        others, counts = np.flatnonzero(~is_equal), _count_words(column)
+        similarities = compare_records(column.values, values[others], counts, threads=threads)
         levels[others] = np.digitize(similarities, TEXT_STEPS)
         is_equal[others[similarities >= 1.0]] = True
     elif column.kind == "number":
-        one, other = column.parsed[values, 0].T
-        apart = np.abs(one - other) / np.maximum(np.maximum(np.abs(one), np.abs(other)), 1e-300)
+        first, second = column.parsed[values, 0].T
+        apart = np.abs(first - second) / np.maximum(
+            np.maximum(np.abs(first), np.abs(second)), 1e-300
+        )
         levels += sum((apart <= step).astype(np.int8) for step in NUMBER_STEPS)
     elif column.kind == "date":
         levels += _are_near(column.parsed[values])
@@ -395,8 +394,8 @@ def _compare_values(column: FieldColumn, pairs: Numbers, threads: int) -> Levels
 
 def make_sample(name: str, kind: FieldKind, values: Iterable[object]) -> FieldColumn:
     """Make the column of a field of a sample, with its words counted."""
-    made = make_column(name, kind, values)
-    return replace(made, words=_count_words(made))
+    column = make_column(name, kind, values)
+    return replace(column, words=_count_words(column))
 
 
 def _count_words(column: FieldColumn) -> Frequencies:
@@ -416,15 +415,15 @@ def _are_near(dates: Table) -> Marks:
     """Mark pairs of dates, shape (pairs, 2, 3), that may be the same but for a slip.
 
     Two of their parts are equal, or day and month are swapped, or they are at most a month apart,
-    or years alone at most one. What one of them does not say may be as the other says.
+    or years alone at most one year. A part that either lacks may be as in the other.
     """
-    one, other = dates[:, 0], dates[:, 1]
-    is_known = (one > 0) & (other > 0)
-    same = (one == other) & is_known
-    swapped = same[:, 0] & (one[:, 1] == other[:, 2]) & (one[:, 2] == other[:, 1])
-    days = np.abs((one - other) @ (365.25, 30.44, 1.0))
-    are_whole = is_known.all(axis=1)
-    part = np.where(is_known[:, 1], same[:, :2].all(axis=1), np.abs(one - other)[:, 0] <= 1)
+    first, second = dates[:, 0], dates[:, 1]
+    is_given = (first > 0) & (second > 0)
+    same = (first == second) & is_given
+    swapped = same[:, 0] & (first[:, 1] == second[:, 2]) & (first[:, 2] == second[:, 1])
+    days = np.abs((first - second) @ (365.25, 30.44, 1.0))
+    are_whole = is_given.all(axis=1)
+    part = np.where(is_given[:, 1], same[:, :2].all(axis=1), np.abs(first - second)[:, 0] <= 1)
     whole = (same.sum(axis=1) >= 2) | swapped | (days <= DAYS)
     near: Marks = np.where(are_whole, whole, part)
     return near
@@ -441,7 +440,7 @@ def match_fields(
     """Compute the probability that the records of each pair are the same, by their fields.
 
     `pairs` (pairs × 2) are candidates, `similarities` (pairs,) those of their whole records by
-    `aligned`. The weights are learnt from all of them, if they are not given. A pair below `FLOOR`
+    `aligned`. Without `weights` these are learnt from all of them. A pair below `FLOOR`
     has probability 0.
     """
     above, below = (np.flatnonzero(side) for side in (similarities >= FLOOR, similarities < FLOOR))
@@ -477,7 +476,7 @@ def weigh_pairs(
     They are those of `Weights.weigh` but for three kinds of pairs. Records that are equal in all
     fields, none of which is missing, have even odds or better. Things of other names have at most
     `OTHER_NAMES`. And if other records have the values in which a pair is equal, but differ from
-    each other where the pair does, the odds are at most that of one of them to be the right one,
+    each other where the pair does, the odds are at most that of any of them to be right,
     with what the other fields say against it. They are at most the bounds of `weights`, too.
     """
     bits = weights.weigh(levels)
@@ -523,7 +522,7 @@ def _bound_odds(
 
     How many of these differ from each other is the inverse of the share of two that do not (the
     inverse index of Simpson 1949), in the field where they differ least: the copies of a record,
-    and few slips in them, count for one.
+    and few slips in them, count once.
     """
     is_same = _mark_equal(levels, weights.kinds)
     is_unlike: Marks = levels == 0
@@ -533,17 +532,17 @@ def _bound_odds(
     numbers = np.stack([_number_all(column) for column in columns], axis=1)
     hashes = _hash_fields(numbers)
     most = np.full(len(pairs), np.inf)
-    patterns, own = np.unique(np.hstack([is_same, is_unlike]), axis=0, return_inverse=True)
+    patterns, of_pattern = np.unique(np.hstack([is_same, is_unlike]), axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
         same, unlike = pattern[: len(columns)], pattern[len(columns) :]
-        at = np.flatnonzero((own.reshape(-1) == number) & (others_say <= 0.0))
+        at = np.flatnonzero((of_pattern.reshape(-1) == number) & (others_say <= 0.0))
         if not (len(at) and same.any() and unlike.any()):
             continue
         shared = hashes[:, same].sum(axis=1)
-        known = (numbers[:, unlike] != MISSING).all(axis=1)
-        groups, places = np.unique(shared[known], return_inverse=True)
+        is_complete = (numbers[:, unlike] != MISSING).all(axis=1)
+        groups, places = np.unique(shared[is_complete], return_inverse=True)
         differ: Table = np.full(len(groups), np.inf)
-        for values in hashes[np.ix_(known, unlike)].T:
+        for values in hashes[np.ix_(is_complete, unlike)].T:
             both = places.astype(np.uint64) * _ODD + values
             _, first, counts = np.unique(_hash(both), return_index=True, return_counts=True)
             sizes, squares = (np.bincount(places[first], counts**power) for power in (1.0, 2.0))
@@ -558,7 +557,7 @@ def _bound_odds(
 def _bound_states(
     columns: Sequence[FieldColumn], pairs: Pairs, levels: Levels, threads: int
 ) -> dict[int, float]:
-    """Compute the most log2 odds that pairs in a state may have, by how many of them there are.
+    """Compute the most log2 odds that pairs in a state may have, by their number.
 
     If all records were of different things and their fields independent, as many pairs of different
     records as the rates of a sample say would be equal, near, different or missing in the same
@@ -637,13 +636,15 @@ class RecordMatcher:
             whole[part] = compare_records(
                 self.forms, pairs[part], self.frequencies, threads=self.threads
             )
-        found = match_fields(self.columns, pairs, whole, weights=self.weights, threads=self.threads)
-        self.weights = found.weights
+        matches = match_fields(
+            self.columns, pairs, whole, weights=self.weights, threads=self.threads
+        )
+        self.weights = matches.weights
         tell(len(pairs))
-        return found.probabilities
+        return matches.probabilities
 
     def explain(self, pair: Pairs) -> list[Evidence]:
-        """List what each field adds to the odds of a pair, by the weights that are known.
+        """List what each field adds to the odds of a pair, by the learnt weights.
 
         The last is what `weigh_pairs` makes of it, if that is not their sum.
         """
@@ -654,10 +655,10 @@ class RecordMatcher:
             (weigh_pairs(self.columns, pair, levels, self.weights) - self.weights.weigh(levels))[0]
         )
         if abs(rest) > 1e-9:
-            told = ("all fields", "equal") if rest > 0 else ("others", "agree as much, differ")
+            reason = ("all fields", "equal") if rest > 0 else ("others", "agree as much, differ")
             if _mark_other_names(self.columns, levels)[0]:
-                told = ("name", "of another one")
-            evidence.append(Evidence(*told, rest))
+                reason = ("name", "of another one")
+            evidence.append(Evidence(*reason, rest))
         return evidence
 
 
@@ -679,8 +680,8 @@ def learn_weights(
     _begin_matches(patterns, kinds, can_match, begins, counts)
     marks = np.zeros((len(patterns), len(kinds), MOST_LEVELS))
     for at in range(len(kinds)):
-        there = np.flatnonzero(patterns[:, at] != MISSING)
-        marks[there, at, patterns[there, at]] = 1.0
+        present = np.flatnonzero(patterns[:, at] != MISSING)
+        marks[present, at, patterns[present, at]] = 1.0
     met = marks.reshape(len(patterns), len(kinds) * MOST_LEVELS)
     is_copy = can_match & _mark_equal(patterns, kinds).all(axis=1)
     chances = np.full((len(patterns), 3), (1.0 - SURE) / 2)
@@ -721,7 +722,7 @@ def _mark_equal(levels: Levels, kinds: Sequence[FieldKind]) -> Marks:
 def _order_rates(
     rates: Table, shares: Table, kinds: Sequence[FieldKind], are_matches: Marks
 ) -> Table:
-    """Change the rates of others so that each level weighs no less than one of less agreement.
+    """Change the rates of others so that each level weighs no less than a level of less agreement.
 
     And "equal" no less than nothing. The ratios to the rates of matches become isotonic, by the
     formula of the largest least mean (Robertson, Wright and Dykstra 1988, "Order Restricted
@@ -751,15 +752,15 @@ def _order_rates(
 
 
 def _guess_rates(kinds: Sequence[FieldKind]) -> Table:
-    """Guess how often the levels of each field are met in each class, before anything is known."""
+    """Guess how often the levels of each field are met in each class, before any is learnt."""
     rates = np.zeros((3, len(kinds), MOST_LEVELS))
     for at, kind in enumerate(kinds):
         between = len(LEVELS[kind]) - 3
         # Different, what is between, and equal: strangers agree in common values for the most part.
-        same = [0.05, *[0.35 / max(between, 1)] * between, 0.3, 0.3]
-        other = [0.5, *[0.4 / max(between, 1)] * between, 0.075, 0.025]
-        for one, shape in ((STRANGERS, other), (MATCHES, same)):
-            rates[one, at, : len(shape)] = np.array(shape) / sum(shape)
+        matches = [0.05, *[0.35 / max(between, 1)] * between, 0.3, 0.3]
+        strangers = [0.5, *[0.4 / max(between, 1)] * between, 0.075, 0.025]
+        for of_class, shape in ((STRANGERS, strangers), (MATCHES, matches)):
+            rates[of_class, at, : len(shape)] = np.array(shape) / sum(shape)
     rates[LOOKALIKES] = (rates[STRANGERS] + rates[MATCHES]) / 2
     return rates
 
@@ -793,14 +794,14 @@ def _begin_matches(
     """Let pairs that agree in all fields but one begin as matches, if most of them do not.
 
     A field that changes, such as a stock, keeps the whole records apart. What agrees is most of
-    what the fields can tell, and nearly equal in one at least: records that are equal but for one
-    field may as well be variants.
+    what the fields can tell, and nearly equal in a field at least: records that are equal but for
+    one field may as well be variants.
     """
     agreements = _list_agreements(kinds)[np.arange(len(kinds)), patterns]
     is_known = patterns != MISSING
     of_strangers = np.where(begins == STRANGERS, counts, 0.0)
-    agreed, known = of_strangers @ (agreements >= TEXT_STEPS[1]), of_strangers @ is_known
-    bits = np.minimum(-np.log2((agreed + 1.0) / (known + 2.0)), MOST_BITS) * is_known
+    agreed, present = of_strangers @ (agreements >= TEXT_STEPS[1]), of_strangers @ is_known
+    bits = np.minimum(-np.log2((agreed + 1.0) / (present + 2.0)), MOST_BITS) * is_known
     shared = agreements * bits
     rows, unlike = np.arange(len(patterns)), (bits - shared).argmax(axis=1)
     whole = bits.sum(axis=1)
@@ -830,15 +831,15 @@ def _judge_classes(kinds: Sequence[FieldKind], rates: Table) -> Marks:
     bits = np.minimum(-np.log2(np.maximum(by_chance, 1e-9)), MOST_BITS)
     agreed = ((rates * agreements).sum(axis=2) * bits).sum(axis=1) / max(bits.sum(), 1e-9)
     least = np.array([np.inf, LOOKALIKES_AGREEING, AGREEING])
-    found: Marks = agreed >= least
-    found[LOOKALIKES] &= found[MATCHES]
-    return found
+    are_matches: Marks = agreed >= least
+    are_matches[LOOKALIKES] &= are_matches[MATCHES]
+    return are_matches
 
 
 def _log(rates: Table) -> Table:
     """Compute logarithms, 0 for levels that a kind does not have."""
-    found: Table = np.log(np.where(rates > 0.0, rates, 1.0))
-    return found
+    logs: Table = np.log(np.where(rates > 0.0, rates, 1.0))
+    return logs
 
 
 # Whole records are prepared and compared as `aligned` does; whoever has their fields goes on.
