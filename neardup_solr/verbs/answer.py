@@ -18,13 +18,12 @@ from neardup_solr.answers import (
     choose_latest,
     hash_text,
     is_blank,
-    parse_judgement,
+    parse_table,
     read_answers,
-    set_aside,
 )
+from neardup_solr.answers.verdicts import Verdicts
 from neardup_solr.arguments import Frame, Id, Judgement, OneOrMore, checked, require
 from neardup_solr.errors import (
-    ArgumentError,
     DocumentNotFound,
     RecordError,
     SourceError,
@@ -33,9 +32,9 @@ from neardup_solr.errors import (
 )
 from neardup_solr.files import check_apart
 from neardup_solr.progress import LOG
-from neardup_solr.records import AnyId, id_problem
+from neardup_solr.records import id_problem
 from neardup_solr.reports import tables
-from neardup_solr.reports.tables import ANSWER, TEXTS, Columns
+from neardup_solr.reports.tables import ANSWER, Columns
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.sources.pairs import PAIR
@@ -95,8 +94,8 @@ class Answers(tables.Table):
     @property
     def set_aside(self) -> tuple[Answer, ...]:
         """Those of the latest answers that newer ones contradict."""
-        keyed = ((one, (0, one.id), (one.ordered, one.other_id)) for one in self.latest)
-        return tuple(set_aside(keyed))
+        latest = self.latest
+        return Verdicts((one, (0, one.id), (one.ordered, one.other_id)) for one in latest).set_aside
 
     def columns(self) -> Columns:
         """The columns id, other_id, answer, who, when and state, which is "set aside" or empty."""
@@ -143,17 +142,18 @@ class Answers(tables.Table):
         source, reading = reading_of(source, "number", id=id, text=text)
         before = choose_latest(_read_before(self.path, source, pairs))
         latest = {one.pair: one for one in before}
-        answers, empty = _parse_table(pairs, ordered=ordered)
-        wanted = {one.id for one in answers if not one.hash}
-        wanted |= {one.other_id for one in answers if not (one.other_hash or ordered)}
+        answers, empty = _read_table(pairs, ordered=ordered)
+        wanted = {answer.id for answer in answers if not answer.hash}
+        wanted |= {answer.other_id for answer in answers if not (answer.other_hash or ordered)}
         texts = _read_texts(source, wanted, reading, is_needed=False)
         now, name, new = datetime.now(UTC), find_name(who), []
-        for one in answers:
-            first = one.hash or hash_text(texts.get(one.id))
-            second = one.other_hash or hash_text(None if ordered else texts.get(one.other_id))
-            noted = replace(one, hash=first, other_hash=second, who=name, when=now)
-            if not _is_known(noted, latest.get(noted.pair)):
-                new.append(noted)
+        for answer in answers:
+            first = answer.hash or hash_text(texts.get(answer.id))
+            second = answer.other_hash or hash_text(None if ordered else texts.get(answer.other_id))
+            named = replace(answer, hash=first, other_hash=second, who=name, when=now)
+            old = latest.get(named.pair)
+            if old is None or old.answer != named.answer or not named.fits(old.hashes):
+                new.append(named)
         append_answers(self.path, new)
         return ImportSummary(added=len(new), known=len(answers) - len(new), empty=empty)
 
@@ -208,13 +208,6 @@ def find_name(who: str | None) -> str:
         return ""
 
 
-def _is_known(new: Answer, old: Answer | None) -> bool:
-    """Tell whether an answer says nothing new: the same word about the same texts."""
-    if old is None or old.answer != new.answer:
-        return False
-    return new.fits(old.hashes)
-
-
 def _read_before(place: Path, *others: object) -> list[Answer]:
     """Read the answers that others are added to, if there are any, so that no file is spoilt."""
     for one in others:
@@ -223,44 +216,16 @@ def _read_before(place: Path, *others: object) -> list[Answer]:
     return read_answers(place) if os.path.exists(place) else []
 
 
-def _parse_table(pairs: Any, *, ordered: bool) -> tuple[list[Answer], int]:
-    """Read the answers of a table without the time, and count the rows that have none."""
-    given = dict(columns_of(pairs))
-    columns = {str(name).strip().lower(): values for name, values in given.items()} | given
+def _read_table(pairs: Any, *, ordered: bool) -> tuple[list[Answer], int]:
+    """Read the answers of a table, each pair once, and count the rows that have none."""
+    named = dict(columns_of(pairs))
+    columns = {str(name).strip().lower(): values for name, values in named.items()} | named
     if not {*PAIR, ANSWER} <= columns.keys():
         name = str(pairs) if isinstance(pairs, str | Path) else "`pairs`"
         step = "write the pairs with `duplicates`, and add a column of that name"
         raise SourceError(name, "has no columns id, other_id and answer", step)
-    found: dict[tuple[str, str, bool], Answer] = {}
-    empty = 0
-    blank = [None] * len(columns[ANSWER])
-    texts = [columns.get(name, blank) for name in TEXTS]
-    names = (*(columns[name] for name in (*PAIR, ANSWER)), *texts)
-    for id, other_id, word, *own in zip(*names, strict=True):
-        if is_blank(word):
-            empty += 1
-            continue
-        judgement, about = parse_judgement(word), f"{id} – {other_id}"
-        if judgement is None:
-            reason = f"the answer {str(word)[:40]!r} to {about} is not known"
-            raise ArgumentError(reason, "answer same, different or unsure")
-        first, second = (hash_text(str(one) if one else None) for one in own)
-        one = Answer(id=_spell(id), other_id=_spell(other_id), answer=judgement, hash=first,
-                     other_hash=second, ordered=ordered)  # fmt: skip
-        is_pair = not any(map(id_problem, (one.id, one.other_id)))
-        require(is_pair, f"the answer {judgement!r} is about no pair of ids", "give both ids")
-        is_two = ordered or one.id != one.other_id
-        require(is_two, f"both ids of a row are {one.id!r}", "pairs of two sides are `ordered`")
-        earlier = found.setdefault(one.pair, one)
-        reason = f"{about} is answered {earlier.answer} and {judgement}"
-        require(earlier.answer == judgement, reason, "keep one of the two answers")
-    return list(found.values()), empty
-
-
-def _spell(id: AnyId) -> str:
-    """Spell an id of a table as a text, in which a column of numbers may have become 12.0."""
-    whole = int(id) if isinstance(id, float) and id.is_integer() else id
-    return "" if whole is None else str(whole)
+    answers = {answer.pair: answer for answer in parse_table(columns, ordered=ordered)}
+    return list(answers.values()), sum(map(is_blank, columns[ANSWER]))
 
 
 def _read_texts(

@@ -42,7 +42,7 @@ from neardup_solr.verbs.search import (
 )
 
 if TYPE_CHECKING:
-    from neardup_solr.answers import Answered
+    from neardup_solr.answers.verdicts import Answered
 
 THREADS = 4  # mostly waiting for Solr
 PAGE = 50  # documents that one query asks about

@@ -9,16 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from neardup_solr.answers import (
-    CHANGED,
-    GONE,
-    SAME,
-    Answer,
-    Answered,
-    choose_latest,
-    hash_text,
-    place_answers,
-)
+from neardup_solr.answers import SAME, Answer, choose_latest, hash_text
+from neardup_solr.answers.verdicts import CHANGED, GONE, Answered, place_answers
 from neardup_solr.clusters import Partition
 from neardup_solr.measures import Comparer, Limits
 from neardup_solr.records import Pair, ordered
@@ -99,7 +91,7 @@ def obey_answers(
     A pair is added if one document is among the `ids`, the first if it is compared with later ones
     only, and the other matches all filters.
     """
-    latest, partition = choose_latest(answers), Partition()
+    latest = choose_latest(answers)
     hashes = read_hashes(collection, latest)
 
     def locate(answer: Answer) -> tuple[str, str] | str:
@@ -107,19 +99,17 @@ def obey_answers(
             return GONE
         return (answer.id, answer.other_id) if answer.fits(hashes) else CHANGED
 
-    held, answered = place_answers(latest, locate, partition)
-    words = {ordered(*ends): answer.answer for answer, *ends in held[::-1]}
+    verdicts, answered = place_answers(latest, locate)
+    words = {ordered(*ends): answer.answer for answer, *ends in verdicts.held[::-1]}
+    allowed = verdicts.obey(pairs, lambda pair: (pair.id, pair.other_id))
+    known = {(pair.id, pair.other_id): pair for pair in allowed}
     near = read_within(collection, hashes, (), filters) if filters else hashes
-    found = {}
-    for pair in pairs:
-        ends = pair.id, pair.other_id
-        if not partition.are_apart(*ends):
-            found[ends] = replace(pair, answer=words.get(ends, ""))
     same = [
-        (one, other)
-        for (one, other), word in words.items()
-        if word == SAME and (one, other) not in found
-        and ((one in ids and other in near)
-             or (other in ids and one in near and not later_only))
+        (first, second)
+        for (first, second), word in words.items()
+        if word == SAME and (first, second) not in known
+        and ((first in ids and second in near)
+             or (second in ids and first in near and not later_only))
     ]  # fmt: skip
-    return [*found.values(), *compare_ids(collection, same, comparer)], answered
+    named = [replace(pair, answer=words.get(ends, "")) for ends, pair in known.items()]
+    return [*named, *compare_ids(collection, same, comparer)], answered

@@ -19,8 +19,8 @@ from neardup_solr.answers import (
     choose_latest,
     hash_text,
     read_answers,
-    set_aside,
 )
+from neardup_solr.answers.verdicts import Verdicts
 from neardup_solr.minhash import make_entry
 from tests.faults.tiers import sized
 
@@ -62,12 +62,15 @@ def test_the_latest_answer_counts_in_any_order_of_lines() -> None:
 
 def test_newer_answers_win_over_older_ones_that_contradict() -> None:
     """A and B same, B and C same, A and C different: the oldest of the three is set aside."""
+
+    def set_aside(answers: list[Answer]) -> list[Answer]:
+        return list(Verdicts((one, *one.pair[:2]) for one in answers).set_aside)
+
     said = [answer("A", "C", "different", 3), answer("B", "C", "same", 2), answer("A", "B", "same")]
-    assert [one.pair[:2] for one in set_aside((one, *one.pair[:2]) for one in said)] == [("A", "B")]
+    assert [one.pair[:2] for one in set_aside(said)] == [("A", "B")]
     said = [*said[1:], answer("A", "C", "different", -3)]
-    assert list(set_aside((one, *one.pair[:2]) for one in said)) == [said[-1]]
-    unsure = [answer("A", "B", "unsure", 4), answer("B", "C", "same", 2)]
-    assert list(set_aside((one, *one.pair[:2]) for one in unsure)) == []
+    assert set_aside(said) == [said[-1]]
+    assert set_aside([answer("A", "B", "unsure", 4), answer("B", "C", "same", 2)]) == []
 
 
 @pytest.mark.parametrize(

@@ -12,17 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.answers import (
-    CHANGED,
     DIFFERENT,
-    GONE,
     JUDGEMENTS,
     SAME,
     Answer,
-    Answered,
     choose_latest,
     hash_text,
-    place_answers,
 )
+from neardup_solr.answers.verdicts import CHANGED, GONE, Answered, place_answers
 from neardup_solr.clusters import components
 from neardup_solr.measures import Pairs, number_pairs
 from neardup_solr.verbs.duplicates.inputs import AT_ONCE, Gathered
@@ -73,10 +70,10 @@ def find_answered(gathered: Gathered) -> RowAnswers:
         near = next((pair for pair in places if _agrees(answer, *pair, hashes)), None)
         return near or (CHANGED if places else GONE)
 
-    held, answered = place_answers(latest, locate)
+    verdicts, answered = place_answers(latest, locate)
     pairs = {
         word: np.unique(
-            np.sort(np.array([own for one, *own in held if one.answer == word], np.uint32)
+            np.sort(np.array([own for one, *own in verdicts.held if one.answer == word], np.uint32)
                     .reshape(-1, 2), axis=1), axis=0
         )
         for word in JUDGEMENTS

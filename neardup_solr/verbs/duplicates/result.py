@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.answers import Answered
+from neardup_solr.answers.verdicts import Answered
 from neardup_solr.arguments import (
     Linkage,
     PairMeasure,

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from neardup_solr.answers import DIFFERENT, SAME, Answered
+from neardup_solr.answers import DIFFERENT, SAME
+from neardup_solr.answers.verdicts import Answered
 from neardup_solr.arguments import require
 from neardup_solr.errors import SourceError
 from neardup_solr.files import check_apart, check_place, write_lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -12,7 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from neardup_solr.answers import choose_latest, parse_judgement, read_answers
+from neardup_solr.answers import (
+    DIFFERENT,
+    SAME,
+    Answer,
+    choose_latest,
+    parse_table,
+    read_answers,
+)
 from neardup_solr.arguments import Frame, Per, checked, describe, require
 from neardup_solr.errors import ArgumentError, SourceError, counted
 from neardup_solr.minhash.signature import wilson
@@ -100,30 +108,19 @@ class JudgedPairs:
 
         Keys of pairs are `in_order` as `key_of_pair` makes them.
 
-        Raises ArgumentError if an answer is not one of those that are known.
+        Raises ArgumentError as `parse_table` does.
         """
         if not {*PAIR, ANSWER} <= columns.keys():
             return None
         if "when" in columns and str(given).endswith(".jsonl"):  # a file that is added to
-            latest = choose_latest(read_answers(str(given)))
-            columns = {name: [getattr(one, name) for one in latest] for name in (*PAIR, ANSWER)}
-        by_meaning: dict[str, set[IdPair]] = {"same": set(), "different": set(), "unsure": set()}
-        for id, other_id, answer in zip(*(columns[one] for one in (*PAIR, ANSWER)), strict=True):
-            pair = key_of_pair(id, other_id, in_order=in_order)
-            meaning = parse_judgement(answer)
-            require(
-                meaning is not None,
-                f"the answer {str(answer)[:40]!r} to {id} – {other_id} is not known",
-                "answer same, different or unsure",
-            )
-            by_meaning[str(meaning)].add(pair)
-        both = by_meaning["same"] & by_meaning["different"]
-        require(
-            not both,
-            f"{' – '.join(next(iter(both), ()))} is answered same and different",
-            "keep one of the two answers",
-        )
-        return cls(same=frozenset(by_meaning["same"]), different=frozenset(by_meaning["different"]))
+            answers: Iterable[Answer] = choose_latest(read_answers(str(given)))
+        else:
+            answers = parse_table(columns, ordered=in_order)
+        pairs: dict[str, set[IdPair]] = defaultdict(set)
+        for answer in answers:
+            key = key_of_pair(answer.id, answer.other_id, in_order=in_order)
+            pairs[answer.answer].add(key)
+        return cls(same=frozenset(pairs[SAME]), different=frozenset(pairs[DIFFERENT]))
 
     def of_pairs(self, pairs: Collection[IdPair]) -> JudgedPairs:
         """Keep the answers to these pairs, and log how many are about others.

@@ -50,7 +50,8 @@ from neardup_solr.verbs.gate.policy import HOLD, REJECT, TAG_FIELD, Decision, De
 from neardup_solr.verbs.index import ColumnsToKeep
 
 if TYPE_CHECKING:
-    from neardup_solr.answers import Answer, Answered
+    from neardup_solr.answers import Answer
+    from neardup_solr.answers.verdicts import Answered
     from neardup_solr.verbs.gate.answered import GateAnswers
 
 MOST_TEXTS, MOST_GROUPS = 50, 1_000  # that are looked at to know a template, and such groups
@@ -190,10 +191,11 @@ def gate(
 
 def make_answers(collection: Collection, judged: list[Answer]) -> GateAnswers:
     """Prepare answers for a gate, by the texts of the documents that are there."""
-    from neardup_solr.verbs.gate.answered import GateAnswers, Verdicts
+    from neardup_solr.answers.verdicts import TextVerdicts
+    from neardup_solr.verbs.gate.answered import GateAnswers
     from neardup_solr.verbs.verdicts import read_hashes
 
-    return GateAnswers(verdicts=Verdicts(judged, read_hashes(collection, judged)))
+    return GateAnswers(verdicts=TextVerdicts(judged, read_hashes(collection, judged)))
 
 
 def make_finder(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import product
-from typing import Any, TypeAlias
+from operator import itemgetter
 
-from neardup_solr.answers import UNSURE, Answer, Answered, choose_latest, hash_text, set_aside
-from neardup_solr.clusters import Partition
-from neardup_solr.records import NOTHING, Hit
+from neardup_solr.answers import UNSURE, Answer
+from neardup_solr.answers.verdicts import Answered, TextKey, TextVerdicts, key_text
+from neardup_solr.records import Hit
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Finder
 from neardup_solr.solr.names import TEXT
@@ -24,81 +23,12 @@ from neardup_solr.verbs.gate.matcher import Admitted, Matched, counts_for
 from neardup_solr.verbs.gate.policy import TAG_FIELD
 from neardup_solr.verbs.verdicts import read_within, remove_limits
 
-TextKey: TypeAlias = tuple[str, str]  # a document: its id, and the hash of its text
-
-
-def key_text(id: str, text: str) -> TextKey:
-    """Make the key of a document by its id and text."""
-    return id, hash_text(text)
-
-
-class Verdicts:
-    """Verdicts about documents that come one by one: what answers say, and what follows from them.
-
-    A document is known by its id and the hash of its text, so that an answer about another text
-    does not count, and nothing has to be known of the documents that do not come. Answers about
-    other texts than those of documents that are there, by their `hashes`, set no others aside.
-    """
-
-    def __init__(self, answers: Iterable[Answer], hashes: Mapping[str, str] = NOTHING) -> None:
-        latest = [one for one in choose_latest(answers) if one.id != one.other_id]
-        outdated = {
-            one for one in latest
-            if not one.fits({id: hashes.get(id, hash) for id, hash in one.hashes.items()})
-        }  # fmt: skip
-        latest.sort(key=lambda one: one in outdated)
-        self.about: dict[str, list[Answer]] = defaultdict(list)
-        for answer in latest:
-            self.about[answer.id].append(answer)
-            self.about[answer.other_id].append(answer)
-        self._hashes = {
-            id: {answer.hashes[id] for answer in about} for id, about in self.about.items()
-        }
-        self._partition = Partition()
-        said = ((answer, *pair) for answer in latest for pair in self._find_pairs(answer))
-        aside = dict.fromkeys(set_aside(said, self._partition))
-        self.set_aside = tuple(one for one in aside if one not in outdated)
-        self._members: dict[Any, set[str]] = defaultdict(set)
-        for id, known in self._hashes.items():
-            for hash in known:
-                self._members[self._partition.find((id, hash))].add(id)
-
-    def _find_pairs(self, answer: Answer) -> Iterator[tuple[Any, ...]]:
-        """Give the pairs of texts that an answer is about: any texts, if it has no hashes."""
-        texts = [
-            [(id, each) for each in ({hash} if hash else self._hashes[id])]
-            for id, hash in answer.hashes.items()
-        ]
-        return product(*texts)
-
-    def _find(self, key: TextKey) -> Any:
-        """Find the group of a text. One that no answer is about counts as any text."""
-        id, hash = key
-        known = hash in self._hashes.get(id, ())
-        return self._partition.find((id, hash if known else ""))
-
-    def list_same(self, key: TextKey) -> set[str]:
-        """List the ids of documents that are the same as one, if their texts are as they were."""
-        return self._members.get(self._find(key), set()) - {key[0]}
-
-    def list_related(self, key: TextKey) -> set[str]:
-        """List the ids of documents that are the same as one, or judged together with it."""
-        return self.list_same(key) | {id for one in self.about[key[0]] for id in one.hashes}
-
-    def are_same(self, one: TextKey, other: TextKey) -> bool:
-        """Tell whether two documents are the same."""
-        return bool(self._find(one) == self._find(other))
-
-    def are_different(self, one: TextKey, other: TextKey) -> bool:
-        """Tell whether two documents are different."""
-        return self._partition.are_apart(self._find(one), self._find(other))
-
 
 @dataclass(slots=True, kw_only=True)
 class GateAnswers:
     """The answers that a gate obeys, and which of them it has met."""
 
-    verdicts: Verdicts
+    verdicts: TextVerdicts
     obeyed: dict[Answer, None] = field(default_factory=dict)
     changed: dict[Answer, None] = field(default_factory=dict)
 
@@ -164,11 +94,10 @@ class GateAnswers:
         for row, one in compare_candidates(known, met, remove_limits(finder.comparer)):
             same[row].append(one)
         self._count(own, there, admitted)
-        near = [
-            [one for one in each
-             if row not in own or not verdicts.are_different(own[row], key_of(one.met))]
-            for row, each in enumerate(matched.near)
-        ]  # fmt: skip
+        near = list(matched.near)
+        for row, key in own.items():
+            keyed = ((match, (key, key_of(match.met))) for match in near[row])
+            near[row] = [match for match, _ in verdicts.obey(keyed, itemgetter(1))]
         return replace(matched, near=near, same=same, hashes={row: own[row][1] for row in own})
 
     def _count(

@@ -17,7 +17,7 @@ from neardup_solr.records import Document, Match
 from neardup_solr.reports.tables import Columns, Table, beside
 
 if TYPE_CHECKING:
-    from neardup_solr.answers import Answered
+    from neardup_solr.answers.verdicts import Answered
 
 ACTIONS: tuple[Action, ...] = get_args(Action)
 ALLOW, TAG, HOLD, REJECT = ACTIONS

@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from neardup_solr.answers.verdicts import TextVerdicts
 from neardup_solr.arguments import require, require_choice
 from neardup_solr.errors import (
     ArgumentError,
@@ -45,7 +46,7 @@ from neardup_solr.verbs.answer import open_answers, read_from
 from neardup_solr.verbs.explain import explain
 from neardup_solr.verbs.explain.verdict import make_record
 from neardup_solr.verbs.gate import GateRun, make_answers, make_finder
-from neardup_solr.verbs.gate.answered import GateAnswers, Verdicts
+from neardup_solr.verbs.gate.answered import GateAnswers
 from neardup_solr.verbs.gate.policy import Decision, Policy
 from neardup_solr.verbs.gate.write import FAILED, make_match
 from neardup_solr.verbs.search import search
@@ -92,7 +93,7 @@ class Service:
         self.count_after, self._count_until = COUNT_SECONDS, 0.0
         self._answers = None if answers is None else open_answers(answers)
         self._answers_state: object = None
-        self._verdicts: Verdicts | None = None
+        self._verdicts: TextVerdicts | None = None
         self._looks = 0
         self._gate = self._open_gate(collection)
         self.count_gap()

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, get_args
 
 import orjson
 
-from neardup_solr.arguments import Judgement
-from neardup_solr.clusters import Partition
-from neardup_solr.errors import SourceError, counted
+from neardup_solr.arguments import Judgement, require
+from neardup_solr.errors import ArgumentError, SourceError, counted
 from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId, id_problem, ordered
 from neardup_solr.text.normalize import md5, normalize
@@ -82,7 +82,7 @@ class Answer:
         return {self.id: self.hash, self.other_id: self.other_hash}
 
     def fits(self, hashes: Mapping[str, str]) -> bool:
-        """Tell whether both texts are those that were judged, as far as that is known."""
+        """Return True if both texts are those that were judged, as far as that is known."""
         return all(not hash or hashes.get(id) == hash for id, hash in self.hashes.items())
 
     @property
@@ -131,7 +131,7 @@ def read_answers(path: str | Path) -> list[Answer]:
 def parse_answers(path: str | Path, content: bytes) -> list[Answer]:
     """Parse lines of a file as `read_answers` does."""
     lines = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    found: list[Answer] = []
+    answers: list[Answer] = []
     cut: list[int] = []
     for number, line in enumerate(lines, start=1):
         if not (line := line.strip()):
@@ -143,10 +143,11 @@ def parse_answers(path: str | Path, content: bytes) -> list[Answer]:
                 raise SourceError(str(path), *_name_fault(number, line)) from None
             cut.append(number)
             continue
-        found.append(_parse(str(path), number, row, found[-1].when if found else EARLIEST))
+        before = answers[-1].when if answers else EARLIEST
+        answers.append(_parse(str(path), number, row, before))
     if cut:
         _log_cut(str(path), len(cut), cut[0])
-    return found
+    return answers
 
 
 @cache
@@ -158,7 +159,7 @@ def _log_cut(path: str, count: int, first: int) -> None:
 
 
 def _name_fault(number: int, line: bytes) -> tuple[str, str]:
-    """Say what has become of a line that is no JSON, and what to do."""
+    """Name the fault of a line that is no JSON, and what to do."""
     if line.startswith(_MERGING):
         return f"line {number} is a conflict marker of git", "delete the markers, keep both sides"
     if line.startswith((b'"{', b"PK\x03", b"\xff\xfe", b"{,", b"id,", b"id;", b"id\t")):
@@ -180,8 +181,8 @@ def _parse(path: str, number: int, row: Any, before: datetime) -> Answer:
         raise refuse("has no two ids", "give id and other_id, or take it out")
     judgement = parse_judgement(row.get("answer", "?"))
     if judgement is None or is_blank(row["answer"]):
-        said = str(row.get("answer", ""))[:40]
-        raise refuse(f"has the answer {said!r}", "answer same, different or unsure")
+        word = str(row.get("answer", ""))[:40]
+        raise refuse(f"has the answer {word!r}", "answer same, different or unsure")
     try:
         when = datetime.fromisoformat(str(row["when"])) if row.get("when") else before
         when = (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC)
@@ -231,98 +232,45 @@ def append_answers(path: str | Path, answers: Iterable[Answer]) -> None:
 def choose_latest(answers: Iterable[Answer]) -> list[Answer]:
     """Choose the latest answer about each pair, of one time the last, the newest first."""
     latest: dict[tuple[str, str, bool], Answer] = {}
-    for answer in sorted(answers, key=lambda one: one.when):
+    for answer in sorted(answers, key=attrgetter("when")):
         latest.pop(answer.pair, None)
         latest[answer.pair] = answer
     return list(latest.values())[::-1]
 
 
-def set_aside(
-    answers: Iterable[tuple[Answer, Any, Any]], partition: Partition | None = None
-) -> Iterator[Answer]:
-    """Find the answers that contradict newer ones: A and B same, B and C same, A and C different.
+def parse_table(columns: Mapping[str, Sequence[Any]], *, ordered: bool) -> Iterator[Answer]:
+    """Parse the answers in a table of pairs, with the hashes of texts that it has, without a time.
 
-    Each comes with its two documents, the newest first. The others are put into the `partition`.
+    Its columns are id, other_id and answer, and maybe text and other_text. Rows that nobody has
+    filled are left out. Pairs of two sides are `ordered`.
+
+    Raises ArgumentError if an answer is not known, or a pair has two different ones.
     """
-    partition = partition or Partition()
-    for answer, one, other in answers:
-        if answer.answer == SAME:
-            is_obeyed = partition.unite(one, other)
-        else:
-            is_obeyed = answer.answer == UNSURE or partition.separate(one, other)
-        if not is_obeyed:
-            yield answer
+    earlier: dict[tuple[str, str, bool], Answer] = {}
+    blank = [None] * len(columns["answer"])
+    names = ("id", "other_id", "answer", "text", "other_text")
+    rows = zip(*(columns.get(name, blank) for name in names), strict=True)
+    for id, other_id, word, text, other_text in rows:
+        if is_blank(word):
+            continue
+        judgement, pair = parse_judgement(word), f"{id} – {other_id}"
+        if judgement is None:
+            reason = f"the answer {str(word)[:40]!r} to {pair} is not known"
+            raise ArgumentError(reason, "answer same, different or unsure")
+        hash, other_hash = (hash_text(str(one) if one else None) for one in (text, other_text))
+        answer = Answer(id=_spell(id), other_id=_spell(other_id), answer=judgement,
+                        hash=hash, other_hash=other_hash, ordered=ordered)  # fmt: skip
+        has_ids = not any(map(id_problem, (answer.id, answer.other_id)))
+        require(has_ids, f"the answer {judgement!r} is about no pair of ids", "give both ids")
+        is_pair = ordered or answer.id != answer.other_id
+        require(is_pair, f"both ids of a row are {answer.id!r}", "pairs of two sides are `ordered`")
+        before = earlier.setdefault(answer.pair, answer).answer
+        reason = f"{pair} is answered {before} and {judgement}"
+        require(before == judgement, reason, "keep one of the two answers")
+        yield answer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """The answers that a run was given, each the latest about its pair, by what became of them.
-
-    `obeyed` ones said same or different; `unsure` ones change nothing; those `set_aside` contradict
-    newer ones. The texts of `changed` ones are others by now, and the documents of `gone` ones are
-    not there, or have no words: neither is obeyed.
-    """
-
-    obeyed: tuple[Answer, ...] = ()
-    unsure: tuple[Answer, ...] = ()
-    set_aside: tuple[Answer, ...] = ()
-    changed: tuple[Answer, ...] = ()
-    gone: tuple[Answer, ...] = ()
-
-    def __str__(self) -> str:
-        more = "".join(f", {len(ones):,} {what}" for ones, what, _ in self._refused())
-        return f"{counted(len(self.obeyed), 'answer')} obeyed{more}"
-
-    def warn(self) -> None:
-        """Log which answers are not obeyed, and why."""
-        for ones, _, why in self._refused():
-            answers = counted(len(ones), "answer is", "answers are")
-            pair = f"{ones[0].id} – {ones[0].other_id}"
-            LOG.warning("%s not obeyed, %s (such as %s)", answers, why, pair)
-
-    def _refused(self) -> Iterator[tuple[tuple[Answer, ...], str, str]]:
-        """Give the answers that are not obeyed, with a word and a sentence about them."""
-        for ones, what, why in (
-            (self.set_aside, "set aside", "because newer ones contradict: neardup answer --list"),
-            (self.changed, "about other texts",
-             "about texts that have changed since: answer again"),
-            (self.gone, "about documents that are not there",
-             "about documents that are not there, or have no words"),
-        ):  # fmt: skip
-            if ones:
-                yield ones, what, why
-
-
-CHANGED, GONE = "changed", "gone"
-
-
-def place_answers(
-    latest: Iterable[Answer],
-    locate: Callable[[Answer], tuple[Any, Any] | str],
-    partition: Partition | None = None,
-) -> tuple[list[tuple[Answer, Any, Any]], Answered]:
-    """Find the answers that hold, with their two documents, and what became of all of them.
-
-    `locate` gives the documents of an answer, or CHANGED or GONE. Which are the same and which are
-    not is put into the `partition`. Those that are not obeyed are logged.
-    """
-    placed: list[tuple[Answer, Any, Any]] = []
-    refused: dict[str, list[Answer]] = {CHANGED: [], GONE: []}
-    for answer in latest:
-        ends = locate(answer)
-        if isinstance(ends, str):
-            refused[ends].append(answer)
-        else:
-            placed.append((answer, *ends))
-    aside = tuple(set_aside(placed, partition))
-    excluded = {*aside}
-    held = [one for one in placed if one[0] not in excluded]
-    answered = Answered(
-        obeyed=tuple(one for one, *_ in held if one.answer != UNSURE),
-        unsure=tuple(one for one, *_ in held if one.answer == UNSURE),
-        set_aside=aside,
-        changed=tuple(refused[CHANGED]),
-        gone=tuple(refused[GONE]),
-    )
-    answered.warn()
-    return held, answered
+def _spell(id: AnyId | float | None) -> str:
+    """Spell an id of a table as a text, in which a column of numbers may have become 12.0."""
+    whole = int(id) if isinstance(id, float) and id.is_integer() else id
+    return "" if whole is None else str(whole)
