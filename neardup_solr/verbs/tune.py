@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -39,60 +40,70 @@ OF_MODELS = (
     "settings", "on_error", "on_progress",
 )  # fmt: skip
 NAME_ANSWERS = "name the file of the answers by `answers`"
+NEIGHBOURS = 2  # numbers of rows shown above and below the recommended one
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Sample:
-    """A sample of so many `documents`: ids, and signatures by id, empty if a text has no words."""
+    """A sample of so many `documents`, and the documents of known pairs.
 
-    ids: list[str]
-    documents: int
-    signatures: Mapping[str, Signature]
-
-
-def sample_collection(collection: Collection, size: int, seed: int, wanted: Set[str]) -> Sample:
-    """Draw from the stored signatures of a collection, and read those of the wanted ids."""
-    ids, documents = _reservoir(collection.ids(), size, seed)
-    stored = collection.stored(list(dict.fromkeys([*ids, *sorted(wanted)])), ["signature"])
-    signatures = {row["id"]: signature.decode(row.get("signature", "")) for row in stored}
-    return Sample(
-        ids=[id for id in ids if id in signatures], documents=documents, signatures=signatures
-    )
-
-
-def sample_source(
-    documents: Iterable[Document], settings: Settings, size: int, seed: int, wanted: Set[str]
-) -> Sample:
-    """Draw from the documents of a source, and sign these and the wanted ones.
-
-    Raises SourceError if it cannot be read as a whole.
+    `signatures` are empty for texts without words; `pairs` are the known ones that have both
+    documents.
     """
-    kept: dict[str, Document] = {}
-    sampled, count = _reservoir(_distinct(documents, wanted, kept), size, seed)
-    texts = {document.id: document.text for document in (*sampled, *kept.values())}
-    signed = sign.sign(list(texts.values()), settings)
-    empty = np.empty(0, dtype=np.uint32)
-    signatures = {
-        id: row if words else empty
-        for id, row, words in zip(texts, signed.signatures, signed.words, strict=True)
-    }
-    return Sample(ids=[document.id for document in sampled], documents=count, signatures=signatures)
+
+    documents: int
+    ids: Sequence[str]
+    signatures: Mapping[str, Signature]
+    pairs: Sequence[tuple[str, str]]
+
+    @cached_property
+    def agreements(self) -> tuple[int, ...]:
+        """The pairs of the sample by their number of agreeing hashes."""
+        signatures = [self.signatures[id] for id in self.ids]
+        with_words = [signature for signature in signatures if len(signature)]
+        if not with_words:
+            raise SettingsError("no document of the sample has words", "check the text column")
+        totals = plans.count_agreements(np.stack(with_words)).tolist()
+        totals[0] += math.comb(len(signatures), 2) - math.comb(len(with_words), 2)
+        return tuple(totals)
+
+    @cached_property
+    def sides(self) -> NDArray[np.uint32]:
+        """Both signatures of the known pairs with words, shape (2, pairs, hashes)."""
+        pairs = [[self.signatures[id] for id in pair] for pair in self.pairs]
+        whole = [pair for pair in pairs if len(pair[0]) and len(pair[1])]
+        shaped = np.array(whole, dtype=np.uint32).reshape(-1, 2, len(self.agreements) - 1)
+        return np.ascontiguousarray(shaped.transpose(1, 0, 2))
+
+    @property
+    def known(self) -> tuple[int, ...]:
+        """The known pairs by their number of agreeing hashes, () without such pairs."""
+        if not self.pairs:
+            return ()
+        equal = (self.sides[0] == self.sides[1]).sum(axis=1)
+        totals = np.bincount(equal, minlength=len(self.agreements))
+        totals[0] += len(self.pairs) - len(equal)
+        return tuple(totals.tolist())
+
+    def judge(self, plan: Plan) -> Choice:
+        """Estimate what a plan costs, and measure its recall by the bands of the known pairs."""
+        candidates = plans.expect_candidates(self.agreements, self.documents, plan)
+        size = plans.estimate_bytes(plan.bands, len(self.agreements) - 1)
+        if not self.pairs:
+            return Choice(plan=plan, candidates=candidates, index_bytes=size)
+        keys = [hash_bands(side, plan.bands, plan.rows) for side in self.sides]
+        caught = int((keys[0] == keys[1]).any(axis=1).sum())
+        all_pairs = max(caught, self.documents * candidates / 2)
+        return Choice(
+            plan=plan,
+            candidates=candidates,
+            index_bytes=size,
+            recall=caught / len(self.pairs),
+            precision=caught / all_pairs if all_pairs else 1.0,
+        )
 
 
-def _distinct(
-    documents: Iterable[Document], wanted: Set[str], kept: dict[str, Document]
-) -> Iterator[Document]:
-    """Give documents, each id once, and put the wanted ones into `kept`."""
-    seen = set()
-    for document in documents:
-        if document.id not in seen:
-            seen.add(document.id)
-            if document.id in wanted:
-                kept[document.id] = document
-            yield document
-
-
-def _reservoir(items: Iterable[T], size: int, seed: int) -> tuple[list[T], int]:
+def draw_sample(items: Iterable[T], size: int, seed: int) -> tuple[list[T], int]:
     """Draw a random sample of a stream, and count it (Vitter 1985, algorithm R)."""
     draw = random.Random(seed)
     sample: list[T] = []
@@ -103,20 +114,6 @@ def _reservoir(items: Iterable[T], size: int, seed: int) -> tuple[list[T], int]:
         elif (place := draw.randrange(count)) < size:
             sample[place] = item
     return sample, count
-
-
-NEIGHBOURS = 2  # numbers of rows shown above and below the recommended one
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Compared:
-    """A sample's pairs by agreeing hashes, and both signatures of each known pair with words."""
-
-    documents: int
-    agreements: tuple[int, ...]
-    known: int
-    ones: NDArray[np.uint32]
-    others: NDArray[np.uint32]
 
 
 if TYPE_CHECKING:
@@ -174,59 +171,50 @@ def tune(
     the collection has no signatures or too few documents, or if none of the known pairs is in it;
     SourceError if a file cannot be read, SolrError if Solr does not answer.
     """
-    given = locals() | fill_in(locals(), by_fields=answers is not None)
+    arguments = locals() | fill_in(locals(), by_fields=answers is not None)
     if answers is not None:
         from neardup_solr.verbs.duplicates.training import train
 
         require(known is None, "`known` is for bands, and `answers` for a model", "leave one out")
-        return train(**{name: given[name] for name in OF_MODELS})
+        return train(**{name: arguments[name] for name in OF_MODELS})
     of_model = fields is None and against is None and by is None and output is None
     require(of_model, "`fields`, `by`, `against` and `output` are for a model", NAME_ANSWERS)
     demand = Demand(catch=catch, miss=miss, avoid=avoid, load=load)
     check_sizes(hashes, sample)
-    source, reading = reading_of(source, "number", id=given["id"], text=given["text"])
-    failures = Failures(on_error)
-    told = () if known is None else known
-    pairs = sorted(
-        {
-            ordered(str(id), str(other_id))
-            for id, other_id in (
-                known_pairs(told) if isinstance(told, str | Path) else id_pairs("known", told)
-            )
-        }
-    )
-    wanted = {id for pair in pairs for id in pair}
-    current = None
+    is_file = isinstance(known, str | Path)
+    ids = known_pairs(str(known)) if is_file else id_pairs("known", () if known is None else known)
+    pairs = sorted({ordered(str(first), str(second)) for first, second in ids})
+    failures, current = Failures(on_error), None
     if isinstance(source, Collection):
         reason = "a collection has its own settings, and `settings` are given"
         require(not settings, reason, "leave them out, or tune on a file")
-        used = _settings_of(source, hashes)
+        used = _read_settings(source, hashes)
         current = plans.plan(used.bands, used.rows, demand)
+        read: Callable[..., _Read] = partial(_read_collection, source)
     else:
         used = settings_of(settings)
         if hashes is not None:  # the bands of settings are not used
             used = replace(used, hashes=hashes, bands=1, rows=1, signatures=0)
-    most = hashes or used.hashes
-    plan = plans.solve(demand, most)
-    if isinstance(source, Collection):
-        drawn = sample_collection(source, sample, seed, wanted)
-    else:
-        found = sources.documents(source, reading=reading, on_error=failures.add)
-        usable = filter_usable(found, failures.add)
-        drawn = sample_source(usable, used, sample, seed, wanted)
+        opened, reading = reading_of(source, "number", id=arguments["id"], text=arguments["text"])
+        documents = sources.documents(opened, reading=reading, on_error=failures.add)
+        read = partial(_sign_source, filter_usable(documents, failures.add), used)
+    plan = plans.solve(demand, hashes or used.hashes)
+    drawn = _check_sample(pairs, *read(sample, seed, {id for pair in pairs for id in pair}))
     failures.warn()
-    compared = _compare(drawn, pairs)
+    near = range(plan.rows - NEIGHBOURS, plan.rows + NEIGHBOURS + 1)
+    others = [other for other in plans.catching(demand, hashes or used.hashes)
+              if other.rows in near and other.rows != plan.rows]  # fmt: skip
     return Tuning(
         demand=demand,
         settings=used,
         documents=drawn.documents,
         sampled=len(drawn.ids),
-        agreements=compared.agreements,
-        choice=_choice(plan, compared),
-        others=tuple(_choice(other, compared) for other in _others(plan, demand, most)),
-        current=_choice(current, compared) if current else None,
-        known=_known_agreements(compared),
-        absent=len(pairs) - compared.known,
+        agreements=drawn.agreements,
+        choice=drawn.judge(plan),
+        others=tuple(map(drawn.judge, others)),
+        current=drawn.judge(current) if current else None,
+        known=drawn.known,
+        absent=len(pairs) - len(drawn.pairs),
         failed=failures.count,
     )
 
@@ -238,8 +226,8 @@ def check_sizes(hashes: int | None, sample: int = 2) -> None:
     require(fits, f"`hashes` cannot be {hashes}", f"give 1 to {plans.MOST_HASHES:,} (default: 128)")
 
 
-def _settings_of(collection: Collection, hashes: int | None) -> Settings:
-    """The settings of a collection that has signatures of at least `hashes` hashes."""
+def _read_settings(collection: Collection, hashes: int | None) -> Settings:
+    """Read the settings of a collection that has signatures of at least `hashes` hashes."""
     stored = collection.stored_settings()
     if stored is None:
         raise SettingsError(
@@ -256,68 +244,56 @@ def _settings_of(collection: Collection, hashes: int | None) -> Settings:
     return stored
 
 
-def _others(plan: Plan, demand: Demand, hashes: int) -> list[Plan]:
-    near = range(plan.rows - NEIGHBOURS, plan.rows + NEIGHBOURS + 1)
-    found = plans.catching(demand, hashes)
-    return [other for other in found if other.rows in near and other.rows != plan.rows]
+_Read = tuple[int, list[str], dict[str, Signature]]  # documents in all, ids drawn, signatures
 
 
-def _compare(drawn: Sample, pairs: Sequence[tuple[str, str]]) -> _Compared:
-    found = drawn.signatures
-    present = [pair for pair in pairs if pair[0] in found and pair[1] in found]
-    if len(drawn.ids) < 2:
+def _read_collection(collection: Collection, size: int, seed: int, wanted: Set[str]) -> _Read:
+    """Draw from the stored signatures of a collection, and read those of the wanted ids."""
+    ids, documents = draw_sample(collection.ids(), size, seed)
+    stored = collection.stored(list(dict.fromkeys([*ids, *sorted(wanted)])), ["signature"])
+    signatures = {row["id"]: signature.decode(row.get("signature", "")) for row in stored}
+    return documents, [id for id in ids if id in signatures], signatures
+
+
+def _sign_source(
+    documents: Iterable[Document], settings: Settings, size: int, seed: int, wanted: Set[str]
+) -> _Read:
+    """Draw from the documents of a source, each id once, and sign these and the wanted ones."""
+    chosen: dict[str, Document] = {}
+
+    def deduplicate() -> Iterator[Document]:
+        seen = set()
+        for document in documents:
+            if document.id not in seen:
+                seen.add(document.id)
+                if document.id in wanted:
+                    chosen[document.id] = document
+                yield document
+
+    sampled, count = draw_sample(deduplicate(), size, seed)
+    texts = {document.id: document.text for document in (*sampled, *chosen.values())}
+    signed = sign.sign(list(texts.values()), settings)
+    empty = np.empty(0, dtype=np.uint32)
+    signatures = {
+        id: row if words else empty
+        for id, row, words in zip(texts, signed.signatures, signed.words, strict=True)
+    }
+    return count, [document.id for document in sampled], signatures
+
+
+def _check_sample(
+    pairs: Sequence[tuple[str, str]],
+    documents: int,
+    ids: list[str],
+    signatures: Mapping[str, Signature],
+) -> Sample:
+    """Make a sample that has two documents or more, and the known pairs with both documents."""
+    present = [pair for pair in pairs if signatures.keys() >= {*pair}]
+    if len(ids) < 2:
         raise SettingsError("there are fewer than two documents", "give two or more")
     if pairs and not present:
         raise SettingsError(
             f"none of the {len(pairs)} known pairs has both documents here",
             "check that its ids are those of the collection",
         )
-    agreements = _agreements([found[id] for id in drawn.ids])
-    whole = [(found[a], found[b]) for a, b in present if len(found[a]) and len(found[b])]
-    sides = np.array(whole, dtype=np.uint32).reshape(-1, 2, len(agreements) - 1)
-    return _Compared(
-        documents=drawn.documents,
-        agreements=agreements,
-        known=len(present),
-        ones=np.ascontiguousarray(sides[:, 0]),
-        others=np.ascontiguousarray(sides[:, 1]),
-    )
-
-
-def _agreements(signatures: Sequence[Signature]) -> tuple[int, ...]:
-    """Count pairs by agreeing hashes; documents without words agree with none."""
-    with_words = [each for each in signatures if len(each)]
-    if not with_words:
-        raise SettingsError("no document of the sample has words", "check the text column")
-    totals = plans.count_agreements(np.stack(with_words)).tolist()
-    totals[0] += math.comb(len(signatures), 2) - math.comb(len(with_words), 2)
-    return tuple(totals)
-
-
-def _known_agreements(compared: _Compared) -> tuple[int, ...]:
-    """Count known pairs by agreeing hashes; empty if none were given."""
-    if not compared.known:
-        return ()
-    equal = (compared.ones == compared.others).sum(axis=1)
-    totals = np.bincount(equal, minlength=len(compared.agreements))
-    totals[0] += compared.known - len(equal)
-    return tuple(totals.tolist())
-
-
-def _choice(plan: Plan, compared: _Compared) -> Choice:
-    """Estimate what a plan costs, and measure its recall by the bands of the known pairs."""
-    hashes = len(compared.agreements) - 1
-    candidates = plans.expect_candidates(compared.agreements, compared.documents, plan)
-    size = plans.estimate_bytes(plan.bands, hashes)
-    if not compared.known:
-        return Choice(plan=plan, candidates=candidates, index_bytes=size)
-    keys = [hash_bands(each, plan.bands, plan.rows) for each in (compared.ones, compared.others)]
-    caught = int((keys[0] == keys[1]).any(axis=1).sum())
-    found = max(caught, compared.documents * candidates / 2)
-    return Choice(
-        plan=plan,
-        candidates=candidates,
-        index_bytes=size,
-        recall=caught / compared.known,
-        precision=caught / found if found else 1.0,
-    )
+    return Sample(documents=documents, ids=ids, signatures=signatures, pairs=present)

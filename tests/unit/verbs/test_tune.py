@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from neardup_solr import demo
 from neardup_solr.cli.main import command
-from neardup_solr.cli.tune import _spell_commands, _table
+from neardup_solr.cli.tune import list_lines, spell_commands
 from neardup_solr.errors import ArgumentError, RecordError, SettingsError
 from neardup_solr.minhash import plans
 from neardup_solr.minhash.plans import Demand
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.verbs.tune import _reservoir, tune
+from neardup_solr.verbs.tune import draw_sample, tune
 from tests import ROOT
 
 LISTINGS, PAIRS = demo.listings(), demo.pairs()
@@ -179,7 +179,7 @@ def test_every_item_is_drawn_as_often() -> None:
     """Of 20 items, 5 of them in each of 2,000 samples: each about 500 times."""
     counts = np.zeros(20)
     for seed in range(2_000):
-        drawn, total = _reservoir(range(20), 5, seed)
+        drawn, total = draw_sample(range(20), 5, seed)
         counts[drawn] += 1
         assert (len(set(drawn)), total) == (5, 20)
     assert np.abs(counts - 500).max() < 4.5 * math.sqrt(2_000 * 0.25 * 0.75)
@@ -262,8 +262,8 @@ def test_the_table_fits_a_terminal() -> None:
         current=replace(found.choice, candidates=123_456.7, index_bytes=12_345.0),
     )
     for shown in (found, large):
-        follow = _spell_commands(shown, (), "-c listings")
-        lines = [line.rstrip("\n") for line in _table(shown, follow)]
+        commands = spell_commands(shown, (), "-c listings")
+        lines = [line.rstrip() for line in list_lines(shown, commands)]
         assert max(map(len, lines)) <= 80
         assert ("  neardup reband --bands 35 --band-rows 3 -c listings" in lines) == (
             shown is found  # the large one has these bands
@@ -276,8 +276,8 @@ def test_the_example_of_the_documentation() -> None:
     """docs/tuning.md shows what the command prints."""
     page = (ROOT / "docs" / "tuning.md").read_text()
     found = tune(LISTINGS, known=PAIRS)
-    shown = "".join(_table(found, _spell_commands(found, ["listings.tsv"], "-c NEW")))
-    assert shown.rstrip("\n") in page
+    lines = list_lines(found, spell_commands(found, ["listings.tsv"], "-c NEW"))
+    assert "\n".join(line.rstrip() for line in lines) in page
 
 
 def test_the_command_prints_json() -> None:
