@@ -185,7 +185,7 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
     further = next((one.name for one in parameters if one.kind is one.VAR_KEYWORD), "")
     for name in kwargs:
         if name not in signature.parameters and not further:
-            if name in DIALECT and "source" in signature.parameters:
+            if name in ("id", "text", *DIALECT) and "source" in signature.parameters:
                 step = f"give nd.Source(PATH, {name}=...)"
                 raise ArgumentError(f"`{name}` is of the source", step)
             near = _nearest(name, signature.parameters)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 import neardup_solr as nd
+from neardup_solr.arguments import OneOrMore, listed
 from neardup_solr.cli import REFUSED, options, show
 from neardup_solr.cli.options import Given
 
@@ -30,6 +32,8 @@ SAID = {"allow": "allowed", "tag": "tagged", "hold": "held", "reject": "rejected
 def gate(
     given: Given,
     *,
+    id: str | None = None,
+    text: OneOrMore | None = None,
     held: Path | None = None,
     strict: bool = False,
     output: Path | None = None,
@@ -41,7 +45,7 @@ def gate(
     """
     from neardup_solr.files import check_apart
     from neardup_solr.reports import tables
-    from neardup_solr.verbs.gate import write
+    from neardup_solr.verbs.gate import policy
 
     as_rows = options.choose_format(format)
     may_hold = given["hold"] is not None or given["exact"] == "hold"
@@ -50,12 +54,13 @@ def gate(
             "--index needs --held FILE if documents can be held: they would be lost otherwise"
         )
     if held is not None:
-        write.check_held(held)
+        policy.check_held(held)
     if output is not None:
         tables.check_output(output)
     for path in given.paths:
         check_apart({"SOURCE": Path(path), "--held": held, "-o": output})
     target = given.connect(create=given["index"])
+    source = replace(given.pop("source"), id=id, text=text)
     show.say_if_typed(given.paths, "documents")
     counts = Counter[str]()
     with show.watch() as watching:
@@ -65,13 +70,13 @@ def gate(
             watching["on_error"](error)
 
         decisions = nd.gate(
-            collection=target, on_error=on_error, on_progress=watching["on_progress"], **given
+            source, target, on_error=on_error, on_progress=watching["on_progress"], **given
         )
         show.compile_kernel()
         show.say_gaps(decisions.gaps)
         decided: Decided = decisions.with_failed()
         if held is not None:
-            decided = write.keeping_held(decided, held, *_choose_columns(given, target))
+            decided = policy.keep_held(decided, held, *_choose_columns(source, target))
         try:
             _put_out(_count(decided, counts), output, as_rows)
         except BrokenPipeError:
@@ -104,7 +109,7 @@ def _count(decided: Decided, counts: Counter[str]) -> Decided:
         yield decision
 
 
-def _choose_columns(given: Given, target: Collection) -> tuple[str, tuple[str, ...]]:
+def _choose_columns(source: nd.Source, target: Collection) -> tuple[str, tuple[str, ...]]:
     """Choose the columns of id and text in a file of held documents, which the gate reads again.
 
     For a collection of somebody else's they are those of the source.
@@ -113,19 +118,19 @@ def _choose_columns(given: Given, target: Collection) -> tuple[str, tuple[str, .
 
     if target.names.is_plain:
         return "id", ("text",)
-    id = given["id"] if given["id"] not in (None, ROW) else "id"
-    return id, tuple(given["text"] or target.names.columns)
+    id = source.id if source.id not in (None, ROW) else "id"
+    return id, listed(source.text or target.names.columns)
 
 
 def _put_out(decided: Decided, output: Path | None, as_rows: str | None) -> None:
-    from neardup_solr.verbs.gate import write
+    from neardup_solr.verbs.gate import policy
 
     if output is not None:
-        write.write_decisions(decided, output)
+        policy.write_decisions(decided, output)
     elif as_rows is not None:
         # The first is made before, so that no header is printed before an error.
         decided = chain(list(islice(decided, 1)), decided)
-        for line in write.format_decisions(decided, as_rows):
+        for line in policy.format_decisions(decided, as_rows):
             show.print_rows(iter((line,)))
             sys.stdout.flush()  # whoever sent the document may wait for its decision
     else:

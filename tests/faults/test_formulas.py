@@ -15,8 +15,7 @@ import neardup_solr as nd
 from neardup_solr.records import Match
 from neardup_solr.reports import tables
 from neardup_solr.sources.pairs import read_pairs
-from neardup_solr.verbs.gate.policy import Decision
-from neardup_solr.verbs.gate.write import format_decisions
+from neardup_solr.verbs.gate.policy import Decision, format_decisions
 from tests.faults.conftest import RecordRow
 
 SIGNS = "=+-@"

@@ -31,8 +31,7 @@ from neardup_solr.solr import finder
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Cache
 from neardup_solr.solr.names import PLAIN, Names
-from neardup_solr.verbs.gate.policy import Policy
-from neardup_solr.verbs.gate.write import make_match
+from neardup_solr.verbs.gate.policy import Policy, make_match
 from neardup_solr.verbs.serve import service as serve_service
 from neardup_solr.verbs.serve.service import Service
 from tests import ROOT
@@ -72,7 +71,7 @@ def served(listings: Collection, tmp_path_factory: pytest.TempPathFactory) -> It
 
 def as_decisions(given: list[dict[str, Any]], solr: Collection) -> list[dict[str, Any]]:
     """What `gate` decides, each document by itself."""
-    made = [next(nd.gate([one], solr, hold=0.8, tag=0.5, text="text")) for one in given]
+    made = [next(nd.gate(nd.Source([one], text="text"), solr, hold=0.8, tag=0.5)) for one in given]
     return [
         {
             "id": one.id,

@@ -22,31 +22,32 @@ from neardup_solr.arguments import (
     require_positive,
 )
 from neardup_solr.errors import NeardupError, RecordError, SettingsError
-from neardup_solr.measures import floor, measure_named, nearness
+from neardup_solr.measures import measure_named, nearness
 from neardup_solr.measures.equality import parse_equality
 from neardup_solr.memory import Spill
 from neardup_solr.minhash import encode_documents
-from neardup_solr.progress import LOG, Failures, OnError, OnProgress, SourceProgress, ignore
-from neardup_solr.records import Document, find_problem
+from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, ignore
+from neardup_solr.records import NOTHING, Document, find_problem
 from neardup_solr.settings import Settings
-from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Cache, Finder, Hits, OtherSettings
-from neardup_solr.solr.names import BANDS
+from neardup_solr.solr.names import BANDS, ID
+from neardup_solr.solr.schema import count_unsigned, describe_unsigned, read_schema
 from neardup_solr.sources import SourceLike, reading_of, rows_hint, size_hint
 from neardup_solr.sources.record import Record, check_keep
-from neardup_solr.templates import SEVERAL, Template, find_template
-from neardup_solr.text.normalize import md5, normalize
 from neardup_solr.verbs import search
 from neardup_solr.verbs.answer import read_if_given
-from neardup_solr.verbs.batch import (
-    NearMatch,
-    SignedBatch,
-    sign_batch,
-)
+from neardup_solr.verbs.batch import NearMatch, SignedBatch, sign_batch
 from neardup_solr.verbs.delivery import Delivery, Stretch
 from neardup_solr.verbs.gate.matcher import Admitted, Matched, keep_equal, match_hits
-from neardup_solr.verbs.gate.policy import HOLD, REJECT, TAG_FIELD, Decision, Decisions, Policy
+from neardup_solr.verbs.gate.policy import (
+    REJECT,
+    TAG_FIELD,
+    Decision,
+    Decisions,
+    Policy,
+    Templates,
+)
 from neardup_solr.verbs.index import ColumnsToKeep
 
 if TYPE_CHECKING:
@@ -54,8 +55,6 @@ if TYPE_CHECKING:
     from neardup_solr.answers.verdicts import Answered
     from neardup_solr.verbs.gate.answered import GateAnswers
 
-MOST_TEXTS, MOST_GROUPS = 50, 1_000  # that are looked at to know a template, and such groups
-ALIKE, MOST_WORDS = 0.5, 64  # that texts of a template share at least, of so many that are drawn
 VERIFIED_EVERY = 10_000  # documents that were indexed
 MOST_AT_ONCE = 1_000  # documents that one query asks about
 _NOT_ADMITTED = -1
@@ -81,8 +80,6 @@ def gate(
     most: int = 100,
     answers: str | Path | None = None,
     patience: float | str = "5m",
-    id: str | None = None,
-    text: OneOrMore | None = None,
     keep: OneOrMore | None = None,
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
@@ -116,14 +113,14 @@ def gate(
     committed and looked for, and what Solr has lost is sent again. `replaces` of a decision tells
     if it took the place of a document of the same id. A Solr that is away or restarts is waited
     for, at most `patience` (seconds, or "5m") each time. One query asks about `batch` documents, as
-    soon as they have been read; a decision names at most `most` matches. `id`, `text` and `keep`
-    name columns of the source, as for `index`; by default `text` are the text fields of a
-    collection of somebody else's, as `init` has kept them. With `index`, a document that replaces
-    another one has to bring its columns, and without them nothing more is sent, unless `keep` says
-    which to keep. A document that cannot be indexed is rejected with the reason; a record that
-    makes no document goes to `on_error` (default: a warning is logged). `on_progress` is told how
-    far the work is. Documents of the collection that have no signature are not found: `gaps` of the
-    result counts them.
+    soon as they have been read; a decision names at most `most` matches. `nd.Source` names the
+    columns of id and text: by default they are "id" and "text", or the text fields of a collection
+    of somebody else's, as `init` has kept them. `keep` names further ones, as for `index`. With
+    `index`, a document that replaces another one has to bring its columns, and without them nothing
+    more is sent, unless `keep` says which to keep. A document that cannot be indexed is rejected
+    with the reason; a record that makes no document goes to `on_error` (default: a warning is
+    logged). `on_progress` is told how far the work is. Documents of the collection that have no
+    signature are not found: `gaps` of the result counts them.
 
     Raises SettingsError if the collection lacks what is compared, SourceError if the source cannot
     be read as a whole, SolrError if Solr does not answer: earlier decisions are still valid.
@@ -139,16 +136,17 @@ def gate(
         max_distance=max_distance,
         equality=parse_equality(equal),
     )
-    fits, filters = 1 <= batch <= MOST_AT_ONCE, listed(fq)
+    fits = 1 <= batch <= MOST_AT_ONCE
     require(fits, f"`batch` cannot be {batch}", f"give 1 to {MOST_AT_ONCE:,}")
     require_positive(most=most)
     chosen = measure_named(search.measure_by(collection, measure, model, max_distance))
     policy = replace(policy, measure=chosen)
     judged = read_if_given(answers)
+    columns = keep
     if chosen.fields:
-        keep = tuple(dict.fromkeys([*listed(keep or ()), *chosen.fields]))
-    usual = text or collection.names.columns
-    source, reading = reading_of(source, "refuse", id=id, text=usual, keep=keep, at_once=True)
+        columns = tuple(dict.fromkeys([*listed(keep or ()), *chosen.fields]))
+    texts = collection.names.columns
+    source, reading = reading_of(source, "refuse", text=texts, keep=columns, at_once=True)
     failures = Failures(on_error)
     progress = SourceProgress(
         stage="deciding",
@@ -157,28 +155,31 @@ def gate(
         size=size_hint(source),
     )
     records = sources.records(source, reading=reading, on_progress=progress.count_bytes)
-    finder = make_finder(collection, policy, filters, index=index, may_be_known=True)
+    finder = make_finder(collection, policy, listed(fq), index=index, may_be_known=True)
+    delivery = guard = None
     if index:
         collection.require_placed()
-    run = GateRun(
-        collection=collection,
-        finder=finder,
-        policy=policy,
-        batch=batch,
-        most=most,
-        failures=failures,
-        progress=progress,
-        delivery=Delivery(
+        delivery = Delivery(
             collection=collection,
             settings=finder.comparer.settings,
             as_record=lambda one: {reading.id: one.id, reading.text[0]: one.text, **one.kept},
         )
-        if index
-        else None,
+        guard = ColumnsToKeep(collection, {TAG_FIELD}) if columns is None else None
+    run = _Run(
+        gate=Gate(
+            finder=finder,
+            policy=policy,
+            most=most,
+            answers=None if judged is None else make_answers(collection, judged),
+            is_indexing=index,
+        ),
+        batch=batch,
+        failures=failures,
+        progress=progress,
         patience=in_seconds(patience, "patience"),
-        columns=ColumnsToKeep(collection, {TAG_FIELD}) if index and keep is None else None,
-        answers=None if judged is None else make_answers(collection, judged),
-        yes=yes,
+        delivery=delivery,
+        columns=guard,
+        templates=None if yes else Templates(reject),
     )
     return Decisions(
         run.decide(records),
@@ -217,7 +218,7 @@ def make_finder(
     if settings is None or is_sure:
         settings = _read_settings(collection, index=index)
         settings.require(*needed)
-        collection.require_fields(["id", *(settings.fields if index else needed)])
+        collection.require_fields([ID, *(settings.fields if index else needed)])
     comparer = search.comparer_for(collection, settings, policy.measure, policy.limits)
     return Finder(
         collection=collection,
@@ -242,39 +243,148 @@ def _read_settings(collection: Collection, *, index: bool) -> Settings:
 
 
 @dataclass(slots=True, kw_only=True)
-class GateRun:
-    """Decides about documents, one after the other.
+class Gate:
+    """Decides about documents by a policy, and by answers, from what is near to each.
 
-    With a `delivery` they are indexed; `stretch` holds what is not verified yet. `rejected` has
-    the words of a document and the normal forms of some like it, by one that it is near to, and
-    `templates` those of them that are held instead if not `yes`.
+    A decision names at most `most` matches.
     """
 
-    collection: Collection
     finder: Finder
     policy: Policy
-    batch: int = 50
     most: int = 100
+    answers: GateAnswers | None = None
+    is_indexing: bool = False
+
+    def find(self, documents: Sequence[Document]) -> tuple[SignedBatch, Sequence[Hits]]:
+        """Sign documents, and find what shares a band with each."""
+        batch = sign_batch(documents, self.finder.comparer)
+        terms = batch.terms()
+        try:
+            hits = self.finder.hits(terms, batch.forms)
+            return batch, self.finder.add_nearest(terms, hits)
+        except OtherSettings:  # the collection has other documents than before
+            before, policy = self.finder, self.policy
+            index = self.is_indexing
+            finder = make_finder(before.collection, policy, before.filters, index=index)
+            finder.cache = None if before.cache is None else Cache()
+            finder.leaves_large = before.leaves_large
+            self.finder = finder
+            return self.find(documents)
+
+    def match(self, batch: SignedBatch, hits: Sequence[Hits], admitted: Admitted) -> Matched:
+        """Find what is near to each document of a batch: of its hits, of those before, by answers.
+
+        Documents of the same batch are included, whether they are admitted or not.
+        """
+        collection, equality = self.finder.collection, self.policy.equality
+        matched = match_hits(self.finder.comparer, batch, hits, admitted)
+        if equality:
+            matched = keep_equal(equality, collection, batch, matched, admitted)
+        if self.answers is not None:
+            matched = self.answers.obey(collection, self.finder, batch, matched, admitted)
+        return matched
+
+    def decide(
+        self,
+        batch: SignedBatch,
+        matched: Matched,
+        admitted: Admitted,
+        fixed: Mapping[int, Decision],
+        versions: Mapping[str, int] = NOTHING,
+    ) -> list[Decision]:
+        """Decide one after the other: an admitted document counts for those that follow.
+
+        Decisions that are `fixed`, by row, stay. When documents are indexed, one with an id of the
+        `versions` that the collection has, or that was sent by this run, replaces that.
+        """
+        latest = ChainMap[str, int]({}, admitted.latest)
+        numbers: dict[int, int] = {}  # of rows that are admitted
+
+        def counts(near: NearMatch, id: str) -> bool:
+            """Return True for another document, admitted, and no later one with its id."""
+            other = near.met
+            number = other.number if other.row is None else numbers.get(other.row, _NOT_ADMITTED)
+            return other.id != id and latest.get(other.id) == number
+
+        decisions = []
+        for row, document in enumerate(batch.documents):
+            near = [each for each in matched.near[row] if counts(each, document.id)]
+            same = [each for each in matched.same.get(row, ()) if counts(each, document.id)]
+            decision = fixed.get(row) or self._judge(document, near, same, int(batch.words[row]))
+            is_there = document.id in versions or document.id in latest
+            replaces = self.is_indexing and decision.is_admitted and is_there
+            decisions.append(replace(decision, complete=not matched.is_cut[row], replaces=replaces))
+            if decision.is_admitted:
+                numbers[row] = latest[document.id] = len(admitted.ids) + len(numbers)
+        return decisions
+
+    def _judge(
+        self, document: Document, near: list[NearMatch], same: list[NearMatch], words: int
+    ) -> Decision:
+        near.sort(key=lambda each: nearness(each.match))
+        matches = [each.match for each in near]
+        exact = next((each.match for each in near if each.is_equal), None)
+        others = sorted((each.match for each in same), key=nearness)
+        action, reason = self.policy.judge(matches, exact, next(iter(others), None))
+        ids = {match.id for match in matches}
+        matches += [match for match in others if match.id not in ids]
+        return Decision(
+            document=document,
+            action=action,
+            reason=reason if words else "it has no words to compare",
+            matches=tuple(matches[: self.most]),
+        )
+
+    def decide_apart(self, requests: Sequence[Sequence[Document]]) -> list[list[Decision] | None]:
+        """Decide about the documents of each request as a gate of its own does.
+
+        Solr is asked about all at once. None stands for a request that the finder leaves.
+        """
+        batch, hits = self.find([document for request in requests for document in request])
+        nobody = Admitted(known=Spill().strings())
+        ends = list(accumulate(map(len, requests), initial=0))
+        decisions: list[list[Decision] | None] = []
+        for rows in map(slice, ends[:-1], ends[1:]):
+            if any(each.is_left for each in hits[rows]):
+                decisions.append(None)
+                continue
+            part = batch.part(rows)
+            decisions.append(self.decide(part, self.match(part, hits[rows], nobody), nobody, {}))
+        return decisions
+
+
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """Decides about the documents of a source, so many at once (`batch`).
+
+    With a `delivery` they are indexed; `stretch` holds what is not verified yet. What seems to
+    be of `templates` is held.
+    """
+
+    gate: Gate
+    batch: int
     failures: Failures
     progress: SourceProgress
-    delivery: Delivery | None = None
-    patience: float = 0.0
-    columns: ColumnsToKeep | None = None
-    answers: GateAnswers | None = None
-    yes: bool = True
+    patience: float
+    delivery: Delivery | None
+    columns: ColumnsToKeep | None
+    templates: Templates | None
     stretch: Stretch = field(default_factory=Stretch)
-    rejected: dict[str, tuple[set[str], list[str]]] = field(default_factory=dict)
-    templates: dict[str, Template] = field(default_factory=dict)
+
+    @property
+    def collection(self) -> Collection:
+        """The collection that documents come into."""
+        return self.gate.finder.collection
 
     def find_gaps(self) -> list[str]:
         """Say how many documents of the collection have no signature."""
-        found = schema.read_schema(self.collection)
-        count = schema.count_unsigned(self.collection, found, self.finder.filters)
-        return schema.describe_unsigned(self.collection, count)
+        filters = self.gate.finder.filters
+        count = count_unsigned(self.collection, read_schema(self.collection), filters)
+        return describe_unsigned(self.collection, count)
 
     def count_answers(self) -> Answered | None:
         """Count the answers about documents that have come, if any answers were given."""
-        return None if self.answers is None else self.answers.count()
+        return None if self.gate.answers is None else self.gate.answers.count()
 
     def decide(self, records: Iterable[Record]) -> Iterator[Decision | RecordError]:
         """Decide about documents, batch by batch. Other records stay in their places."""
@@ -284,10 +394,7 @@ class GateRun:
             admitted = Admitted(known=spill.strings())
             try:
                 while batch := list(islice(remaining, self.batch)):
-                    documents = [one for one in batch if isinstance(one, Document)]
-                    decided = iter(self._decide_batch(documents, admitted))
-                    for one in batch:
-                        yield next(decided) if isinstance(one, Document) else one
+                    yield from self._decide_batch(batch, admitted)
                     done += len(batch)
                     self.progress.report(done, done)
                     if len(self.stretch.documents) >= VERIFIED_EVERY:
@@ -303,11 +410,10 @@ class GateRun:
                 raise
             self._verify()
         self.failures.warn()
-        if self.answers is not None:
-            self.answers.count().warn()
-        for template in self.templates.values():
-            LOG.warning("held, not rejected, as it seems to be a template: %s; with `yes` such are"
-                        " rejected", template)  # fmt: skip
+        if (answered := self.count_answers()) is not None:
+            answered.warn()
+        if self.templates is not None:
+            self.templates.warn()
 
     def _verify(self) -> None:
         """See that Solr has what was indexed, and report what it loses each time as failed."""
@@ -317,190 +423,62 @@ class GateRun:
                 self.failures.add(error)
             self.stretch = Stretch()
 
-    def _decide_batch(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
-        """Decide about documents; those that cannot be indexed are rejected."""
-        problems = [find_problem(document) for document in documents]
-        usable = [one for one, reason in zip(documents, problems, strict=True) if reason is None]
-        judged = iter(self._judge(usable, admitted) if usable else ())
-        return [
-            next(judged)
-            if reason is None
-            else Decision(document=document, action=REJECT, reason=reason)
-            for document, reason in zip(documents, problems, strict=True)
-        ]
+    def _decide_batch(
+        self, records: Sequence[Record], admitted: Admitted
+    ) -> list[Decision | RecordError]:
+        """Decide about documents, and reject those that cannot be indexed."""
+        made: list[Decision | RecordError | None] = []
+        usable = []
+        for record in records:
+            if not isinstance(record, Document):
+                made.append(record)
+            elif reason := find_problem(record):
+                made.append(Decision(document=record, action=REJECT, reason=reason))
+            else:
+                made.append(None)
+                usable.append(record)
+        decisions = iter(self._admit(usable, admitted) if usable else ())
+        return [next(decisions) if each is None else each for each in made]
 
-    def _judge(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
-        """Make final decisions, and admit documents by them."""
-        batch, found = self._find(documents)
-        decisions, rows, matched = self._judge_found(batch, found, admitted)
-        admitted.add(batch, rows, matched.hashes, self.policy.equality)
-        return decisions if self.yes else self._hold_templates(decisions)
+    def _admit(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
+        """Make final decisions, and admit documents by them.
 
-    def _hold_templates(self, decisions: list[Decision]) -> list[Decision]:
-        """Hold what is rejected only for a likeness that is that of a template."""
-        groups = [self._group(one) if one.action == REJECT else "" for one in decisions]
-        for id in {*groups} - {""}:
-            template = self.templates.get(id) or find_template(id, 0, 0.0, self.rejected[id][1])
-            if template and template.is_regular and template.texts >= SEVERAL:
-                held = template.documents + groups.count(id)
-                self.templates[id] = replace(template, documents=held)
-        return [
-            replace(one, action=HOLD, reason=f"{one.reason}, but as in a template")
-            if id in self.templates
-            else one
-            for one, id in zip(decisions, groups, strict=True)
-        ]
-
-    def _group(self, decision: Decision) -> str:
-        """Group a rejected document with others like it, "" if it is an exact copy."""
-        bound, ids = self.policy.reject, [match.id for match in decision.matches]
-        if bound is None or not ids or not floor(bound) <= decision.matches[0].similarity < 1:
-            return ""
-        form, least = normalize(decision.document.text), floor(max(2 * bound - 1, ALIKE))
-        words = {*sorted({*form.split()}, key=md5)[:MOST_WORDS]}  # a sample
-        alike = (
-            id
-            for id, (known, _) in self.rejected.items()
-            if id in ids or len(words & known) >= least * max(len(words), len(known))
-        )
-        id = next(alike, ids[0])
-        _, forms = self.rejected[id] = self.rejected.pop(id, (words, []))  # at the end
-        if len(forms) < MOST_TEXTS:
-            forms.append(form)
-        if len(self.rejected) > MOST_GROUPS:
-            del self.rejected[next(iter(self.rejected))]
-        return id
-
-    def decide_apart(self, requests: Sequence[Sequence[Document]]) -> list[list[Decision] | None]:
-        """Decide about the documents of each request as a gate of its own does.
-
-        Solr is asked about all at once. Nothing is indexed, and all of them could be. None stands
-        for a request that the finder leaves.
+        What Solr refuses is rejected, and then keeps no others out.
         """
-        documents = [one for each in requests for one in each]
-        batch, found = self._find(documents)
-        nobody = Admitted(known=Spill().strings())
-        ends = list(accumulate(map(len, requests), initial=0))
-        rows = map(slice, ends[:-1], ends[1:])
-        return [
-            None
-            if any(each.is_left for each in found[one])
-            else self._judge_found(batch.part(one), found[one], nobody)[0]
-            for one in rows
-        ]
-
-    def _find(self, documents: Sequence[Document]) -> tuple[SignedBatch, Sequence[Hits]]:
-        """Sign documents, and find what shares a band with each."""
-        batch = sign_batch(documents, self.finder.comparer)
-        terms = batch.terms()
-        try:
-            hits = self.finder.hits(terms, batch.forms)
-            return batch, self.finder.add_nearest(terms, hits)
-        except OtherSettings:  # the collection has other documents than before
-            before, is_indexing = self.finder, self.delivery is not None
-            finder = make_finder(self.collection, self.policy, before.filters, index=is_indexing)
-            cache = None if before.cache is None else Cache()
-            self.finder = replace(finder, cache=cache, leaves_large=before.leaves_large)
-            return self._find(documents)
-
-    def _judge_found(
-        self, batch: SignedBatch, found: Sequence[Hits], admitted: Admitted
-    ) -> tuple[list[Decision], list[int], Matched]:
-        """Make final decisions: what Solr refuses is rejected, and then keeps no others out.
-
-        Returns the rows that are admitted, too, and what was near to each.
-        """
-        matched = match_hits(self.finder, batch, found, admitted)
-        if self.policy.equality:
-            matched = keep_equal(self.policy.equality, self.collection, batch, matched, admitted)
-        if self.answers is not None:
-            matched = self.answers.obey(self.collection, self.finder, batch, matched, admitted)
-        documents, there = batch.documents, dict[str, int]()
+        batch, hits = self.gate.find(documents)
+        matched = self.gate.match(batch, hits, admitted)
+        versions: Mapping[str, int] = NOTHING
         if self.delivery is not None:
-            there = self.collection.versions(sorted({one.id for one in documents}))
+            versions = self.collection.versions(sorted({each.id for each in documents}))
         fixed: dict[int, Decision] = {}
         while True:
-            decisions = self._decide_in_order(batch, matched, fixed, admitted, there)
-            rows = [row for row, one in enumerate(decisions) if one.is_admitted]
-            refused = self._send(decisions, [row for row in rows if row not in fixed])
+            decisions = self.gate.decide(batch, matched, admitted, fixed, versions)
+            rows = [row for row, decision in enumerate(decisions) if decision.is_admitted]
+            refused = self._send({row: decisions[row] for row in rows if row not in fixed})
             if not refused:
-                return decisions, rows, matched
+                break
             fixed |= {row: decisions[row] for row in rows} | refused
+        admitted.add(batch, rows, matched.hashes, self.gate.policy.equality)
+        return decisions if self.templates is None else self.templates.hold(decisions)
 
-    def _decide_in_order(
-        self,
-        batch: SignedBatch,
-        matched: Matched,
-        fixed: Mapping[int, Decision],
-        admitted: Admitted,
-        there: Mapping[str, int],
-    ) -> list[Decision]:
-        """Decide one after the other: an admitted document counts for those that follow.
-
-        With `index`, one whose id is `there`, or was sent by this run, replaces that.
-        """
-        latest = ChainMap[str, int]({}, admitted.latest)
-        numbers: dict[int, int] = {}  # of rows that are admitted
-
-        def counts(one: NearMatch, id: str) -> bool:
-            """Return True for another document, admitted, and no later one with its id."""
-            met = one.met
-            number = met.number if met.row is None else numbers.get(met.row, _NOT_ADMITTED)
-            return met.id != id and latest.get(met.id) == number
-
-        decisions = []
-        for row, document in enumerate(batch.documents):
-            near = [one for one in matched.near[row] if counts(one, document.id)]
-            same = [one for one in matched.same.get(row, ()) if counts(one, document.id)]
-            words = int(batch.words[row])
-            decision = fixed.get(row) or self._decide_one(document, near, same, words)
-            is_known = self.delivery is not None and (document.id in there or document.id in latest)
-            decisions.append(
-                replace(
-                    decision,
-                    complete=not matched.is_cut[row],
-                    replaces=decision.is_admitted and is_known,
-                )
-            )
-            if decision.is_admitted:
-                numbers[row] = latest[document.id] = len(admitted.ids) + len(numbers)
-        return decisions
-
-    def _decide_one(
-        self, document: Document, near: list[NearMatch], same: list[NearMatch], words: int
-    ) -> Decision:
-        near.sort(key=lambda one: nearness(one.match))
-        matches = [one.match for one in near]
-        exact = next((one.match for one in near if one.is_equal), None)
-        others = sorted((one.match for one in same), key=nearness)
-        action, reason = self.policy.judge(matches, exact, next(iter(others), None))
-        known = {one.id for one in matches}
-        matches = [*matches, *(one for one in others if one.id not in known)]
-        return Decision(
-            document=document,
-            action=action,
-            reason=reason if words else "it has no words to compare",
-            matches=tuple(matches[: self.most]),
-        )
-
-    def _send(self, decisions: Sequence[Decision], rows: Sequence[int]) -> dict[int, Decision]:
-        """Index these rows, and return what Solr refuses, by row."""
-        if self.delivery is None or not rows:
+    def _send(self, decisions: Mapping[int, Decision]) -> dict[int, Decision]:
+        """Index the documents of decisions, by row, and return what Solr refuses."""
+        if self.delivery is None or not decisions:
             return {}
-        documents = [replace(decisions[row].document, kept=decisions[row].kept()) for row in rows]
+        documents = [replace(each.document, kept=each.kept()) for each in decisions.values()]
         if self.columns is not None:
             self.columns.require_kept(documents)
-        ids = [one.id for one in documents]
+        ids = [document.id for document in documents]
         if self.delivery.has_to_verify(self.stretch, ids):
             self._verify()
         encoded = encode_documents(documents, self.delivery.settings)
         answer = self.collection.take([json for json, _ in encoded], ids)
-        reasons = {one.id: f"Solr refused it: {one.reason}" for one in answer.refused}
-        taken = {one.id: one for one in documents if one.id not in reasons}
+        reasons = {refusal.id: f"Solr refused it: {refusal.reason}" for refusal in answer.refused}
+        taken = {each.id: each for each in documents if each.id not in reasons}
         self.stretch.add(Stretch(documents=taken))
         self.stretch.versions.update(answer.versions)
         return {
-            row: Decision(document=decisions[row].document, action=REJECT, reason=reasons[id])
-            for row, id in zip(rows, ids, strict=True)
-            if id in reasons
+            row: Decision(document=decision.document, action=REJECT, reason=reasons[decision.id])
+            for row, decision in decisions.items()
+            if decision.id in reasons
         }

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.measures import Comparer
 from neardup_solr.measures.equality import Equality
 from neardup_solr.memory import Strings
 from neardup_solr.records import Hit
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.finder import Finder, Hits
+from neardup_solr.solr.finder import Hits
 from neardup_solr.verbs.batch import (
     Candidate,
     NearMatch,
@@ -147,7 +148,7 @@ class Admitted:
 
 
 def match_hits(
-    finder: Finder, batch: SignedBatch, found: Sequence[Hits], admitted: Admitted
+    comparer: Comparer, batch: SignedBatch, found: Sequence[Hits], admitted: Admitted
 ) -> Matched:
     """Compare documents with what a finder has found for each, and with each other."""
     there = [
@@ -157,12 +158,12 @@ def match_hits(
     known = list(batch.forms)
     rows = np.flatnonzero(batch.words > 0)
     met = [
-        *collect_candidates(batch, there, known, finder.comparer),
+        *collect_candidates(batch, there, known, comparer),
         *_among_admitted(batch, rows, known, admitted),
         *_in_batch(batch, rows),
     ]
     near: list[list[NearMatch]] = [[] for _ in batch.words]
-    for row, one in compare_candidates(known, met, finder.comparer):
+    for row, one in compare_candidates(known, met, comparer):
         near[row].append(one)
     return Matched(near=near, is_cut=[each.is_cut for each in found])
 

@@ -1,20 +1,30 @@
-"""Actions of the gate, by the similarity of a document to the nearest one there."""
+"""Decisions of the gate: by which policy they are made, and the rows and files of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, get_args
 from warnings import warn
 
+import orjson
+
 from neardup_solr.arguments import Action, require, require_choice
-from neardup_solr.errors import ArgumentError, RecordError
+from neardup_solr.errors import ArgumentError, RecordError, SourceError
+from neardup_solr.files import check_place, write_lines
 from neardup_solr.measures import Limits, Measure, floor, measure_named, measure_of
 from neardup_solr.measures.equality import ANYTHING, Equality
-from neardup_solr.progress import Failures
+from neardup_solr.progress import LOG, Failures
 from neardup_solr.records import Document, Match
-from neardup_solr.reports.tables import Columns, Table, beside
+from neardup_solr.reports import tables
+from neardup_solr.reports.tables import Columns, Row, Table, beside
+from neardup_solr.templates import SEVERAL, Template, find_template
+from neardup_solr.text.normalize import md5, normalize
 
 if TYPE_CHECKING:
     from neardup_solr.answers.verdicts import Answered
@@ -22,7 +32,12 @@ if TYPE_CHECKING:
 ACTIONS: tuple[Action, ...] = get_args(Action)
 ALLOW, TAG, HOLD, REJECT = ACTIONS
 ADMITTED = frozenset({ALLOW, TAG})
-TAG_FIELD = "neardup_of"
+TAG_FIELD, REASON_FIELD = "neardup_of", "neardup_reason"
+COLUMNS = ("id", "action", "other_id", "similarity", "distance", "matches", "reason")
+FAILED = "failed"  # the action in rows about records that make no document
+_WHY = frozenset({REASON_FIELD, TAG_FIELD})
+MOST_TEXTS, MOST_GROUPS = 50, 1_000  # that are looked at to know a template, and such groups
+ALIKE, MOST_WORDS = 0.5, 64  # that texts of a template share at least, of so many that are drawn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,3 +220,198 @@ class Decisions(Table, Iterator[Decision]):
             columns[name] = [getattr(one, name) for one in made]
         kept = {one.id: one.document.kept for one in made}
         return beside(columns, {}, kept, {"id": columns["id"]})
+
+
+class Templates:
+    """Templates among rejected documents, which are held instead.
+
+    `reject` is the similarity from which documents are rejected, if they are for that. Of each
+    group of documents that are like one another, the normal forms of some are looked at.
+    """
+
+    def __init__(self, reject: float | None) -> None:
+        self._reject = reject
+        self._groups: dict[str, tuple[set[str], list[str]]] = {}  # words of the first, and forms
+        self._templates: dict[str, Template] = {}
+
+    def hold(self, decisions: Sequence[Decision]) -> list[Decision]:
+        """Hold what is rejected only for a likeness that is that of a template."""
+        ids = [self._group(each) if each.action == REJECT else "" for each in decisions]
+        for id in {*ids} - {""}:
+            template = self._templates.get(id) or find_template(id, 0, 0.0, self._groups[id][1])
+            if template and template.is_regular and template.texts >= SEVERAL:
+                held = template.documents + ids.count(id)
+                self._templates[id] = replace(template, documents=held)
+        return [
+            replace(each, action=HOLD, reason=f"{each.reason}, but as in a template")
+            if id in self._templates
+            else each
+            for each, id in zip(decisions, ids, strict=True)
+        ]
+
+    def _group(self, decision: Decision) -> str:
+        """Group a rejected document with others like it, "" if it is an exact copy."""
+        bound, ids = self._reject, [match.id for match in decision.matches]
+        if bound is None or not ids or not floor(bound) <= decision.matches[0].similarity < 1:
+            return ""
+        form, least = normalize(decision.document.text), floor(max(2 * bound - 1, ALIKE))
+        words = {*sorted({*form.split()}, key=md5)[:MOST_WORDS]}  # a sample
+        alike = (
+            id
+            for id, (others, _) in self._groups.items()
+            if id in ids or len(words & others) >= least * max(len(words), len(others))
+        )
+        id = next(alike, ids[0])
+        _, forms = self._groups[id] = self._groups.pop(id, (words, []))  # at the end
+        if len(forms) < MOST_TEXTS:
+            forms.append(form)
+        if len(self._groups) > MOST_GROUPS:
+            del self._groups[next(iter(self._groups))]
+        return id
+
+    def warn(self) -> None:
+        """Log each template."""
+        for template in self._templates.values():
+            LOG.warning("held, not rejected, as it seems to be a template: %s; with `yes` such are"
+                        " rejected", template)  # fmt: skip
+
+
+def format_decisions(decisions: Iterable[Decision | RecordError], format: str) -> Iterator[str]:
+    """Make lines of decisions in a format: "tsv", "csv" or "jsonl".
+
+    The action of a record that makes no document is "failed".
+
+    A row has the nearest match and how many there are; in JSONL `matches` has all of them.
+    Raises ArgumentError for another format.
+    """
+    tables.check_format(format)
+    if format == "jsonl":
+        return (orjson.dumps(_object(one)).decode() + "\n" for one in decisions)
+    return tables.format_rows(map(_row, decisions), COLUMNS, format)
+
+
+def write_decisions(decisions: Iterable[Decision | RecordError], path: Path) -> None:
+    """Write decisions to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
+
+    Raises SourceError if the suffix is not known or the file cannot be written.
+    """
+    tables.check_output(path)
+    if path.suffix.lower() == ".jsonl":
+        write_lines(path, format_decisions(decisions, "jsonl"))
+    else:
+        tables.write_rows(map(_row, decisions), COLUMNS, path)
+
+
+def check_held(path: Path) -> None:
+    """Refuse a file for held documents that cannot be written, before any work is done for it.
+
+    Raises SourceError if it is not a .jsonl file, or as `files.check_place` does.
+    """
+    if path.suffix.lower() != ".jsonl" or path.is_dir():
+        raise SourceError(str(path), "held documents go to a .jsonl file", "name one by `held`")
+    check_place(path)
+
+
+def keep_held(
+    decisions: Iterable[Decision | RecordError],
+    path: Path,
+    id: str = "id",
+    text: Sequence[str] = ("text",),
+) -> Iterator[Decision | RecordError]:
+    """Pass decisions on, and put each held document into the file before.
+
+    Lines are appended: id, text, the kept columns, neardup_reason and neardup_of (the ids of its
+    matches). `id` and `text` name the columns of the first two; each of several has its own part of
+    the text. A document that the file already has, with equal columns, is not added again.
+    `neardup index` and `neardup gate` read such a file.
+    """
+    with path.open("a+b") as file:
+        there, ends = _held_before(file)
+        # The last line break may be missing, because of an editor or a full disk.
+        _append(file, b"" if ends else b"\n")
+        for decision in decisions:
+            if isinstance(decision, Decision) and decision.action == HOLD:
+                held = _held(decision, id, text)
+                if (mark := _mark(held)) not in there:
+                    _append(file, orjson.dumps(held) + b"\n")
+                    there.add(mark)
+            yield decision
+        os.fsync(file.fileno())
+
+
+def _append(file: BinaryIO, line: bytes) -> None:
+    try:
+        file.write(line)
+        file.flush()
+    except OSError as error:
+        reason = f"cannot be written ({error.strerror})"
+        raise SourceError(file.name, reason, "make room, or name another by `held`") from None
+
+
+def _held_before(file: BinaryIO) -> tuple[set[bytes], bool]:
+    """Read the marks of the documents in a file, and tell whether its last line is complete."""
+    marks, line = set(), b"\n"
+    file.seek(0)
+    for line in file:
+        with suppress(orjson.JSONDecodeError):  # other lines stay as they are
+            marks.add(_mark(orjson.loads(line)))
+    return marks, line.endswith(b"\n")
+
+
+def _mark(held: Any) -> bytes:
+    """Hash a held document without the reason for holding it, to 16 bytes."""
+    if isinstance(held, dict):
+        held = {name: value for name, value in held.items() if name not in _WHY}
+    return blake2b(orjson.dumps(held, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()
+
+
+def _row(decision: Decision | RecordError) -> Row:
+    if isinstance(decision, RecordError):
+        reason = f"{decision.position}: {decision.reason}"
+        empty = dict.fromkeys(COLUMNS)
+        return {**empty, "id": decision.id, "action": FAILED, "matches": 0, "reason": reason}
+    nearest: dict[str, Any] = make_match(decision.matches[0]) if decision.matches else {}
+    return {
+        "id": decision.id,
+        "action": decision.action,
+        "other_id": nearest.get("id"),
+        "similarity": nearest.get("similarity"),
+        "distance": nearest.get("distance"),
+        "matches": len(decision.matches),
+        "reason": decision.reason,
+    }
+
+
+def _object(decision: Decision | RecordError) -> dict[str, Any]:
+    row = _row(decision)
+    matches = () if isinstance(decision, RecordError) else decision.matches
+    return {**row, "id": row["id"] and _utf8(row["id"]), "reason": _utf8(row["reason"]),
+            "matches": list(map(make_match, matches))}  # fmt: skip
+
+
+def make_match(match: Match) -> dict[str, Any]:
+    """Make the object of a match: its id, similarity, distance, and the bands shared."""
+    return {
+        "id": match.id,
+        "similarity": round(match.similarity, 4),
+        "distance": match.distance,
+        "shared": match.shared,
+    }
+
+
+def _held(decision: Decision, id: str, text: Sequence[str]) -> dict[str, Any]:
+    document = decision.document
+    texts = document.texts if len(text) > 1 else ()
+    columns = zip(text, texts or (document.text,), strict=False)
+    return {
+        **document.kept,
+        id: document.id,
+        **{name: value for name, value in columns if value is not None},
+        REASON_FIELD: decision.reason,
+        TAG_FIELD: [match.id for match in decision.matches],
+    }
+
+
+def _utf8(text: str) -> str:
+    """Escape lone surrogates: an id that is refused for them can still be shown."""
+    return text.encode("utf-8", "backslashreplace").decode()

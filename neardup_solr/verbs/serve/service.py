@@ -30,7 +30,7 @@ from neardup_solr.errors import (
 from neardup_solr.measures import NAMES, measure_named
 from neardup_solr.measures.equality import NUMBERS
 from neardup_solr.minhash import encode_documents
-from neardup_solr.progress import LOG, Failures, SourceProgress, ignore
+from neardup_solr.progress import LOG
 from neardup_solr.records import NOTHING, Document, make_refusal
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS
 from neardup_solr.solr.collection import Collection
@@ -45,10 +45,9 @@ from neardup_solr.sources.record import Opened, Reading, Record, key
 from neardup_solr.verbs.answer import open_answers, read_from
 from neardup_solr.verbs.explain import explain
 from neardup_solr.verbs.explain.verdict import make_record
-from neardup_solr.verbs.gate import GateRun, make_answers, make_finder
+from neardup_solr.verbs.gate import Gate, make_answers, make_finder
 from neardup_solr.verbs.gate.answered import GateAnswers
-from neardup_solr.verbs.gate.policy import Decision, Policy
-from neardup_solr.verbs.gate.write import FAILED, make_match
+from neardup_solr.verbs.gate.policy import FAILED, Decision, Policy, make_match
 from neardup_solr.verbs.search import search
 
 RETRY = Retry(attempts=2, seconds=1.0)  # a client that waits is told soon that Solr is away
@@ -107,17 +106,11 @@ class Service:
         if self._answers is not None and not self._answers.exists():
             LOG.warning("%s: there is no such file now, and so no answers", self._answers)
 
-    def _open_gate(self, collection: Collection) -> GateRun:
+    def _open_gate(self, collection: Collection) -> Gate:
         """Prepare what all requests share, and check that the collection has what is compared."""
         finder = make_finder(collection, self.policy, self.fq, index=False)
-        progress = SourceProgress(stage="", on_progress=ignore, rows=None, size=None)
-        return GateRun(
-            collection=collection,
-            finder=replace(finder, cache=Cache()),
-            policy=self.policy,
-            failures=Failures(ignore),
-            progress=progress,
-        )
+        finder.cache = Cache()
+        return Gate(finder=finder, policy=self.policy)
 
     @property
     def description(self) -> str:
@@ -149,7 +142,7 @@ class Service:
             if is_due or not is_same or collection.stored_settings() != settings:
                 gate, before = self._open_gate(collection), self._gate.finder.cache
                 if is_same and gate.finder.comparer.settings == settings:
-                    gate.finder = replace(gate.finder, cache=before)
+                    gate.finder.cache = before
                 self._gate, self.collection = gate, collection
             self._look_at_answers()
             self.problem, self.seen = None, time.monotonic()

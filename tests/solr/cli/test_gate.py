@@ -213,7 +213,7 @@ def test_documents_that_nobody_has_annotated_are_told(run: Run) -> None:
         gap = f"documents without a signature: 1; neardup annotate {shop.place} adds them"
         assert f"Not complete: {gap}.\n" in made.stderr
         assert "Not complete" not in run(*words, "--fq", "sku:1", input=line).stderr
-        decisions = nd.gate([("2", text)], shop, text="text")
+        decisions = nd.gate(nd.Source([("2", text)], text="text"), shop)
         assert decisions.gaps == (gap,)
         assert [one.action for one in decisions] == ["allow"]
         nd.annotate(shop)

@@ -81,10 +81,14 @@ def test_a_gate_decides_by_a_model(there: Collection, records: Any, model: Path)
     values = ("quinn abernathy", "harbour lane 7", "9911", "1931-02-03")
     other = {"id": "n2", **dict(zip(FIELDS, values, strict=True))}
     again = other | {"id": "n3", "name": "quin abernathy"}
-    given: dict[str, Any] = {"text": [*FIELDS], "model": model, "hold": 0.9}
-    actions = [one.action for one in nd.gate([copy, other, again], there, **given)]
+    bounds: dict[str, Any] = {"model": model, "hold": 0.9}
+
+    def read(*rows: dict[str, Any]) -> nd.Source:
+        return nd.Source(rows, text=[*FIELDS])
+
+    actions = [one.action for one in nd.gate(read(copy, other, again), there, **bounds)]
     assert actions == ["hold", "allow", "hold"]
-    [decision] = nd.gate([other], there, index=True, **given)
+    [decision] = nd.gate(read(other), there, index=True, **bounds)
     assert decision.action == "allow"
     assert there.stored(["n2"], ["zip"])[0]["zip"] == [other["zip"]]
     source = model.parent / "new.jsonl"
@@ -99,7 +103,7 @@ def test_a_gate_decides_by_a_model(there: Collection, records: Any, model: Path)
 
 def test_models_that_do_not_fit(solr: Collection, records: Any, model: Path) -> None:
     """A line says what is missing. The first documents of a collection may come by a gate."""
-    decisions = [*nd.gate(records[0][:2], solr, model=model, text=[*FIELDS])]
+    decisions = [*nd.gate(nd.Source(records[0][:2], text=[*FIELDS]), solr, model=model)]
     assert [one.action for one in decisions] == ["allow"] * 2
     nd.index(records[0], solr, text=[*FIELDS])
     with pytest.raises(nd.SettingsError, match="no document has a value of name"):

@@ -99,6 +99,8 @@ OPTIONS = {  # of a command, without an argument
     "duplicates dry_run": "nd.mark",
     "duplicates format": "prints",
     "duplicates max_failed": "the exit code",
+    "gate id": "nd.Source",
+    "gate text": "nd.Source",
     "gate held": "a program has the decisions, with their documents",
     "gate strict": "the exit code",
     "gate output": "a program has the decisions",
