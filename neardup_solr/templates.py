@@ -1,4 +1,4 @@
-"""Templates: texts that share one phrase and say something else each in the same places of it.
+"""Templates: texts that share a phrase and differ from each other in the same places of it.
 
 Alerts of many hosts, invoices and form letters are near-duplicates by any measure, and no copies.
 """
@@ -22,7 +22,7 @@ from neardup_solr.records import AnyId
 
 WORDS = 1_000  # at either end of a text that are looked at
 FEWEST = 3  # texts; two always differ in the same places
-# A place is shared if at most this part of the pairs of texts differ there, and a slot from the
+# A place is shared if at most this part of the pairs of texts differ in it, and a slot from the
 # other part on, and more for few texts, of which a single edit parts many pairs.
 SHARED, SLOT, OF_FEW = 0.2, 0.5, 1.5
 IN_SLOTS, IN_PHRASE = 2 / 3, 0.25  # of all differences, and of the words, at least
@@ -40,8 +40,8 @@ class Template:
 
     `cluster` is its id; it has `documents`, which are the part `share` of all, and at least `texts`
     different ones; `differing` is the part of its pairs that are not equal. `phrase` is what all
-    share, in normal form, with … where they differ; `values` are examples of what they say there,
-    for each of some slots. `is_regular` if they differ in the same places, so that it is a
+    share, in normal form, with … where they differ; `values` are examples of what stands in its
+    place, for each of some slots. `is_regular` if they differ in the same places, so that it is a
     template; others are only large.
     """
 
@@ -56,7 +56,7 @@ class Template:
 
     @property
     def has_numbers(self) -> bool:
-        """True if the documents differ in numbers in one of the places."""
+        """True if the documents differ in numbers in any of the places."""
         return any(all(map(_DIGIT.search, some)) for some in self.values)
 
     def __str__(self) -> str:
@@ -71,9 +71,9 @@ class Template:
 def find_template(
     cluster: AnyId, documents: int, share: float, forms: Sequence[str]
 ) -> Template | None:
-    """Find what a cluster's documents share, by the normal forms of some, the canonical one first.
+    """Find what a cluster's documents share, by the normal forms of some, the canonical first.
 
-    The words of each are aligned with those of the first one (Levenshtein). Copies that were edited
+    The words of each are aligned with those of the first (Levenshtein). Copies that were edited
     differ now here, now there, so that in each place most pairs agree. Documents of a template
     differ where all others do. None for fewer than three different texts.
     """
@@ -120,7 +120,7 @@ class Common:
     def strip(self, forms: Sequence[str]) -> list[str]:
         """Take the runs out of normal forms.
 
-        One of which nothing is left becomes a word of its own, which equals only its exact copies.
+        A form of which nothing is left becomes a word, which equals only its exact copies.
         """
         hashed, bounds = hash_runs(forms, self.size)
         are_common = np.isin(hashed, self.hashes)
@@ -167,22 +167,22 @@ def _part(counts: NDArray[np.int64]) -> float:
 
 def choose_doubtful(clusters: Iterable[Template]) -> tuple[Template, ...]:
     """Choose the clusters to ask about before documents are removed, the largest first."""
-    known = list(clusters)
-    regular = [one for one in known if one.is_regular]
-    small = [one for one in regular if one.texts < SEVERAL]
-    are_most = len(small) >= max(SEVERAL, MOST * len(known))
-    return tuple(
-        one
-        for one in known
-        if (one.is_regular and one.texts >= MANY)
-        or (one.is_regular and one.texts >= SEVERAL and one.share >= MUCH)
-        or (one.documents >= LARGE and one.share >= MUCH and one.differing >= SLOT)
-        or (one.is_regular and are_most)
-    )
+    templates = list(clusters)
+    small = [each for each in templates if each.is_regular and each.texts < SEVERAL]
+    are_most = len(small) >= max(SEVERAL, MOST * len(templates))
+
+    def is_doubtful(template: Template) -> bool:
+        is_much = template.share >= MUCH
+        if template.documents >= LARGE and is_much and template.differing >= SLOT:
+            return True
+        is_frequent = template.texts >= (SEVERAL if is_much else MANY)
+        return template.is_regular and (is_frequent or are_most)
+
+    return tuple(filter(is_doubtful, templates))
 
 
 def _align(first: Sequence[str], other: Sequence[str]) -> list[tuple[str, ...]]:
-    """List what another text has in the place of each word of the first one, and at its end."""
+    """List what another text has in the place of each word of the first, and at its end."""
     places = [[word] for word in [*first, ""]]
     for edit in Levenshtein.editops(first, other):
         word = "" if edit.tag == "delete" else other[edit.dest_pos]
@@ -194,7 +194,7 @@ def _align(first: Sequence[str], other: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def _differing(values: Sequence[object]) -> float:
-    """Compute the part of all pairs that are not equal, 0 if there is no pair."""
+    """Compute the part of all pairs that are not equal, 0 without pairs."""
     pairs = len(values) * (len(values) - 1)
     return 1 - sum(n * (n - 1) for n in Counter(values).values()) / pairs if pairs else 0.0
 

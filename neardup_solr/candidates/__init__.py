@@ -4,45 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import Pairs
+from neardup_solr.measures import Joined, Pairs, join_halves, split_halves
 from neardup_solr.settings import CAP
 from neardup_solr.threads import run_aside
 
 MOST_PAIRS = 1 << 28
 MOST_OF_ALL = 20_000_000  # pairs, if nothing selects them
 MEMORY = 1 << 30  # bytes for the keys and their marks
-ROOM = 1 << 20  # pairs in one block, about
+ROOM = 1 << 20  # pairs in a block, about
 
 Sides = NDArray[np.uint8]
 Groups = NDArray[np.uint32]
 Numbers = NDArray[np.int64]
-Joined = NDArray[np.uint64]  # two numbers of 32 bits in one
 ONE_SIDE: Sides = np.empty(0, dtype=np.uint8)
 ONE_GROUP: Groups = np.empty(0, dtype=np.uint32)
 NO_PAIRS: Pairs = np.empty((0, 2), dtype=np.uint32)
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # a number of a group over all bits of a key
-_HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 class Copies:
-    """Sets of rows whose texts are equal: of each set one row is compared, for all of them.
+    """Sets of rows whose texts are equal: of each set a row is compared, for all of them.
 
-    `keys` (uint64, rows) are equal for equal texts. With `sides` only rows of the same one make a
-    set. `firsts` has the first row of the set of each row, `distinct` each first row. A large set
+    `keys` (uint64, rows) are equal for equal texts. With `sides` only rows of the same side make
+    a set. `firsts` has the first row of the set of each row, `distinct` each first row. A large set
     is chained, each row with the next, or is a star, each with the first: that holds together if a
     pair of it is taken out.
     """
 
     def __init__(self, keys: Joined, sides: Sides = ONE_SIDE, *, is_star: bool = False) -> None:
         self.keys, self._sides, self._is_star = keys, sides, is_star
-        own = keys ^ sides * SPREAD if len(sides) else keys
-        _, firsts, numbers = np.unique(own, return_index=True, return_inverse=True)
+        apart = keys ^ sides * SPREAD if len(sides) else keys
+        _, firsts, numbers = np.unique(apart, return_index=True, return_inverse=True)
         self.firsts: Numbers = firsts[numbers]
         self.distinct: Numbers = np.sort(firsts)
         self._members = np.argsort(self.firsts, kind="stable")
@@ -60,21 +57,22 @@ class Copies:
 
     def count_pairs(self, pairs: Pairs, cap: int) -> Numbers:
         """Count the pairs of rows of two sets that are different, for each pair of them."""
-        one, other = self.sizes[self.firsts[pairs]].T
-        counts: Numbers = np.where(one + other <= cap, one * other, one + other - 1)
+        sizes = self.sizes[self.firsts[pairs]]
+        both: Numbers = sizes.sum(axis=1)
+        counts: Numbers = np.where(both <= cap, sizes.prod(axis=1), both - 1)
         return counts
 
     def expand(self, pairs: Pairs, joining: Joining) -> tuple[Pairs, Numbers]:
-        """Pair all rows of two sets, or of one, for each pair of them; tell which it comes from.
+        """Pair all rows of two sets, or of one set, for each pair; return the origin of each, too.
 
         More rows than `joining.cap` are chained, or each is paired with the first of the other set.
 
-        Raises SettingsError if there are more pairs than `joining.most`.
+        Raises SettingsError beyond `joining.most` pairs.
         """
         first, second = self.firsts[pairs].T
-        is_own = first == second
+        is_same = first == second
         of_first, of_second = self.sizes[first], self.sizes[second]
-        are_all = np.where(is_own, of_first, of_first + of_second) <= joining.cap
+        are_all = np.where(is_same, of_first, of_first + of_second) <= joining.cap
         counts = np.where(are_all, of_first * of_second, of_first + of_second - 1)
         if counts.sum() > joining.most:
             raise too_many(joining, "text")
@@ -82,13 +80,13 @@ class Copies:
         nth = np.arange(len(origins)) - (np.cumsum(counts) - counts)[origins]
         size, width = of_first[origins], of_second[origins]
         is_early = nth < size  # of a star: each of the first set, then each of the second
-        hub = np.where(is_own[origins] & (not self._is_star), nth - size, 0)
-        one = np.where(are_all[origins], nth // width, np.where(is_early, nth, hub))
-        other = np.where(are_all[origins], nth % width, np.where(is_early, 0, nth - size + 1))
-        wanted = ~is_own[origins] | (one < other)
-        origins, one, other = origins[wanted], one[wanted], other[wanted]
+        hub = np.where(is_same[origins] & (not self._is_star), nth - size, 0)
+        left = np.where(are_all[origins], nth // width, np.where(is_early, nth, hub))
+        right = np.where(are_all[origins], nth % width, np.where(is_early, 0, nth - size + 1))
+        wanted = ~is_same[origins] | (left < right)
+        origins, left, right = origins[wanted], left[wanted], right[wanted]
         rows = [self._members[self._begins[sets[origins]] + at]
-                for sets, at in ((first, one), (second, other))]  # fmt: skip
+                for sets, at in ((first, left), (second, right))]  # fmt: skip
         return np.sort(np.stack(rows, axis=1), axis=1).astype(np.uint32), origins
 
 
@@ -97,11 +95,11 @@ class Candidates:
     """Pairs of row numbers that may be near-duplicates.
 
     `pairs` (uint32, pairs × 2) has each pair once, the smaller number first. `hot_keys` counts
-    the band keys, shingles or words of more documents than the cap, of which not all pairs are
-    there; those of a band key are chained, each with the next, so that they still come together in
-    one component. `beyond` are pairs of documents in a `sample` (row numbers, each as often as it
+    the band keys, shingles or words of more documents than the cap, of which not all are
+    paired; those of a band key are chained, each with the next, so that they stay in a
+    component. `beyond` are pairs of documents in a `sample` (row numbers, each as often as it
     was drawn) that share only words that are too common to make candidates. With `copies`, each
-    pair stands for those of all rows whose texts are equal to one of its two.
+    pair stands for those of all rows whose texts are equal to either.
     """
 
     pairs: Pairs
@@ -118,7 +116,7 @@ class Joining:
     A key of more than `cap` documents does not make candidates of all of them; keys and marks take
     at most `memory` bytes at a time (the pairs come on top, at most `most` of them). The
     work is done by `threads` threads. With `sides` (uint8, documents: 0 or 1) only documents of
-    different sides are paired, with `groups` (uint32, documents) only those of the same one, of
+    different sides are paired, with `groups` (uint32, documents) only those of the same group, of
     which each counts for the cap by itself. `sizes` (documents) says how many each stands for,
     if not for itself alone.
     """
@@ -135,8 +133,8 @@ class Joining:
 DEFAULT = Joining()
 
 
-class FoundPairs:
-    """Pairs, each as one number, in an array that grows in place."""
+class PairArray:
+    """Pairs, each as a number, in an array that grows in place."""
 
     def __init__(self, joining: Joining, key: str = "band") -> None:
         self._joining, self._key = joining, key  # `key` names what the pairs share
@@ -149,7 +147,7 @@ class FoundPairs:
         return self._room[: self._filled].view(np.uint32).reshape(-1, 2)
 
     def add(self, pairs: Pairs) -> None:
-        """Add pairs. Raises SettingsError if there are too many."""
+        """Add pairs. Raises SettingsError if they become too many."""
         if self._filled + len(pairs) > self._joining.most:
             self.keep_distinct()
         first, last = self._filled, self._filled + len(pairs)
@@ -188,7 +186,7 @@ def too_many(joining: Joining, key: str = "band") -> SettingsError:
 
 
 def all_candidates(count: int, joining: Joining = DEFAULT) -> Candidates:
-    """Pair all of `count` records, of different sides and the same group if there are such.
+    """Pair all of `count` records, of different sides and the same group.
 
     Raises SettingsError beyond 20 million pairs.
     """
@@ -219,19 +217,19 @@ def count_rows(posted: Joined) -> Numbers:
 
 
 def pair_rows(posted: Joined, sides: Sides, cap: int) -> Iterator[Joined]:
-    """Pair rows that share a key of at most `cap` rows, those of keys of one size at once.
+    """Pair rows that share a key of at most `cap` rows, those of keys of equal size at once.
 
-    A pair is there once for each key, as one number with its first row in the lower half.
+    A pair comes once for each key, as a number with its first row in the lower half.
     """
     rows, sizes = split_halves(posted)[1].astype(np.int64), count_rows(posted)
     begins = np.cumsum(sizes) - sizes
     for size in np.unique(sizes[(sizes > 1) & (sizes <= cap)]).tolist():
         of_size = begins[sizes == size]
-        for one, other in _places(size):
-            step = max(1, ROOM // len(one))
+        for left, right in _places(size):
+            step = max(1, ROOM // len(left))
             for at in range(0, len(of_size), step):
                 members = rows[of_size[at : at + step, np.newaxis] + np.arange(size)]
-                firsts, seconds = members[:, one].ravel(), members[:, other].ravel()
+                firsts, seconds = members[:, left].ravel(), members[:, right].ravel()
                 wanted = sides[firsts] != sides[seconds] if len(sides) else slice(None)
                 yield join_halves(seconds[wanted], firsts[wanted])
 
@@ -240,15 +238,5 @@ def _places(size: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Yield the pairs of places in a list of that size, some at a time: first and second ones."""
     step = max(1, ROOM // size)
     for at in range(0, size - 1, step):
-        one, other = np.triu_indices(min(step, size - at), 1, size - at)
-        yield one + at, other + at
-
-
-def join_halves(high: NDArray[Any], low: NDArray[Any]) -> Joined:
-    """Join two numbers of 32 bits to one."""
-    return high.astype(np.uint64) << _HALF | low.astype(np.uint64)
-
-
-def split_halves(joined: Joined) -> tuple[Joined, Joined]:
-    """Split what `join_halves` joined."""
-    return joined >> _HALF, joined & _LOW
+        left, right = np.triu_indices(min(step, size - at), 1, size - at)
+        yield left + at, right + at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,8 @@ from neardup_solr.candidates import (
     ROOM,
     SPREAD,
     Candidates,
-    FoundPairs,
     Joining,
+    PairArray,
     too_many,
 )
 from neardup_solr.kernel import joins
@@ -21,9 +21,9 @@ from neardup_solr.measures import Pairs
 from neardup_solr.settings import Settings
 from neardup_solr.threads import thread_pool
 
-_PART = 1 << 12  # keys of a band among which equal ones are found at once
-_AT_ONCE = 1 << 16  # signatures whose keys are derived in one go
-_COST = 10  # bytes of a document in one band: its key, its mark, its place in a run if any
+_PART = 1 << 12  # keys of a band among which equal keys are found together
+_AT_ONCE = 1 << 16  # signatures whose keys are derived at once
+_COST = 10  # bytes of a document in a band: its key, its mark, its place in a run if any
 
 # Members of runs of equal keys, the ends of these, and how many of them are hot.
 Runs = tuple[NDArray[np.uint32], NDArray[np.uint32], int]
@@ -42,24 +42,23 @@ def band_candidates(
     a walk over these. A pair is given by the first band that it shares. `on_progress` gets the
     bands done and all. "Mining of Massive Datasets", section 3.4.3.
 
-    Raises SettingsError if there are more pairs than `joining.most`.
+    Raises SettingsError beyond `joining.most` pairs.
     """
     at_once = max(1, min(settings.bands, joining.memory // (_COST * max(len(signatures), 1))))
     count, used = len(signatures), settings.bands * settings.rows
     alike = np.empty(count, dtype=np.uint64)
     _by_parts(lambda part: joins.hash_whole(signatures[part], used, alike[part]), count, joining)
-    found, hot_keys = FoundPairs(joining), 0
-    for first in range(0, settings.bands, at_once):
-        last = min(first + at_once, settings.bands)
-        keys = _hash_bands(signatures, first, last, settings, joining)
-        if len(joining.groups):  # equal keys of two groups become different ones
-            keys ^= (joining.groups * SPREAD)[:, None]
-        hot_keys += _join(keys, alike, found, joining, is_first=first == 0)
-        on_progress(last, settings.bands)
-    # Pairs may share bands of two rounds, and neighbours in one chain be neighbours in another.
-    if at_once < settings.bands or hot_keys:
-        found.keep_distinct()
-    return Candidates(pairs=found.pairs, hot_keys=hot_keys)
+
+    def hash_rounds() -> Iterator[NDArray[np.uint64]]:
+        for first in range(0, settings.bands, at_once):
+            last = min(first + at_once, settings.bands)
+            keys = _hash_bands(signatures, first, last, settings, joining)
+            if len(joining.groups):  # equal keys of two groups become different
+                keys ^= (joining.groups * SPREAD)[:, None]
+            yield keys
+            on_progress(last, settings.bands)
+
+    return _join_rounds(hash_rounds(), alike, joining)
 
 
 def key_candidates(
@@ -69,24 +68,33 @@ def key_candidates(
 
     `alike` (documents) is equal for rows that agree in all bands.
     """
-    found = FoundPairs(joining)
-    hot_keys = _join(keys, alike, found, joining)
-    if hot_keys:
-        found.keep_distinct()
-    return Candidates(pairs=found.pairs, hot_keys=hot_keys)
+    return _join_rounds([keys], alike, joining)
+
+
+def _join_rounds(
+    rounds: Iterable[NDArray[np.uint64]], alike: NDArray[np.uint64], joining: Joining
+) -> Candidates:
+    """Find the pairs of rows that agree in some column of any round."""
+    pairs, hot_keys, number = PairArray(joining), 0, 0
+    for number, keys in enumerate(rounds):
+        hot_keys += _join(keys, alike, pairs, joining, is_first=number == 0)
+    # Pairs may share bands of two rounds, and neighbours in a chain be neighbours in another.
+    if number or hot_keys:
+        pairs.keep_distinct()
+    return Candidates(pairs=pairs.pairs, hot_keys=hot_keys)
 
 
 def _join(
     keys: NDArray[np.uint64],
     alike: NDArray[np.uint64],
-    found: FoundPairs,
+    pairs: PairArray,
     joining: Joining,
     *,
-    is_first: bool = True,
+    is_first: bool,
 ) -> int:
     """Add the pairs of rows that agree in some column, and return how many keys are hot.
 
-    Rows that agree in all bands are chained by the first call. Pairs of hot keys may be there
+    Rows that agree in all bands are chained by the first call. Pairs of hot keys may come
     twice.
     """
     bands, hot = range(keys.shape[1]), np.zeros(keys.shape, dtype=np.bool_)
@@ -95,7 +103,7 @@ def _join(
         return _find_runs(np.ascontiguousarray(keys[:, band]), alike, joining.cap, hot, band)
 
     def pair(band: int, runs: Runs) -> Pairs:
-        """Pair those that share this band and none before it, once all runs are known."""
+        """Pair those that share this band and none before it, once all runs are collected."""
         members, ends, _ = runs
         largest = min(joining.cap, int(np.diff(ends, prepend=0).max(initial=0)))
         room = max(ROOM, 2 * len(members), largest * largest // 2)
@@ -115,7 +123,7 @@ def _join(
     with thread_pool(joining.threads) as pool:
         runs = list(pool.map(find_runs, bands))
         for block in pool.map(pair, bands, runs):
-            found.add(block)
+            pairs.add(block)
     return sum(hot_runs for _, _, hot_runs in runs)
 
 
@@ -135,15 +143,15 @@ def _find_runs(
     slots = np.empty(1 << (2 * largest).bit_length(), dtype=np.uint32)
     lasts, nexts = np.empty((2, max(largest, 1)), dtype=np.uint32)
     members, ends = np.empty_like(rows), np.empty(count // 2, dtype=np.uint32)
-    filled, found = joins.runs(
+    filled, count = joins.runs(
         keys, rows, parts, slots, lasts, nexts, cap, hot, band, members, ends
     )
-    members, ends = members[:filled].copy(), ends[:found].copy()
+    members, ends = members[:filled].copy(), ends[:count].copy()
     hot_runs = np.flatnonzero(np.diff(ends, prepend=0) > cap).tolist()
     for run in hot_runs:
-        # So that equal signatures are neighbours, and the same ones in every band.
-        own = members[ends[run - 1] if run else 0 : ends[run]]
-        own[:] = own[np.lexsort((own, alike[own]))]
+        # So that equal signatures are neighbours, and the same in every band.
+        part = members[ends[run - 1] if run else 0 : ends[run]]
+        part[:] = part[np.lexsort((part, alike[part]))]
     return members, ends, len(hot_runs)
 
 

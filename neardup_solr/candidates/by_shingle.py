@@ -1,12 +1,13 @@
-"""Candidate pairs of sets of shingles, of which one has most of the other's, however large it is.
+"""Candidate pairs of sets of shingles, of which either has most of the other's, at any size.
 
 LSH bands go by all shingles of two texts, of which an excerpt and a long text have few in common.
 Here each set looks for some of its shingles in the others. If another set has four fifths of them,
 it has each of 23 with a probability of 0.8, if these are drawn by their hashes, and fewer than 8
-with one of 10^-6. So 23 are enough, however long the text is, and all of a short one. Shingles that
-many sets have are left out as long as the others tell enough: then the 23 become more.
+with a probability of 10^-6. So 23 are enough, however long the text is, and all of a short text.
+Shingles that many sets have are left out as long as the others tell enough: then the 23 become
+more.
 
-So the smaller set of a pair is sampled, and all of the larger one is looked through. Other ways
+So the smaller set of a pair is sampled, and all of the larger is looked through. Other ways
 need more keys for that (bands over windows; LSH Ensemble, Zhu et al., 2016), or pair all that share
 a sentence (winnowing; Schleimer, Wilkerson, Aiken, 2003).
 """
@@ -22,7 +23,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.candidates import DEFAULT, ROOM, SPREAD, Candidates, FoundPairs, Joining
+from neardup_solr.candidates import DEFAULT, ROOM, SPREAD, Candidates, Joining, PairArray
 from neardup_solr.kernel import joins
 from neardup_solr.measures import Flat, Pairs
 from neardup_solr.threads import prefetch, thread_pool
@@ -32,7 +33,7 @@ MISSED = 1e-6  # the probability that it has fewer, though it has enough of all
 COMMON = 64  # sets: a shingle that more of them have is left out if the others tell enough
 _RAREST = 5  # per cent of shingles in common from which a few are enough
 _ALL = 1 << 40
-_AT_ONCE = 1 << 20  # shingles that are looked at in one go
+_AT_ONCE = 1 << 20  # shingles that are looked at together
 _SLOTS = 2  # in which a shingle is counted, for each of them, if the memory has room
 _WANTED, _LEAST = 8, 10  # slots for each shingle that somebody looks for; bits of them
 _COST = 64  # bytes of a shingle that somebody looks for, with all that is needed for it meanwhile
@@ -44,39 +45,39 @@ _NOTHING = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint32)
 
 
 def shingle_candidates(sets: Flat, least: float, *, joining: Joining = DEFAULT) -> Candidates:
-    """Find the pairs of sets that may share at least the part `least` of the smaller one.
+    """Find the pairs of sets that may share at least the part `least` of the smaller.
 
     `sets` have rising hashes of shingles, as `hash_sets` makes them. If no more sets than
     `joining.cap` have a shingle, those that look for it meet all that have it; else they meet as
     many as make cap² meetings, and `hot_keys` counts it, if these are not all.
 
-    Raises SettingsError if there are more pairs than `joining.most`.
+    Raises SettingsError beyond `joining.most` pairs.
     """
     search = _ShingleSearch(sets, least, joining)
-    found, hot_keys = FoundPairs(joining), 0
+    pairs, hot_keys = PairArray(joining), 0
     for keys, owners in search.choose_parts():
-        made = search.find_owners(keys, owners)
-        hot_keys += made.hot_keys
-        for block in made.pairs(search.matches, sets.lengths, joining):
-            found.add(block)
+        lookups = search.find_owners(keys, owners)
+        hot_keys += lookups.hot_keys
+        for block in lookups.pairs(search.matches, sets.lengths, joining):
+            pairs.add(block)
     if hot_keys:
-        found.keep_distinct()
-    return Candidates(pairs=found.pairs, hot_keys=hot_keys)
+        pairs.keep_distinct()
+    return Candidates(pairs=pairs.pairs, hot_keys=hot_keys)
 
 
 def tries_by_share() -> Counts:
-    """Return how many shingles to look for if at least p per cent of them are there, by p.
+    """Return how many shingles to look for if the other set has p per cent of them at least, by p.
 
-    With so many, fewer than `ENOUGH` are found with a probability of `MISSED` at most.
+    With so many, it has fewer than `ENOUGH` with a probability of `MISSED` at most.
     """
-    found = np.full(101, _ALL)
+    tries = np.full(101, _ALL)
     count = ENOUGH
     for percent in range(100, _RAREST - 1, -1):
         share = percent / 100
         while _probability_of_fewer(count, share) > MISSED:
             count += 1
-        found[percent] = count
-    return found
+        tries[percent] = count
+    return tries
 
 
 def _probability_of_fewer(count: int, share: float) -> float:
@@ -138,14 +139,14 @@ class _ShingleSearch:
 
         def collect(block: tuple[Hashes, Counts, slice]) -> tuple[Hashes, Rows]:
             values, bounds, some = block
-            found, rows = np.empty_like(values), np.empty(len(values), dtype=np.uint32)
-            filled = joins.collect_hashes(values, bounds, 64 - bits, is_wanted, found, rows)
-            return found[:filled].copy(), rows[:filled] + np.uint32(some.start)
+            hashed, rows = np.empty_like(values), np.empty(len(values), dtype=np.uint32)
+            filled = joins.collect_hashes(values, bounds, 64 - bits, is_wanted, hashed, rows)
+            return hashed[:filled].copy(), rows[:filled] + np.uint32(some.start)
 
         with thread_pool(self._joining.threads) as pool:
-            found, rows = _concatenate([_NOTHING, *pool.map(collect, self._blocks())])
+            hashed, rows = _concatenate([_NOTHING, *pool.map(collect, self._blocks())])
         all_ends, order = np.zeros(len(is_wanted) + 1, dtype=np.int64), np.empty_like(rows)
-        joins.partition(found, 64 - bits, all_ends, np.empty_like(found), order)
+        joins.partition(hashed, 64 - bits, all_ends, np.empty_like(hashed), order)
         ends = all_ends[slots]
         begins = np.where(slots > 0, all_ends[slots - 1], 0)
         looking, cap = np.bincount(slots, minlength=1)[slots], self._joining.cap
@@ -166,11 +167,11 @@ class _ShingleSearch:
         while first < sets:
             last = int(np.searchsorted(bounds, bounds[first] + _AT_ONCE, side="right")) - 1
             last = max(first + 1, last)
-            own = bounds[first : last + 1]
-            hashed = values[own[0] : own[-1]]
-            if len(groups):  # equal hashes of two groups become different ones
-                hashed = hashed ^ np.repeat(groups[first:last] * SPREAD, np.diff(own))
-            yield hashed, own - own[0], slice(first, last)
+            part = bounds[first : last + 1]
+            hashed = values[part[0] : part[-1]]
+            if len(groups):  # equal hashes of two groups become different
+                hashed = hashed ^ np.repeat(groups[first:last] * SPREAD, np.diff(part))
+            yield hashed, part - part[0], slice(first, last)
             first = last
 
 
@@ -184,8 +185,8 @@ class _Lookups:
     """Shingles that sets look for, and the sets that have them.
 
     `others` (uint32) are the rows of sets that have a shingle, those of each together. `owners`
-    (uint32, rising) look for one each: it is that of the others from `begins` to `ends`, of whom
-    as many as `looks` are looked at.
+    (uint32, rising) look for a shingle each: it is that of the others from `begins` to `ends`, of
+    whom as many as `looks` are looked at.
     """
 
     others: Rows

@@ -1,6 +1,6 @@
 """Candidate pairs of short records: all that share a rare word, or simply all pairs.
 
-Bands of word shingles miss many pairs of short records, as one changed word changes three of some
+Bands of word shingles miss many pairs of short records, as a changed word changes three of some
 eight shingles. But two records of the same thing usually share a rare word: a name, a number.
 """
 
@@ -14,22 +14,26 @@ import numpy as np
 
 from neardup_solr.candidates import (
     Candidates,
-    FoundPairs,
-    Joined,
     Joining,
     Numbers,
+    PairArray,
     count_rows,
-    join_halves,
     pair_rows,
+)
+from neardup_solr.measures import (
+    Joined,
+    Pairs,
+    join_halves,
+    number_pairs,
+    pairs_of,
     split_halves,
 )
-from neardup_solr.measures import Pairs
 from neardup_solr.measures.aligned import split_words
 from neardup_solr.settings import WORD_CAP
 
 RAREST = 6  # hot words of a record that are combined
 ENOUGH = 2  # rare words that others have, with which a record needs no combinations
-SAMPLE, NEAREST = 500, 100  # records that are asked what the cap loses, and others for each
+SAMPLE, NEAREST = 500, 100  # records that tell what the cap loses, and others for each
 MOST_LOOKS = 10**8  # at records, to choose those others
 DEFAULT = Joining(cap=WORD_CAP)
 
@@ -46,7 +50,7 @@ def word_candidates(forms: Sequence[str], joining: Joining = DEFAULT) -> Candida
 
     Near-linear: a word, or combination, of n ≤ cap records makes n (n - 1) / 2 pairs.
 
-    Raises SettingsError if there are more pairs than `joining.most`.
+    Raises SettingsError beyond `joining.most` pairs.
     """
     words, rows = _number_words(forms)
     if len(joining.groups):
@@ -56,20 +60,20 @@ def word_candidates(forms: Sequence[str], joining: Joining = DEFAULT) -> Candida
     in_a_row = is_hot[:-1] & is_hot[1:] & (rows[:-1] == rows[1:])
     both = np.unique(join_halves(words[:-1], words[1:])[in_a_row], return_inverse=True)[1]
     neighbours = np.unique(join_halves(both, rows[:-1][in_a_row]))
-    found = FoundPairs(joining, "word")
+    pairs = PairArray(joining, "word")
     hot, places = 0, list[Numbers]()
     for keys in (posted, neighbours, *_combine(posted, joining.cap)):
         for block in pair_rows(keys, joining.sides, joining.cap):
-            found.add(np.unique(block).view(np.uint32).reshape(-1, 2))
+            pairs.add(np.unique(block).view(np.uint32).reshape(-1, 2))
         is_hot = count_rows(keys) > joining.cap
         hot += int(np.count_nonzero(is_hot))
         if keys is not posted and keys is not neighbours and is_hot.any():
             places = places or [_place(forms), _place([form[::-1] for form in forms])]
             for order in places:
-                found.add(_chain(keys[is_hot[split_halves(keys)[0]]], order, joining))
-    found.keep_distinct()
-    beyond, sample = _sample_beyond(posted, len(forms), found.pairs, joining)
-    return Candidates(pairs=found.pairs, hot_keys=hot, beyond=beyond, sample=sample)
+                pairs.add(_chain(keys[is_hot[split_halves(keys)[0]]], order, joining))
+    pairs.keep_distinct()
+    beyond, sample = _sample_beyond(posted, len(forms), pairs.pairs, joining)
+    return Candidates(pairs=pairs.pairs, hot_keys=hot, beyond=beyond, sample=sample)
 
 
 def _place(forms: Sequence[str]) -> Numbers:
@@ -78,7 +82,7 @@ def _place(forms: Sequence[str]) -> Numbers:
 
 
 def _chain(posted: Joined, places: Numbers, joining: Joining) -> Pairs:
-    """Pair each row of a hot combination with the next one in an order of the forms.
+    """Pair each row of a hot combination with the next in an order of the forms.
 
     Sorted neighbourhoods: Hernández and Stolfo, "The merge/purge problem for large databases"
     (1995).
@@ -112,20 +116,20 @@ def _combine(posted: Joined, cap: int) -> Iterator[Joined]:
     # By places among the words of a row: the number of their combination, -1 if it is not hot.
     hot: dict[tuple[int, ...], Numbers] = {(place,): words[place] for place in range(RAREST)}
     for size in range(2, RAREST + 1):
-        own: dict[tuple[int, ...], Numbers] = {}
+        columns_of: dict[tuple[int, ...], Numbers] = {}
         made = []
         for some in combinations(range(RAREST), size):
             parts = [hot[part] for part in combinations(some, size - 1)]
-            own[some] = np.flatnonzero(np.min(parts, axis=0) >= 0)
-            made.append(join_halves(hot[some[:-1]][own[some]], words[some[-1]][own[some]]))
+            at = columns_of[some] = np.flatnonzero(np.min(parts, axis=0) >= 0)
+            made.append(join_halves(hot[some[:-1]][at], words[some[-1]][at]))
         numbers = np.unique(np.concatenate(made), return_inverse=True)[1]
         if not len(numbers):
             return
-        combined = np.sort(join_halves(numbers, owners[np.concatenate([*own.values()])]))
+        combined = np.sort(join_halves(numbers, owners[np.concatenate([*columns_of.values()])]))
         yield combined
         numbers[count_rows(combined)[numbers] <= cap] = -1
-        ends = np.cumsum([len(at) for at in own.values()])
-        for (some, at), part in zip(own.items(), np.split(numbers, ends[:-1]), strict=True):
+        ends = np.cumsum([len(at) for at in columns_of.values()])
+        for (some, at), part in zip(columns_of.items(), np.split(numbers, ends[:-1]), strict=True):
             hot[some] = np.full(len(owners), -1)
             hot[some][at] = part
 
@@ -135,30 +139,32 @@ def count_shared_words(
 ) -> dict[str, int]:
     """Count the distinct forms that have what can make two normal forms candidates.
 
-    That is each word of both. If all are in more than `cap` forms: two that come one after the
-    other in both, and the combinations of the rarest such words of both.
+    That is each word of both. If all are in more than `cap` forms: two words in a row in
+    both, and the combinations of the rarest such words of both.
     """
-    one, other = split_words(first), split_words(second)
+    words, other_words = split_words(first), split_words(second)
     lists = [split_words(form) for form in {*forms}]
-    of_each = Counter(word for words in lists for word in {*words}.intersection((*one, *other)))
-    counts = {word: of_each[word] for word in {*one}.intersection(other) if word in of_each}
+    of_each = Counter(
+        word for listed in lists for word in {*listed}.intersection((*words, *other_words))
+    )
+    counts = {word: of_each[word] for word in {*words}.intersection(other_words) if word in of_each}
     if min(counts.values(), default=0) <= cap:
         return counts
 
-    def rarest(words: Sequence[str]) -> list[str]:
-        common = (word for word in {*words} if of_each[word] > cap)
+    def rarest(listed: Sequence[str]) -> list[str]:
+        common = (word for word in {*listed} if of_each[word] > cap)
         return sorted(common, key=lambda word: (of_each[word], word))[:RAREST]
 
-    runs = {*pairwise(one)}.intersection(pairwise(other))
-    words = sorted({*rarest(one)}.intersection(rarest(other)))
-    hot: set[tuple[str, ...]] = {(word,) for word in words}
-    for size in range(2, len(words) + 1):
-        for some in combinations(words, size):
+    runs = {*pairwise(words)}.intersection(pairwise(other_words))
+    rare = sorted({*rarest(words)}.intersection(rarest(other_words)))
+    hot: set[tuple[str, ...]] = {(word,) for word in rare}
+    for size in range(2, len(rare) + 1):
+        for some in combinations(rare, size):
             if hot.issuperset(combinations(some, size - 1)):
                 count = counts[" ".join(some)] = sum(map({*some}.issubset, lists))
                 if count > cap:
                     hot.add(some)
-    rows = Counter(run for words in lists for run in runs.intersection(pairwise(words)))
+    rows = Counter(run for listed in lists for run in runs.intersection(pairwise(listed)))
     return counts | {" ".join(run): count for run, count in rows.items()}
 
 
@@ -168,7 +174,7 @@ def _sample_beyond(
     """Pair a sample of records that share common words only, and return the sample, too.
 
     Each is paired with those records that are likest by the common words (Dice and containment of
-    their weights, as of `aligned`). If none is near it, a higher cap would hardly find one.
+    their weights, as of `aligned`). If none is near it, a higher cap would hardly find any.
     """
     keys, rows = (half.astype(np.int64) for half in split_halves(posted))
     sizes = count_rows(posted)
@@ -179,14 +185,14 @@ def _sample_beyond(
     ends = np.cumsum(joining.sizes) if len(joining.sizes) else np.arange(1, count + 1)
     drawn = np.unique(np.linspace(0, ends[-1] - 1, most).astype(np.int64)) if count else rows[:0]
     sample = np.searchsorted(ends, drawn, side="right")
-    is_asked = np.zeros(count, dtype=np.bool_)
-    is_asked[sample] = True
-    asked = np.flatnonzero(is_asked[rows] & (sizes[keys] > joining.cap))
-    found = [join_halves(rows[:0], rows[:0])]
-    for row in np.unique(rows[asked]).tolist():
-        own = keys[asked[rows[asked] == row]]
-        others = np.concatenate([rows[begins[key] : begins[key] + sizes[key]] for key in own])
-        both = np.bincount(others, np.repeat(weights[own], sizes[own]), minlength=count)
+    is_sampled = np.zeros(count, dtype=np.bool_)
+    is_sampled[sample] = True
+    places = np.flatnonzero(is_sampled[rows] & (sizes[keys] > joining.cap))
+    joined = [join_halves(rows[:0], rows[:0])]
+    for row in np.unique(rows[places]).tolist():
+        common = keys[places[rows[places] == row]]
+        others = np.concatenate([rows[begins[key] : begins[key] + sizes[key]] for key in common])
+        both = np.bincount(others, np.repeat(weights[common], sizes[common]), minlength=count)
         both[row] = 0
         if len(joining.sides):
             both[joining.sides == joining.sides[row]] = 0
@@ -195,19 +201,18 @@ def _sample_beyond(
         )
         likest = np.argpartition(alike, -min(NEAREST, count))[-min(NEAREST, count) :]
         likest = likest[both[likest] > 0]
-        found.append(join_halves(np.minimum(likest, row), np.maximum(likest, row)))
-    known = candidates[is_asked[candidates].any(axis=1)].astype(np.int64)
-    numbers = np.setdiff1d(np.concatenate(found), join_halves(known[:, 0], known[:, 1]))
-    return np.stack(split_halves(numbers), axis=1).astype(np.uint32), sample
+        joined.append(join_halves(np.minimum(likest, row), np.maximum(likest, row)))
+    paired = number_pairs(candidates[is_sampled[candidates].any(axis=1)])
+    return pairs_of(np.setdiff1d(np.concatenate(joined), paired)), sample
 
 
 def _number_words(forms: Sequence[str]) -> tuple[Numbers, Numbers]:
     """Number the words of all forms in the order of their first use, with their rows."""
-    known: dict[str, int] = {}
+    numbered: dict[str, int] = {}
     sizes = np.zeros(len(forms), dtype=np.int64)
     numbers: list[int] = []
     for row, form in enumerate(forms):
         words = split_words(form)
         sizes[row] = len(words)
-        numbers.extend(known.setdefault(word, len(known)) for word in words)
+        numbers.extend(numbered.setdefault(word, len(numbered)) for word in words)
     return np.array(numbers, dtype=np.int64), np.repeat(np.arange(len(forms)), sizes)

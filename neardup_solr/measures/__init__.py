@@ -36,6 +36,7 @@ from neardup_solr.threads import run_aside, thread_pool
 
 Prepared = Any  # texts as their measure compares them: hashes of words, rows of signatures, …
 Pairs = NDArray[np.uint32]
+Joined = NDArray[np.uint64]  # two numbers of 32 bits in a number of 64
 Distances = NDArray[np.int64]
 Similarities = NDArray[np.float64]
 
@@ -286,13 +287,22 @@ class Comparer:
 
 def number_pairs(pairs: Pairs) -> NDArray[np.uint64]:
     """Number each pair of rows: the first row in the upper 32 bits."""
-    return pairs[:, 0].astype(np.uint64) << np.uint64(32) | pairs[:, 1]
+    return join_halves(pairs[:, 0], pairs[:, 1])
 
 
 def pairs_of(numbers: NDArray[np.uint64]) -> Pairs:
     """List the pairs of rows that `number_pairs` numbered."""
-    both = [numbers >> np.uint64(32), numbers & np.uint64(0xFFFFFFFF)]
-    return np.stack(both, axis=1).astype(np.uint32)
+    return np.stack(split_halves(numbers), axis=1).astype(np.uint32)
+
+
+def join_halves(high: NDArray[Any], low: NDArray[Any]) -> Joined:
+    """Join two numbers of 32 bits to one."""
+    return high.astype(np.uint64) << np.uint64(32) | low.astype(np.uint64)
+
+
+def split_halves(joined: Joined) -> tuple[Joined, Joined]:
+    """Split what `join_halves` joined."""
+    return joined >> np.uint64(32), joined & np.uint64(0xFFFFFFFF)
 
 
 def find_pairs(wanted: Pairs, pairs: Pairs) -> NDArray[np.int64]:

@@ -4,7 +4,7 @@ A logistic regression gives the probability that two documents are the same. Wha
 are four measures of the whole texts and, for records, what the measure `fields` says and how far
 each field agrees. It begins with what the default measure guesses about all candidates, which
 counts as few answers do; so it decides as the default until answers say otherwise. Its weights are
-the maximum of the posterior, found by Newton's method (iteratively reweighted least squares), and
+the maximum of the posterior, by Newton's method (iteratively reweighted least squares), and
 the Gaussian around it says how sure they are (Laplace; Bishop 2006, "Pattern Recognition and
 Machine Learning", section 4.5).
 
@@ -118,7 +118,7 @@ class Model:
         """Format the model as JSON, a line for each thing that it knows."""
         rounded = [round(float(weight), 6) for weight in self.weights]
         places = 1 + len(MEASURES)
-        known: dict[str, Any] = {
+        content: dict[str, Any] = {
             "neardup_model": VERSION,
             "measure": self.measure,
             "threshold": self.threshold,
@@ -131,19 +131,19 @@ class Model:
             "measures": dict(zip(MEASURES, rounded[1:places], strict=True)),
         }
         if self.evidence is not None:
-            known["evidence"] = rounded[places]
-            known["fields"] = {
+            content["evidence"] = rounded[places]
+            content["fields"] = {
                 name: {"kind": kind, "weight": weight}
                 for (name, kind), weight in zip(
                     self.fields.items(), rounded[places + 1 :], strict=True
                 )
             }
-            known["shares"] = self.evidence.shares.tolist()
-            known["are_matches"] = self.evidence.are_matches.tolist()
-            known["rates"] = self.evidence.rates.round(9).tolist()
-            known["bounds"] = {str(key): most for key, most in self.evidence.bounds.items()}
+            content["shares"] = self.evidence.shares.tolist()
+            content["are_matches"] = self.evidence.are_matches.tolist()
+            content["rates"] = self.evidence.rates.round(9).tolist()
+            content["bounds"] = {str(key): most for key, most in self.evidence.bounds.items()}
         lines = (f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
-                 for name, value in known.items())  # fmt: skip
+                 for name, value in content.items())  # fmt: skip
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
@@ -153,47 +153,47 @@ def parse_model(text: str) -> Model:
     Raises ValueError, with a reason, if it is none.
     """
     try:
-        known = json.loads(text)
-        version = known["neardup_model"]
+        content = json.loads(text)
+        version = content["neardup_model"]
         if version == VERSION:
-            return _parse_model(known)
+            return _parse_model(content)
     except (ValueError, KeyError, TypeError, AttributeError, ArgumentError) as error:
         raise ValueError(f"is not a model of neardup ({type(error).__name__}: {error})") from None
     raise ValueError(f"is of version {version!r}, and this neardup knows {VERSION}")
 
 
-def _parse_model(known: dict[str, Any]) -> Model:
+def _parse_model(content: dict[str, Any]) -> Model:
     """Make a model of what its file says. Raises ValueError or the like if it is none."""
-    fields = {name: one["kind"] for name, one in known.get("fields", {}).items()}
-    weights: Any = [known["intercept"], *(known["measures"][name] for name in MEASURES)]
+    fields = {name: value["kind"] for name, value in content.get("fields", {}).items()}
+    weights: Any = [content["intercept"], *(content["measures"][name] for name in MEASURES)]
     evidence, kinds = None, parse_fields(fields) if fields else {}
     if fields:
-        weights += [known["evidence"], *(one["weight"] for one in known["fields"].values())]
-        shares, rates = np.array(known["shares"]), np.array(known["rates"], dtype=np.float64)
+        weights += [content["evidence"], *(value["weight"] for value in content["fields"].values())]
+        shares, rates = np.array(content["shares"]), np.array(content["rates"], dtype=np.float64)
         if shares.shape != (3,) or rates.shape[:2] != (3, len(kinds)) or rates.ndim != 3:
             raise ValueError("rates are missing")
-        are_matches = np.array(known["are_matches"], dtype=np.bool_)
+        are_matches = np.array(content["are_matches"], dtype=np.bool_)
         evidence = Weights(
             names=tuple(kinds), kinds=tuple(kinds.values()), shares=shares, rates=rates,
             are_matches=are_matches,
-            bounds={int(key): float(most) for key, most in known.get("bounds", {}).items()},
+            bounds={int(key): float(most) for key, most in content.get("bounds", {}).items()},
         )  # fmt: skip
     weights = np.array(weights, dtype=np.float64)
-    is_scaled = (known["neutral"], known["scale"]) == (NEUTRAL, SCALE)
-    is_known = known["measure"] == EVIDENCE if fields else known["measure"] in MEASURES
-    bounds = known["threshold"], known["floor"]
-    is_possible = all(0 <= one <= 1 for one in bounds) and np.isfinite(weights).all()
-    if not (is_scaled and is_known and is_possible):
+    is_scaled = (content["neutral"], content["scale"]) == (NEUTRAL, SCALE)
+    is_valid = content["measure"] == EVIDENCE if fields else content["measure"] in MEASURES
+    bounds = content["threshold"], content["floor"]
+    is_possible = all(0 <= bound <= 1 for bound in bounds) and np.isfinite(weights).all()
+    if not (is_scaled and is_valid and is_possible):
         raise ValueError("a value is out of range")
     return Model(
-        measure=known["measure"],
+        measure=content["measure"],
         weights=weights,
         fields=kinds,
         evidence=evidence,
-        threshold=known["threshold"],
-        floor=known["floor"],
-        same=int(known["same"]),
-        different=int(known["different"]),
+        threshold=content["threshold"],
+        floor=content["floor"],
+        same=int(content["same"]),
+        different=int(content["different"]),
     )
 
 
@@ -237,10 +237,10 @@ class ModelMatcher:
         assert self.model is not None
         tell(0)
         rows, values = self.compare(pairs)
-        found = np.zeros(len(pairs))
-        found[rows] = judge(values, self.model)
+        probabilities = np.zeros(len(pairs))
+        probabilities[rows] = judge(values, self.model)
         tell(len(pairs))
-        return found
+        return probabilities
 
     def explain(self, pair: Pairs) -> list[Evidence]:
         """List what each measure and field adds to the odds of a pair, shape (1, 2).
@@ -250,17 +250,17 @@ class ModelMatcher:
         """
         assert self.model is not None
         bits = (self.model.weights / math.log(2)).tolist()
-        found = [Evidence("", "", bits[0])]
+        evidence = [Evidence("", "", bits[0])]
         for row in self.compare(pair).values.tolist():
             for name, weight, value in zip(self.model.names, bits[1:], row, strict=True):
-                said = f"{value:+.1f}" if name == EVIDENCE else f"{NEUTRAL + SCALE * value:.2f}"
-                found.append(Evidence(name, said if value else MISSING_LEVEL, weight * value))
-        return found
+                label = f"{value:+.1f}" if name == EVIDENCE else f"{NEUTRAL + SCALE * value:.2f}"
+                evidence.append(Evidence(name, label if value else MISSING_LEVEL, weight * value))
+        return evidence
 
     def compare(self, pairs: Pairs) -> Features:
         """Compute the features of the pairs that are alike at all.
 
-        The weights of the fields are learnt from the first pairs, if they are not known.
+        The weights of the fields are learnt from the first pairs, if none are set.
         """
         records = self.records
         columns, threads = records.columns, records.threads
@@ -273,22 +273,22 @@ class ModelMatcher:
         alike = pairs[rows]
         numbers, places = np.unique(alike, return_inverse=True)
         forms = [records.forms[row] for row in numbers.tolist()]
-        own = places.reshape(-1, 2).astype(np.uint32)
-        found = [(whole[rows] - NEUTRAL) / SCALE]
-        found += [(self._measure(name, forms, own) - NEUTRAL) / SCALE for name in MEASURES[1:]]
+        numbered = places.reshape(-1, 2).astype(np.uint32)
+        features = [(whole[rows] - NEUTRAL) / SCALE]
+        for name in MEASURES[1:]:
+            features.append((self._measure(name, forms, numbered) - NEUTRAL) / SCALE)
         if columns:
             if records.weights is None:
-                found_by = match_fields(columns, pairs, whole, threads=threads)
-                records.weights = found_by.weights
+                records.weights = match_fields(columns, pairs, whole, threads=threads).weights
             levels = compare_fields(columns, alike, threads=threads)
             nats = weigh_pairs(columns, alike, levels, records.weights) * math.log(2)
             nats[(levels == MISSING).all(axis=1)] = -MOST_EVIDENCE
-            found.append(np.clip(nats, -MOST_EVIDENCE, MOST_EVIDENCE))
+            features.append(np.clip(nats, -MOST_EVIDENCE, MOST_EVIDENCE))
             for column, of_column in zip(columns, levels.T, strict=True):
                 agreements = [agreement for _, agreement in LEVELS[column.kind]]
-                # Missing is the last one: no evidence.
-                found.append((np.array([*agreements, NEUTRAL])[of_column] - NEUTRAL) / SCALE)
-        return Features(rows, np.stack(found, axis=1))
+                # Missing is the last: no evidence.
+                features.append((np.array([*agreements, NEUTRAL])[of_column] - NEUTRAL) / SCALE)
+        return Features(rows, np.stack(features, axis=1))
 
     def _measure(
         self, name: str, forms: Sequence[str], pairs: Pairs, least: float = 0.0
@@ -305,17 +305,19 @@ class ModelMatcher:
 
 def make_measure(model: Model) -> Measure:
     """Make the measure of a model, whose candidates are those of the default that it began with."""
-    own = measure_named(model.measure)
-    return replace(MODEL, default=model.threshold, way=own.way, counts_shingles=own.counts_shingles)
+    default = measure_named(model.measure)
+    return replace(
+        MODEL, default=model.threshold, way=default.way, counts_shingles=default.counts_shingles
+    )
 
 
 def make_joined_measure(
-    model: Model, sample: Sequence[Mapping[str, object]], known: Frequencies
+    model: Model, sample: Sequence[Mapping[str, object]], frequencies: Frequencies
 ) -> Measure:
     """Make the measure of a model for documents that come a few at a time.
 
-    `sample` are values of documents of the collection, which tell how rare a value is; `known`
-    are their words.
+    `sample` are values of documents of the collection, which tell how rare a value is;
+    `frequencies` are those of their words.
     """
     samples = [
         make_sample(name, kind, [row.get(name) for row in sample])
@@ -326,11 +328,11 @@ def make_joined_measure(
         rows = map(json.loads, joined) if model.fields else ([form] for form in joined)
         forms, *values = zip(*rows, strict=True)
         columns = [
-            make_column(each.name, each.kind, own, each)
-            for each, own in zip(samples, values, strict=True)
+            make_column(each.name, each.kind, column, each)
+            for each, column in zip(samples, values, strict=True)
         ]
         records = RecordMatcher(
-            columns=columns, forms=forms, frequencies=known, threads=comparer.threads
+            columns=columns, forms=forms, frequencies=frequencies, threads=comparer.threads
         )
         matcher = ModelMatcher(
             records=records, settings=comparer.settings, measure=model.measure, model=model
@@ -342,23 +344,23 @@ def make_joined_measure(
         prepare=lambda joined, _: list(joined),
         compare=compare,
         fields=tuple(model.fields),
-        needs_frequencies=False,  # `known` has them
+        needs_frequencies=False,  # `frequencies` are these
     )
 
 
 def predict(values: Table, weights: Table) -> Similarities:
     """Compute the probabilities of a match for features, shape (pairs, features)."""
     odds = np.clip(weights[0] + values @ weights[1:], -60.0, 60.0)
-    found: Similarities = 1.0 / (1.0 + np.exp(-odds))
-    return found
+    probabilities: Similarities = 1.0 / (1.0 + np.exp(-odds))
+    return probabilities
 
 
 def judge(values: Table, model: Model) -> Similarities:
     """Compute the probabilities of a match by a model, shape (pairs,)."""
-    found = predict(values, model.weights)
+    probabilities = predict(values, model.weights)
     if model.fields:
-        found[values[:, 0] * SCALE + NEUTRAL < model.floor - 1e-9] = 0.0
-    return found
+        probabilities[values[:, 0] * SCALE + NEUTRAL < model.floor - 1e-9] = 0.0
+    return probabilities
 
 
 def make_default(measure: PairMeasure, fields: Mapping[str, FieldKind]) -> Model:
@@ -377,19 +379,19 @@ def make_default(measure: PairMeasure, fields: Mapping[str, FieldKind]) -> Model
 
 
 def learn(
-    values: Table, guesses: Similarities, asked: NDArray[np.intp], are_same: NDArray[np.bool_]
+    values: Table, guesses: Similarities, answered: NDArray[np.intp], are_same: NDArray[np.bool_]
 ) -> Fit:
     """Learn weights from answers about pairs, and from guesses about all of them.
 
     `values` (pairs, features) are those of the candidates, `guesses` (pairs,) their probabilities
-    by the default; `asked` (answers,) are rows of them, and `are_same` (answers,) what people said.
+    by the default; `answered` (answers,) are rows of them, and `are_same` (answers,) the answers.
     If fewer guesses foretell the answers clearly better, each left out in turn, they count less,
     and the floor of the default is not believed either.
     """
     best, most = None, -math.inf
     for count in GUESSES:
-        fit = _fit(values, guesses, asked, are_same, count)
-        foretold = leave_out(values[asked], are_same, fit)
+        fit = _fit(values, guesses, answered, are_same, count)
+        foretold = leave_out(values[answered], are_same, fit)
         likely = float(np.log(np.where(are_same, foretold, 1.0 - foretold)).sum())
         if best is None or likely > most + MARGIN:
             best, most = fit, likely
@@ -400,7 +402,7 @@ def learn(
 def _fit(
     values: Table,
     guesses: Similarities,
-    asked: NDArray[np.intp],
+    answered: NDArray[np.intp],
     are_same: NDArray[np.bool_],
     count: float,
 ) -> Fit:
@@ -410,17 +412,17 @@ def _fit(
     sides = [side[np.linspace(0, len(side) - 1, min(len(side), most)).astype(np.int64)]
              for side in sides if len(side)]  # fmt: skip
     shares = [np.full(len(side), count / 2 / len(side)) for side in sides]
-    rows = np.concatenate([*sides, asked])
-    known = np.column_stack([np.ones(len(rows)), values[rows]])
-    said = np.concatenate([guesses[rows[: len(rows) - len(asked)]], are_same])
-    counts = np.concatenate([*shares, np.ones(len(asked))])
+    rows = np.concatenate([*sides, answered])
+    design = np.column_stack([np.ones(len(rows)), values[rows]])
+    targets = np.concatenate([guesses[rows[: len(rows) - len(answered)]], are_same])
+    counts = np.concatenate([*shares, np.ones(len(answered))])
     precision = np.diag([INTERCEPT_SHRINKAGE, *[SHRINKAGE] * values.shape[1]])
-    weights = np.zeros(known.shape[1])
+    weights = np.zeros(design.shape[1])
     for _ in range(MOST_ROUNDS):
-        chances = predict(known[:, 1:], weights)
+        chances = predict(design[:, 1:], weights)
         slopes = counts * np.maximum(chances * (1.0 - chances), 1e-6)
-        curvature = known.T @ (known * slopes[:, np.newaxis]) + precision
-        ascent = known.T @ (counts * (said - chances)) - precision @ weights
+        curvature = design.T @ (design * slopes[:, np.newaxis]) + precision
+        ascent = design.T @ (counts * (targets - chances)) - precision @ weights
         step = np.linalg.solve(curvature, ascent)
         length = float(np.linalg.norm(step))
         weights = weights + step * min(1.0, LONGEST_STEP / max(length, SETTLED))
@@ -431,19 +433,19 @@ def _fit(
 
 
 def leave_out(values: Table, are_same: NDArray[np.bool_], fit: Fit) -> Similarities:
-    """Compute the probability of each answered pair as if its answer had not been given.
+    """Compute the probability of each answered pair as if its answer were missing.
 
     By one step of Newton's method back from `fit` (Pregibon 1981, "Logistic regression
     diagnostics").
     """
-    known = np.column_stack([np.ones(len(values)), values])
+    design = np.column_stack([np.ones(len(values)), values])
     chances = predict(values, fit.weights)
-    spread = ((known @ fit.covariance) * known).sum(axis=1)
+    spread = ((design @ fit.covariance) * design).sum(axis=1)
     pull = np.maximum(1.0 - spread * chances * (1.0 - chances), 1e-6)
-    odds = known @ fit.weights - spread * (are_same - chances) / pull
-    found: Similarities = 1.0 / (1.0 + np.exp(-np.clip(odds, -60.0, 60.0)))
-    return found
+    odds = design @ fit.weights - spread * (are_same - chances) / pull
+    probabilities: Similarities = 1.0 / (1.0 + np.exp(-np.clip(odds, -60.0, 60.0)))
+    return probabilities
 
 
-# Whole records are prepared as `aligned` does; who has a model goes on from there.
+# Whole records are prepared as `aligned` does; a model goes on from there.
 MODEL = replace(ALIGNED, name="model", default=LEAST_PROBABILITY)

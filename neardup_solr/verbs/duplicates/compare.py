@@ -20,8 +20,8 @@ from neardup_solr.candidates import (
     SPREAD,
     Candidates,
     Copies,
-    FoundPairs,
     Joining,
+    PairArray,
     Sides,
     all_candidates,
 )
@@ -631,7 +631,7 @@ def _pair_distinct(gathered: Gathered, way: Way, joining: Joining, copies: Copie
 
 def _unite(joining: Joining, *parts: Pairs) -> Pairs:
     """Put pairs together, each once."""
-    united = FoundPairs(joining)
+    united = PairArray(joining)
     for pairs in parts:
         united.add(np.ascontiguousarray(pairs))
     united.keep_distinct()
