@@ -1,4 +1,4 @@
-"""What flows through the package, one frozen record each, and what may be wrong with it.
+"""Records that flow through the package, frozen, and what may be wrong with them.
 
 Dicts live only at the file and Solr borders.
 """
@@ -14,7 +14,7 @@ import orjson
 
 from neardup_solr.errors import RecordError, counted
 
-# An id in what is found: a text, but a whole number if a DataFrame or a dict has one. Any, so that
+# An id of a result: a text, but a whole number if a DataFrame or a dict has one. Any, so that
 # whoever knows which it is need not narrow a union each time.
 AnyId: TypeAlias = Any
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -30,14 +30,14 @@ def characters(value: object) -> int:
     """Estimate the size of a value: the characters of its texts, and its parts."""
     taken, waiting = 0, [value]
     while waiting:
-        found = waiting.pop()
+        part = waiting.pop()
         taken += 1
-        if isinstance(found, str | bytes):
-            taken += len(found)
-        elif isinstance(found, Mapping):
-            waiting += [*found.keys(), *found.values()]
-        elif isinstance(found, list | tuple):
-            waiting += found
+        if isinstance(part, str | bytes):
+            taken += len(part)
+        elif isinstance(part, Mapping):
+            waiting += [*part.keys(), *part.values()]
+        elif isinstance(part, list | tuple):
+            waiting += part
     return taken
 
 
@@ -45,7 +45,7 @@ def characters(value: object) -> int:
 class Document:
     """A text with its id, as a source gives it.
 
-    `kept` holds the further columns that were asked for (`--keep`), values as JSON types;
+    `kept` holds the further columns to keep (`--keep`), values as JSON types;
     `position` says where the record is in its source ("listings.csv, line 7"). If the text was in
     several columns, `texts` has the value of each.
     """
@@ -86,7 +86,7 @@ class Run:
         )
 
     def documents(self) -> Iterator[Document]:
-        """The documents, one by one."""
+        """Yield the documents."""
         ids = map(Number, self.ids) if self.are_numbers else self.ids
         for id, text, number in zip(ids, self.texts, self.numbers, strict=True):
             yield Document(id=id, text=text, kept=NOTHING, position=f"{self.where}{number}")
@@ -94,12 +94,12 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """Fields that are computed from one document and indexed into Solr.
+    """Fields that are computed from a document and indexed into Solr.
 
     `normal` is the normal form of `content`; `shingles` (content_ng), `signatures` (content_sg)
     and `bands` (content_bands) are terms; `signature` is the encoded MinHash signature. A document
-    without words has none of those. `profile_hash` is its text profile, "" if that was not
-    asked for.
+    without words has none of those. `profile_hash` is its text profile, "" without
+    that field.
     """
 
     id: str
@@ -118,10 +118,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A document that Solr found, and how many terms it shares with the query.
+    """A document in an answer of Solr, and how many terms it shares with the query.
 
     `md5_hash` and `num_words` describe its text without reading it; they are "" and None if they
-    were not asked for or are missing. `fields` are those that were asked for, by name.
+    were not requested or are missing. `fields` are the requested fields, by name.
     """
 
     id: str
@@ -169,8 +169,8 @@ class Duplicate:
     `similarity` lies in 0..1 by `measure`; `distance` counts words, None if the measure has no
     distance; `cluster` is the first id of their cluster in natural order; `shared` counts the LSH
     bands that the two have in common. `sides` are those of the two documents: 0 is the source, 1
-    what it was compared `against`. `answer` is what somebody said of the pair, "" for nothing; None
-    if no answers were asked for.
+    what it was compared `against`. `answer` is somebody's answer about the pair, "" for none; None
+    if answers were not read.
     """
 
     id: AnyId
@@ -195,7 +195,7 @@ class Member:
 
     The canonical document itself has similarity 1; `distance` is None if the measure has none.
     `side` is 0 for the source, 1 for what it was compared `against`. `text` is the number of its
-    normal form, which other members have if they are exact copies; -1 if that is not known.
+    normal form, which other members have if they are exact copies; -1 if it is unknown.
     """
 
     id: AnyId
@@ -210,7 +210,7 @@ class Cluster:
     """Documents that verified pairs connect.
 
     `id` is the first of their ids in natural order, `canonical` the document to keep; `members`
-    begin with that one, and go on with the nearest to it. `pairs` counts the verified pairs,
+    begin with that document, and go on with the nearest to it. `pairs` counts the verified pairs,
     `diameter` is the longest of the shortest paths over them (1: all are near-duplicates of each
     other; 0: not computed, the cluster is too large), `bridges` are the documents without which the
     cluster would fall apart.
@@ -225,9 +225,9 @@ class Cluster:
 
     @property
     def copies(self) -> int:
-        """Number of exact copies: members whose normal form another one has, less one of each.
+        """Number of exact copies: members whose normal form another member has, less one of each.
 
-        If they are one less than the members, all members are copies of each other.
+        If they are all members but the first, all members are copies of each other.
         """
         texts = [member.text for member in self.members if member.text >= 0]
         return len(texts) - len(set(texts))
@@ -235,13 +235,13 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Borderline:
-    """Counts of what depends on the threshold `min_similarity`, which found so many `pairs`.
+    """Counts of what depends on the threshold `min_similarity`, by which so many `pairs` are near.
 
-    A threshold higher by 0.05 would lose the pairs `above`; one lower by 0.05 would add those
-    `below`, about (None if not all candidates were compared in this run). A wedge is `open` if two
-    documents are near a third one, and were compared, but are not near each other: one of the three
-    comparisons is wrong. `open_higher` counts those at the higher threshold. Both are None if the
-    documents of a side were not compared with each other.
+    A threshold higher by 0.05 would lose the pairs `above`; a threshold lower by 0.05 would add
+    those `below`, about (None if not all candidates were compared in this run). A wedge is `open`
+    if two documents are near a third, and were compared, but are not near each other: any of the
+    three comparisons is wrong. `open_higher` counts those at the higher threshold. Both are None if
+    the documents of a side were not compared with each other.
     """
 
     min_similarity: float
@@ -290,10 +290,10 @@ class Borderline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removed:
-    """A document that is removed because another one is kept.
+    """A document that is removed because another is kept.
 
-    `duplicate_of` is the id of the one that is kept, `similarity` that of the two; None for a
-    record that another one of its id stands for, and that is not compared.
+    `duplicate_of` is the id of the document that is kept, `similarity` that of the two; None for a
+    record that another record of its id replaces, and that is not compared.
     """
 
     id: AnyId
@@ -319,7 +319,7 @@ _LONGEST_NUMBER = 4_000  # digits; Python refuses to read longer ones
 def id_problem(id: str) -> str | None:
     """Say what is wrong with an id (empty, over 512 bytes of UTF-8, a lone surrogate), or None.
 
-    Solr would accept an empty one, and replace a lone surrogate.
+    Solr would accept an empty id, and replace a lone surrogate.
     """
     try:
         size = len(id.encode())
@@ -334,17 +334,17 @@ def filter_usable(
     documents: Iterable[Document], on_error: Callable[[RecordError], None]
 ) -> Iterator[Document]:
     """Yield the documents that can be indexed. The others go to `on_error`, with the reason."""
-    for found in check_documents(documents):
-        if isinstance(found, RecordError):
-            on_error(found)
+    for record in check_documents(documents):
+        if isinstance(record, RecordError):
+            on_error(record)
         else:
-            yield found
+            yield record
 
 
-def check_documents(found: Iterable[T]) -> Iterator[T | RecordError]:
+def check_documents(records: Iterable[T]) -> Iterator[T | RecordError]:
     """Yield the records, with an error in place of each document that cannot be indexed."""
-    for one in found:
-        yield (make_refusal(one) or one) if isinstance(one, Document) else one
+    for record in records:
+        yield (make_refusal(record) or record) if isinstance(record, Document) else record
 
 
 def make_refusal(document: Document) -> RecordError | None:
@@ -364,7 +364,7 @@ def find_problem(document: Document) -> str | None:
         return reason
     try:
         if not document.text.isascii():
-            document.text.encode("utf-16-le")  # the quickest way to find one
+            document.text.encode("utf-16-le")  # the quickest way to find any
     except UnicodeEncodeError as error:
         return f"the text holds a lone surrogate at character {error.start}"
     return _find_problem_of_kept(document.kept) if document.kept else None
@@ -381,7 +381,7 @@ def _find_problem_of_kept(kept: Mapping[str, Any]) -> str | None:
 
 
 class Number(str):
-    """An id that is a whole number in its source, as text: `int` of it is given back."""
+    """An id that is a whole number in its source, as text: results have `int` of it."""
 
     __slots__ = ()
 
@@ -389,13 +389,13 @@ class Number(str):
 def natural(id: AnyId) -> tuple[int, int, str]:
     """Sort key of an id: whole numbers by value and before all other ids, those by code point.
 
-    Records of one id, such as 12@row7, come one after the other.
+    Records of the same id, such as 12@row7, come in a row.
     """
     id = str(id)
     if "@row" in id:
-        own, _, row = id.rpartition("@row")
-        if own and row.isdecimal():
-            kind, number, text = natural(own)
+        whole, _, row = id.rpartition("@row")
+        if whole and row.isdecimal():
+            kind, number, text = natural(whole)
             return (kind, number, f"{text}@row{row:0>20}")
     if id.isascii() and id.isdigit() and len(id) <= _LONGEST_NUMBER:
         return (0, int(id), id)

@@ -1,4 +1,4 @@
-"""Everything that shapes a signature, in one frozen record with a readable fingerprint."""
+"""Everything that shapes a signature, in a frozen record with a readable fingerprint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from neardup_solr.arguments import (
 )
 from neardup_solr.errors import ArgumentError, SettingsError
 
-# What indexing writes, unless told otherwise; `id` and `signature_settings` are always written.
+# What indexing writes by default; `id` and `signature_settings` are always written.
 DEFAULT_FIELDS = (
     "content",
     "md5_hash",
@@ -33,8 +33,8 @@ ALL_FIELDS = ("id", *OPTIONAL_FIELDS, "signature_settings")
 KINDS: tuple[Kind, ...] = get_args(Kind)
 FAMILIES: tuple[Family, ...] = get_args(Family)
 NORMALIZATION = 2  # of new collections
-CAP = 1_024  # documents of one band key that are all paired with each other
-WORD_CAP = 50  # records that one word makes candidates of each other
+CAP = 1_024  # documents of a band key that are all paired with each other
+WORD_CAP = 50  # records that a word makes candidates of each other
 
 _FINGERPRINT = re.compile(
     r"n(?P<normalization>\d+) (?P<kind>[a-z]+)(?P<shingle_size>\d+)(?:-(?P<language>[a-z_]+))?"
@@ -44,7 +44,7 @@ _FINGERPRINT = re.compile(
     r"(?: without (?P<without>[a-z0-9_,]+))?"
     r"(?: by (?P<measure>[a-z]+))?"
 )
-# The least that each number can be, and the most of those that have an end of their own.
+# The least that each number can be, and the most of those with a limit.
 _LEAST = {
     "shingle_size": 1, "hashes": 1, "seed": 0, "bands": 1, "rows": 1, "signatures": 0,
     "profile_min_token_len": 0, "profile_quant_rate": 0, "normalization": 0,
@@ -58,8 +58,8 @@ _CHOICE = f"choose from {', '.join(OPTIONAL_FIELDS)}"
 _OTHER_VERSION = "use the version of neardup-solr that wrote the collection, or index it anew"
 
 
-def _require_known(names: Iterable[str], known: Iterable[str]) -> None:
-    unknown = sorted(set(names).difference(known))
+def _require_known(names: Iterable[str], fields: Iterable[str]) -> None:
+    unknown = sorted(set(names).difference(fields))
     require(not unknown, f"there is no field {', '.join(unknown)}", _CHOICE)
 
 
@@ -71,7 +71,7 @@ class Settings:
     extremes of the hash `family`, drawn from `seed`, make a signature; `bands` × `rows` of them
     make the LSH band keys; the first `signatures` of them are the terms of content_sg; `fields`
     are those that indexing writes. `profile_min_token_len` and `profile_quant_rate` shape
-    profile_hash, if that is one of them. `measure` is what "auto" stands for in the collection,
+    profile_hash, if that is among them. `measure` is what "auto" stands for in the collection,
     None for words; settings that differ in it alone are equal.
 
     Raises ArgumentError if a value is out of range, or bands × rows exceeds the hashes.
@@ -95,12 +95,12 @@ class Settings:
     def __post_init__(self) -> None:
         check_fields(self, {*_LEAST, *_READ})
         for name, least in _LEAST.items():
-            given, most = getattr(self, name), _MOST.get(name)
+            value, most = getattr(self, name), _MOST.get(name)
             step = f"give {least} or more" if most is None else f"give {least} to {most:,}"
-            is_in_range = least <= given and (most is None or given <= most)
-            require(is_in_range, f"`{name}` cannot be {given}", step)
+            is_in_range = least <= value and (most is None or value <= most)
+            require(is_in_range, f"`{name}` cannot be {value}", step)
             # One of numpy's would be another type for compiled code.
-            object.__setattr__(self, name, _READ.get(name, int)(given))
+            object.__setattr__(self, name, _READ.get(name, int)(value))
         needed = self.bands * self.rows
         require(
             needed <= self.hashes,
@@ -120,7 +120,7 @@ class Settings:
         )
         reason = f"normalization {self.normalization} is not known to this version"
         require(self.normalization in (1, NORMALIZATION), reason, _OTHER_VERSION)
-        is_set = isinstance(self.fields, Set) and all(isinstance(one, str) for one in self.fields)
+        is_set = isinstance(self.fields, Set) and all(isinstance(name, str) for name in self.fields)
         require(is_set, "`fields` has to be a set of names", _CHOICE)
         _require_known(self.fields, OPTIONAL_FIELDS)
 
@@ -130,7 +130,7 @@ class Settings:
 
     @property
     def fingerprint(self) -> str:
-        """The settings as one readable line that `parse` turns back into the same record."""
+        """The settings as a readable line that `parse` turns back into the same record."""
         without = ",".join(name for name in DEFAULT_FIELDS if name not in self.fields)
         profile = f" profile{self.profile_min_token_len}q{self.profile_quant_rate:g}"
         language = f"-{self.language}" if self.kind == "stems" else ""
@@ -152,11 +152,11 @@ class Settings:
         match = _FINGERPRINT.fullmatch(fingerprint)
         if match is None:
             raise SettingsError(f"{fingerprint!r} is not a settings fingerprint", _OTHER_VERSION)
-        found = {name: value for name, value in match.groupdict().items() if value is not None}
-        left_out = found.pop("without", "").split(",")
-        added = {"profile_hash"} if "profile_quant_rate" in found else set()
+        groups = {name: value for name, value in match.groupdict().items() if value is not None}
+        left_out = groups.pop("without", "").split(",")
+        added = {"profile_hash"} if "profile_quant_rate" in groups else set()
         values: dict[str, Any] = {
-            name: _READ.get(name, int)(value) for name, value in found.items()
+            name: _READ.get(name, int)(value) for name, value in groups.items()
         }
         try:
             return cls(fields=frozenset(DEFAULT_FIELDS).difference(left_out) | added, **values)
@@ -173,30 +173,30 @@ LONG_TEXT = 60  # words; above it, shingles are most of an index, and bands find
 _WIDEST = Settings(kind="stems", hashes=65_536, bands=1, rows=1, signatures=0)
 
 
-def require_possible(given: Settings | Mapping[str, Any] | None) -> None:
-    """Refuse names and values that no collection can have, before any is asked.
+def require_possible(settings: Settings | Mapping[str, Any] | None) -> None:
+    """Refuse names and values that no collection can have, before any collection is read.
 
-    Raises ArgumentError. How values go together is only known once they are combined.
+    Raises ArgumentError. How values go together is checked once they are combined.
     """
-    if isinstance(given, Mapping):
-        for name, value in given.items():
+    if isinstance(settings, Mapping):
+        for name, value in settings.items():
             settings_of({name: value}, _WIDEST)
 
 
 def settings_of(
-    given: Settings | Mapping[str, Any] | None, base: Settings = DEFAULT_SETTINGS
+    settings: Settings | Mapping[str, Any] | None, base: Settings = DEFAULT_SETTINGS
 ) -> Settings:
     """Make settings of a mapping by name. All others are those of the base.
 
     `fields` may be a choice in words, such as "-content_ng", which changes those of the base.
 
-    Raises ArgumentError if there is no such name, or a value is out of range.
+    Raises ArgumentError if a name does not exist, or a value is out of range.
     """
-    if given is None or isinstance(given, Settings):
-        return given or base
-    for name in given:
+    if settings is None or isinstance(settings, Settings):
+        return settings or base
+    for name in settings:
         require_choice("settings", name, [field.name for field in fields(Settings)])
-    values = dict(given)
+    values = dict(settings)
     named = values.get("fields")
     if isinstance(named, str):
         values["fields"] = choose_fields(named, base.fields)
@@ -210,7 +210,7 @@ def require_indexed(
     fields: Set[str],
     next_step: str = "index it into another collection with that field",
 ) -> None:
-    """Refuse a collection of these `fields` that lacks one of those needed, by SettingsError."""
+    """Refuse a collection of these `fields` that lacks any of those needed, by SettingsError."""
     lacking = sorted(set(needed) - fields)
     if lacking:
         raise SettingsError(f"the collection was indexed without {', '.join(lacking)}", next_step)
@@ -220,9 +220,9 @@ def choose_fields(choice: str, usual: Iterable[str] = DEFAULT_FIELDS) -> frozens
     """Choose the fields to write, from a comma-separated choice.
 
     "all" is every field; "content,signature" is just those; "-content_ng" is the usual fields
-    without that one, "+profile_hash" the usual fields and that one.
+    without that, "+profile_hash" the usual fields and that.
 
-    Raises ArgumentError if a name is not one of the fields, or only some have a minus.
+    Raises ArgumentError if a name is not that of a field, or only some have a minus.
     """
     names = {name.strip() for name in choice.split(",")} - {""}
     require(bool(names), "`fields` names no field", _CHOICE)

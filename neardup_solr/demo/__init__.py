@@ -1,7 +1,7 @@
 """The demo corpus: listings of two invented guides, and which of them are the same place.
 
 Places, people, streets and telephone numbers are made up. `listings.tsv` has the columns id, text,
-city and kind; `pairs.tsv` has the pairs of ids (id, other_id) that are one place: copied,
+city and kind; `pairs.tsv` has the pairs of ids (id, other_id) that are the same place: copied,
 abbreviated, misspelt, reordered, re-worded, with another telephone number or other accents.
 Branches of a chain and neighbours in a street look alike, but are different places.
 """
@@ -20,7 +20,7 @@ def listings() -> Path:
 
 
 def pairs() -> Path:
-    """The file of the known pairs, a TSV with the columns id and other_id."""
+    """The file of the labelled pairs, a TSV with the columns id and other_id."""
     return _file("pairs.tsv")
 
 
