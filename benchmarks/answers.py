@@ -33,9 +33,8 @@ from neardup_solr.arguments import PairMeasure
 from neardup_solr.clusters import Partition
 from neardup_solr.measures import Pairs, model
 from neardup_solr.measures.aligned import frequencies
-from neardup_solr.measures.fields import LEAST_PROBABILITY, RecordMatcher, parse_fields
-from neardup_solr.measures.model import Model, ModelMatcher
-from neardup_solr.settings import Settings
+from neardup_solr.measures.fields import LEAST_PROBABILITY, parse_fields
+from neardup_solr.measures.model import Model, RecordMatcher
 from neardup_solr.text.normalize import normalize
 
 COUNTS = (10, 30, 100)
@@ -99,17 +98,13 @@ def make_task(records: Records, named: Sequence[str], measure: PairMeasure = "fi
     of = prepare(records, named)
     forms = list(map(normalize, join_values(list(records.values.values()))))
     with_fields = measure == "fields"
-    matcher = ModelMatcher(
-        records=RecordMatcher(
-            columns=make_columns(records, named) if with_fields else (),
-            forms=forms,
-            frequencies=frequencies(forms),
-            threads=THREADS,
-        ),
-        settings=Settings(),
-        measure=measure,
+    matcher = RecordMatcher(
+        columns=make_columns(records, named) if with_fields else (),
+        forms=forms,
+        frequencies=frequencies(forms),
+        threads=THREADS,
     )
-    rows, values = matcher.compare(of.pairs)
+    rows, values = matcher.compare(of.pairs, measure)
     default = model.make_default(measure, parse_fields(named) if with_fields else {})
     return Task(
         pairs=of.pairs[rows],

@@ -29,7 +29,7 @@ import datetime
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, cast, get_args
 
@@ -40,7 +40,6 @@ from neardup_solr.arguments import require, require_choice
 from neardup_solr.errors import ArgumentError, counted
 from neardup_solr.measures import Frequencies, Pairs, Similarities, number_pairs, pairs_of
 from neardup_solr.measures.aligned import ALIGNED, compare_records, split_words
-from neardup_solr.progress import ignore
 from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize
 
@@ -78,7 +77,6 @@ DRAWN = 50_000  # pairs of strangers
 FEWEST_OTHERS = 2  # that agree as a pair does, from which they count against it
 NAMES = 0.02  # of pairs of records, at most, that are equal in a field that names things
 OTHER_NAMES = -12.0  # log2 odds of things of other names, at most: no question need be put
-AT_ONCE = 1 << 19  # pairs whose whole records are compared, between two words of progress
 SAMPLE = 100_000  # pairs below the floor that are looked at
 GUESSES = 5.0  # pairs that the first guess of a class counts for
 AGREEING = 0.5  # of what fields can tell, from which the most similar class is of matches
@@ -611,55 +609,20 @@ def _hash(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return numbers ^ numbers >> np.uint64(31)
 
 
-@dataclass(slots=True, kw_only=True)
-class RecordMatcher:
-    """Records that are compared by their fields, with weights that the first pairs teach it.
+def explain_pair(columns: Sequence[FieldColumn], pair: Pairs, weights: Weights) -> list[Evidence]:
+    """List what each field adds to the odds of a pair, shape (1, 2).
 
-    `forms` are the normal forms of the whole records, of which `frequencies` weigh the words.
+    The last is what `weigh_pairs` makes of it, if that is not their sum.
     """
-
-    columns: Sequence[FieldColumn]
-    forms: Sequence[str]
-    frequencies: Frequencies
-    threads: int = 1
-    weights: Weights | None = None
-
-    def match(self, pairs: Pairs, tell: Callable[[int], None] = ignore) -> Similarities:
-        """Compute the probability of each pair that both records are the same.
-
-        `tell` gets how many are done.
-        """
-        whole = np.empty(len(pairs), dtype=np.float64)
-        for at in range(0, len(pairs), AT_ONCE):
-            part = slice(at, at + AT_ONCE)
-            tell(at * 3 // 4)  # the fields take about a quarter of the time
-            whole[part] = compare_records(
-                self.forms, pairs[part], self.frequencies, threads=self.threads
-            )
-        matches = match_fields(
-            self.columns, pairs, whole, weights=self.weights, threads=self.threads
-        )
-        self.weights = matches.weights
-        tell(len(pairs))
-        return matches.probabilities
-
-    def explain(self, pair: Pairs) -> list[Evidence]:
-        """List what each field adds to the odds of a pair, by the learnt weights.
-
-        The last is what `weigh_pairs` makes of it, if that is not their sum.
-        """
-        assert self.weights is not None
-        levels = compare_fields(self.columns, pair)
-        evidence = self.weights.explain(levels[0].tolist())
-        rest = float(
-            (weigh_pairs(self.columns, pair, levels, self.weights) - self.weights.weigh(levels))[0]
-        )
-        if abs(rest) > 1e-9:
-            reason = ("all fields", "equal") if rest > 0 else ("others", "agree as much, differ")
-            if _mark_other_names(self.columns, levels)[0]:
-                reason = ("name", "of another one")
-            evidence.append(Evidence(*reason, rest))
-        return evidence
+    levels = compare_fields(columns, pair)
+    evidence = weights.explain(levels[0].tolist())
+    rest = float((weigh_pairs(columns, pair, levels, weights) - weights.weigh(levels))[0])
+    if abs(rest) > 1e-9:
+        reason = ("all fields", "equal") if rest > 0 else ("others", "agree as much, differ")
+        if _mark_other_names(columns, levels)[0]:
+            reason = ("name", "of another one")
+        evidence.append(Evidence(*reason, rest))
+    return evidence
 
 
 def learn_weights(

@@ -47,8 +47,8 @@ from neardup_solr.verbs.duplicates.inputs import AT_ONCE, THREADS, Gathered, fit
 
 if TYPE_CHECKING:
     from neardup_solr.measures import Frequencies
-    from neardup_solr.measures.fields import FieldColumn, RecordMatcher
-    from neardup_solr.measures.model import ModelMatcher
+    from neardup_solr.measures.fields import FieldColumn
+    from neardup_solr.measures.model import RecordMatcher
     from neardup_solr.verbs.duplicates.answers import RowAnswers
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
@@ -112,7 +112,7 @@ class Comparison:
     previous: PreviousRun | None = None
     is_limited: bool = True
     answers: RowAnswers | None = None
-    matcher: RecordMatcher | ModelMatcher | None = None
+    matcher: RecordMatcher | None = None
     copies: Copies | None = None
 
     @classmethod
@@ -122,7 +122,7 @@ class Comparison:
         If it weighs words, by their own frequencies.
         """
         options, frequencies = gathered.options, None
-        matcher: RecordMatcher | ModelMatcher | None = None
+        matcher: RecordMatcher | None = None
         if options.compared_by.needs_frequencies:
             from neardup_solr.measures import aligned
 
@@ -215,7 +215,7 @@ class Comparison:
         if self.gathered.may_change:
             self._note_changes(np.setdiff1d(found.pairs, compared), found)
 
-    def _match(self, pairs: Pairs, matcher: RecordMatcher | ModelMatcher) -> Verified:
+    def _match(self, pairs: Pairs, matcher: RecordMatcher) -> Verified:
         """Find the pairs of records that their fields call the same. All are compared at once."""
         is_first = matcher.weights is None
         probabilities = matcher.match(pairs, partial(self._tell, COMPARING, total=len(pairs)))
@@ -414,24 +414,18 @@ def _write_done(path: Path, work: str, done: int, parts: list[tuple[NDArray[Any]
         write_arrays(path, CHECKPOINT, about, dict(zip(COLUMNS, columns, strict=True)))
 
 
-def _make_matcher(
-    gathered: Gathered, frequencies: Frequencies
-) -> RecordMatcher | ModelMatcher | None:
+def _make_matcher(gathered: Gathered, frequencies: Frequencies) -> RecordMatcher | None:
     """Make what compares records by their fields or by a model, None if nothing does."""
-    model = gathered.options.trained
-    if model is None:
-        return make_records(gathered, frequencies) if gathered.options.kinds else None
-    from neardup_solr.measures.model import ModelMatcher
-
-    records = make_records(gathered, frequencies)
-    return ModelMatcher(
-        records=records, settings=gathered.settings, measure=model.measure, model=model
-    )
+    options = gathered.options
+    if options.kinds or options.trained is not None:
+        return make_records(gathered, frequencies)
+    return None
 
 
 def make_records(gathered: Gathered, frequencies: Frequencies) -> RecordMatcher:
     """Make the columns of the fields that are compared, and what their whole records need."""
-    from neardup_solr.measures.fields import RecordMatcher, make_column
+    from neardup_solr.measures.fields import make_column
+    from neardup_solr.measures.model import RecordMatcher
 
     kinds = gathered.options.kinds
     values: dict[str, list[Any]] = {name: [] for name in kinds}
@@ -453,7 +447,9 @@ def make_records(gathered: Gathered, frequencies: Frequencies) -> RecordMatcher:
         columns=columns,
         forms=gathered.forms(),
         frequencies=frequencies,
+        settings=gathered.settings,
         threads=THREADS,
+        model=gathered.options.trained,
     )
 
 

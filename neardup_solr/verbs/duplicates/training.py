@@ -18,7 +18,7 @@ from neardup_solr.measures import model as models
 from neardup_solr.measures import number_pairs, pairs_of
 from neardup_solr.measures.aligned import frequencies
 from neardup_solr.measures.fields import FLOOR
-from neardup_solr.measures.model import Model, ModelMatcher
+from neardup_solr.measures.model import Model
 from neardup_solr.memory import Spill
 from neardup_solr.sources import paths_of
 from neardup_solr.verbs.duplicates import Options, choose_way
@@ -127,17 +127,16 @@ def _train(options: Options, spill: Spill) -> Training:
     living = gathered.living().tolist()
     forms = gathered.forms()
     texts = [forms[row] for row in living]
-    records = make_records(gathered, frequencies(texts, gathered.settings.normalization))
-    copies = find_copies(gathered, records.columns)
+    matcher = make_records(gathered, frequencies(texts, gathered.settings.normalization))
+    copies = find_copies(gathered, matcher.columns)
     documents = len(gathered if copies is None else copies.distinct) - len(gathered.dead)
     way = options.by or choose_way(options.compared_by, documents, gathered.fits)
     candidates = find_candidates(gathered, way, copies).pairs
     known = find_answered(gathered)
-    matcher = ModelMatcher(records=records, settings=gathered.settings, measure=options.measure)
 
     judged = {word: number_pairs(known.pairs[word]) for word in (SAME, DIFFERENT)}
     numbers = np.unique(np.concatenate([number_pairs(candidates), *judged.values()]))
-    alike, values = matcher.compare(pairs_of(numbers))
+    alike, values = matcher.compare(pairs_of(numbers), options.measure)
     is_same = np.isin(numbers[alike], judged[SAME])
     is_open = ~(is_same | np.isin(numbers[alike], judged[DIFFERENT]))
     asked = np.flatnonzero(~is_open)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from neardup_solr.arguments import Judgement
 from neardup_solr.measures.aligned import frequencies
-from neardup_solr.measures.fields import RecordMatcher, make_column
-from neardup_solr.measures.model import Features, ModelMatcher, learn, make_default, predict
+from neardup_solr.measures.fields import make_column
+from neardup_solr.measures.model import Features, RecordMatcher, learn, make_default, predict
 from neardup_solr.minhash import sign
 from neardup_solr.records import AnyId, Duplicate, key_of
 from neardup_solr.verbs.duplicates import Duplicates
@@ -171,16 +171,16 @@ class Learner:
         sizes = np.array([len(form) for form in forms])
         if result.measure == "estimate" or sizes[pairs].sum() > MOST_CHARACTERS:
             return None
-        records = RecordMatcher(
+        matcher = RecordMatcher(
             columns=[make_column(name, kind, [result.kept.get(key, {}).get(name) for key in rows])
                      for name, kind in self.kinds.items()],
             forms=forms,
             frequencies=result.frequencies or frequencies(forms, normalization),
+            settings=result.settings,
             threads=THREADS,
             weights=result.weights,
         )  # fmt: skip
-        matcher = ModelMatcher(records=records, settings=result.settings, measure=result.measure)
-        return matcher.compare(pairs.reshape(-1, 2))
+        return matcher.compare(pairs.reshape(-1, 2), result.measure)
 
     def predict(self, are_same: Mapping[int, bool]) -> NDArray[np.float64] | None:
         """Compute the probability of each pair to be the same, None if answers are too few.

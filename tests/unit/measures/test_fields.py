@@ -21,13 +21,13 @@ from neardup_solr.measures.fields import (
     FieldColumn,
     FieldKind,
     FieldMatches,
-    RecordMatcher,
     compare_fields,
     make_column,
     make_sample,
     match_fields,
     parse_fields,
 )
+from neardup_solr.measures.model import RecordMatcher
 from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize
 

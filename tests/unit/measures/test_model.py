@@ -6,17 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from neardup_solr.arguments import PairMeasure
 from neardup_solr.candidates import all_candidates
 from neardup_solr.measures.aligned import compare_records, frequencies
-from neardup_solr.measures.fields import RecordMatcher, match_fields
+from neardup_solr.measures.fields import match_fields
 from neardup_solr.measures.model import (
     LEAST_ALIKE,
     MEASURES,
     NEUTRAL,
     SCALE,
     Model,
-    ModelMatcher,
+    RecordMatcher,
     judge,
     learn,
     leave_out,
@@ -25,19 +24,16 @@ from neardup_solr.measures.model import (
     parse_model,
     predict,
 )
-from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize
 from tests.unit.measures.test_fields import KINDS, columns_of, join_values, people
 
 
-def matcher_of(rows: list[tuple[object, ...]], *, with_fields: bool = True) -> ModelMatcher:
+def matcher_of(rows: list[tuple[object, ...]], *, with_fields: bool = True) -> RecordMatcher:
     """A matcher of records, or of their joined texts."""
     by_field = list(zip(*rows, strict=True))
     forms = list(map(normalize, join_values(by_field)))
     columns = columns_of(by_field, KINDS) if with_fields else ()
-    records = RecordMatcher(columns=columns, forms=forms, frequencies=frequencies(forms))
-    measure: PairMeasure = "fields" if with_fields else "aligned"
-    return ModelMatcher(records=records, settings=Settings(), measure=measure)
+    return RecordMatcher(columns=columns, forms=forms, frequencies=frequencies(forms))
 
 
 def test_it_begins_as_the_default() -> None:
@@ -45,14 +41,13 @@ def test_it_begins_as_the_default() -> None:
     rows, _ = people(60, 15)
     pairs = all_candidates(len(rows)).pairs
     by_fields = matcher_of(rows)
-    alike, values = by_fields.compare(pairs)
+    alike, values = by_fields.compare(pairs, "fields")
     found = predict(values, make_default("fields", KINDS).weights)
-    records = by_fields.records
-    whole = compare_records(records.forms, pairs, records.frequencies)
-    expected = match_fields(records.columns, pairs, whole).probabilities >= 0.5
+    whole = compare_records(by_fields.forms, pairs, by_fields.frequencies)
+    expected = match_fields(by_fields.columns, pairs, whole).probabilities >= 0.5
     assert ((found >= 0.5) == expected[alike]).all()
     assert not expected[np.setdiff1d(np.arange(len(pairs)), alike)].any()
-    alike, values = matcher_of(rows, with_fields=False).compare(pairs)
+    alike, values = matcher_of(rows, with_fields=False).compare(pairs, "aligned")
     by_text = predict(values, make_default("aligned", {}).weights)
     assert ((by_text >= 0.5) == (whole[alike] >= 0.75)).all()
 
@@ -94,7 +89,7 @@ def test_missing_fields_say_nothing() -> None:
         ("", "", "", ""), ("", "", "", ""),
     ]  # fmt: skip
     alike, values = matcher_of([*rows, *people(20, 5)[0]]).compare(
-        np.array([[0, 1], [2, 3]], dtype=np.uint32)
+        np.array([[0, 1], [2, 3]], dtype=np.uint32), "fields"
     )
     by_name = dict(zip(make_default("fields", KINDS).names, values[0].tolist(), strict=True))
     assert (by_name["zip"], by_name["born"]) == (0, 0)
@@ -104,7 +99,7 @@ def test_missing_fields_say_nothing() -> None:
 def model_of(rows: list[tuple[object, ...]]) -> Model:
     """A model of these records that has learnt nothing."""
     matcher = matcher_of(rows)
-    matcher.compare(all_candidates(len(rows)).pairs)
+    matcher.compare(all_candidates(len(rows)).pairs, "fields")
     default = make_default("fields", KINDS)
     return Model(measure="fields", weights=default.weights, fields=KINDS, evidence=matcher.weights)
 
@@ -164,8 +159,8 @@ def test_records_below_the_floor_are_no_match() -> None:
     ]
     matcher = matcher_of(rows)
     pair = np.array([[0, 1]], dtype=np.uint32)
-    matcher.compare(all_candidates(len(rows)).pairs)
-    values = matcher.compare(pair).values
+    matcher.compare(all_candidates(len(rows)).pairs, "fields")
+    values = matcher.compare(pair, "fields").values
     default = make_default("fields", KINDS)
     values[0, 0] = (0.35 - NEUTRAL) / SCALE  # of the whole records
     sure = replace(default, weights=default.weights + np.eye(len(default.weights))[0] * 20)
