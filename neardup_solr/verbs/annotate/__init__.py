@@ -18,7 +18,7 @@ from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, PLAIN, SETTINGS, TEXT, VERSION, require_name
 from neardup_solr.solr.schema import roots_only
-from neardup_solr.solr.update import Order, orders, removal
+from neardup_solr.solr.update import Order, orders
 from neardup_solr.text import normalize
 from neardup_solr.verbs import init
 from neardup_solr.verbs.annotate.rewrite import Found, RateLimit, Rewrite, pages
@@ -163,7 +163,8 @@ def _annotate_in_place(
                 needed.append(one)
         versions = {one["id"]: one[VERSION] for one in needed}
         documents = [Document(id=one["id"], text=one[TEXT]) for one in needed]
-        removals = [removal(one["id"], one[VERSION], written, names) for one in emptied]
+        nothing = dict.fromkeys(names.of(name) for name in written)
+        removals = [Order(one["id"], one[VERSION], nothing) for one in emptied]
         return orders(documents, versions, settled, names) + removals
 
     run = Rewrite(
@@ -409,10 +410,11 @@ def strip(
         )
     require_safe(collection)
     collection.commit()  # so that what an interrupted run has sent counts
+    nothing = dict.fromkeys(collection.names.of(name) for name in there)
 
     def make_orders(found: list[Found], again: bool) -> list[Order]:
         return [
-            removal(one["id"], one[VERSION], there, collection.names)
+            Order(one["id"], one[VERSION], nothing)
             for one in found
             if not one.keys().isdisjoint(asked)
         ]

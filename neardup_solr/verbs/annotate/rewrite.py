@@ -13,19 +13,17 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeVar
 
-import orjson
-
 from neardup_solr.arguments import require, require_positive
 from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError
 from neardup_solr.progress import Failures, OnProgress, Progress, ignore
-from neardup_solr.solr import schema, update
+from neardup_solr.solr import update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.responses import Refusal, Sent
 from neardup_solr.solr.settle import settle
 from neardup_solr.solr.update import Order
 from neardup_solr.threads import prefetch, thread_pool
-from neardup_solr.verbs.annotate.whole import Wholes, wholes
+from neardup_solr.verbs.annotate.whole import WholeWriter, make_writer
 from neardup_solr.verbs.lint import own_fields
 
 Found = dict[str, Any]
@@ -94,8 +92,7 @@ class Rewrite:
     undone: list[str] = field(default_factory=list)
     _untried: int = FIRST
     _own: frozenset[str] = frozenset()
-    _wholes: Wholes | None = None
-    _in_binary: bool = False
+    _writer: WholeWriter | None = None
 
     def run(self, filters: Sequence[str]) -> None:
         """Update all documents that match the filters. Those that others change are read again.
@@ -126,8 +123,7 @@ class Rewrite:
     def prepare(self) -> None:
         """Look how this collection can be written. The first documents will be compared."""
         self._own = own_fields(self.collection)
-        self._wholes = wholes(self.collection, self._own)
-        self._in_binary = update.is_ambiguous(schema.read_schema(self.collection))
+        self._writer = make_writer(self.collection, self._own)
         self._untried = FIRST
 
     def go_through(self, ids: Iterator[str], *, again: bool = False) -> set[str]:
@@ -168,9 +164,9 @@ class Rewrite:
     def _update(self, orders: Sequence[Order]) -> Sent:
         """Write documents whole where that comes to the same, and update the others."""
         params = self.params
-        if self._wholes is not None:
-            orders, params = self._wholes.of(orders), {**params, **self._wholes.params}
-        return update.send(self.collection, orders, params, in_binary=self._in_binary)
+        if self._writer is not None:
+            orders, params = self._writer.complete(orders), {**params, **self._writer.params}
+        return update.send(self.collection, orders, params)
 
     def _send(self, orders: list[Order]) -> Sent:
         sent = self._update(orders)
@@ -238,9 +234,7 @@ def _update_and_compare(
         return sent
     put_back = "Solr did not let them be restored"
     if (ours := sent.versions.get(order.id)) is not None:
-        values = {name: {"set": value} for name, value in changed.items()}
-        json = orjson.dumps({collection.names.id: order.id, VERSION: ours, **values})
-        update.send(collection, [Order(id=order.id, version=ours, json=json)], in_binary=True)
+        update.send(collection, [Order(order.id, ours, changed)])
         collection.commit()
         now = read()
         if all(now.get(name) == value for name, value in changed.items()):

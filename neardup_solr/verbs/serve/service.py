@@ -304,13 +304,11 @@ class Service:
             versions = dict.fromkeys((one.id for one in documents), 0)
             made = []
             for order in orders(documents, versions, settings, names):
-                values = {names.id: orjson.dumps(order.id), **order.values}
-                bands = values.get(names.of(BANDS), b"")[1:-1]
-                if bands[:1].isdigit():  # JavaScript would round numbers of 64 bits
-                    values[names.of(BANDS)] = b'["%s"]' % bands.replace(b",", b'","')
-                parts = (b'"%s":%s' % (name.encode(), json) for name, json in values.items()
-                         if json != b"null")  # fmt: skip
-                made.append(b"{%s}" % b",".join(parts))
+                fields = {name: value for name, value in order.fields.items() if value is not None}
+                bands = names.of(BANDS)
+                if names.has_numeric_bands and bands in fields:
+                    fields[bands] = [*map(str, fields[bands])]  # JavaScript would round 64 bits
+                made.append(orjson.dumps({names.id: order.id, **fields}))
         return b'{"entries":[%s]}' % b",".join(made)
 
     def read(self, given: Sequence[object]) -> list[Record]:

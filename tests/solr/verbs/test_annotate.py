@@ -312,13 +312,8 @@ def test_a_processor_that_changes_more_is_found_by_the_first_document(filled: Co
     before = theirs.everything(filled)
 
     def orders(found: list[Found], again: bool) -> list[Order]:
-        json = b'{"key":"%s","_version_":%d,"nd_num_words":{"set":1},"state":{"set":"x"}}'
-        return [
-            Order(
-                id=one["id"], version=one[VERSION], json=json % (one["id"].encode(), one[VERSION])
-            )
-            for one in found
-        ]
+        fields = {"nd_num_words": 1, "state": "x"}
+        return [Order(one["id"], one[VERSION], fields) for one in found]
 
     run = Rewrite(collection=filled, stage="stripping", fields=[VERSION], orders=orders,
                   pace=RateLimit(**SMALL), failures=Failures(None), on_progress=ignore)  # fmt: skip
@@ -335,13 +330,8 @@ def test_a_refused_document_is_named_and_the_others_of_its_batch_are_written(
 ) -> None:
     """A chain without tolerance cuts a batch off at a bad document: the rest is sent again."""
     found = theirs.select(filled, "-_nest_path_:*", fl="key,_version_")[:20]
-    json = b'{"key":"%s","_version_":%d,"count":{"set":"%s"}}'
     made = [
-        Order(
-            id=one["key"],
-            version=one[VERSION],
-            json=json % (one["key"].encode(), one[VERSION], b"odd" if at == 7 else b"77"),
-        )
+        Order(one["key"], one[VERSION], {"count": "odd" if at == 7 else 77})
         for at, one in enumerate(found)
     ]
     sent = update.send(filled, made)

@@ -13,7 +13,7 @@ from neardup_solr.files import solr_config
 from neardup_solr.solr import admin, collection
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.update import set_fields
-from neardup_solr.verbs.annotate.whole import wholes
+from neardup_solr.verbs.annotate.whole import make_writer
 from neardup_solr.verbs.lint import own_fields
 from tests.solr import theirs
 from tests.solr.verbs.test_annotate_whole import is_alone, orders
@@ -66,11 +66,11 @@ def test_documents_of_two_shards_are_written_whole(cloud: str, processors: str) 
     with theirs.sharded(cloud, processors=processors) as solr:
         theirs.add(solr, theirs.documents(200))
         theirs.update(solr, {"key": "k1", "colour_s": {"set": ""}})
-        way = wholes(solr, own_fields(solr))
+        way = make_writer(solr, own_fields(solr))
         assert way is not None
         assert bool(way.params) == bool(processors)
         made = orders(solr)
-        whole = [one for one in way.of(list(made.values())) if one.json != made[one.id].json]
+        whole = [one for one in way.complete(list(made.values())) if one.others is not None]
         assert {one.id for one in whole} == {id for id in made if is_alone(id)}
 
         def change(told: nd.types.Progress) -> None:

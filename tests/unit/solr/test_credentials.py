@@ -229,7 +229,7 @@ def test_a_refusal_that_repeats_the_password_does_not_show_it(set_to: SetTo) -> 
     with answering(Answer(body=refused)) as (address, _):
         solr = open_collection(address, "x")
         (taken,) = solr.add([{"id": "1"}])
-        (sent,) = update.send(solr, [update.Order(id="1", version=1, json=b"{}")]).refused
+        (sent,) = update.send(solr, [update.Order("1", 1, {})]).refused
     assert (taken.reason, sent.reason) == ("me:…", "me:…")
 
 

@@ -1,8 +1,9 @@
-"""Orders for atomic updates: the JSON of a document's fields, each wrapped, no more."""
+"""Orders for atomic updates: the computed fields of a document, each wrapped, no more."""
 
 from __future__ import annotations
 
-import orjson
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import settings as tried
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings import DEFAULT_FIELDS, Settings
-from neardup_solr.solr.names import OWN, Names
-from neardup_solr.solr.update import orders, removal
+from neardup_solr.solr.names import Names
+from neardup_solr.solr.update import Order, _list, _string, orders
 
 ALL = Settings(fields=frozenset({*DEFAULT_FIELDS, "profile_hash"}))
 FEW = Settings(fields=frozenset({"content", "md5_hash", "content_bands"}))
@@ -47,17 +48,24 @@ def test_an_order_sets_what_indexing_writes(
     document = Document(id=id, text=text)
     (order,) = orders([document], {id: 7}, settings, names)
     wanted = expected(document, settings, names)
-    assert orjson.loads(order.json) == wanted
-    given = {name: {"set": orjson.loads(value)} for name, value in order.values.items()}
-    assert {names.of("id"): id, "_version_": 7, **given} == wanted
+    assert order.document(names.of("id")) == wanted
     assert (order.id, order.version) == (id, 7)
 
 
-def test_removal_takes_fields_away_and_sets_nothing() -> None:
-    """All of our fields become null, under the collection's names, and the key is its own."""
-    removed = removal("1", 7, OWN, Names(id="key", text=("t",), prefix="nd_"))
-    assert removed.values == {f"nd_{name}": b"null" for name in OWN}
-    order = orjson.loads(removed.json)
-    assert order.pop("key") == "1"
-    assert order.pop("_version_") == 7
-    assert order == {f"nd_{name}": {"set": None} for name in OWN}
+def test_an_order_removes_fields_and_sets_nothing() -> None:
+    """Fields without a value become null; a whole document is without them."""
+    order = Order("1", 7, {"nd_a": None, "nd_b": 2})
+    assert order.document("key") == {
+        "key": "1", "_version_": 7, "nd_a": {"set": None}, "nd_b": {"set": 2}
+    }  # fmt: skip
+    whole = replace(order, others={"key": "1", "title": "x"})
+    assert whole.document("key") == {
+        "key": "1", "title": "x", "nd_b": 2, "_version_": 7
+    }  # fmt: skip
+
+
+def test_lists_are_spelt_alike_whatever_their_terms() -> None:
+    """Terms of one length are spelt at once, others one by one."""
+    for terms in (["ab", "cd"], ["ab", "cde"], ["é", "ab"], ["é", "ü"], ["x" * 40, "y" * 40], [""]):
+        slow = b"".join(_string(term) for term in terms)
+        assert _list(terms) == bytes((0x80 | len(terms),)) + slow

@@ -8,7 +8,7 @@ from neardup_solr.verbs.annotate.rewrite import RateLimit
 
 def test_no_more_is_sent_at_once_than_in_a_second() -> None:
     """A low rate is a steady one; without a rate, batches are whole."""
-    made = [Order(id=str(n), version=1, json=b"") for n in range(50)]
+    made = [Order(str(n), 1, {}) for n in range(50)]
     for pace, sizes in (
         (RateLimit(rate=20), [20, 20, 10]),
         (RateLimit(rate=0.5, batch=40), [1] * 50),
