@@ -180,7 +180,7 @@ class Job:
     def _require_ours(self) -> None:
         """Refuse files of these names that no job has written, and letters that were edited."""
         kept = read_checkpoint(self.folder)
-        changed = _time_of(self.letters)
+        changed = modified_at(self.letters)
         if kept and kept.has_ended and changed and kept.letters_time not in (0, changed):
             reason = f"{self.letters} was edited after its job had ended"
             step = "index what is mended first (neardup dead-letters retry), or remove that file"
@@ -219,7 +219,7 @@ class Job:
 
     def _write(self, kept: SavedJob) -> None:
         """Write a checkpoint, with the time of the dead letters as they are now."""
-        content = asdict(kept) | {"format": FORMAT, "letters_time": _time_of(self.letters)}
+        content = asdict(kept) | {"format": FORMAT, "letters_time": modified_at(self.letters)}
         path = self.folder / CHECKPOINT
         with (
             _writing(path),
@@ -360,7 +360,7 @@ def all_jobs() -> Path:
     return home() / "jobs"
 
 
-def _time_of(path: Path) -> int:
+def modified_at(path: Path) -> int:
     """Return when a file was written last, in ns, or 0 if there is none."""
     try:
         return path.stat().st_mtime_ns

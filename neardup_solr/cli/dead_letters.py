@@ -112,9 +112,9 @@ def _find_target(given: Given) -> Collection:
         return given.connect()
     from neardup_solr import embedded
     from neardup_solr.verbs.connect import ADDRESS
-    from neardup_solr.verbs.dead_letters import require_job
+    from neardup_solr.verbs.dead_letters import read_job
 
-    work = require_job(given["job"]).work
+    work = read_job(given["job"]).work
     is_usual = os.environ.get(ADDRESS) or work.server == embedded.address()
     address = None if is_usual else work.server
     target = options.connect(address, given.collection or work.collection)

@@ -68,7 +68,7 @@ def open_json(source: Opened) -> SourceTable:
                 yield number, raw
 
     def make(first: int, raws: Iterable[bytes | None]) -> Iterator[Record]:
-        objects = (_load(f"{where}{at}", raw, reading) for at, raw in numbered(first, raws))
+        objects = (load(f"{where}{at}", raw, reading) for at, raw in numbered(first, raws))
         return from_objects(source, objects, reading)
 
     def documents() -> Iterator[Piece]:
@@ -236,7 +236,7 @@ def _read_objects(
     return ids, pack(texts)
 
 
-def _load(position: str, raw: bytes | None, reading: Reading) -> Object:
+def load(position: str, raw: bytes | None, reading: Reading) -> Object:
     """Parse an element, or make the error that says what is wrong with it.
 
     Invalid UTF-8 is told from malformed JSON, or read anyway if lossy.

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import codecs
 import time
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
-from typing import Any, cast
-
-import orjson
+from typing import Any
 
 from neardup_solr import sources
 from neardup_solr.arguments import Source, checked, in_seconds, require
@@ -20,6 +18,7 @@ from neardup_solr.checkpoint import (
     Letter,
     SavedJob,
     folders_of,
+    modified_at,
     read_checkpoint,
     read_letters,
 )
@@ -29,8 +28,8 @@ from neardup_solr.records import Document
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading
 from neardup_solr.sources.fingerprint import identity
-from neardup_solr.sources.json import from_objects
-from neardup_solr.sources.record import AGAIN, NUMBERED, Opened, Record, Unusable, decode, matches
+from neardup_solr.sources.json import from_objects, load
+from neardup_solr.sources.record import AGAIN, NUMBERED, Opened, Record, matches
 from neardup_solr.verbs.index import index
 
 GONE = "the record itself is not in the file: put an object with its columns into 'record'"
@@ -81,7 +80,7 @@ def dead_letters(
         "give either `collection` or `job`",
     )
     if job is not None:
-        require_job(Path(job))
+        read_job(Path(job))
         return list(read_letters(Path(job)))
     assert collection is not None
     folders = folders_of(collection.base, collection.name)
@@ -120,61 +119,53 @@ def retry(
     if job is None:
         folders = folders_of(collection.base, collection.name)
     else:
-        folders = [Path(job)]
-        _require_of(require_ended(Path(job)), Path(job), collection)
-    ended = [folder for folder in folders if require_job(folder).has_ended]
+        folders, name = [Path(job)], _read_ended(Path(job)).work.collection
+        if name != collection.name:
+            reason = f"the job in {job} is one of the collection {name!r}, not {collection.name!r}"
+            raise JobError(reason, f"retry it with `collection` {name}")
+    ended = [folder for folder in folders if read_job(folder).has_ended]
     unfinished = [each for each in folders if each not in ended and any(read_letters(each))]
-    attempt = _Attempt(
+    run = _Retry(
         collection=collection,
         patience=in_seconds(patience, "patience"),
         failures=Failures(on_error),
         on_progress=on_progress or ignore,
     )
     for folder in ended:
-        attempt.run(folder)
-    attempt.failures.warn()
+        run.index_letters(folder)
+    run.failures.warn()
     return RetrySummary(
         collection=collection.name,
         documents=collection.count(),
-        read=attempt.read,
-        indexed=attempt.read - attempt.repeated - attempt.failures.count,
-        repeated=attempt.repeated,
-        failed=attempt.failures.count,
-        errors=tuple(attempt.failures.first),
-        left=tuple(attempt.left),
+        read=run.read,
+        indexed=run.read - run.repeated - run.failures.count,
+        repeated=run.repeated,
+        failed=run.failures.count,
+        errors=tuple(run.failures.first),
+        left=tuple(run.left),
         unfinished=tuple(unfinished),
         seconds=time.monotonic() - started,
     )
 
 
-def require_job(folder: Path) -> SavedJob:
-    """The checkpoint of a job. Raises JobError if there is none in the folder."""
-    kept = read_checkpoint(folder)
-    if kept is None:
+def read_job(folder: Path) -> SavedJob:
+    """Read the checkpoint of a job. Raises JobError if the folder has none."""
+    if (saved := read_checkpoint(folder)) is None:
         step = "name the folder of a job that `index` has told; a job without dead letters has none"
         raise JobError(f"there is no job in {folder}", step)
-    return kept
+    return saved
 
 
-def require_ended(folder: Path) -> SavedJob:
-    """The checkpoint of a job that has ended. Raises JobError if it has not, or is none."""
-    kept = require_job(folder)
-    if not kept.has_ended:
+def _read_ended(folder: Path) -> SavedJob:
+    """Read the checkpoint of a job that has ended. Raises JobError for any other."""
+    if not (saved := read_job(folder)).has_ended:
         step = "go on with it first: the same index with `resume`"
         raise JobError(f"the job in {folder} has not ended", step)
-    return kept
-
-
-def _require_of(kept: SavedJob, folder: Path, collection: Collection) -> None:
-    """Refuse to put the dead letters of one collection into another one, by JobError."""
-    if kept.work.collection != collection.name:
-        named = kept.work.collection
-        reason = f"the job in {folder} is one of the collection {named!r}, not {collection.name!r}"
-        raise JobError(reason, f"retry it with `collection` {named}")
+    return saved
 
 
 @dataclass(slots=True, kw_only=True)
-class _Attempt:
+class _Retry:
     """Dead letters that are indexed again, job by job, and what came of it."""
 
     collection: Collection
@@ -184,179 +175,133 @@ class _Attempt:
     read: int = 0
     repeated: int = 0
     left: list[Path] = field(default_factory=list)
-    _failed: dict[int, RecordError] = field(default_factory=dict)
 
-    def run(self, folder: Path) -> None:
+    def index_letters(self, folder: Path) -> None:
         """Index those of a job. What is indexed is removed afterwards, in one step."""
         with Job(folder) as job:
-            before = _state(job.letters)
-            kept = require_ended(folder)  # as it is now that nobody else has it
-            if before is None:
+            before = modified_at(job.letters)
+            saved = _read_ended(folder)  # as it is now that no other run has it
+            if not before:
                 job.end()
                 return
-            self._failed = {}
-            reader = Reader(kept.work)
-            most = reader.reading.max_doc_bytes
-            done = index(
-                Source(self._documents(folder, reader), max_doc_bytes=most),
+            reader, errors = LetterReader(saved.work), dict[int, RecordError]()
+            summary = index(
+                Source(self._documents(folder, reader, errors), max_doc_bytes=reader.max_doc_bytes),
                 self.collection,
                 id=reader.reading.id,
                 text=reader.reading.text,
                 keep=reader.reading.keep or None,
                 patience=self.patience,
-                on_error=self._note,
+                on_error=lambda error: errors.update({int(error.position): error}),
                 on_progress=self.on_progress,
             )
-            if _state(job.letters) != before:
+            if modified_at(job.letters) != before:
                 reason = f"{job.letters} was changed while its records were indexed"
                 raise JobError(reason, "nothing was removed from it: run this again")
-            self.repeated += done.repeated
-            if remaining := list(self._remaining(folder)):
-                job.keep_letters(remaining)
+            self.repeated += summary.repeated
+            if rest := list(self._refuse(folder, errors)):
+                job.keep_letters(rest)
                 self.left.append(job.letters)
             else:
                 job.end()
 
-    def _documents(self, folder: Path, reader: Reader) -> Iterator[Document]:
-        """Their documents, each with the number of its letter as its position."""
+    def _documents(
+        self, folder: Path, reader: LetterReader, errors: dict[int, RecordError]
+    ) -> Iterator[Document]:
+        """Yield their documents, each with the number of its letter as its position."""
         for number, letter in enumerate(read_letters(folder)):
             self.read += 1
-            found = reader.record_of(letter)
-            if isinstance(found, Document):
-                yield replace(found, position=str(number))
+            record = reader.read(letter)
+            if isinstance(record, Document):
+                yield replace(record, position=str(number))
             else:
-                self._failed[number] = found
+                errors[number] = record
 
-    def _note(self, error: RecordError) -> None:
-        self._failed[int(error.position)] = error
+    def _refuse(self, folder: Path, errors: Mapping[int, RecordError]) -> Iterator[Letter]:
+        """Report the letters that failed again, and yield them with the new reason.
 
-    def _remaining(self, folder: Path) -> Iterator[Letter]:
-        """Report those that failed again, and give them with the new reason.
-
-        Those without a record keep the old one.
+        Those without a record keep the earlier one.
         """
         for number, letter in enumerate(read_letters(folder)):
-            if error := self._failed.get(number):
-                now = replace(
-                    letter, reason=error.reason, stage=error.stage, id=letter.id or error.id
-                )
-                self.failures.add(
-                    RecordError(
-                        now.position, now.reason, now.id, record=now.record, stage=now.stage
-                    )
-                )
-                yield letter if now.reason in (GONE, NO_HEADER) else now
+            if (error := errors.get(number)) is None:
+                continue
+            where, id, record = letter.position, letter.id or error.id, letter.record
+            self.failures.add(
+                RecordError(where, error.reason, id, record=record, stage=error.stage)
+            )
+            is_readable = error.reason not in (GONE, NO_HEADER)
+            new = replace(letter, reason=error.reason, stage=error.stage, id=id)
+            yield new if is_readable else letter
 
 
-def _state(path: Path) -> tuple[int, int, int] | None:
-    """Read what identifies the state of a file, or None if there is none."""
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-class Reader:
-    """Reads single records as a job has read its source.
+class LetterReader:
+    """Reads the records of dead letters as their job has read its source.
 
     Raises JobError if how it did so cannot be understood.
     """
 
     def __init__(self, work: JobSpec) -> None:
         try:
-            read = dict(work.reading)
-            asked = read | {"text": tuple(read["text"]), "keep": tuple(read["keep"])}
-            self.reading = Reading(**asked)
+            columns = {name: tuple(work.reading[name]) for name in ("text", "keep")}
+            self.reading = Reading(**{**work.reading, **columns})
         except (KeyError, TypeError, NeardupError) as error:
             reason = f"how {work.source} was read cannot be understood ({error})"
             raise JobError(reason, "index it again as a whole") from None
-        self._work = work
-        self._format = _format(work, self.reading)
-        self._header = _header(work, self.reading) if self._format in TABLES else None
+        self.max_doc_bytes = self.reading.max_doc_bytes
+        self._source = work.source
+        self._format, self._header = self.reading.source_format, None
+        with suppress(NeardupError):  # the source may be gone, or another one
+            if not self._format and self._source != "-":
+                self._format = sources.format_of(self._source, reading=self.reading)
+            is_same = work.identity and identity(self._source, self.reading) == work.identity
+            if is_same and self._format in TABLES:
+                self._header = sources.open(self._source, reading=self.reading).head
 
-    def record_of(self, letter: Letter) -> Record:
-        """The document in a dead letter, or the error that says what is wrong with it."""
-        where, given = letter.position, letter.record
-        if given is None:
+    def read(self, letter: Letter) -> Record:
+        """Return the document in a dead letter, or the error that says what is wrong with it."""
+        where = letter.position
+        if letter.record is None:
             return RecordError(where, GONE, letter.id, stage=letter.stage)
         try:
-            found = self._read(where, given)
+            document = self._read(where, letter.record)
         except (SourceError, RecordError) as error:
             return RecordError(where, error.reason)
-        if isinstance(found, RecordError):
-            return RecordError(where, found.reason, found.id)
-        if letter.reason == AGAIN and found.id == letter.id:
-            # It was asked for that the record before it counts.
+        if isinstance(document, RecordError):
+            return RecordError(where, document.reason, document.id)
+        if letter.reason == AGAIN and document.id == letter.id:
+            # The job was to index the record before it.
             return RecordError(where, AGAIN, letter.id, stage="check")
-        if found.id is NUMBERED:
+        if document.id is NUMBERED:
             if letter.id is None:
                 return RecordError(where, NO_NUMBER, stage=letter.stage)
-            found = replace(found, id=letter.id)
-        if self._format in TABLES:  # in which an empty cell is none
-            kept = {name: value for name, value in found.kept.items() if value != ""}
-            found = replace(found, kept=kept)
-        return found
+            document = replace(document, id=letter.id)
+        if self._format in TABLES:  # in which an empty cell is no value
+            kept = {name: value for name, value in document.kept.items() if value != ""}
+            document = replace(document, kept=kept)
+        return document
 
-    def _read(self, where: str, given: Mapping[str, Any] | str) -> Record:
-        if not isinstance(given, str):
-            return self._read_object(where, given, b"")
-        raw = given.encode("utf-8", "surrogateescape")
-        plain = replace(self.reading, encoding=None)  # dead letters are UTF-8
-        # Of a source that is not there, or that was recognized, only objects tell what they are.
-        if self._format in OBJECTS or (self._format is None and given.lstrip().startswith("{")):
-            try:
-                whole = decode(raw, plain)
-                return self._read_object(where, orjson.loads(whole), whole.encode())
-            except Unusable as problem:
-                return RecordError(where, str(problem))
-            except ValueError as error:
-                return RecordError(where, f"malformed JSON ({error})")
+    def _read(self, where: str, record: Mapping[str, Any] | str) -> Record:
+        reading = replace(self.reading, encoding=None)  # dead letters are UTF-8
+        raw = record.encode("utf-8", "surrogateescape") if isinstance(record, str) else b""
+        source = Opened(
+            given=self._source, name=self._source, path=None, reading=reading, begun=iter([raw])
+        )
+        # Of a source that is gone, or was recognized, only objects tell what they are.
+        is_object = raw.lstrip().startswith(b"{") if self._format is None else False
+        if isinstance(record, Mapping) or self._format in OBJECTS or is_object:
+            item = load(where, raw, reading) if raw else (where, record, raw)
+            if isinstance(item[1], Mapping) and not matches(reading.id, tuple(item[1])):
+                # Formats without columns, and documents in memory, have these names.
+                text = ("text",) if "text" in item[1] else reading.text
+                reading = replace(reading, id="id", text=text) if reading.has_ids else reading
+            return next(from_objects(source, [item], reading))
         if self._format not in (*TABLES, "lines"):
             return RecordError(where, GONE)
-        if self._format in TABLES and self._header is None:
-            return RecordError(where, NO_HEADER)
-        head = b"" if self._header is None else self._header + b"\n"
-        source = replace(self._open(head + raw), reading=plain)
-        found = list(sources.one_by_one(sources.open_part(source, self._format).documents()))
-        return (
-            found[0]
-            if len(found) == 1
-            else RecordError(where, f"{len(found)} records instead of one")
-        )
-
-    def _read_object(self, where: str, given: object, raw: bytes) -> Record:
-        reading = self.reading
-        # Formats without columns, and what is in memory as documents, have these names.
-        has_others = isinstance(given, Mapping) and not matches(reading.id, tuple(given))
-        if has_others and reading.has_ids:
-            text = ("text",) if "text" in cast(Mapping[str, Any], given) else reading.text
-            reading = replace(reading, id="id", text=text)
-        (found,) = from_objects(self._open(b""), [(where, given, raw)], reading)
-        return found
-
-    def _open(self, raw: bytes) -> Opened:
-        source = self._work.source
-        begun = chain([raw])
-        return Opened(given=source, name=source, path=None, reading=self.reading, begun=begun)
-
-
-def _format(work: JobSpec, reading: Reading) -> str | None:
-    """The format of a source, or None if it is not known any more."""
-    if reading.source_format or work.source == "-":
-        return reading.source_format
-    try:
-        return sources.format_of(work.source, reading=reading)
-    except NeardupError:
-        return None
-
-
-def _header(work: JobSpec, reading: Reading) -> bytes | None:
-    """The header of a table, or None if the source is not what it was."""
-    try:
-        if work.identity is None or identity(work.source, reading) != work.identity:
-            return None
-        head = sources.open(work.source, reading=reading).head
-        return head.removeprefix(codecs.BOM_UTF8) or None  # of parts that differ
-    except NeardupError:
-        return None
+        if self._format in TABLES:
+            if not self._header:  # nor if that of parts differs
+                return RecordError(where, NO_HEADER)
+            source = replace(source, begun=iter([self._header.removeprefix(BOM_UTF8), b"\n", raw]))
+        records = list(sources.one_by_one(sources.open_part(source, self._format).documents()))
+        if len(records) != 1:
+            return RecordError(where, f"{len(records)} records instead of one")
+        return records[0]

@@ -17,7 +17,7 @@ from neardup_solr.records import Document
 from neardup_solr.sources import Reading
 from neardup_solr.sources.fingerprint import identity
 from neardup_solr.sources.record import AGAIN, Record
-from neardup_solr.verbs.dead_letters import GONE, NO_HEADER, Reader
+from neardup_solr.verbs.dead_letters import GONE, NO_HEADER, LetterReader
 
 
 def work_on(source: str, reading: Reading, identity: str | None = None) -> JobSpec:
@@ -41,9 +41,9 @@ def letter(record: Any, *, id: str | None = None, reason: str = "bad") -> nd.typ
     return nd.types.Letter(position="x, line 7", id=id, stage="read", reason=reason, record=record)
 
 
-def again(reader: Reader, record: Any) -> tuple[str, str, dict[str, Any]] | str:
+def again(reader: LetterReader, record: Any) -> tuple[str, str, dict[str, Any]] | str:
     """The id, text and kept values of a record that is read again, or why it cannot be."""
-    return told(reader.record_of(letter(record)))
+    return told(reader.read(letter(record)))
 
 
 def told(found: Record) -> tuple[str, str, dict[str, Any]] | str:
@@ -81,21 +81,23 @@ def test_a_mended_record_is_what_its_source_would_have_given(tmp_path: Path, nam
         assert len(list(sources.documents(path, reading=reading, on_error=dead.append))) == 1
         job.keep(work_of(path, reading), Position(failed=1), dead)
         (kept,) = read_letters(job.folder)
-    found = Reader(work_of(path, reading)).record_of(mended(kept))
+    found = LetterReader(work_of(path, reading)).read(mended(kept))
     assert isinstance(found, Document)
     assert (found.id, found.text, found.kept) == ("new", "A\nB", {"city": "Rome"})
 
 
 def test_a_letter_of_solr_has_its_text_in_the_first_column() -> None:
     """The joined text is not joined again."""
-    reader = Reader(work_on("-", Reading(id="ad", text=("title", "body"), keep=("city",))))
+    reader = LetterReader(work_on("-", Reading(id="ad", text=("title", "body"), keep=("city",))))
     record = {"ad": "7", "title": "A\nB", "city": ["Rome", "Bonn"]}
     assert again(reader, record) == ("7", "A\nB", {"city": ["Rome", "Bonn"]})
 
 
 def test_documents_and_lines_have_columns_of_their_own_names() -> None:
     """Whatever `id` and `text` the job was given."""
-    reader = Reader(work_on("a list", Reading(id="ad", text=("title", "body"), keep=("city",))))
+    reader = LetterReader(
+        work_on("a list", Reading(id="ad", text=("title", "body"), keep=("city",)))
+    )
     record = {"id": "7", "text": "A", "city": "Rome"}
     assert again(reader, record) == ("7", "A", {"city": "Rome"})
 
@@ -116,12 +118,12 @@ def test_documents_and_lines_have_columns_of_their_own_names() -> None:
 )
 def test_a_record_that_is_still_bad_says_why(record: Any, reason: str) -> None:
     """The reason is that of now, in one line."""
-    assert again(Reader(work_on("-", Reading())), record) == reason
+    assert again(LetterReader(work_on("-", Reading())), record) == reason
 
 
 def test_a_whole_number_keeps_its_digits() -> None:
     """An id over 64 bits is no float, in an object or in a raw line."""
-    reader = Reader(work_on("-", Reading(source_format="jsonl")))
+    reader = LetterReader(work_on("-", Reading(source_format="jsonl")))
     assert again(reader, {"id": 2**70, "text": "A"}) == (str(2**70), "A", {})
     assert again(reader, json.dumps({"id": 2**70, "text": "A"})) == (str(2**70), "A", {})
 
@@ -130,14 +132,14 @@ def test_raw_lines_are_read_in_the_format_of_the_job(tmp_path: Path) -> None:
     """What the user has mended in the text of a line counts."""
     path = tmp_path / "a.jsonl"
     path.write_text('{"id": 1, "text": "A"}\n')
-    reader = Reader(work_of(path, Reading()))
+    reader = LetterReader(work_of(path, Reading()))
     assert again(reader, '{"id": 7, "text": "A"}') == ("7", "A", {})
     assert again(reader, '[{"id": 7, "text": "A"}]') == "not a JSON object"
     assert str(again(reader, '{"id": 7, "text": "A"')).startswith("malformed JSON (")
     assert str(again(reader, '{"id": 7, "text": "caf\udce9"}')).startswith("invalid UTF-8: byte")
     path = tmp_path / "a.txt"
     path.write_text("1 one\n")
-    reader = Reader(work_of(path, Reading()))
+    reader = LetterReader(work_of(path, Reading()))
     assert again(reader, "7 seven words\r") == ("7", "seven words", {})
     assert again(reader, "7 caf\udce9") == "invalid UTF-8: byte 0xe9 at offset 5 of the record"
     assert again(reader, "7 seven\n8 eight") == "2 records instead of one"
@@ -148,7 +150,7 @@ def test_a_line_in_another_encoding_is_utf8_by_now(tmp_path: Path) -> None:
     """Its bytes were converted before it became a dead letter."""
     path = tmp_path / "a.txt"
     path.write_bytes("1 café\n".encode("cp1252"))
-    reader = Reader(work_of(path, Reading(encoding="cp1252")))
+    reader = LetterReader(work_of(path, Reading(encoding="cp1252")))
     assert again(reader, "7 café") == ("7", "café", {})
 
 
@@ -159,30 +161,30 @@ def test_a_row_needs_the_header_of_its_table(tmp_path: Path, mark: str) -> None:
     path.write_text(f"{mark}id;city;text\n1;Rome;A\n")
     reading = Reading(keep=("city",))
     work = work_of(path, reading)
-    reader = Reader(work)
+    reader = LetterReader(work)
     assert again(reader, '7;Bonn;"A; B"') == ("7", "A; B", {"city": "Bonn"})
     assert again(reader, "7;;A") == ("7", "A", {})
     assert again(reader, "7;A") == "2 fields, but the header has 3"
     assert str(again(reader, '7;Bonn;"A')).startswith("malformed quoting")
     path.write_text("id;text;city\n1;A;Rome\n")
-    assert again(Reader(work), "7;Bonn;A") == NO_HEADER
-    assert again(Reader(work), {"id": "7", "text": "A"}) == ("7", "A", {})
+    assert again(LetterReader(work), "7;Bonn;A") == NO_HEADER
+    assert again(LetterReader(work), {"id": "7", "text": "A"}) == ("7", "A", {})
     path.unlink()
-    assert again(Reader(work), "7;Bonn;A") == GONE
+    assert again(LetterReader(work), "7;Bonn;A") == GONE
 
 
 def test_an_id_that_came_before_is_refused_again() -> None:
     """It was asked for that the first record counts; with another id it is a document."""
-    reader = Reader(work_on("-", Reading()))
+    reader = LetterReader(work_on("-", Reading()))
     repeated = letter({"id": "7", "text": "B"}, id="7", reason=AGAIN)
-    assert told(reader.record_of(repeated)) == AGAIN
+    assert told(reader.read(repeated)) == AGAIN
     other = letter({"id": "8", "text": "B"}, id="7", reason=AGAIN)
-    assert told(reader.record_of(other)) == ("8", "B", {})
+    assert told(reader.read(other)) == ("8", "B", {})
 
 
 def test_the_limits_of_the_job_hold() -> None:
     """A text over its bound is refused again."""
-    reader = Reader(work_on("-", Reading(max_doc_bytes=10)))
+    reader = LetterReader(work_on("-", Reading(max_doc_bytes=10)))
     assert again(reader, {"id": "7", "text": "x" * 11}) == "too_large: more than 10 bytes"
 
 
@@ -191,7 +193,7 @@ def test_a_reading_that_is_not_understood_is_refused() -> None:
     work = work_on("-", Reading())
     for odd in ({}, {**work.reading, "colour": "red"}, {**work.reading, "text": []}):
         with pytest.raises(JobError, match="how - was read cannot be understood"):
-            Reader(JobSpec(**{**asdict(work), "reading": odd}))
+            LetterReader(JobSpec(**{**asdict(work), "reading": odd}))
 
 
 def test_dead_letters_of_a_job_are_listed_without_any_solr(tmp_path: Path) -> None:
