@@ -145,10 +145,9 @@ def _name(value: str) -> bytes:
 
 def _list(values: Sequence[Any]) -> bytes:
     head = _start(_LIST, len(values))
-    if values and isinstance(values[0], str) and len(values[0]) < 31:
+    if {*map(type, values)} == {str} and len({*map(len, values)}) == 1 and len(values[0]) < 31:
         start = chr(_STRING | len(values[0]))
-        text = start + start.join(values)
-        if text.isascii() and {*map(len, values)} == {len(values[0])}:
+        if (text := start + start.join(values)).isascii():
             return head + text.encode()  # terms of one length, as those of bands
     return b"".join((head, *(_ENCODE[type(value)](value) for value in values)))
 

@@ -1,10 +1,11 @@
-"""annotate: fields added to the documents of a collection that was there; strip: removed again."""
+"""annotate: add our fields to the documents of a collection. strip: remove them again."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from neardup_solr.records import Document
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, Settings, settings_of
 from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.names import OWN, PLAIN, SETTINGS, TEXT, VERSION, require_name
+from neardup_solr.solr.names import OWN, PLAIN, SETTINGS, TEXT, VERSION, Names, require_name
 from neardup_solr.solr.schema import roots_only
 from neardup_solr.solr.update import Order, orders
 from neardup_solr.text import normalize
@@ -112,7 +113,6 @@ def annotate(
     `remember` names no run.
     """
     pace = RateLimit(rate=rate, threads=threads, batch=batch)
-    watching = Callbacks.of(on_error, on_progress)
     reason = "`follow` keeps all documents of one collection up to date"
     is_plain = into is None and which == "needed"
     require(is_plain or not follow, reason, "leave `into` and `which` out")
@@ -122,80 +122,41 @@ def annotate(
     patience = in_seconds(patience, "patience")
     with collection.session.outages.waited_for(patience):
         collection = _rename_fields(collection, listed(text), prefix, in_place=into is None)
-        if into is None:
-            return _annotate_in_place(
-                collection, settings, listed(query), which, pace, watching,
-                follow=follow, remember=remember,
-            )  # fmt: skip
-        require(which == "needed", f"`which` is {which!r}, and `into` is given", "leave one out")
-        if into == collection.name:
-            reason = f"{into!r} would be written into itself"
-            raise ArgumentError(reason, "name another collection by `into`")
-        other = into if isinstance(into, Collection) else _beside(collection, into)
-        return _annotate_into(collection, other, settings, listed(query), pace, patience, watching)
+        if into is not None:
+            require(
+                which == "needed", f"`which` is {which!r}, and `into` is given", "leave one out"
+            )
+            if into == collection.name:
+                reason = f"{into!r} would be written into itself"
+                raise ArgumentError(reason, "name another collection by `into`")
+            other = into if isinstance(into, Collection) else _open_or_create(collection, into)
+            watching = Callbacks.of(on_error, on_progress)
+            return _copy(collection, other, settings, listed(query), pace, patience, watching)
+        collection.require_fields(["id", SETTINGS])  # or the errors would be obscure
+        safe = require_safe(collection)
+        settings = choose_settings(collection, settings, ANNOTATED)
+        task = _Task(settings=settings, which=which)
+        run = Rewrite(
+            collection=collection,
+            stage="annotating",
+            fields=READ,
+            orders=partial(task.make_orders, names=collection.names),
+            pace=pace,
+            failures=Failures(on_error),
+            on_progress=on_progress or ignore,
+        )
+        missing = [f"-{collection.names.of(SETTINGS)}:[* TO *]"] if which == "missing" else []
+        filters = [*listed(query), *missing, *roots_only(safe)]
+        if follow:
+            from neardup_solr.verbs.annotate.follow import Follower
 
-
-def _annotate_in_place(
-    collection: Collection,
-    settings: Settings | Mapping[str, Any] | None,
-    query: Sequence[str],
-    which: Which,
-    pace: RateLimit,
-    watching: Callbacks,
-    *,
-    follow: bool,
-    remember: str | Path | None,
-) -> AnnotateSummary:
-    collection.require_fields(["id", SETTINGS])  # or the errors would be obscure
-    found = require_safe(collection)
-    settled = choose_settings(collection, settings, ANNOTATED)
-    counts = _Counts(settings=settled, which=which)
-    names = collection.names
-    written = [name for name in OWN if name in (*settled.fields, SETTINGS)]
-
-    def make_orders(found: list[Found], again: bool) -> list[Order]:
-        """Make orders for the documents that need one."""
-        needed, emptied = [], []
-        for one in found:
-            if one.get(TEXT) is None and SETTINGS in one:
-                emptied.append(one)
-            elif counts.needs_fields(one, one.get(TEXT), again=again):
-                needed.append(one)
-        versions = {one["id"]: one[VERSION] for one in needed}
-        documents = [Document(id=one["id"], text=one[TEXT]) for one in needed]
-        nothing = dict.fromkeys(names.of(name) for name in written)
-        removals = [Order(one["id"], one[VERSION], nothing) for one in emptied]
-        return orders(documents, versions, settled, names) + removals
-
-    run = Rewrite(
-        collection=collection,
-        stage="annotating",
-        fields=READ,
-        orders=make_orders,
-        pace=pace,
-        failures=Failures(watching.on_error),
-        on_progress=watching.on_progress,
-    )
-    missing = [f"-{names.of(SETTINGS)}:[* TO *]"] if which == "missing" else []
-    filters = [*query, *missing, *roots_only(found)]
-    if follow:
-        from neardup_solr.verbs.annotate.follow import Follower, make_marking
-
-        run.on_progress = ignore
-        Follower(
-            run=run,
-            schema=found,
-            filters=filters,
-            settings=settled,
-            on_progress=watching.on_progress,
-            mark=None if remember is None else make_marking(collection, Path(remember)),
-        ).follow()
-    else:
-        run.run(filters)
-    run.failures.warn()
-    counts.read, counts.gone = run.read, run.gone
-    errors, seconds = tuple(run.failures.first), time.monotonic() - run.started
-    return counts.summary(run.failures.count, errors, seconds, redone=run.redone)
+            path = None if remember is None else Path(remember)
+            Follower(run, safe, filters, settings, remember=path).follow()
+        else:
+            run.run(filters)
+        run.failures.warn()
+        errors, seconds = tuple(run.failures.first), time.monotonic() - run.started
+        return task.summary(run.read, run.gone, run.failures.count, errors, seconds, run.redone)
 
 
 def _rename_fields(
@@ -213,8 +174,8 @@ def _rename_fields(
     return replace(collection, names=names)
 
 
-def _beside(collection: Collection, name: str) -> Collection:
-    """Another collection of the same server, created if it is missing."""
+def _open_or_create(collection: Collection, name: str) -> Collection:
+    """Open another collection of the same server, which is created if it is missing."""
     require_name(name)
     other = replace(collection, name=name, names=PLAIN)
     if not admin.exists(other):
@@ -223,15 +184,13 @@ def _beside(collection: Collection, name: str) -> Collection:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Counts:
-    """Counts of a run with these settings: what it has read, and what of that needs nothing."""
+class _Task:
+    """What is written of documents with these settings, and counts of those that need nothing."""
 
     settings: Settings
     which: Which = "needed"
-    read: int = 0
     unchanged: int = 0
     without_text: int = 0
-    gone: int = 0
 
     def needs_fields(
         self, stored: Mapping[str, Any], text: str | None, *, again: bool = False
@@ -245,17 +204,36 @@ class _Counts:
             return False
         return True
 
+    def make_orders(self, stored: list[Found], again: bool, *, names: Names) -> list[Order]:
+        """Make orders for the documents that need one. Without a text they lose our fields."""
+        written = [name for name in OWN if name in (*self.settings.fields, SETTINGS)]
+        nothing = dict.fromkeys(map(names.of, written))
+        made, needed = list[Order](), list[Found]()
+        for row in stored:
+            if row.get(TEXT) is None and SETTINGS in row:
+                made.append(Order(row["id"], row[VERSION], nothing))
+            elif self.needs_fields(row, row.get(TEXT), again=again):
+                needed.append(row)
+        versions = {row["id"]: row[VERSION] for row in needed}
+        documents = [Document(id=row["id"], text=row[TEXT]) for row in needed]
+        return orders(documents, versions, self.settings, names) + made
+
     def summary(
-        self, failed: int, errors: tuple[RecordError, ...], seconds: float, *, redone: int = 0
+        self,
+        read: int,
+        gone: int,
+        failed: int,
+        errors: tuple[RecordError, ...],
+        seconds: float,
+        redone: int = 0,
     ) -> AnnotateSummary:
         """Make the summary of the whole run."""
-        rest = self.unchanged + self.without_text + self.gone + failed
         return AnnotateSummary(
-            read=self.read,
-            annotated=self.read - rest,
+            read=read,
+            annotated=read - self.unchanged - self.without_text - gone - failed,
             unchanged=self.unchanged,
             without_text=self.without_text,
-            gone=self.gone,
+            gone=gone,
             failed=failed,
             errors=errors,
             redone=redone,
@@ -276,12 +254,12 @@ def choose_settings(
     collection: Collection,
     settings: Settings | Mapping[str, Any] | None,
     usual: Settings,
-    read: Collection | None = None,
+    source: Collection | None = None,
 ) -> Settings:
     """Choose the settings to annotate with. The text counts as one of the fields, as it is stored.
 
     They are the `usual` ones, unless others are asked for or stored, with the measure that suits
-    the first texts that are there, or in the collection that is `read`.
+    the first texts of the collection, or of its `source`.
 
     Raises SettingsError if the collection has other settings, SchemaError if it lacks fields.
     """
@@ -289,30 +267,30 @@ def choose_settings(
     if isinstance(settings, Settings):
         settings = replace(settings, fields=settings.fields | always)
     elif settings and "fields" in settings:
-        asked = settings_of({"fields": settings["fields"]}, usual).fields
-        settings = {**settings, "fields": asked | always}
+        fields = settings_of({"fields": settings["fields"]}, usual).fields
+        settings = {**settings, "fields": fields | always}
 
     def choose() -> Settings:
         """Choose the measure by the first texts."""
-        made = settings_of(settings, usual)
-        forms = normal_forms(sample_texts(read or collection), made)
-        measure = choose_measure(made, [len(form.split()) for form in forms])[0]
+        wanted = settings_of(settings, usual)
+        forms = normal_forms(sample_texts(source or collection), wanted)
+        measure = choose_measure(wanted, [len(form.split()) for form in forms])[0]
         return usual if measure == "words" else replace(usual, measure=measure)
 
-    how = {}
-    if read is None:
+    step = {}
+    if source is None:
         bands, anew = (f"neardup {verb} {collection.place}" for verb in ("reband", "strip"))
-        step = f"leave these settings out; for other bands: {bands}; for any others: {anew}"
-        how["step"] = f"{step}, then annotate anew"
-    found = collection.choose_settings(settings, choose, **how)
-    if not always <= found.fields:
+        others = f"leave these settings out; for other bands: {bands}; for any others: {anew}"
+        step["step"] = f"{others}, then annotate anew"
+    chosen = collection.choose_settings(settings, choose, **step)
+    if not always <= chosen.fields:
         reason = f"the collection has documents without {', '.join(sorted(always))}"
         raise SettingsError(reason, f"strip it first: neardup strip {collection.place}")
-    collection.require_fields(["id", *sorted(found.fields), SETTINGS])
-    return found
+    collection.require_fields(["id", *sorted(chosen.fields), SETTINGS])
+    return chosen
 
 
-def _annotate_into(
+def _copy(
     collection: Collection,
     other: Collection,
     settings: Settings | Mapping[str, Any] | None,
@@ -321,42 +299,44 @@ def _annotate_into(
     patience: float,
     watching: Callbacks,
 ) -> AnnotateSummary:
+    """Index the texts of a collection into another one, but those that it has already."""
     require_readable(collection)
     require_other(collection, other)
-    counts = _Counts(settings=choose_settings(other, settings, DEFAULT_SETTINGS, collection))
+    task = _Task(settings=choose_settings(other, settings, DEFAULT_SETTINGS, collection))
     collection.commit()
-    wanted = [*query, *roots_only(schema.read_schema(collection))]
-    total = collection.count(wanted)
+    filters = [*query, *roots_only(schema.read_schema(collection))]
+    total, read, gone = collection.count(filters), 0, 0
 
     def documents() -> Iterator[Document]:
-        """Yield the documents that are missing there or have another text, at the asked pace."""
+        """Yield the documents that are missing there or have another text, at that pace."""
+        nonlocal read, gone
         since = time.monotonic()
-        for page in pages(collection.ids(wanted), pace.batch):
-            texts = {one["id"]: one.get(TEXT) for one in collection.stored(page, [TEXT])}
-            there = {one["id"]: one for one in other.stored(page, [MD5, SETTINGS])}
-            counts.read += len(page)
-            counts.gone += len(page) - len(texts)
+        for page in pages(collection.ids(filters), pace.batch):
+            texts = {row["id"]: row.get(TEXT) for row in collection.stored(page, [TEXT])}
+            copies = {row["id"]: row for row in other.stored(page, [MD5, SETTINGS])}
+            read += len(page)
+            gone += len(page) - len(texts)
             needed = [
                 Document(id=id, text=text or "")
                 for id, text in texts.items()
-                if counts.needs_fields(there.get(id, {}), text)
+                if task.needs_fields(copies.get(id, {}), text)
             ]
             yield from needed
-            watching.on_progress(Progress("annotating", counts.read, max(total, counts.read)))
+            watching.on_progress(Progress("annotating", read, max(total, read)))
             since = pace.wait(len(needed), since)
 
-    done = index(
+    summary = index(
         documents(),
         other,
         id="id",
         keep=(),
-        settings=counts.settings,
+        settings=task.settings,
         threads=pace.threads,
         batch=pace.batch,
         patience=patience,
         on_error=watching.on_error,
     )
-    return counts.summary(done.failed, done.errors, done.seconds)
+    return task.summary(read, gone, summary.failed, summary.errors, summary.seconds)
 
 
 # No document has them without the other fields, and they are slow to read.
@@ -400,37 +380,31 @@ def strip(
     Raises SettingsError if an update would lose data, SolrError if Solr stops answering.
     """
     pace = RateLimit(rate=rate, threads=threads, batch=batch)
-    found = schema.read_schema(collection)
-    there = [name for name in OWN if collection.names.of(name) in found.fields]
-    asked = [name for name in there if name not in _TERMS]
-    if not asked:
-        raise SettingsError(
-            f"{collection.name!r} has none of our fields",
-            "there is nothing to remove",
-        )
+    fields = schema.read_schema(collection).fields
+    ours = [name for name in OWN if collection.names.of(name) in fields]
+    read = [name for name in ours if name not in _TERMS]
+    if not read:
+        reason = f"{collection.name!r} has none of our fields"
+        raise SettingsError(reason, "there is nothing to remove")
     require_safe(collection)
     collection.commit()  # so that what an interrupted run has sent counts
-    nothing = dict.fromkeys(collection.names.of(name) for name in there)
+    nothing = dict.fromkeys(map(collection.names.of, ours))
 
-    def make_orders(found: list[Found], again: bool) -> list[Order]:
-        return [
-            Order(one["id"], one[VERSION], nothing)
-            for one in found
-            if not one.keys().isdisjoint(asked)
-        ]
+    def make_orders(stored: list[Found], again: bool) -> list[Order]:
+        having = (row for row in stored if not row.keys().isdisjoint(read))
+        return [Order(row["id"], row[VERSION], nothing) for row in having]
 
-    any_of = " OR ".join(f"{collection.names.of(name)}:[* TO *]" for name in asked)
     run = Rewrite(
         collection=collection,
         stage="stripping",
-        fields=[*asked, VERSION],
+        fields=[*read, VERSION],
         orders=make_orders,
         pace=pace,
         failures=Failures(on_error),
         on_progress=on_progress or ignore,
     )
-    patience = in_seconds(patience, "patience")
-    with collection.session.outages.waited_for(patience):
+    any_of = " OR ".join(f"{collection.names.of(name)}:[* TO *]" for name in read)
+    with collection.session.outages.waited_for(in_seconds(patience, "patience")):
         run.run([*listed(query), any_of])
     run.failures.warn()
     return StripSummary(

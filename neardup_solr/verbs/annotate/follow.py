@@ -23,11 +23,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
 from neardup_solr.errors import SettingsError, SolrError, SourceError, counted
-from neardup_solr.progress import LOG, OnProgress, Progress
+from neardup_solr.progress import LOG, OnProgress, Progress, ignore
 from neardup_solr.settings import Settings
 from neardup_solr.solr import query, schema
 from neardup_solr.solr.collection import DOCS, Collection
@@ -55,32 +56,31 @@ STOPPING = 20.0  # seconds for what has begun, once an interrupt came
 Version = tuple[str, int]  # a document's id, and its version
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Follower:
     """A run that follows a collection: `run` reads and writes what it is told.
 
     `schema` is the collection's, `filters` select the documents, `settings` are those of their
-    fields. `mark` marks the clusters of the collection anew. `behind` is the longest time in the
-    last minute for which a document has waited since it was listed.
+    fields. Clusters are marked as the run of `duplicates` that `remember` names finds them.
     """
 
     run: Rewrite
     schema: Schema
     filters: Sequence[str]
     settings: Settings
-    on_progress: OnProgress
-    mark: Callable[[], Marks] | None = None
-    annotated: int = 0
-    behind: float = 0.0
+    remember: Path | None
+    _annotated: int = 0
+    _behind: float = 0.0  # longest wait of a document in the last minute since it was listed
     _newest: dict[str, int] = field(default_factory=dict)  # listed of each shard
     _done: dict[str, int] = field(default_factory=dict)  # versions that need nothing
     _waiting: dict[str, tuple[int, float]] = field(default_factory=dict)  # version, since when
     _sweep: Iterator[list[Version]] | None = None
-    _dropped: set[str] = field(default_factory=set)  # that somebody has changed meanwhile
+    _dropped: set[str] = field(default_factory=set)  # that another program has changed meanwhile
     _left: set[str] = field(default_factory=set)  # to another follower
     _late: int = 0  # documents that another follower has written, of those read last
     _standby: float | None = None  # when documents are tried, if another follower works
     _outages: int = 0
+    _mark: Callable[[], Marks] | None = None
     _marking: tuple[Future[Marks], object] | None = None  # that runs, and what it began with
     _marked: object = None  # newest versions and count of documents before the last good marking
     _next_marking: float = 0.0
@@ -89,26 +89,33 @@ class Follower:
     _ended: threading.Event = field(default_factory=threading.Event)
 
     def follow(self) -> None:
-        """Follow until an interrupt, and finish what was begun then."""
-        make = self.run.orders
+        """Follow until an interrupt, and finish what was begun then.
 
-        def make_orders(found: list[Found], again: bool) -> list[Order]:
-            orders = make(found, again)
-            self._note_read(found, {order.id for order in orders})
+        Raises SourceError if `remember` names no run of the collection, SettingsError if documents
+        cannot be marked.
+        """
+        run, make_orders = self.run, self.run.orders
+        if self.remember is not None:
+            self._mark = _make_marking(run.collection, self.remember)
+
+        def choose_orders(rows: list[Found], again: bool) -> list[Order]:
+            orders = make_orders(rows, again)
+            self._note_read(rows, {order.id for order in orders})
             return orders if self._standby is None else self._choose(orders)
 
-        self.run.orders, self.run.on_sent = make_orders, self._note_sent
-        self.run.params = {"commitWithin": str(VISIBLE)}
+        on_progress, run.on_progress = run.on_progress, ignore
+        run.orders, run.on_sent = choose_orders, self._note_sent
+        run.params = {"commitWithin": str(VISIBLE)}
         try:
-            run_aside(self._repeat)
+            run_aside(partial(self._repeat, on_progress))
         except KeyboardInterrupt:
             self._stop.set()
-            self.run.collection.session.outages.stop_waiting()
+            run.collection.session.outages.stop_waiting()
             self._ended.wait(STOPPING)
 
-    def _repeat(self) -> None:
+    def _repeat(self, on_progress: OnProgress) -> None:
         """Look, write what is due, and report, again and again."""
-        looked, reported, before = 0.0, time.monotonic(), self.annotated
+        looked, reported, before = 0.0, time.monotonic(), self._annotated
         try:
             self._begin()
             while not self._stop.is_set():
@@ -120,11 +127,11 @@ class Follower:
                     self._list_new()
                 self._write_due()
                 self._mark_anew()
-                waiting = self.annotated + len(self._waiting)
-                self.on_progress(Progress("following", self.annotated, waiting))
+                total = self._annotated + len(self._waiting)
+                on_progress(Progress("following", self._annotated, total))
                 if is_time:
-                    self._report(self.annotated - before)
-                    reported, before, self.behind = time.monotonic(), self.annotated, 0.0
+                    self._report(self._annotated - before)
+                    reported, before, self._behind = time.monotonic(), self._annotated, 0.0
                     self._dropped.clear()  # or those deleted meanwhile would stay
         finally:
             self._ended.set()
@@ -137,10 +144,9 @@ class Follower:
         names = collection.shard_names() if collection.session.nodes.is_cloud else [""]
         self._newest = dict.fromkeys(names, 0)
         for shard in names:
-            newest = self._ask(f"{VERSION} desc", 1, [], shard)
-            self._newest[shard] = newest[0][1] if newest else 0
+            self._newest[shard] = max((v for _, v in self._ask("desc", 1, [], shard)), default=0)
         self._done, self._waiting = {}, {}
-        self._list_new()  # what is there already is looked through, beside what comes
+        self._list_new()  # earlier documents are looked through, beside those that come
         self._done = {id: version for id, (version, _) in self._waiting.items()}
         self._waiting = {}
         recent = reversed(list(self._done.items()))
@@ -148,7 +154,7 @@ class Follower:
         LOG.info("following %s: all documents are looked through once", collection.name)
 
     def _begin_again(self, *, is_time: bool) -> None:
-        """Begin anew if Solr was away, or is another one; once a minute look what has changed.
+        """Begin anew if Solr was away or the schema has changed, which is looked at once a minute.
 
         Raises SettingsError if the text is that of other fields now.
         """
@@ -179,16 +185,16 @@ class Follower:
     def _list_new(self) -> None:
         """List what is newer than what was listed before, and some of that, shard by shard.
 
-        Of two documents that are written at the same time, the newer may be found first.
+        Of two documents that are written at the same time, a search may see the newer one first.
         """
         now = time.monotonic()
         for shard, before in self._newest.items():
-            since, full = before - OVERLAP, True
-            while full:
-                listed = self._ask(f"{VERSION} asc", LISTED, [_between(since, "*")], shard)
-                full = len(listed) == LISTED and listed[-1][1] > since
-                since = listed[-1][1] if listed else since
-                for id, version in listed:
+            since, is_full = before - OVERLAP, True
+            while is_full:
+                versions = self._ask("asc", LISTED, [_between(since, "*")], shard)
+                is_full = len(versions) == LISTED and versions[-1][1] > since
+                since = versions[-1][1] if versions else since
+                for id, version in versions:
                     if self._done.get(id, 0) < version:
                         self._waiting[id] = version, self._waiting.get(id, (0, now))[1]
             self._newest[shard] = max(before, since)
@@ -198,24 +204,26 @@ class Follower:
     def _look_through(self, filters: Sequence[str]) -> Iterator[list[Version]]:
         """Yield all documents that match the filters, the newest first."""
         until: int | str = "*"
-        while listed := self._ask(f"{VERSION} desc", LISTED, [_between("*", until), *filters]):
-            yield from pages((one for one in listed if self._done.get(one[0], 0) < one[1]), PORTION)
-            last = listed[-1][1]
-            until = last if last != until and len(listed) == LISTED else last - 1
+        while versions := self._ask("desc", LISTED, [_between("*", until), *filters]):
+            due = (pair for pair in versions if self._done.get(pair[0], 0) < pair[1])
+            yield from pages(due, PORTION)
+            last = versions[-1][1]
+            until = last if last != until and len(versions) == LISTED else last - 1
 
-    def _ask(self, sort: str, most: int, filters: Sequence[str], shard: str = "") -> list[Version]:
+    def _ask(self, order: str, most: int, filters: Sequence[str], shard: str = "") -> list[Version]:
+        """List ids and versions, in the order of versions."""
         collection = self.run.collection
         request = {
             "query": "*:*",
             "filter": [*filters, *self.filters],
-            "sort": f"{sort},{ID} asc",
+            "sort": f"{VERSION} {order},{ID} asc",
             "fields": [ID, VERSION],
             "limit": most,
         }
         request = query.of_replica(request, shard) if shard else request
-        found = collection.ask(query.of_leaders(request), DOCS)["response"]["docs"]
+        rows = collection.ask(query.of_leaders(request), DOCS)["response"]["docs"]
         return [
-            (one[ID], one[VERSION]) for one in collection.names.logical_all(found, [ID, VERSION])
+            (row[ID], row[VERSION]) for row in collection.names.logical_all(rows, [ID, VERSION])
         ]
 
     def _has_work(self) -> bool:
@@ -234,7 +242,7 @@ class Follower:
             page = next(self._sweep, None)
             due = [id for id, _ in page or ()]
             self._sweep = None if page is None else self._sweep
-        before, dropped, self._late = self.annotated, self.run.redone, 0
+        before, dropped, self._late = self._annotated, self.run.redone, 0
         self._left.clear()
         self.run.go_through(iter(due))
         self.run.read -= len(self._left)
@@ -242,36 +250,31 @@ class Follower:
         for id in due:
             if id not in self._left:
                 _, since = self._waiting.pop(id, (0, now))
-                self.behind = max(self.behind, time.monotonic() - since)
-        written, dropped = self.annotated - before, self.run.redone - dropped
+                self._behind = max(self._behind, time.monotonic() - since)
+        written, dropped = self._annotated - before, self.run.redone - dropped
         if self._late > (written if self._standby is None else 0) or (self._standby and dropped):
             self._standby = time.monotonic() + random.uniform(*STANDBY)
         elif written:
             self._standby = None
 
     def _mark_anew(self) -> None:
-        """Note what became of a marking, and begin another one if that is due."""
-        now, newest = time.monotonic(), dict(self._newest)
+        """Count the marks that a marking has changed, and begin another one if that is due."""
         if self._marking is not None and self._marking[0].done():
-            self._end_marking(*self._marking)
-            self._marking = None
+            (future, state), self._marking = self._marking, None
+            try:
+                marks = future.result()
+            except (SolrError, SourceError) as error:  # what Solr did not take is tried again
+                LOG.warning("following %s: marks: %s", self.run.collection.name, error)
+            else:
+                self._marked = state
+                self._changed_marks += marks.marked + marks.cleared
         is_busy = self._marking is not None or self._standby is not None or self._has_work()
-        if self.mark is None or is_busy or now < self._next_marking:
+        if self._mark is None or is_busy or time.monotonic() < self._next_marking:
             return
-        self._next_marking = now + MINUTE
-        state = newest, self.run.collection.count(self.filters)
+        self._next_marking = time.monotonic() + MINUTE
+        state = dict(self._newest), self.run.collection.count(self.filters)
         if state != self._marked:
-            self._marking = start_thread(self.mark), state
-
-    def _end_marking(self, marking: Future[Marks], state: object) -> None:
-        """Count the marks that have changed. What Solr did not take is tried again."""
-        try:
-            made = marking.result()
-        except (SolrError, SourceError) as error:
-            LOG.warning("following %s: marks: %s", self.run.collection.name, error)
-        else:
-            self._marked = state
-            self._changed_marks += made.marked + made.cleared
+            self._marking = start_thread(self._mark), state
 
     def _choose(self, orders: list[Order]) -> list[Order]:
         """Choose a few orders, if it is time to try, and leave the others to whoever works."""
@@ -280,23 +283,23 @@ class Follower:
         self._left.update(order.id for order in orders[tried:])
         return orders[:tried]
 
-    def _note_read(self, found: Sequence[Found], ordered: set[str]) -> None:
+    def _note_read(self, rows: Sequence[Found], ordered: set[str]) -> None:
         """Note the versions that were read, and if another follower has written them.
 
-        Raises SettingsError if somebody writes fields with other settings.
+        Raises SettingsError if another program writes fields with other settings.
         """
-        for one in found:
-            id, own = one["id"], self.settings.fingerprint
-            if (other := one.get(SETTINGS, own)) != own:
-                reason = f"the document {id!r} has [{other}] now, and this follows with [{own}]"
+        ours = self.settings.fingerprint
+        for row in rows:
+            id = row["id"]
+            if (theirs := row.get(SETTINGS, ours)) != ours:
+                reason = f"the document {id!r} has [{theirs}] now, and this follows with [{ours}]"
                 raise SettingsError(reason, "finish that change of settings, then run this again")
-            if id in self._dropped and id not in ordered:
-                self._late += 1
+            self._late += id in self._dropped and id not in ordered
             self._dropped.discard(id)
-            self._done[id] = one[VERSION]
+            self._done[id] = row[VERSION]
 
     def _note_sent(self, sent: Sent) -> None:
-        self.annotated += len(sent.versions) + len(sent.unsure)
+        self._annotated += len(sent.versions) + len(sent.unsure)
         self._done.update(sent.versions)
         self._dropped |= sent.dropped
         self.run.redone += len(sent.dropped)
@@ -306,12 +309,12 @@ class Follower:
         """Log what was done in the last minute, and how far behind this is."""
         now = time.monotonic()
         waits = [now - since for _, since in self._waiting.values()]
-        done = f"{counted(annotated, 'document')} annotated in the last minute"
-        late = f"at most {max(0.0, self.behind, *waits):.1f} s behind"
+        late = f"at most {max(0.0, self._behind, *waits):.1f} s behind"
+        late += f", {len(waits):,} waiting" if waits else ""
         late = late if self._standby is None else "as another follower works"
-        more = f", {len(waits):,} waiting" if waits and self._standby is None else ""
-        marks = f", {counted(self._changed_marks, 'mark')} changed" if self.mark else ""
-        LOG.info("following %s: %s, %s%s%s", self.run.collection.name, done, late, more, marks)
+        marks = f", {counted(self._changed_marks, 'mark')} changed" if self._mark else ""
+        done = f"{counted(annotated, 'document')} annotated in the last minute"
+        LOG.info("following %s: %s, %s%s", self.run.collection.name, done, late, marks)
         self._changed_marks = 0
 
 
@@ -319,18 +322,14 @@ def _between(since: int | str, until: int | str) -> str:
     return f"{{!cache=false}}{VERSION}:[{since} TO {until}]"
 
 
-def make_marking(collection: Collection, remember: Path) -> Callable[[], Marks]:
-    """Make what marks the clusters of a remembered run anew, by the arguments of that run.
-
-    Raises SourceError if there is no such run of the collection, SettingsError if documents cannot
-    be marked.
-    """
-    asked = read_asked(remember, collection)
+def _make_marking(collection: Collection, remember: Path) -> Callable[[], Marks]:
+    """Make what marks the clusters of a remembered run anew, by the arguments of that run."""
+    arguments = read_asked(remember, collection)
     require_markable(collection)
 
     def mark_anew() -> Marks:
-        found = duplicates(collection, remember=remember, **asked)
+        result = duplicates(collection, remember=remember, **arguments)
         # Who asked for the remembered run to be marked was asked then; a line is logged now, too.
-        return mark(collection, found, yes=True, patience=collection.session.outages.patience)
+        return mark(collection, result, yes=True, patience=collection.session.outages.patience)
 
     return mark_anew

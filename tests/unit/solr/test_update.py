@@ -13,7 +13,7 @@ from neardup_solr.minhash import make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings import DEFAULT_FIELDS, Settings
 from neardup_solr.solr.names import Names
-from neardup_solr.solr.update import Order, _list, _string, orders
+from neardup_solr.solr.update import _ENCODE, Order, _list, orders
 
 ALL = Settings(fields=frozenset({*DEFAULT_FIELDS, "profile_hash"}))
 FEW = Settings(fields=frozenset({"content", "md5_hash", "content_bands"}))
@@ -66,6 +66,7 @@ def test_an_order_removes_fields_and_sets_nothing() -> None:
 
 def test_lists_are_spelt_alike_whatever_their_terms() -> None:
     """Terms of one length are spelt at once, others one by one."""
-    for terms in (["ab", "cd"], ["ab", "cde"], ["é", "ab"], ["é", "ü"], ["x" * 40, "y" * 40], [""]):
-        slow = b"".join(_string(term) for term in terms)
+    for terms in (["ab", "cd"], ["ab", "cde"], ["é", "ab"], ["é", "ü"], ["x" * 40, "y" * 40], [""],
+                  ["NaN", 1.5], [1.5, "NaN"], []):  # fmt: skip
+        slow = b"".join(_ENCODE[type(term)](term) for term in terms)
         assert _list(terms) == bytes((0x80 | len(terms),)) + slow
