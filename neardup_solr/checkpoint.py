@@ -20,13 +20,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from neardup_solr.errors import JobError, RecordError, SourceError
 from neardup_solr.files import atomic_path, home, private
-
-if TYPE_CHECKING:
-    pass
 
 FORMAT: Final = 1
 CHECKPOINT: Final = "checkpoint.json"
@@ -48,10 +45,9 @@ _reached: Counter[str] = Counter()
 
 def reach(place: str) -> None:
     """End the process at once, and clean up nothing, if the variable names this place."""
-    asked = os.environ.get(VARIABLE)
-    if asked is None:
+    if (failpoint := os.environ.get(VARIABLE)) is None:
         return
-    name, _, number = asked.partition(":")
+    name, _, number = failpoint.partition(":")
     _reached[place] += 1
     if place == name and _reached[place] == int(number or 1):
         os._exit(KILLED)
@@ -75,7 +71,7 @@ class JobSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """Progress of a job: the records that were committed and found by a search.
+    """Progress of a job: the records that were committed, and that a search finds.
 
     Of the `read` records, `repeated` had an id that came again, and `failed` are dead letters,
     which take `letters` bytes of their file; `words` counts the words of all texts. `last` are ids
@@ -96,7 +92,7 @@ class Position:
 class SavedJob:
     """A checkpoint as it was read: what the job does, how far it is, and whether it has ended.
 
-    `letters_time` is when the dead letters were written last, in ns; 0 if there are none.
+    `letters_time` is when the dead letters were written last, in ns; 0 without any.
     """
 
     work: JobSpec
@@ -109,9 +105,9 @@ class SavedJob:
 class Letter:
     """A dead letter: a record that `index` could not index.
 
-    `position` says where it stands in its source ("ads.csv, line 7"), `id` is its id if that is
-    known, `reason` says what is wrong with it. `stage` says who refused it: "read" and "check" are
-    ours, "solr" is Solr. `record` is the record by the names of its columns, or the text of its
+    `position` says where it stands in its source ("ads.csv, line 7"), `id` is its id if that could
+    be read, `reason` says what is wrong with it. `stage` says who refused it: "read" and "check"
+    are ours, "solr" is Solr. `record` is the record by the names of its columns, or the text of its
     line; None if it was too large to be kept.
     """
 
@@ -161,38 +157,45 @@ class Job:
         """The file of the dead letters."""
         return self.folder / LETTERS
 
-    def begin(self, kept: SavedJob | None) -> None:
+    def begin(self, saved: SavedJob | None) -> None:
         """Begin anew, or go on from a checkpoint.
 
         What an earlier run has kept stays until this one keeps its first checkpoint. Raises
-        JobError if dead letters that it has kept are gone, or if there are files of somebody else.
+        JobError if dead letters that it has kept are gone, or if the files are none of a job.
         """
-        if kept is None:
-            self._require_ours()
-        self._letters = kept.reached.letters if kept else 0
-        with suppress(FileNotFoundError), open(self.letters, "rb") as file:
-            file.seek(max(0, self._letters - 1))
-            if not self._letters or file.read(1) == b"\n":
-                return
-        if self._letters:
+        if saved is None:
+            self._require_replaceable()
+        self._letters = saved.reached.letters if saved else 0
+        if self._letters and self._byte_at(self._letters - 1) != b"\n":
             raise _change_error(self.letters)
 
-    def _require_ours(self) -> None:
+    def _byte_at(self, place: int) -> bytes:
+        with suppress(FileNotFoundError), open(self.letters, "rb") as file:
+            file.seek(place)
+            return file.read(1)
+        return b""
+
+    def _require_replaceable(self) -> None:
         """Refuse files of these names that no job has written, and letters that were edited."""
-        kept = read_checkpoint(self.folder)
-        changed = modified_at(self.letters)
-        if kept and kept.has_ended and changed and kept.letters_time not in (0, changed):
+        saved, changed = read_checkpoint(self.folder), modified_at(self.letters)
+        if saved and saved.has_ended and changed and saved.letters_time not in (0, changed):
             reason = f"{self.letters} was edited after its job had ended"
             step = "index what is mended first (neardup dead-letters retry), or remove that file"
             raise JobError(reason, step)
-        with suppress(FileNotFoundError), open(self.letters, "rb") as file:
+        if not changed:
+            return
+        with open(self.letters, "rb") as file:
             first = file.readline()
-            try:
-                if first.strip() and not _is_torn(first):
-                    _parse_letter(first)
-            except ValueError:
-                reason = f"{self.letters} is no file of dead letters"
-                raise JobError(reason, _ELSEWHERE) from None
+        # The beginning of a dead letter may not have fitted on the disk.
+        is_torn = not first.endswith(b"\n") and (
+            first.startswith(_BEGIN) or _BEGIN.startswith(first)
+        )
+        try:
+            if first.strip() and not is_torn:
+                _parse_letter(first)
+        except ValueError:
+            reason = f"{self.letters} is no file of dead letters"
+            raise JobError(reason, _ELSEWHERE) from None
 
     def keep(
         self,
@@ -217,27 +220,16 @@ class Job:
         self._letters = length
         reach("after-checkpoint")
 
-    def _write(self, kept: SavedJob) -> None:
+    def _write(self, saved: SavedJob) -> None:
         """Write a checkpoint, with the time of the dead letters as they are now."""
-        content = asdict(kept) | {"format": FORMAT, "letters_time": modified_at(self.letters)}
-        path = self.folder / CHECKPOINT
-        with (
-            _writing(path),
-            atomic_path(path) as unfinished,
-            open(unfinished, "x", encoding="utf-8", opener=private) as file,
-        ):
-            json.dump(content, file, indent=1)
+        content = asdict(saved) | {"format": FORMAT, "letters_time": modified_at(self.letters)}
+        _replace(self.folder / CHECKPOINT, [json.dumps(content, indent=1)])
 
     def keep_letters(self, letters: Iterable[Letter]) -> None:
         """Replace the dead letters by these. All of them or none are written."""
-        with (
-            _writing(self.letters),
-            atomic_path(self.letters) as unfinished,
-            open(unfinished, "xb", opener=private) as file,
-        ):
-            file.writelines(line_of(letter).encode() for letter in letters)
-        if kept := read_checkpoint(self.folder):
-            self._write(kept)
+        _replace(self.letters, map(line_of, letters))
+        if saved := read_checkpoint(self.folder):
+            self._write(saved)
 
     def end(self) -> None:
         """Forget the job, of which nothing is left to do."""
@@ -260,7 +252,7 @@ class Job:
 
 
 def read_checkpoint(folder: Path) -> SavedJob | None:
-    """Read the checkpoint of a job, or None if there is none.
+    """Read the checkpoint of a job, or None for a folder without one.
 
     Raises JobError if it cannot be understood.
     """
@@ -304,8 +296,8 @@ def read_letters(folder: Path) -> Iterator[Letter]:
     except FileNotFoundError:
         pass
     except (OSError, ValueError, RecursionError) as error:
-        said = getattr(error, "msg", error)
-        reason = f"line {number} of the dead letters in {path} cannot be read ({said})"
+        cause = getattr(error, "msg", error)
+        reason = f"line {number} of the dead letters in {path} cannot be read ({cause})"
         raise JobError(reason, "repair that line, or remove it") from None
     if left and not kept.has_ended:
         raise _change_error(path)
@@ -329,28 +321,28 @@ def folders_of(server: str, collection: str) -> list[Path]:
 
     Raises JobError if a checkpoint that may be one of them cannot be understood.
     """
-    found = []
+    folders = []
     for folder in sorted(all_jobs().glob("*/")):
         try:
-            kept = read_checkpoint(folder)
+            saved = read_checkpoint(folder)
         except JobError:
             if folder.name.startswith(f"{collection}-"):
                 raise
             continue  # of another collection, which shall not be in the way of this one
-        if kept and (kept.work.server, kept.work.collection) == (server, collection):
-            found.append(folder)
-    return found
+        if saved and (saved.work.server, saved.work.collection) == (server, collection):
+            folders.append(folder)
+    return folders
 
 
 def folder_for(sources: Sequence[str], server: str, collection: str, *, can_resume: bool) -> Path:
     """Choose the usual folder of a job, in the user's data folder or $NEARDUP_HOME.
 
-    It is the same for the same files and collection; a source that can be read only once gets one
-    of its own every time.
+    It is the same for the same files and collection; a source that can be read only once gets
+    a new one every time.
     """
     paths = map(os.path.abspath, sources) if can_resume else [os.urandom(8).hex()]
-    told = "\n".join([server, collection, *paths]).encode("utf-8", "surrogateescape")
-    digest = blake2b(told, digest_size=6).hexdigest()
+    parts = "\n".join([server, collection, *paths]).encode("utf-8", "surrogateescape")
+    digest = blake2b(parts, digest_size=6).hexdigest()
     stem = re.sub(r"[^A-Za-z0-9._-]+", "_", Path(sources[0]).name).strip("._-")[:40]
     return all_jobs() / f"{collection}-{stem or 'stdin'}-{digest}"
 
@@ -361,7 +353,7 @@ def all_jobs() -> Path:
 
 
 def modified_at(path: Path) -> int:
-    """Return when a file was written last, in ns, or 0 if there is none."""
+    """Return when a file was written last, in ns, or 0 without a file."""
     try:
         return path.stat().st_mtime_ns
     except FileNotFoundError:
@@ -379,14 +371,19 @@ def _parse_letter(line: bytes) -> Letter:
     return Letter(**content)
 
 
-def _is_torn(line: bytes) -> bool:
-    """Return True for the beginning of a dead letter that did not fit on the disk."""
-    return not line.endswith(b"\n") and (line.startswith(_BEGIN) or _BEGIN.startswith(line))
-
-
 def _change_error(path: Path) -> JobError:
     reason = f"the dead letters in {path} have been changed before their job has ended"
     return JobError(reason, ANEW)
+
+
+def _replace(path: Path, pieces: Iterable[str]) -> None:
+    """Write a file of a job as a whole, or leave it as it is."""
+    with (
+        _writing(path),
+        atomic_path(path) as unfinished,
+        open(unfinished, "x", encoding="utf-8", newline="", opener=private) as file,
+    ):
+        file.writelines(pieces)
 
 
 @contextmanager
