@@ -7,7 +7,7 @@
     near.write.parquet("pairs")
     spark.clusters(near).write.parquet("clusters")
 
-The same compiled kernel signs, joins and compares as on one machine, with the same settings and
+The same compiled kernel signs, joins and compares as on a machine alone, with the same settings and
 results; it gets its data as Arrow batches. `pip install "neardup-solr[spark]"` on the driver, and
 `neardup-solr` with pyarrow on the executors.
 """

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from neardup_solr.solr.collection import Collection
 
-MOST_ERRORS = 100  # of a task, that are told
+MOST_ERRORS = 100  # of a task, that are reported
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Written:
     """Counts of a write to a collection: `read` = `indexed` + `repeated` + `failed`.
 
     `indexed` counts documents, `repeated` further records of their ids, in any task: of each id
-    any record may be the one that is there now. `errors` says why the first records of each task
+    any record may have remained. `errors` says why the first records of each task
     failed: its id, and the reason.
     """
 
@@ -57,7 +57,7 @@ def read(
     *,
     fields: OneOrMore = ("id", "signature"),
 ) -> DataFrame:
-    """Read fields of all documents of a collection, each shard by a task of its own.
+    """Read fields of all documents of a collection, each shard by a task.
 
     They are fields with docValues, such as `id` and `signature`, and of the columns that are kept
     in a collection of `init` those whose names end in _i, _l, _f, _d, _b or _dt. They come as
@@ -80,13 +80,13 @@ def read(
     shards = target.shard_names()
 
     def export_shards(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Read the fields of each shard whose number is given, from a replica that is there now."""
+        """Read the fields of each shard by its number, from a replica that is up."""
         import pyarrow as pa
 
         from neardup_solr.verbs.connect import connect
 
         target = connect(address, collection)
-        for number in (one for batch in batches for one in batch.column(0).to_pylist()):
+        for number in (number for batch in batches for number in batch.column(0).to_pylist()):
             for rows in target.exported(names, [target.replica_of(shards[number])]):
                 columns = [[_as_text(row.get(name)) for row in rows] for name in names]
                 arrays = [pa.array(column, pa.string()) for column in columns]
@@ -115,9 +115,9 @@ def write(
 
     It keeps what `index` promises: a task ends when a search finds each of its documents, or they
     have failed; a Solr that is away is waited for, at most `patience` (seconds, or "5m") each time,
-    also if a task begins then; only this call itself needs one that is there. A task that Spark
+    also if a task begins then; only this call itself needs a running Solr. A task that Spark
     repeats sends its documents again, which replace themselves. If an id comes again, any of its
-    records may be the one that stays, and the others are counted as `repeated`; the ids' hashes (8
+    records may stay, and the others are counted as `repeated`; the ids' hashes (8
     bytes each) are shuffled to count them. A longer text than `max_doc_bytes` fails.
 
     Raises ArgumentError if a column is missing; whatever `index` raises ends the job.
@@ -134,25 +134,25 @@ def write(
     documents = chosen(frame, reading)
     target = _connect(address, collection)
     # Before the executors begin: other settings, or a collection that is not to be written to.
-    # Partitions must not choose them by their own texts, each for itself.
+    # Partitions must not choose them by their texts, each for itself.
     chosen_settings = target.choose_settings(settings)
     target.require_placed(1)
-    given = {"settings": chosen_settings, "batch": batch, "patience": patience}
+    options = {"settings": chosen_settings, "batch": batch, "patience": patience}
     done = documents.mapInArrow(
-        lambda batches: _index_partition(batches, address, collection, reading, given),
+        lambda batches: _index_partition(batches, address, collection, reading, options),
         "bucket int, blob binary",
     )
-    counted = done.groupBy("bucket").applyInArrow(count_hashes, "indexed long, told binary")
+    counted = done.groupBy("bucket").applyInArrow(count_hashes, "indexed long, report binary")
     rows = counted.collect()
-    told = [orjson.loads(row.told) for row in rows if row.told is not None]
-    read, failed = (sum(one[name] for one in told) for name in ("read", "failed"))
+    reports = [orjson.loads(row.report) for row in rows if row.report is not None]
+    read, failed = (sum(report[name] for report in reports) for name in ("read", "failed"))
     indexed = sum(row.indexed for row in rows)
     return Written(
         read=read,
         indexed=indexed,
         repeated=read - indexed - failed,
         failed=failed,
-        errors=tuple((id, reason) for one in told for id, reason in one["errors"]),
+        errors=tuple((id, reason) for report in reports for id, reason in report["errors"]),
     )
 
 
@@ -161,25 +161,25 @@ def _index_partition(
     address: str,
     collection: str,
     reading: Reading,
-    given: Mapping[str, Any],
+    options: Mapping[str, Any],
 ) -> Iterator[pa.RecordBatch]:
     """Index all batches of a partition. The first row says what became of them."""
     from neardup_solr.spark.work import encode_report, records
     from neardup_solr.verbs.connect import connect_again
     from neardup_solr.verbs.index import index
 
-    target = connect_again(address, collection, patience=given["patience"])
+    target = connect_again(address, collection, patience=options["patience"])
     unusable = Failures(ignore)
     sent: Counter[str] = Counter()
 
     def usable() -> Iterator[Document]:
         """Yield the documents that can be used: a partition without any is no mistake."""
-        for found in (one for batch in batches for one in records(batch, reading)):
-            if isinstance(found, Document):
-                sent[found.id] += 1
-                yield found
+        for record in (each for batch in batches for each in records(batch, reading)):
+            if isinstance(record, Document):
+                sent[record.id] += 1
+                yield record
             else:
-                unusable.add(found)
+                unusable.add(record)
 
     def refuse(error: RecordError) -> None:
         """Forget a document that Solr has refused, whatever it has of that id."""
@@ -193,7 +193,7 @@ def _index_partition(
         text=reading.text,
         keep=reading.keep or None,
         on_error=refuse,
-        **given,
+        **options,
     )
     errors = [(error.id or "", error.reason) for error in (*unusable.first, *done.errors)]
     yield encode_report(

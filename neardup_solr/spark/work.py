@@ -1,7 +1,7 @@
 """The work of executors on Arrow batches. Nothing here knows Spark.
 
-An id is known by a hash of 64 bits, which Spark computes. If two ids have the same one, their
-documents are compared once more than needed, and told apart by their ids in the end.
+An id is replaced by a hash of 64 bits, which Spark computes. If two ids have the same hash, their
+documents are compared once more than needed, and distinguished by their ids in the end.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from neardup_solr.sources import Reading
 from neardup_solr.sources.record import Columns, Record, from_row
 
 IN_BLOB = 1 << 20  # pairs, 24 MB
-TOLD = -1  # the bucket of what tasks tell
+REPORTS = -1  # the bucket of the reports of tasks
 
 Hashes = NDArray[np.uint64]
 Places = NDArray[np.int64]
@@ -40,7 +40,7 @@ _NEAR = pa.schema([
 
 
 def absence_error() -> SourceError:
-    """Make the error for documents that are not found again."""
+    """Make the error for documents that are missing later."""
     reason = "a document is no longer there, or its id differs at each reading"
     return SourceError("the DataFrame", reason, "df.cache() keeps what is made anew each time")
 
@@ -54,7 +54,7 @@ def repeat_error(column: str, id: str) -> SourceError:
 def key_buckets(batch: pa.RecordBatch, *, settings: Settings, splits: int) -> pa.RecordBatch:
     """Compute the band keys of documents (hash, text), in buckets: `splits` of each band.
 
-    A row has the bucket, and as bytes a matrix of three columns: key, hash of the id, and one
+    A row has the bucket, and as bytes a matrix of three columns: key, hash of the id, and a
     hash over all bands, then over the normal form, so that a chain has equal texts together.
     """
     signed = sign.sign(_texts(batch.column(1)), settings, keep_normal=True)
@@ -76,7 +76,7 @@ def key_buckets(batch: pa.RecordBatch, *, settings: Settings, splits: int) -> pa
 
 
 def pair_hashes(table: pa.Table, *, parts: int, cap: int) -> pa.Table:
-    """Find the pairs of hashes that share a key of one bucket, in `parts`, `cap` as `Joining`."""
+    """Find the pairs of hashes that share a key of a bucket, in `parts`, `cap` as `Joining`."""
     matrix = _matrix(table, 3)
     matrix = matrix[np.argsort(matrix[:, 1])]  # so that chains are the same in every run
     joined = key_candidates(matrix[:, :1].copy(), matrix[:, 2].copy(), joining=Joining(cap=cap))
@@ -157,12 +157,12 @@ def compare_block(
     compared = comparer.compare_texts(forms, numbers)
     distances, similarities, is_near = (column.tolist() for column in compared)
     rows = [
-        (*ordered(ids[one], ids[other]), similarities[at],
+        (*ordered(ids[first], ids[second]), similarities[at],
          None if distances[at] < 0 else distances[at], shared[at])
-        for at, (one, other) in enumerate(numbers.tolist())
-        if is_near[at] and ids[one] != ids[other]
+        for at, (first, second) in enumerate(numbers.tolist())
+        if is_near[at] and ids[first] != ids[second]
     ]  # fmt: skip
-    rows = list(dict.fromkeys(rows))  # two documents of one hash meet twice
+    rows = list(dict.fromkeys(rows))  # two documents of equal hash meet twice
     columns = zip(*rows, strict=True) if rows else [[]] * len(_NEAR)
     return pa.table([list(column) for column in columns], schema=_NEAR)
 
@@ -170,15 +170,18 @@ def compare_block(
 def encode_fields(batch: pa.RecordBatch, *, settings: Settings, reading: Reading) -> pa.RecordBatch:
     """Make the JSON of documents (id, text, the columns to keep) as they are indexed, by id.
 
-    Raises SourceError if one of them cannot be indexed.
+    Raises SourceError if any of them cannot be indexed.
     """
-    made = []
-    for found in check_documents(records(batch, reading)):
-        if isinstance(found, RecordError):
-            raise _refusal(found, reading)
-        made.append(found)
-    jsons = [json.decode() for json, _ in encode_documents(made, settings)]
-    arrays = [pa.array([one.id for one in made], pa.string()), pa.array(jsons, pa.string())]
+    documents = []
+    for record in check_documents(records(batch, reading)):
+        if isinstance(record, RecordError):
+            raise _refusal(record, reading)
+        documents.append(record)
+    jsons = [json.decode() for json, _ in encode_documents(documents, settings)]
+    arrays = [
+        pa.array([document.id for document in documents], pa.string()),
+        pa.array(jsons, pa.string()),
+    ]
     return pa.RecordBatch.from_arrays(arrays, ["id", "document"])
 
 
@@ -198,25 +201,25 @@ def records(batch: pa.RecordBatch, reading: Reading) -> Iterator[Record]:
     """Read the documents of a batch (id, text, the columns to keep), or errors that name them."""
     keep = tuple((name, place) for place, name in enumerate(reading.keep, 2))
     names = (reading.id, reading.text[0], *reading.keep)
-    asked = Columns(names=names, id=0, text=(1,), keep=keep)
+    columns = Columns(names=names, id=0, text=(1,), keep=keep)
     for row in zip(*(column.to_pylist() for column in batch), strict=True):
-        yield from_row("the DataFrame", row, asked, reading)
+        yield from_row("the DataFrame", row, columns, reading)
 
 
 def encode_report(summary: Mapping[str, Any], ids: Iterable[str]) -> pa.RecordBatch:
     """Write the report of a task as JSON, with the hashes of its indexed ids in buckets."""
     hashes = np.fromiter((mmh3.hash64(id, signed=False)[0] for id in ids), dtype=np.uint64)
     summed = np.frombuffer(orjson.dumps(summary), dtype=np.uint8)
-    return _blobs("bucket", [(TOLD, summed), *_by(hashes >> np.uint64(58), hashes)])
+    return _blobs("bucket", [(REPORTS, summed), *_by(hashes >> np.uint64(58), hashes)])
 
 
 def count_hashes(table: pa.Table) -> pa.Table:
     """Count the distinct hashes in a bucket. The reports of tasks stay as they are."""
-    if table.column("bucket")[0].as_py() == TOLD:
+    if table.column("bucket")[0].as_py() == REPORTS:
         none = pa.array([0] * len(table), pa.int64())
-        return pa.table({"indexed": none, "told": table.column("blob")})
+        return pa.table({"indexed": none, "report": table.column("blob")})
     count = len(np.unique(_matrix(table, 1)))
-    return pa.table({"indexed": [count], "told": pa.array([None], pa.binary())})
+    return pa.table({"indexed": [count], "report": pa.array([None], pa.binary())})
 
 
 def make_blocks(pairs: pa.Table, size: int) -> tuple[pa.Table, pa.Table]:
@@ -240,21 +243,21 @@ def make_blocks(pairs: pa.Table, size: int) -> tuple[pa.Table, pa.Table]:
 def _find_rows(hashes: Places, first: Places, second: Places) -> tuple[Pairs, Places]:
     """Find the pairs of row numbers whose hashes are those of pairs, and which pair each is.
 
-    `hashes` are sorted. Two documents with the same hash make several pairs of one. Raises
-    SourceError for a hash that is not there.
+    `hashes` are sorted. Two documents with the same hash make several pairs. Raises
+    SourceError for a missing hash.
     """
-    found = [
+    ranges = [
         (np.searchsorted(hashes, ends), np.searchsorted(hashes, ends, side="right"))
         for ends in (first, second)
     ]
-    counts = [after - begin for begin, after in found]
-    if not all(one.all() for one in counts):
+    counts = [after - begin for begin, after in ranges]
+    if not all(within.all() for within in counts):
         raise absence_error()
     # Each pair of hashes once for each two documents that have them.
     places = np.repeat(np.arange(len(first)), counts[0] * counts[1])
     nth = np.arange(len(places)) - np.searchsorted(places, places)
     rows = nth // counts[1][places], nth % counts[1][places]
-    numbers = [begin[places] + one for (begin, _), one in zip(found, rows, strict=True)]
+    numbers = [begin[places] + within for (begin, _), within in zip(ranges, rows, strict=True)]
     return np.stack(numbers, axis=1).astype(np.uint32), places
 
 
@@ -278,8 +281,8 @@ def find_roots(edges: pa.Table) -> dict[str, pa.Array]:
     """Find the smallest node that each node (u, v: hashes) is connected with: `node`, `root`."""
     ends = np.stack([edges.column(name).to_numpy() for name in ("u", "v")], axis=1)
     nodes, numbers = _number_nodes(ends)
-    found = components(len(nodes), numbers)
-    return {"node": pa.array(nodes), "root": pa.array(nodes[found])}
+    roots = components(len(nodes), numbers)
+    return {"node": pa.array(nodes), "root": pa.array(nodes[roots])}
 
 
 def _number_nodes(ends: Places) -> tuple[Places, Pairs]:
@@ -304,7 +307,7 @@ def _matrix(table: pa.Table | pa.RecordBatch, columns: int) -> Hashes:
 
 
 def _by(numbers: NDArray[Any], rows: Hashes) -> list[tuple[int, Hashes]]:
-    """Group rows by numbers, as far as there are any."""
+    """Group rows by numbers."""
     if not len(rows):
         return []
     order = np.argsort(numbers, kind="stable")
