@@ -1,4 +1,4 @@
-"""The talk with one collection in Solr: the only user of pysolr.
+"""The talk with a collection in Solr: the only user of pysolr.
 
 pysolr reads whole collections by cursor; JSON requests and updates use the same session, which
 checks every answer before it counts.
@@ -66,16 +66,16 @@ from neardup_solr.solr.responses import (
 )
 from neardup_solr.solr.session import CheckedSession, open_session
 
-IDS_PAGE = 10_000  # bare ids in one answer
+IDS_PAGE = 10_000  # bare ids in an answer
 EXACT = {"expandMacros": "false"}  # or Solr would expand "${...}" inside values and ids
 _WITH_VERSIONS = {**EXACT, "versions": "true", "wt": "json"}
 # The parser that our queries are written for; someone else's collection may have another.
 _SELECT = {**EXACT, "defType": "lucene", "wt": "json"}
 _JSON = {"Content-Type": "application/json"}
-_ONES_FAULT = (400, 409, 413)  # one document may be why: it is wrong, was changed, or is too large
+_OF_A_DOCUMENT = (400, 409, 413)  # which may be wrong, have changed, or be too large
 DOCS = {"response.docs": list, "response.numFound": int}
 
-Item = tuple[bytes, str | None]  # the JSON of a document, and its id if that is known
+Item = tuple[bytes, str | None]  # the JSON of a document, and its id if the caller has it
 Ask = Callable[[query.Request], dict[str, Any]]
 T = TypeVar("T")
 
@@ -102,14 +102,14 @@ class Collection:
     """A core or collection of Solr: `base` is the server's address, `name` the name in it.
 
     All methods take and give logical names of fields; `names` are what the collection calls them.
-    Queries and filters in Solr's own syntax are sent as they are.
+    Queries and filters in Solr's syntax are sent as they are.
     """
 
     base: str
     name: str
     session: CheckedSession = field(repr=False)
     names: Names = PLAIN
-    # What was stored when it was last asked for.
+    # The settings at the last look.
     _learnt: dict[str, Settings] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -121,16 +121,16 @@ class Collection:
 
     @property
     def identity(self) -> str:
-        """The name and the names of fields: what is known of one collection holds for no other."""
+        """The name and the names of fields: what is learnt of it holds for no other."""
         return f"{self.name} {self.names.to_note()}"
 
     @property
     def place(self) -> str:
-        """The options that name it in a command of `neardup`, for messages that propose one."""
+        """The options that name it in a command of `neardup`, for messages that propose it."""
         return place(self.name, None if self.session.embedded else self.base)
 
     def add(self, documents: Sequence[bytes | Mapping[str, Any]]) -> tuple[Refusal, ...]:
-        """Send documents as they are. Those with an id already there are replaced.
+        """Send documents as they are. Documents of the same id are replaced.
 
         A document is a mapping, or bytes that are already its JSON.
         Returns the documents that Solr refused; the others are taken, and durable once committed.
@@ -142,30 +142,29 @@ class Collection:
     ) -> Sent:
         """Send documents, as `add` does, and tell which versions they got.
 
-        In a SolrCloud the versions of documents whose `ids` are given are the lowest they can have,
-        1 if they are new: a node that passes documents on does not tell them, and may lose what it
-        took. A request that is too large (413), or that Solr refuses because of one of its
-        documents (400, if no tolerant chain names that one), is sent again in halves; a single
-        document is refused.
+        In a SolrCloud the versions of documents with `ids` are the lowest they can have, 1 if
+        they are new: a node that passes documents on does not tell them, and may lose what it took.
+        A request that is too large (413), or that Solr refuses because of a document (400, if no
+        tolerant chain names it), is sent again in halves; a single document is refused.
         """
-        made = list(map(self._json_of, documents))
-        known: Sequence[str | None] = ids or [None] * len(made)
+        spelled = list(map(self._json_of, documents))
+        keys: Sequence[str | None] = ids or [None] * len(spelled)
 
         def send(part: Sequence[Item]) -> Sent:
-            own = [id for _, id in part if id is not None]
-            before = self.versions(own) if self.session.nodes.is_cloud else None
+            named = [id for _, id in part if id is not None]
+            before = self.versions(named) if self.session.nodes.is_cloud else None
             body = b"[" + b",".join(json for json, _ in part) + b"]"
             decoded = self.post("update", body, params=_WITH_VERSIONS)
             if before is None:
                 versions = versions_in(decoded)
             else:
-                versions = {id: before.get(id, 0) + 1 for id in own}
+                versions = {id: before.get(id, 0) + 1 for id in named}
             return Sent(refused=parse_refusals(self.url, decoded), versions=versions)
 
         def id_of(item: Item) -> str:
             return str(orjson.loads(item[0]).get(self.names.id))
 
-        return in_halves(list(zip(made, known, strict=True)), send, id_of)
+        return in_halves(list(zip(spelled, keys, strict=True)), send, id_of)
 
     def commit(self) -> None:
         """Make what was sent durable and visible to searches (a hard commit)."""
@@ -182,7 +181,7 @@ class Collection:
         return True
 
     def delete_ids(self, ids: Sequence[str]) -> None:
-        """Delete documents by id. Ids that are not there are no error."""
+        """Delete documents by id. Ids without a document are no error."""
         # As JSON: an id may hold what XML cannot.
         if ids:
             self._edit({"delete": list(ids)}, "check the ids")
@@ -211,8 +210,8 @@ class Collection:
         if counting:
             everywhere = {"query": "*:*"}
             wanted["facet"] = {
-                name: {"type": "query", "q": one, "domain": everywhere}
-                for name, one in counting.items()
+                name: {"type": "query", "q": filter, "domain": everywhere}
+                for name, filter in counting.items()
             }
         decoded = self.ask(request | wanted, DOCS | {"facets": dict} if counting else DOCS)
         counted = decoded["facets"] if counting else {}
@@ -240,9 +239,9 @@ class Collection:
         return query.Terms(field=field, values=self.names.terms(field, values))
 
     def count(self, filters: Sequence[str] = (), *, ids: Sequence[str] | None = None) -> int:
-        """Count the documents that match all filters, of those with `ids` only if they are given.
+        """Count the documents that match all filters, with `ids` only those.
 
-        In a SolrCloud the leaders are asked, as another replica may lag behind.
+        In a SolrCloud the leaders answer, as another replica may lag behind.
         """
 
         def count(some: Sequence[str] | None) -> list[int]:
@@ -253,9 +252,9 @@ class Collection:
         return sum(count(None) if ids is None else ask_by_halves(list(dict.fromkeys(ids)), count))
 
     def seen(self, ids: Sequence[str], since: int) -> int:
-        """Count those of these documents that a search finds in this version or a later one.
+        """Count those of these documents that a search finds in this version or later.
 
-        In a SolrCloud the leaders are asked, as for `count`.
+        In a SolrCloud the leaders answer, as for `count`.
         """
         newer = [f"{{!cache=false}}{VERSION}:[{since} TO *]"] if since else []
         return self.count(newer, ids=ids)
@@ -264,7 +263,7 @@ class Collection:
         """Count the replicas of each shard that have these documents, in this version or later.
 
         It is the smallest number over the shards of a SolrCloud, the leader included; 0 if a leader
-        lacks one or does not answer, None if the cluster does not tell of its replicas.
+        lacks a document or does not answer, None if the cluster does not tell of its replicas.
         """
         ids = list(required)
 
@@ -276,7 +275,7 @@ class Collection:
 
         def has(replica: str) -> Mapping[str, int] | None:
             with suppress(SolrUnreachable, SolrAnswerError, CoreMissing):
-                return self._versions(ids, lambda asked: ask_once(asked, replica))
+                return self._versions(ids, lambda request: ask_once(request, replica))
             return None
 
         return self.cluster().copies(required, has)
@@ -298,57 +297,57 @@ class Collection:
         cluster.require_placed(self.name, min_replicas)
 
     def cluster(self) -> SolrCluster:
-        """Ask a SolrCloud for its nodes and our shards. Without an answer there are none."""
+        """Ask a SolrCloud for its nodes and our shards. Without an answer it has none."""
         nodes = self.session.nodes
         if nodes.is_cloud is False:
             return SolrCluster()
-        found = cluster_of(self.session, self.base, self.name)
-        if found.nodes:
-            nodes.learn(found.nodes)
-        return found
+        cluster = cluster_of(self.session, self.base, self.name)
+        if cluster.nodes:
+            nodes.learn(cluster.nodes)
+        return cluster
 
     def versions(self, ids: Sequence[str]) -> dict[str, int]:
-        """Read the versions of documents as a search finds them. Those not there are left out."""
-        return self._versions(ids, lambda asked: self.ask(query.of_leaders(asked), DOCS))
+        """Read the versions of documents as a search finds them. Those missing are left out."""
+        return self._versions(ids, lambda request: self.ask(query.of_leaders(request), DOCS))
 
     def _versions(self, ids: Sequence[str], ask: Ask) -> dict[str, int]:
-        return {one["id"]: one.get(VERSION, 0) for one in self._read_pages(ids, [VERSION], ask)}
+        return {doc["id"]: doc.get(VERSION, 0) for doc in self._read_pages(ids, [VERSION], ask)}
 
     def document(self, id: str, fields: Sequence[str]) -> dict[str, Any]:
         """The stored fields of the document with exactly this id.
 
-        Raises DocumentNotFound if there is none.
+        Raises DocumentNotFound if it does not exist.
         """
         request = query.by_id(id) | {"fields": [ID, *fields], "limit": 1}
         docs = self.ask(request, DOCS)["response"]["docs"]
         if not docs:
             raise DocumentNotFound(self.url, id)
-        if (given := str(docs[0][self.names.id])) != id:
-            reason = f"the answer has the document {given!r} instead of {id!r}"
+        if (other := str(docs[0][self.names.id])) != id:
+            reason = f"the answer has the document {other!r} instead of {id!r}"
             raise SolrAnswerError(self.url, 200, reason, LOG_AGAIN)
         return self.names.logical(docs[0], fields)
 
     def texts(self, ids: Sequence[str]) -> dict[str, str]:
-        """Read the texts of documents by id. Ids that are not there are left out."""
-        return {found["id"]: found.get(TEXT, "") for found in self.stored(ids, [TEXT])}
+        """Read the texts of documents by id. Ids without a document are left out."""
+        return {doc["id"]: doc.get(TEXT, "") for doc in self.stored(ids, [TEXT])}
 
     def stored(
         self, ids: Sequence[str], fields: Sequence[str], *, of_leaders: bool = False
     ) -> list[dict[str, Any]]:
-        """Read the id and fields of documents by pages. Ids that are not there are left out."""
+        """Read the id and fields of documents by pages. Ids without a document are left out."""
         choose = query.of_leaders if of_leaders else dict
-        return self._read_pages(ids, fields, lambda asked: self.ask(choose(asked), DOCS))
+        return self._read_pages(ids, fields, lambda request: self.ask(choose(request), DOCS))
 
     def whole(self, ids: Sequence[str], filters: Sequence[str] = ()) -> list[dict[str, Any]]:
-        """Read all fields of documents that Solr gives back, by the collection's own names.
+        """Read all fields of documents that Solr gives back, by the collection's names.
 
         Each is read at the same moment as the filters and the version.
         """
 
         def read(some: Sequence[str]) -> list[dict[str, Any]]:
             wanted = {"fields": ["*", ID, VERSION], "filter": list(filters), "limit": len(some)}
-            asked = query.at_once(query.by_ids(some)) | wanted
-            return list(self.ask(asked, DOCS)["response"]["docs"])
+            request = query.at_once(query.by_ids(some)) | wanted
+            return list(self.ask(request, DOCS)["response"]["docs"])
 
         return ask_by_halves(ids, read)
 
@@ -363,16 +362,16 @@ class Collection:
             return list(ask(query.at_once(request))["response"]["docs"])
 
         for at in range(0, len(ids), query.PAGE):
-            found = ask_by_halves(ids[at : at + query.PAGE], read)
-            docs += self.names.logical_all(found, wanted)
+            page = ask_by_halves(ids[at : at + query.PAGE], read)
+            docs += self.names.logical_all(page, wanted)
         return docs
 
     def ids(self, filters: Sequence[str] = ()) -> Iterator[str]:
         """The ids of all documents that match all filters, by code point, page by page.
 
-        Others may add documents meanwhile: nothing is given twice, but it is no snapshot. There may
+        Others may add documents meanwhile: no id comes twice, but it is no snapshot. They may
         be fewer than were announced if some were deleted.
-        Raises SolrAnswerError if one comes twice, or if fewer came than there still are.
+        Raises SolrAnswerError if an id comes twice, or if fewer came than still exist.
         """
         import pysolr
 
@@ -386,23 +385,23 @@ class Collection:
         }
 
         def page(decoded: dict[str, Any], following: Any = None) -> Any:
-            """A page as pysolr reads it, once it is sure to be one."""
+            """A page as pysolr reads it, once it is sure to be a page."""
             require_parts(decoded, {**DOCS, "nextCursorMark": str}, self.url)
             require_page(decoded, {"limit": len(decoded["response"]["docs"])}, self.url)
             require_once(decoded["response"]["docs"], self.names.id, self.url)
             return pysolr.Results(decoded, following)
 
         solr = pysolr.Solr(self.url, session=self.session, results_cls=page)
-        found = solr.search("*:*", **params)
-        given, last = 0, None
-        for document in found:
+        results = solr.search("*:*", **params)
+        count, last = 0, None
+        for document in results:
             id = document[self.names.id]
             if id == last:
                 raise SolrAnswerError(self.url, 200, f"the id {id!r} came twice", LOG_AGAIN)
             yield str(id)
-            given, last = given + 1, id
-        if given < found.hits and given < self.count(filters):
-            reason = f"only {given:,} of {found.hits:,} ids came"
+            count, last = count + 1, id
+        if count < results.hits and count < self.count(filters):
+            reason = f"only {count:,} of {results.hits:,} ids came"
             raise SolrAnswerError(self.url, 200, reason, LOG_AGAIN)
 
     def exported(
@@ -415,7 +414,7 @@ class Collection:
     ) -> Iterator[export.Block]:
         """These docValues fields of all documents, in blocks of some thousands, whole or refused.
 
-        In the order of the ids if the collection has one shard; that is asked for so many `parts`
+        In the order of the ids if the collection has a single shard; that exports so many `parts`
         of its documents at the same time. `shards` are addresses of those that are wanted alone,
         `filters` what all documents have to match.
         Raises SolrAnswerError if the export broke off, which Solr reports inside a success.
@@ -438,19 +437,19 @@ class Collection:
 
     def export(self, fields: Sequence[str]) -> list[dict[str, Any]]:
         """Read these docValues fields of all documents, by their ids. See `exported`."""
-        documents = [found for block in self.exported(fields) for found in block]
-        return sorted(documents, key=lambda found: str(found["id"]))
+        documents = [document for block in self.exported(fields) for document in block]
+        return sorted(documents, key=lambda document: str(document["id"]))
 
     def state(self) -> CollectionState:
-        """The number of documents and the newest version: one changes whenever a document does."""
+        """The number of documents and the newest version: any change of a document changes it."""
         request = {"query": "*:*", "limit": 1, "sort": "_version_ desc", "fields": ["_version_"]}
-        found = self.ask(request, DOCS)["response"]
-        require_rows(found["docs"], {VERSION: int}, self.url)
-        newest = found["docs"][0][VERSION] if found["docs"] else 0
-        return CollectionState(documents=found["numFound"], version=newest)
+        page = self.ask(request, DOCS)["response"]
+        require_rows(page["docs"], {VERSION: int}, self.url)
+        newest = page["docs"][0][VERSION] if page["docs"] else 0
+        return CollectionState(documents=page["numFound"], version=newest)
 
     def shards(self) -> list[str]:
-        """List the addresses of the shards. A standalone core is its own."""
+        """List the addresses of the shards. A standalone core is its only shard."""
         request = {"query": "*:*", "limit": 0, "params": {"shards.info": "true"}}
         shards = self.ask(request, DOCS).get("shards.info", {})
         require_rows(shards.values(), {"shardAddress": str}, self.url)
@@ -458,17 +457,16 @@ class Collection:
 
     def shard_names(self) -> list[str]:
         """List the names of the shards. A core, or an alias of several, has addresses."""
-        return [one.name for one in self.cluster().shards] or self.shards()
+        return [shard.name for shard in self.cluster().shards] or self.shards()
 
     def replica_of(self, shard: str) -> str:
-        """The address of a replica that can serve a shard, by one of `shard_names`.
+        """The address of a replica that can serve a shard of `shard_names`.
 
         Raises SolrUnreachable if none can serve.
         """
         if "://" in shard:
             return shard
-        shards = self.cluster().shards
-        replicas = next((one.replicas for one in shards if one.name == shard), ())
+        replicas = next((s.replicas for s in self.cluster().shards if s.name == shard), ())
         if not replicas:
             raise SolrUnreachable(self.url, f"no replica of {shard!r} answers")
         return random.choice(replicas)
@@ -488,7 +486,7 @@ class Collection:
             # A field that was added after the last commit is in the schema, and in no document.
             self.require_fields([name])
             return {}
-        # Without any document there is no facet at all.
+        # Without any document the answer has no facet at all.
         listed = facets.get("values", {"buckets": []})
         require_rows([listed], {"buckets": list}, self.url)
         require_rows(listed["buckets"], {"val": object, "count": int}, self.url)
@@ -496,7 +494,7 @@ class Collection:
 
     @property
     def known_settings(self) -> Settings | None:
-        """The settings of the documents when they were last asked for. They may have changed."""
+        """The settings of the documents at the last look. They may have changed."""
         return self._learnt.get(SETTINGS)
 
     def stored_settings(self) -> Settings | None:
@@ -504,14 +502,14 @@ class Collection:
 
         Raises SettingsError if documents differ in them, SchemaError if the field is missing.
         """
-        known, everything = self.known_settings, {"query": "*:*"}
-        if known and self.select_if(everything, known.fingerprint, fields=[ID], limit=0):
-            return known
+        last, everything = self.known_settings, {"query": "*:*"}
+        if last and self.select_if(everything, last.fingerprint, fields=[ID], limit=0):
+            return last
         self.require_fields([SETTINGS])
         counts = self.values(SETTINGS)
         if len(counts) > 1:
             shown = "; ".join(
-                f"{counted(count, 'document')} with [{one}]" for one, count in counts.items()
+                f"{counted(count, 'document')} with [{text}]" for text, count in counts.items()
             )
             raise SettingsError(
                 f"the collection mixes settings: {shown}",
@@ -519,7 +517,7 @@ class Collection:
                 f" (neardup delete {self.place} --query '{self.names.of(SETTINGS)}:\"...\"')"
                 " and index them again",
             )
-        self._learnt.update((SETTINGS, Settings.parse(one)) for one in counts)
+        self._learnt.update((SETTINGS, Settings.parse(text)) for text in counts)
         if not counts:
             self._learnt.clear()
         return self.known_settings
@@ -542,63 +540,64 @@ class Collection:
 
     def choose_settings(
         self,
-        asked: Settings | Mapping[str, Any] | None,
+        wanted: Settings | Mapping[str, Any] | None,
         usual: Settings | Callable[[], Settings] | None = None,
         step: str = "leave these settings out to use the stored ones, or index into another"
         " collection",
     ) -> Settings:
-        """The settings to index with: those asked for, else those stored, else the usual ones.
+        """The settings to index with: those wanted, else those stored, else the usual settings.
 
-        A mapping asks for some of them by name. The usual ones are those of `annotate` if the
-        collection has names of its own for our fields. A function that chooses them is called only
+        A mapping names some of them. The usual settings are those of `annotate` if the
+        collection has other names for our fields. A function that chooses them is called only
         if none are stored.
 
-        Raises ArgumentError if one of them is impossible, before Solr is asked; SettingsError that
-        shows both if asked and stored ones differ, with the next `step`.
+        Raises ArgumentError if any of them is impossible, before Solr is asked; SettingsError that
+        shows both if wanted and stored settings differ, with the next `step`.
         """
-        require_possible(asked)
+        require_possible(wanted)
         # Searches do not see documents of an interrupted run yet, but they count.
         self.commit()
         stored = self.stored_settings()
         if callable(usual):
             usual = usual() if stored is None else stored
         base = stored or usual or (DEFAULT_SETTINGS if self.names.is_plain else ANNOTATED)
-        if asked is not None:
-            asked = settings_of(asked, base)
-        differs = asked is not None and (base != asked or asked.measure not in (None, base.measure))
-        if asked is not None and stored is not None and differs:
+        if wanted is None:
+            return base
+        wanted = settings_of(wanted, base)
+        differs = base != wanted or wanted.measure not in (None, base.measure)
+        if stored is not None and differs:
             raise SettingsError(
                 f"the collection was indexed with [{stored.fingerprint}],"
-                f" and [{asked.fingerprint}] was asked for",
+                f" and [{wanted.fingerprint}] was asked for",
                 step,
             )
-        return base if asked is None or stored is not None else asked
+        return wanted if stored is None else base
 
     def take_names(self, names: Names) -> None:
         """Call the fields so from now on: these names have just been kept in the schema."""
         object.__setattr__(self, "names", names)  # whoever holds the collection has them, too
 
     def kept_names(self) -> Names:
-        """Read the names that its schema keeps, the usual ones if it keeps none, or does not exist.
+        """Read the field names stored in the schema, or the defaults.
 
         Raises SettingsError if what the schema keeps is not understood.
         """
         try:
-            found = self._rows("fields", fl=NOTE)
+            fields = self._rows("fields", fl=NOTE)
         except CoreMissing:
             return PLAIN
-        notes = [one for one in found if one["name"] == NOTE]
+        notes = [field for field in fields if field["name"] == NOTE]
         return Names.read(str(notes[0].get("default", "")), self.place) if notes else PLAIN
 
     def require_fields(self, names: Iterable[str]) -> None:
         """Refuse a collection whose schema lacks fields.
 
-        Raises SchemaError that names those missing, CoreMissing if there is no such collection.
+        Raises SchemaError that names those missing, CoreMissing if the collection does not exist.
         """
-        present = {found["name"] for found in self._rows("fields")}
+        present = {field["name"] for field in self._rows("fields")}
         missing = [name for name in self.names.fields(names) if name not in present]
         if missing and not self.names.is_plain:  # a dynamic field may hold a text
-            patterns = [one["name"] for one in self._rows("dynamicFields")]
+            patterns = [field["name"] for field in self._rows("dynamicFields")]
             missing = [
                 name
                 for name in missing
@@ -609,7 +608,7 @@ class Collection:
 
     def advise_init(self, fields: Container[str]) -> str:
         """Say what adds our fields to the schema, which has these."""
-        # Then init has to be told of the text, or of a prefix.
+        # Then init needs the name of the text, or a prefix.
         if self.names.is_plain and (TEXT not in fields or SHINGLES in fields):
             return f"see what adds them: neardup lint {self.place}"
         return f"add them with: neardup init {self.place}"
@@ -627,7 +626,7 @@ class Collection:
     def ask(self, request: query.Request, needed: Mapping[str, type]) -> dict[str, Any]:
         """Ask /select by a request with logical names. The answer must have the parts `needed`.
 
-        Raises SolrAnswerError if one is missing, or Solr does not understand the request.
+        Raises SolrAnswerError if a part is missing, or Solr does not understand the request.
         """
 
         def require(decoded: Mapping[str, Any]) -> None:
@@ -639,7 +638,7 @@ class Collection:
         body = orjson.dumps(self.names.request(request))
         decoded = self.post("select", body, needed, require=require, params=_SELECT)
         nodes = self.session.nodes
-        if nodes.is_cloud is None:  # a SolrCloud says in its answers that it is one
+        if nodes.is_cloud is None:  # a SolrCloud tells its mode in its answers
             nodes.is_cloud = "zkConnected" in decoded["responseHeader"]
             if nodes.is_cloud:
                 self.cluster()
@@ -678,14 +677,14 @@ class Collection:
 def in_halves(
     items: Sequence[T], send: Callable[[Sequence[T]], Sent], id_of: Callable[[T], str]
 ) -> Sent:
-    """Send items, in halves if Solr refuses them because of one of them.
+    """Send items, in halves if Solr refuses them because of a single item.
 
     One that Solr does not take even alone is refused; `id_of` names it.
     """
     try:
         return send(items)
     except SolrAnswerError as error:
-        if error.status not in _ONES_FAULT or error.passes is not Passes.NEVER or not items:
+        if error.status not in _OF_A_DOCUMENT or error.passes is not Passes.NEVER or not items:
             raise
         if len(items) == 1:
             return Sent(refused=(refuse_alone(id_of(items[0]), error),))
@@ -717,7 +716,7 @@ def open_collection(
     The address may hold user and password, and may name the collection itself
     ("http://host:8983/solr/name"), which then wins over `name`; that of pysolr always does.
     `embedded` says that it is in the embedded Solr; `names` are what the collection calls its
-    fields; `access` is how it is reached. Nothing is asked yet.
+    fields; `access` is how it is reached. Nothing is sent yet.
 
     Raises ArgumentError if the address is not an http or https URL, no collection can have that
     name, or the CA file cannot be read.
