@@ -49,7 +49,7 @@ def place(collection: str, address: str | None) -> str:
 
 
 def counted(number: int, what: str, several: str | None = None) -> str:
-    """A number of things, in the singular if it is 1; `several` is an irregular plural."""
+    """Spell a number of things, in the singular if it is 1. `several` is an irregular plural."""
     return f"{number:,} {what if number == 1 else several or f'{what}s'}"
 
 
@@ -221,7 +221,7 @@ class SolrHalted(SolrError):
 
 
 class CoreMissing(SolrError):
-    """No core or collection of that name; `embedded` tells which Solr it is."""
+    """No core or collection of that name. `embedded` tells which Solr it is."""
 
     passes = Passes.ONCE_SERVED
 

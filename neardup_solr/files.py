@@ -118,7 +118,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 @contextmanager
 def atomic_output(path: Path, *, lasting: bool = True) -> Iterator[Path]:
-    """As `atomic_path`, for a file that the user has named; it is as readable as the file before.
+    """As `atomic_path`, for a file of the user, with the mode of the file that it replaces.
 
     One that is not `lasting` may be damaged by a crash of the machine.
 
@@ -182,7 +182,7 @@ def read_arrays(path: Path, kind: bytes) -> tuple[dict[str, Any], dict[str, NDAr
 
 @contextmanager
 def atomic_path(path: Path, *, lasting: bool = True) -> Iterator[Path]:
-    """Yield a temporary path; on success, put it on the disk and move it to `path`.
+    """Yield a temporary path, which is put on the disk and moved to `path` on success.
 
     It is in a new folder beside the file, which nobody else can enter: what is written can be read
     by others only when it is complete, and nobody can put a link in its place. A link of the

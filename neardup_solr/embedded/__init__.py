@@ -12,7 +12,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -160,14 +160,11 @@ def _describe(place: Layout, state: ServerState, *, started_now: bool = False) -
     """Describe the server of a state."""
     return Server(
         url=f"http://{process.HOST}:{state.port}/solr",
-        pid=state.pid,
-        port=state.port,
-        heap=state.heap,
         home=place.home,
-        started=state.started,
         started_now=started_now,
         password=place.password if read_credentials(place) else None,
         version=place.version,
+        **asdict(state),
     )
 
 

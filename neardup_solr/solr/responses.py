@@ -306,7 +306,7 @@ def is_of_solr(error: SolrError) -> bool:
 
 
 def connection_fault(error: Exception) -> Fault:
-    """Look up an exception by its innermost message; requests and urllib3 wrap it several times."""
+    """Look up an exception by its innermost message, which requests and urllib3 wrap."""
     if isinstance(error, requests.exceptions.Timeout):
         return _SLOW
     inner: object = error

@@ -401,7 +401,7 @@ class CheckedSession(requests.Session):
 
 
 def leave(request: PreparedRequest) -> PreparedRequest:
-    """Leave a request as it is; without that, requests would look for a password in ~/.netrc."""
+    """Leave a request as it is, or requests would look for a password in ~/.netrc."""
     return request
 
 

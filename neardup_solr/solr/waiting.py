@@ -127,7 +127,7 @@ class Outages:
         error: Callable[[], SolrUnreachable],
         pause: float = PROBE_PAUSE,
     ) -> None:
-        """Return once something is so; raise the error if patience is at its end before."""
+        """Return once something is so, or raise the error if patience is at its end before."""
         if not until(is_so, self.patience, pause):
             raise error()
 
