@@ -66,8 +66,32 @@ T = TypeVar("T", bound=str)
 OneOrMore = str | Sequence[str]  # one, or several of them
 Id = str | int  # a whole number is taken as its text
 
-# Arguments and options that are no more, or are of other verbs, with what to do instead.
+# Arguments and options that are no more, with what to do instead. One of all commands has dashes.
 GONE = {
+    "--as-given": "nd.evaluate(..., as_given=True) does that",
+    "--checkpoint": "it is beside the first file that is written",
+    "--concurrency": "nd.serve(..., concurrency=N) does that",
+    "--file": "give --text - and the file as standard input: --text - < FILE",
+    "--from-id": "give --query 'id:[FROM TO TO]'",
+    "--heap": "set $NEARDUP_SOLR_HEAP",
+    "--later-only": "leave it out: each pair is reported once all the same",
+    "--limit": "take a part of the file: head -n N FILE; of a collection by --fq",
+    "--lines": "neardup solr logs | tail -n N",
+    "--list": "leave it out: without a pair the answers are listed",
+    "--load": "nd.tune(..., load=SHARE) does that; a larger --avoid costs fewer hashes",
+    "--max-documents": "nd.serve(..., max_documents=N) does that",
+    "--miss": "nd.tune(..., miss=SHARE) does that; a smaller --catch misses less",
+    "--most": "nd.gate(..., most=N) does that",
+    "--reach": "nd.review(..., reach=SIMILARITY) does that",
+    "--report": "give its file behind the known pairs: neardup evaluate KNOWN REPORT",
+    "--restart": "leave it out: without --resume all is done anew",
+    "--sample": "leave it out: the sample is large enough",
+    "--seed": "nd.tune(..., seed=N) does that",
+    "--signatures": "nd.index(..., settings={'signatures': N}) does that",
+    "--spill": "set $TMPDIR",
+    "--threads": "leave it out: two threads send",
+    "--to-id": "give --query 'id:[FROM TO TO]'",
+    "--who": "set $LOGNAME",
     "duplicates.full": "delete the file of --remember to start over",
     "duplicates.within": "compare each side by itself, too",
     "logs.follow": "tail -f the solr.log in the folder that neardup solr status shows",

@@ -1,5 +1,6 @@
 """A review of a small table, as a process of its own."""
 
+import os
 import resource
 import signal
 import subprocess
@@ -24,7 +25,7 @@ def reviewing(
     table = path.with_name("table.csv")
     rows_ = (f"{n},{NEAR} {n % 3} {'closed' if n % 2 else 'open'}\n" for n in range(rows))
     table.write_text(lines or "id,text\n" + "".join(rows_), encoding="utf-8")
-    asked = ("review", str(table), "--answers", str(path), "--who", "ann", *words)
+    asked = ("review", str(table), "--answers", str(path), *words)
 
     if most_bytes:  # or it would compile the kernel, which it could not keep
         sign.compile_kernel()
@@ -37,6 +38,7 @@ def reviewing(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        env=os.environ | {"LOGNAME": "ann"},
         preexec_fn=limit if most_bytes else None,
     )
     assert process.stdout is not None

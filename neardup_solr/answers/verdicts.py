@@ -49,7 +49,7 @@ class Answered:
     def _refused(self) -> Iterator[tuple[tuple[Answer, ...], str, str]]:
         """Give the answers that are not obeyed, with a word and a sentence about them."""
         for answers, name, reason in (
-            (self.set_aside, "set aside", "because newer ones contradict: neardup answer --list"),
+            (self.set_aside, "set aside", "because newer ones contradict"),
             (self.changed, "about other texts",
              "about texts that have changed since: answer again"),
             (self.gone, "about documents that are not there",

@@ -51,11 +51,9 @@ def demo(given: Given, *, address: str | None = None) -> int:
     return 0
 
 
-def index(given: Given, *, max_failed: str = "0", restart: bool = False) -> int:
+def index(given: Given, *, max_failed: str = "0") -> int:
     """Index a file, a folder or standard input into Solr."""
     source = given.paths
-    if given["resume"] and restart:
-        raise click.BadParameter("--resume and --restart exclude each other")
     most_failed(max_failed, 0)
     _check(given)
     from neardup_solr.solr.schema import describe_unspaced
@@ -71,7 +69,7 @@ def index(given: Given, *, max_failed: str = "0", restart: bool = False) -> int:
         if error.may_pass:
             error.add_note(not_begun(shown_name(source)))
         raise
-    if not (given["resume"] or restart):
+    if not given["resume"]:
         _say_if_unfinished(folder)
     show.say_if_typed(source, "documents")
     show.compile_kernel()
@@ -126,7 +124,7 @@ def _check(given: Given) -> None:
     from neardup_solr.progress import ignore
     from neardup_solr.sources.record import Guess, check_keep
 
-    numbers = ("threads", "batch", "checkpoint_every", "min_replicas")
+    numbers = ("batch", "checkpoint_every", "min_replicas")
     require_positive(**{name: given[name] for name in numbers})
 
     can_read_again = sources.size_hint(given.paths) is not None
@@ -140,18 +138,18 @@ def _check(given: Given) -> None:
         next(documents, None)
 
 
-def search(given: Given, *, file: Path | None = None, format: RowFormat | None = None) -> int:
+def search(given: Given, *, format: RowFormat | None = None) -> int:
     """Find the near-duplicates of one document or text."""
     from neardup_solr.reports import tables as faces
 
-    if sum(one is not None for one in (given["id"], given["text"], file)) != 1:
-        raise click.BadParameter("give one of --id, --text and --file")
+    if (given["id"] is None) == (given["text"] is None):
+        raise click.BadParameter("give either --id or --text")
     as_rows = options.choose_format(format)
-    if file is not None:
-        show.say_if_typed([str(file)], "the text")
+    if given["text"] == "-":
+        show.say_if_typed(["-"], "the text")
         from neardup_solr import sources
 
-        given["text"] = sources.read_text(file)
+        given["text"] = sources.read_text("-")
     target = given.connect()
     matches = nd.search(target, **given)
     if as_rows is None:
@@ -212,7 +210,6 @@ def evaluate(
     known: Path,
     found: Path | None = None,
     ordered: bool = False,
-    as_given: bool = False,
     output: Path | None = None,
 ) -> int:
     """Compare a report with known pairs: precision, recall, F1.
@@ -225,14 +222,14 @@ def evaluate(
 
     if output is not None:
         faces.check_output(output)
-    check_apart({"KNOWN": known, "--report": found, "-o": output})
+    check_apart({"KNOWN": known, "REPORT": found, "-o": output})
     known_pairs(known)  # refused before a report is made
     if found is not None:
-        made = nd.evaluate(known, found, ordered=ordered, as_given=as_given)
+        made = nd.evaluate(known, found, ordered=ordered)
     else:
         _, pairs = _make_report(given)
         show.say_report(pairs)
-        made = nd.evaluate(known, pairs, ordered=ordered, as_given=as_given)
+        made = nd.evaluate(known, pairs, ordered=ordered)
     show.print_evaluation(made, most=MOST_PAIRS)
     if output is not None:
         made.write(output)
@@ -248,20 +245,20 @@ def answer(
     answer: Judgement | None = None,
     pairs: Path | None = None,
     ordered: bool = False,
-    list: bool = False,
     output: Path | None = None,
     format: RowFormat | None = None,
 ) -> int:
     """Note that a pair is the same, different or unsure, for duplicates to obey.
 
-    Or read such answers from the column answer of written pairs (--import), or list them (--list).
+    Or read such answers from the column answer of written pairs (--import), or list those that the
+    file has, without a pair.
     """
-    if (answer is not None) + (pairs is not None) + list != 1 or (one and answer is None):
-        raise click.BadParameter("give ID OTHER_ID same|different|unsure, or --import, or --list")
-    if output is not None and not list:
-        raise click.BadParameter("-o goes with --list")
-    noted_in = nd.Answers(given["answers"])
-    if list:
+    if (answer is not None and pairs is not None) or (one and answer is None):
+        raise click.BadParameter("give ID OTHER_ID same|different|unsure, or --import, or neither")
+    noted_in, is_list = nd.Answers(given["answers"]), answer is None and pairs is None
+    if output is not None and not is_list:
+        raise click.BadParameter("-o is for a list of answers: leave the pair out")
+    if is_list:
         _print_answers(noted_in, output, options.choose_format(format))
         return 0
     is_named = given.address is not None or given.collection is not None
@@ -269,7 +266,7 @@ def answer(
     place = noted_in.path
     aside = {*noted_in.set_aside} if place.exists() else set()
     if pairs is not None:
-        columns = {name: given[name] for name in ("who", "id", "text")}
+        columns = {name: given[name] for name in ("id", "text")}
         done = noted_in.add(pairs, given["source"], ordered=ordered, **columns)
         rest = f", {done.known:,} known already" if done.known else ""
         answers = show.counted(done.added, "answer")
@@ -285,7 +282,7 @@ def answer(
     if more := [one for one in noted_in.set_aside if one not in aside]:
         told = f"{more[0].id} – {more[0].other_id} {more[0].answer}"
         answers = show.counted(len(more), "answer is", "answers are")
-        show.say(f"{answers} set aside, as newer ones contradict: {told}; --list shows all.")
+        show.say(f"{answers} set aside, as newer ones contradict: {told}.")
     return 0
 
 

@@ -52,7 +52,7 @@ def duplicates(
     if not (source or given.collection) and _has_no_solr(given.address):
         raise click.BadParameter("name a file, or a collection with -c")
     first = next(iter([*outputs, *filter(None, files.values())]), None)
-    if first is not None and first.name and given["checkpoint"] is None:
+    if first is not None and first.name:
         given["checkpoint"] = first.with_name(f"{first.name}.unfinished")
     if against is not None:
         given["against"] = find_side(given)
@@ -63,7 +63,7 @@ def duplicates(
             are_shown=as_rows is None and not (mark and format is None),
             has_page_texts=bool(source) and against is None and given["measure"] != "estimate",
         )
-    with _say_if_unfinished(given["checkpoint"]), show.watch(comparing="pairs") as watching:
+    with _say_if_unfinished(given.get("checkpoint")), show.watch(comparing="pairs") as watching:
         place = given["source"] = source or given.connect(check=_require_markable if mark else None)
         show.compile_kernel()
         removes = bool(given["unique"] or given["removed"])

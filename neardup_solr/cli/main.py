@@ -148,7 +148,7 @@ def parser() -> click.Group:
         ],
         help="Near-duplicate text detection for Apache Solr.",
         invoke_without_command=True,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
 
 

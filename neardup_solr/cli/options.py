@@ -27,7 +27,7 @@ import neardup_solr as nd
 from neardup_solr import arguments
 from neardup_solr.arguments import DIALECT, GONE
 from neardup_solr.cli import show
-from neardup_solr.cli.texts import ARGUMENTS, FLAGS, OTHER, TEXTS
+from neardup_solr.cli.texts import ARGUMENTS, FLAGS, OTHER, SELDOM, TEXTS
 from neardup_solr.errors import CoreMissing, NeardupError, without_password
 from neardup_solr.settings import OPTIONAL_FIELDS, Settings, require_possible
 
@@ -40,8 +40,8 @@ Function = Callable[..., int]  # of a command; it returns the exit code
 # asked for bands and rows.
 SIGNING = ("kind", "shingle_size", "language", "family", "hashes", "bands", "rows")
 SETTINGS = {
-    "annotate": ("fields", *SIGNING, "signatures", "measure"),
-    "index": ("fields", *SIGNING, "signatures", "measure"),
+    "annotate": ("fields", *SIGNING, "measure"),
+    "index": ("fields", *SIGNING, "measure"),
     "tune": ("kind", "shingle_size", "language", "family"),
 }
 PARTED = ("COLUMN", "FIELD")  # metavars of names that may be separated by commas
@@ -112,16 +112,25 @@ class Command(click.Command):
         except click.UsageError as error:
             said = without_password(error.format_message())
             name = error.option_name if isinstance(error, click.NoSuchOption) else ""
-            if step := GONE.get(f"{self.name}.{name[2:]}"):
+            if step := GONE.get(f"{self.name}.{name[2:]}", GONE.get(name)):
                 said = f"No such option '{name}'; {step}"
             elif name in ("--threshold", "--similarity") and "min_similarity" in self.headings:
                 said = f"No such option '{name}'. Did you mean '--min-similarity'?"
             raise click.UsageError(said, ctx) from None
 
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """List the parameters, with --help-all if --help leaves some out."""
+        params = super().get_params(ctx)
+        has_more = any(one.name in SELDOM and not one.required for one in params)
+        return [*params[:-1], HELP_ALL, params[-1]] if has_more else params
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the arguments and options, by heading."""
+        every = self.get_params(ctx)
+        if not ctx.meta.get(HELP_ALL.name):
+            every = [one for one in every if one.required or one.name not in SELDOM]
         for heading in TEXTS:
-            params = [one for one in self.get_params(ctx) if self.heading(one) == heading]
+            params = [one for one in every if self.heading(one) == heading]
             records = [
                 (one.make_metavar(ctx), one.text)
                 if isinstance(one, Placed)
@@ -144,6 +153,19 @@ class Command(click.Command):
     def heading(self, param: click.Parameter) -> str:
         """Return the heading of a parameter in the help."""
         return self.headings.get(param.name or "", OTHER)
+
+
+def _print_all_help(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None:
+    if is_asked:
+        ctx.meta[HELP_ALL.name or ""] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+HELP_ALL = click.Option(
+    ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_print_all_help,
+    help="Show all options and exit.",
+)  # fmt: skip
 
 
 class Placed(click.Argument):

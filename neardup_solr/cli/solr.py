@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from neardup_solr.arguments import require_positive
 from neardup_solr.cli.options import Function, Given
 from neardup_solr.errors import ServerError
 
@@ -19,11 +18,11 @@ if TYPE_CHECKING:
 HELP = "Start, stop and look at the embedded Solr."
 
 
-def start(given: Given, *, heap: str | None = None, port: int | None = None) -> int:
+def start(given: Given, *, port: int | None = None) -> int:
     """Start Solr, if it does not run already."""
     from neardup_solr import embedded
 
-    found = embedded.start(heap=heap, port=port)
+    found = embedded.start(port=port)
     verb = "runs" if found.started_now else "runs already"
     click.echo(
         f"Solr {found.version} {verb} at {found.url} "
@@ -31,12 +30,9 @@ def start(given: Given, *, heap: str | None = None, port: int | None = None) -> 
     )
     if found.password is not None:
         click.echo(f"It asks for a user and a password: {_user(found.password)}")
-    is_other = (heap and heap.lower() != found.heap) or (port and port != found.port)
-    if is_other and not found.started_now:
-        raise ServerError(
-            "--heap and --port do not change a running Solr",
-            "stop it first with: neardup solr stop",
-        )
+    if port not in (None, found.port):
+        step = "stop it first with: neardup solr stop"
+        raise ServerError("--port does not change a running Solr", step)
     return 0
 
 
@@ -95,12 +91,11 @@ def stop(given: Given) -> int:
     return 0
 
 
-def logs(given: Given, *, lines: int = 50) -> int:
+def logs(given: Given) -> int:
     """Print the last lines of Solr's log."""
     from neardup_solr import embedded
 
-    require_positive(lines=lines)
-    last = embedded.logs(lines)
+    last = embedded.logs()
     if not last:
         click.echo("There is no log yet; start Solr with: neardup solr start", err=True)
     click.echo(last, nl=False)

@@ -21,23 +21,16 @@ TEXTS: dict[str, dict[str, str]] = {
         "other": "OTHER_ID: Id of another document.",
         "answer": "same, different or unsure.",
         "evaluate.known": "Known pairs: two columns of ids.",
+        "found": "REPORT: Pairs of a report (default: a new report).",
     },
     OTHER: {
         "explain.source": "FILE: File or folder with both (repeatable), or - (default: Solr).",
         "answer.source": "FILE: File or folder with both, to note their texts (repeatable), or -.",
         "answer.answers": "FILE: File of the answers.",
         "pairs": "FILE: Note the answers of a table of pairs, in its column answer.",
-        "who": "NAME: Who answers [default: the name of the login].",
-        "list": "List the latest answers, the newest first; those set aside contradict newer ones.",
         "search.id": "Id of a document in the collection.",
-        "search.text": "A text.",
-        "file": "A file with a text, - for standard input.",
-        "found": "Pairs of a report (default: a new report).",
-        "as_given": "Do not count as known what follows from known pairs.",
+        "search.text": "A text, or - for standard input.",
         "ordered": "The pairs are of two sides, as of --against: a, b is not b, a.",
-        "from_id": "ID: First id.",
-        "to_id": "ID: Last id.",
-        "later_only": "Compare each document only with later ids.",
         "into": "OTHER: Write into this other collection; change nothing in the first.",
         "which": (
             "needed: documents whose fields are missing or stale; missing: only those without"
@@ -75,19 +68,13 @@ TEXTS: dict[str, dict[str, str]] = {
         "shards": "Shards of a collection in SolrCloud [default: 1].",
         "replicas": "Copies of each shard in SolrCloud [default: 1].",
         "remove": "Remove our fields from the schema again.",
-        "sample": "Documents to compute anew.",
         "catch": "Similarity of pairs to catch.",
-        "miss": "Share of them that may be missed.",
         "avoid": "Similarity of pairs to pass over.",
-        "load": "Share of them that may be found.",
         "tune.answers": ("FILE: Learn a model from the answers of people in this file."),
-        "tune.sample": "Documents to compare with each other.",
-        "seed": "Another number draws another sample.",
         "known": "Known pairs: two columns of ids.",
         "reband.bands": "LSH bands.",
         "reband.rows": "Rows of a band.",
         "show.job retry.job": "FOLDER: Job that index has told [default: all of the collection].",
-        "heap": "SIZE: Java's memory, such as 512m or 2g [default: 1g].",
         "port": "Port on 127.0.0.1 [default: the last one, else a free one].",
         "host": "Address to listen on; without --tokens one of this machine.",
         "serve.port": "Port to listen on; 0 takes one that is free.",
@@ -95,9 +82,6 @@ TEXTS: dict[str, dict[str, str]] = {
         "allow_host": "NAME: Answer requests to this name, and pages of it, too (repeatable).",
         "tokens": "FILE: Tokens and rights of the clients, a line NAME TOKEN RIGHT... each.",
         "max_body": "SIZE: Most bytes of a request.",
-        "max_documents": "Most documents of a request.",
-        "concurrency": "Requests that Solr is asked for at the same time; few more wait.",
-        "lines": "How many lines.",
     },
     "What counts as a near-duplicate": {
         "tag": (
@@ -149,8 +133,6 @@ TEXTS: dict[str, dict[str, str]] = {
             " II), or a regular expression (repeatable)."
         ),
         "review.answers": ("FILE: File of the answers, which is made if it is not there."),
-        "reach": "Ask about pairs down to this much below the threshold (default: 0.1, or 0.499 by"
-        " fields).",
         "review.port": "Port of the page on 127.0.0.1 (default: one that is free).",
         "answers": (
             "FILE: Obey the answers of people in this file: what"
@@ -162,7 +144,6 @@ TEXTS: dict[str, dict[str, str]] = {
             "Most documents of a band key or shingle that are all paired with each other (default:"
             " 1024; of a word: 50)."
         ),
-        "most": "Matches that a decision names.",
         "linkage": "Clusters: single, what pairs connect; complete, only if any two are a pair.",
     },
     "What comes out": {
@@ -220,31 +201,22 @@ TEXTS: dict[str, dict[str, str]] = {
         "hashes": "Hashes in a signature [128].",
         "bands": "LSH bands [42].",
         "settings.rows": "Rows of a band [3].",
-        "signatures": "Terms in content_sg [20].",
     },
     "How the work is done": {
         "rate": "Write at most this many documents a second (0: no limit).",
-        "threads": "Sender threads.",
         "batch": "Documents in a batch.",
         "gate.batch": "Documents that one query asks about.",
         "min_replicas": "Replicas of each shard that must have a document before it counts.",
         "annotate.remember": "With --mark: the file that duplicates --remember has written.",
         "remember": "Remember what was compared: the next run compares only what changed.",
-        "limit": "Read at most this many documents (of each side).",
         "memory": "SIZE: Memory to use, such as 4G (default: half of the machine's).",
-        "spill": "FOLDER: Folder for what does not fit into the memory.",
     },
     "What happens after a fault": {
         "checkpoint_every": "RECORDS: Most records that are sent again after an interruption.",
-        "checkpoint": (
-            "Keep there what is compared, so that the same command goes on after an"
-            " interruption [default: beside the first file that is written]."
-        ),
         "patience": "TIME: How long to wait for a Solr that is away, such as 90s, 5m or 0.",
         "max_failed": "N|SHARE: Exit code 0 if at most so many records fail, such as 20 or 0.1%.",
         "job": "FOLDER: Checkpoint, and records that failed [default: one in the data folder].",
         "resume": "Go on after the last checkpoint of a run that was interrupted.",
-        "restart": "Begin anew, whatever an earlier run has left.",
     },
     "Where the collection is": {
         "address": (
@@ -263,11 +235,9 @@ FLAGS = {
     "review.fields": "--field",
     "tune.fields": "--field",
     "follow": "--follow -f",
-    "found": "--report",
     "pairs": "--import",
     "id": "--id-field",
     "search.id": "--id",
-    "lines": "-n --lines",
     "output": "--output -o",
     "query": "--query -q",
     "rows": "--band-rows",
@@ -275,3 +245,9 @@ FLAGS = {
     "search.text": "--text",
     "reset.yes": "--yes -y",
 }
+# What only --help-all shows, by the names of arguments that can be left out.
+SELDOM = {
+    "allow_host", "bands", "batch", "cap", "checkpoint_every", "family", "hashes", "language",
+    "lossy", "max_doc_bytes", "max_failed", "memory", "min_replicas", "mutual_best", "on_repeat",
+    "rate", "root_path", "rows", "shingle_size", "source_format", "without_common", "yes",
+}  # fmt: skip

@@ -31,7 +31,7 @@ def kill_server(here: Place, kills: int, random: Random) -> Outcome:
     total = len(here.documents.good)
     killer = SolrKiller(here.history, here.proxy, moments(total, kills, random), random)
     killer.start()
-    running = here.run("--batch", str(BATCH), "--threads", str(THREADS))
+    running = here.run("--batch", str(BATCH))
     try:
         code = running.wait()
     finally:

@@ -131,7 +131,7 @@ def test_server(kind: str, request: pytest.FixtureRequest, row: Any) -> None:
     here.proxy.upstream = embedded.start().port
     # What was verified before is there; the rest is sent by the next run.
     assert set(here.documents.good[:done]) <= set(here.collection.ids())
-    again = here.run("--resume" if done else "--restart")
+    again = here.run(*["--resume"][: bool(done)])
     assert again.wait() == 0, again.said()
     assert here.verdict().is_right(), here.verdict()
     row("R3", f"{kind.replace('_', ' ')}: 0 commits after the first 5xx, lost 0")

@@ -269,7 +269,7 @@ def test_no_help_and_no_wrong_usage_shows_it(folder: Path) -> None:
     """An address beside --help, an option that does not exist, and a second command."""
     address = in_address("http://127.0.0.1:1/solr", folder).address
     for words in (["--help"], ["index", "--help"], ["nonsense"], ["search", "--nonsense"],
-                  ["index", "ads.csv", "--threads", "x"], ["search"]):  # fmt: skip
+                  ["index", "ads.csv", "--batch", "x"], ["search"]):  # fmt: skip
         environment = os.environ | {"NEARDUP_SOLR_URL": address, "NEARDUP_SOLR_PASSWORD": PASSWORD}
         ran = subprocess.run(
             [*NEARDUP, *words], env=environment, capture_output=True, timeout=60, check=False
@@ -287,9 +287,9 @@ MISPLACED: Sequence[Sequence[str]] = [
     ["signatures", ADDRESS, "-o", "s.parquet"],
     ["signatures", "ads.csv", "-o", ADDRESS],
     ["evaluate", ADDRESS],
-    ["evaluate", "known.tsv", "--report", ADDRESS],
+    ["evaluate", "known.tsv", ADDRESS],
     ["explain", "1", "2", "--source", ADDRESS],
-    ["search", "--file", ADDRESS],
+    ["evaluate", "known.tsv", ADDRESS],
     ["search", "--text", "x", "-c", ADDRESS],
     ["duplicates", "-o", ADDRESS],
     ["duplicates", "ads.csv", "--unique", ADDRESS],

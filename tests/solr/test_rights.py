@@ -31,7 +31,7 @@ COMMANDS: dict[str, Sequence[str]] = {
     "gate": ["gate", "more.csv"],
     "doctor": ["doctor"],
     "lint": ["lint"],
-    "index": ["index", "more.csv", "--restart"],
+    "index": ["index", "more.csv"],
     "gate --index": ["gate", "more.csv", "--index"],
     "delete": ["delete", "9"],
     "annotate": ["annotate"],

@@ -88,7 +88,7 @@ def test_a_path_and_a_limit(addresses: dict[str, str], solr: nd.Collection, tmp_
     file = tmp_path / "texts.jsonl"
     file.write_text("".join(lines))
     job = ("--job", str(tmp_path / "job"))
-    ran = neardup("index", str(file), *job, "--solr", f"{path}/{solr.name}", "--restart")
+    ran = neardup("index", str(file), *job, "--solr", f"{path}/{solr.name}")
     assert ran.returncode == 1, ran.stderr
     assert "Read 100 records = 99 indexed + 0 repeated + 1 failed" in ran.stderr
     assert "50'): Solr refused it: too large for this server (HTTP 413)" in ran.stderr
@@ -304,7 +304,7 @@ def test_a_token_that_ends(
     monkeypatch.setenv("NEARDUP_SOLR_TOKEN", "token")
     door = Door(headers=(("Authorization", "Bearer token"),))
     words = ["index", str(file), "--job", job, "--batch", "10", "--checkpoint-every", "20",
-             "--threads", "1", "--max-failed", "1"]  # fmt: skip
+             "--max-failed", "1"]  # fmt: skip
     with front(solr.base, door=door, between=until_it_ends) as address:
         words += ["--solr", f"{address}/{solr.name}"]
         ran = neardup(*words)

@@ -37,7 +37,7 @@ def test_report_and_evaluate_by_a_measure(run: Run, listings: Path, tmp_path: Pa
     assert output.read_text().splitlines() == [
         "id,other_id,distance,similarity", "1,2,,0.7500",
     ]  # fmt: skip
-    for how in (["--report", str(output)], criteria):
+    for how in ([str(output)], criteria):
         assert "1 of 1 known pairs found" in run("evaluate", str(known), *how).stdout
 
 

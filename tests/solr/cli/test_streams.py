@@ -128,7 +128,7 @@ def test_what_the_output_cannot_encode_is_escaped(
     known.write_text("1\t2\n")
     found = tmp_path / "found.tsv"
     found.write_text("1\té\n")
-    shown = spawn("evaluate", str(known), "--report", str(found), PYTHONIOENCODING="ascii")
+    shown = spawn("evaluate", str(known), str(found), PYTHONIOENCODING="ascii")
     assert shown.returncode == 0
     assert shown.stdout.splitlines()[1:] == [r"missed (1): 1 \u2013 2", r"false (1): 1 \u2013 \xe9"]
     assert spawn("demo", "--solr", solr.base, PYTHONIOENCODING="latin-1").returncode == 0

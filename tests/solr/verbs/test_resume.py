@@ -217,7 +217,7 @@ def test_without_resume_it_begins_anew_and_says_so(runs: Runs) -> None:
     assert "were done by an earlier run" not in ended.stderr
     require_all(runs, ended)
     runs.stopped()
-    ended = runs("--restart")
+    ended = runs()
     assert "An earlier run" not in ended.stderr
     require_all(runs, ended)
 

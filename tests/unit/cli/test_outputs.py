@@ -62,7 +62,7 @@ def test_pairs_that_are_printed_of_an_evaluation(tmp_path: Path) -> None:
     known, found, wrong = (tmp_path / name for name in ("known.tsv", "found.tsv", "wrong.tsv"))
     known.write_text("a\tb\n")
     found.write_text("".join(f"a{at}\tb{at}\n" for at in range(500)))
-    words = ["evaluate", str(known), "--report", str(found), "-o", str(wrong)]
+    words = ["evaluate", str(known), str(found), "-o", str(wrong)]
     for given in (words, words[:-2]):
         said = CliRunner().invoke(parser(), given).stdout
         assert "false (500): a0 – b0, " in said

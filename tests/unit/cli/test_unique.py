@@ -94,7 +94,6 @@ def test_what_may_fail_is_a_number_or_a_share(
         (["--unique", "b.csv"], "tells the filter query that leaves its near-duplicates out"),
         (["--removed", "b.csv"], "--mark"),
         (["-", "--unique", "b.csv"], "cannot be read twice, which --unique needs"),
-        (["a.csv", "--unique", "b.csv", "--limit", "2"], "--unique does not go with --limit"),
     ],
 )
 def test_wrong_usage_is_exit_code_2(

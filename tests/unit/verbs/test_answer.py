@@ -61,12 +61,11 @@ def test_an_answer_is_noted_and_obeyed(folder: Path) -> None:
         (("1", "1", "same"), "both ids are '1'; give the ids of two documents"),
         (("1", "9", "same"), "a.csv: there is no record with the id '9'; check the id"),
         (("1", "2", "maybe"), "'maybe' is not one of 'same', 'different', 'unsure'"),
-        (("1", "2"), "give ID OTHER_ID same|different|unsure, or --import, or --list"),
-        (("1", "2", "same", "--list"), "give ID OTHER_ID same|different|unsure, or --import"),
-        (("--list", "--import", "a.csv"), "give ID OTHER_ID same|different|unsure, or --import"),
+        (("1", "2"), "give ID OTHER_ID same|different|unsure, or --import, or neither"),
+        (("1", "2", "same", "--import", "a.csv"), "give ID OTHER_ID same|different|unsure, or"),
         (("--import", "a.csv"), "a.csv: has no columns id, other_id and answer; write the pairs"),
-        (("--import", "no.csv"), "no.csv: cannot be read"),
-        (("--list",), "answers.jsonl: cannot be read (No such file or directory); begin one with"),
+        (("--import", "no.csv"), "no.csv: "),
+        ((), "answers.jsonl: cannot be read (No such file or directory); begin one with"),
     ],
 )
 def test_what_cannot_be_noted_is_one_line(folder: Path, words: tuple[str, ...], said: str) -> None:
@@ -203,17 +202,18 @@ def test_documents_that_are_gone_are_told(folder: Path, caplog: pytest.LogCaptur
     assert (noted.hash == "", noted.other_hash) == (False, "")
 
 
-def test_contradictions_are_listed(folder: Path) -> None:
+def test_contradictions_are_listed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A newer answer wins, and the older one is told at once, listed and written."""
-    asked = ("--answers", "answers.jsonl", "--who", "Ann")
+    monkeypatch.setenv("LOGNAME", "Ann")
+    asked = ("--answers", "answers.jsonl")
     neardup("answer", "1", "2", "same", *asked)
     neardup("answer", "2", "3", "same", *asked)
     ran = neardup("answer", "3", "1", "different", *asked)
     assert "3 – 1 noted as different in answers.jsonl." in ran.stderr
     assert "Without --source, what the texts are is not noted: the answer holds" in ran.stderr
-    said = "1 answer is set aside, as newer ones contradict: 1 – 2 same; --list shows all."
+    said = "1 answer is set aside, as newer ones contradict: 1 – 2 same."
     assert said in ran.stderr
-    ran = neardup("answer", "--list", *asked)
+    ran = neardup("answer", *asked)
     rows = [line.split("\t") for line in ran.stdout.splitlines()]
     assert [(row[0], row[1], row[2], row[3], row[5]) for row in rows[1:]] == [
         ("3", "1", "different", "Ann", ""),
@@ -221,10 +221,10 @@ def test_contradictions_are_listed(folder: Path) -> None:
         ("1", "2", "same", "Ann", "set aside"),
     ]
     assert "Answers about 3 pairs; 1 is set aside." in ran.stderr
-    table = neardup("answer", "--list", *asked, "--format", "table").stdout.splitlines()
+    table = neardup("answer", *asked, "--format", "table").stdout.splitlines()
     assert table[0].split() == ["id", "other_id", "answer", "who", "when", "state"]
     assert table[3].endswith("set aside")
-    neardup("answer", "--list", *asked, "-o", "list.csv")
+    neardup("answer", *asked, "-o", "list.csv")
     again = neardup("answer", "--import", "list.csv", "--answers", "answers.jsonl")
     assert "0 answers noted in answers.jsonl, 3 known already" in again.stderr
 
