@@ -63,7 +63,7 @@ class Copies:
         return counts
 
     def expand(self, pairs: Pairs, joining: Joining) -> tuple[Pairs, Numbers]:
-        """Pair all rows of two sets, or of one set, for each pair; return the origin of each, too.
+        """Pair all rows of the sets of each pair, and return the origin of each new pair, too.
 
         More rows than `joining.cap` are chained, or each is paired with the first of the other set.
 

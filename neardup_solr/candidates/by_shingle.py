@@ -120,7 +120,7 @@ class _ShingleSearch:
         yield _concatenate(part)
 
     def _choose(self, block: tuple[Hashes, Counts, slice]) -> tuple[Hashes, Rows, int]:
-        """Choose what the sets of a block look for; count at most how many sets have that."""
+        """Choose the shingles that the sets of a block look for, and bound their owners."""
         values, bounds, some = block
         keys, owners = np.empty_like(values), np.empty(len(values), dtype=np.uint32)
         filled = joins.choose_hashes(
@@ -197,7 +197,10 @@ class _Lookups:
     hot_keys: int
 
     def pairs(self, matches: NDArray[np.uint8], sizes: Counts, joining: Joining) -> Iterator[Pairs]:
-        """Yield the pairs of owners and those met `matches` times; `sizes` are of all sets."""
+        """Yield the pairs of owners and the sets that have `matches` of their shingles.
+
+        `sizes` are those of all sets.
+        """
 
         def pair(some: slice) -> Pairs:
             looks = self.looks[some]

@@ -260,7 +260,7 @@ class Comparer:
         return self.compare(self.prepare(texts), pairs)
 
     def make_forms(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Make what documents are compared by, from stored fields; "" if there is no content."""
+        """Make the texts that are compared, from stored fields of documents, "" without content."""
         measure = self.measure
         contents = [str(row.get(measure.compared_field) or "") for row in rows]
         if not measure.needs_texts:
@@ -269,7 +269,7 @@ class Comparer:
 
         forms = sign.normal_forms(contents, self.settings.normalization)
         joined = measure.add_values(forms, rows)
-        return [form and own for form, own in zip(forms, joined, strict=True)]
+        return [form and text for form, text in zip(forms, joined, strict=True)]
 
     def compare_one(self, form: str, texts: Sequence[str]) -> list[tuple[int, float, bool]]:
         """Compare a normal form with each of some texts, or an encoded signature with others.
@@ -306,7 +306,7 @@ def split_halves(joined: Joined) -> tuple[Joined, Joined]:
 
 
 def find_pairs(wanted: Pairs, pairs: Pairs) -> NDArray[np.int64]:
-    """Find the place of each wanted pair among `pairs`, which may be in any order; -1 for none."""
+    """Find the place of each wanted pair among `pairs`, in any order, or -1."""
     numbers, sought = number_pairs(pairs), number_pairs(wanted)
     if not len(numbers):
         return np.full(len(sought), -1)

@@ -81,8 +81,8 @@ class Aligned(NamedTuple):
     first_weight: float
     second_weight: float
 
-    def turned(self) -> Aligned:
-        """The same, seen from the other side."""
+    def turn(self) -> Aligned:
+        """Swap the sides."""
         first, second, similarity, weight, first_weight, second_weight = self
         return Aligned(second, first, similarity, weight, second_weight, first_weight)
 
@@ -249,14 +249,14 @@ def _has_digit(word: str) -> bool:
 def _alignment(first: list[str], second: list[str], frequencies: Frequencies) -> list[Aligned]:
     """Make the rows of an alignment. Ties fall the same way whichever text comes first."""
     if first > second:
-        return [row.turned() for row in _alignment(second, first, frequencies)]
+        return [row.turn() for row in _alignment(second, first, frequencies)]
     weights = {word: frequencies.weight(word) for word in {*first, *second}}
     rest, other = dict(enumerate(first)), dict(enumerate(second))
     rows = [_standing(word, word, 1.0, *[weights[word]] * 2) for word in _take_equal(rest, other)]
     if min(len(rest), len(other)) <= CROWD:
         for find, similarity in ((_find_joined, 1.0), (_find_spelled, ABBREVIATED)):
             rows += _take_runs(rest, other, weights, find, similarity)
-            rows += [row.turned() for row in _take_runs(other, rest, weights, find, similarity)]
+            rows += [row.turn() for row in _take_runs(other, rest, weights, find, similarity)]
         rows += _take_soft(rest, other, weights)
     rows += [Aligned(word, None, 0.0, weights[word], weights[word], 0.0) for word in rest.values()]
     rows += [Aligned(None, word, 0.0, weights[word], 0.0, weights[word]) for word in other.values()]

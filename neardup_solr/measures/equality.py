@@ -1,4 +1,4 @@
-"""What has to be equal in two texts, however similar they are otherwise: numbers, or patterns.
+"""Parts that have to be equal in two texts, however similar these are: numbers, or patterns.
 
 A version, a year or an amount is a word among many, so texts that differ in it alone are near by
 every measure. Normal forms have lost its separators, so the texts themselves are looked at.

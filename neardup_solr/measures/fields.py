@@ -135,7 +135,7 @@ class Evidence(NamedTuple):
 
 
 class Weight(NamedTuple):
-    """How often a level of a field is met among matches (m) and others (u), and what it weighs."""
+    """Rates of a level of a field among matches (m) and others (u), and its weight in bits."""
 
     field: str
     level: str

@@ -206,7 +206,7 @@ def test_rows_of_an_alignment() -> None:
         Aligned("12", None, 0.0, rare, rare, 0.0),
     ]
     turned = alignment("heron seaview avenue", "the herron 12 sea view ave", known)
-    assert [row.turned() for row in turned] == rows
+    assert [row.turn() for row in turned] == rows
 
 
 def test_the_most_telling_words_first() -> None:
