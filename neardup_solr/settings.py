@@ -216,6 +216,12 @@ def require_indexed(
         raise SettingsError(f"the collection was indexed without {', '.join(lacking)}", next_step)
 
 
+def refuse_settings(settings: object, next_step: str) -> None:
+    """Refuse settings for a collection, which has its own, by ArgumentError."""
+    reason = "a collection has its own settings, and `settings` are given"
+    require(not settings, reason, next_step)
+
+
 def choose_fields(choice: str, usual: Iterable[str] = DEFAULT_FIELDS) -> frozenset[str]:
     """Choose the fields to write, from a comma-separated choice.
 

@@ -19,7 +19,8 @@ import orjson
 from neardup_solr.minhash import encode_documents
 from neardup_solr.records import NOTHING, Document
 from neardup_solr.settings import Settings
-from neardup_solr.solr.collection import EXACT, Collection, in_halves
+from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.documents import EXACT, in_halves
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT, VERSION, Names
 from neardup_solr.solr.responses import Refusal, Sent, listed_versions, parse_refusals
 

@@ -21,7 +21,7 @@ from neardup_solr.minhash.plans import Choice, Demand, Plan, Tuning
 from neardup_solr.minhash.sign import Signature, hash_bands
 from neardup_solr.progress import Failures, OnError, OnProgress
 from neardup_solr.records import Document, filter_usable, ordered
-from neardup_solr.settings import Settings, settings_of
+from neardup_solr.settings import Settings, refuse_settings, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import SourceLike, reading_of
 from neardup_solr.verbs.columns import fill_in
@@ -186,8 +186,7 @@ def tune(
     pairs = sorted({ordered(str(first), str(second)) for first, second in ids})
     failures, current = Failures(on_error), None
     if isinstance(source, Collection):
-        reason = "a collection has its own settings, and `settings` are given"
-        require(not settings, reason, "leave them out, or tune on a file")
+        refuse_settings(settings, "leave them out, or tune on a file")
         used = _read_settings(source, hashes)
         current = plans.plan(used.bands, used.rows, demand)
         read: Callable[..., _Read] = partial(_read_collection, source)

@@ -31,7 +31,8 @@ from neardup_solr.errors import SettingsError, SolrError, SourceError, counted
 from neardup_solr.progress import LOG, OnProgress, Progress, ignore
 from neardup_solr.settings import Settings
 from neardup_solr.solr import query, schema
-from neardup_solr.solr.collection import DOCS, Collection
+from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.documents import DOCS
 from neardup_solr.solr.names import ID, SETTINGS, VERSION
 from neardup_solr.solr.responses import Sent
 from neardup_solr.solr.schema import Schema, with_text

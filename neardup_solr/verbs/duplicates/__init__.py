@@ -29,7 +29,7 @@ from neardup_solr.measures import AUTO, Limits, Measure, measure_named, measure_
 from neardup_solr.measures.equality import Equality, parse_equality
 from neardup_solr.memory import Spill
 from neardup_solr.progress import LOG, Callbacks, OnError, OnProgress
-from neardup_solr.settings import Settings, settings_of
+from neardup_solr.settings import Settings, refuse_settings, settings_of
 from neardup_solr.sources import Reading, is_collection, paths_of, reading_of
 from neardup_solr.verbs.columns import fill_in
 from neardup_solr.verbs.duplicates.compare import FEW, Comparison, find_candidates
@@ -450,8 +450,8 @@ def find_duplicates(options: Options) -> Duplicates:
         copies = Outputs(options)
     has_collection = any(map(is_collection, options.given))
     require(has_collection or not options.fq, "`fq` is for a collection", "leave it out")
-    reason = "a collection has its own settings, and `settings` are given"
-    require(not (has_collection and options.settings), reason, "leave `settings` out")
+    if has_collection:
+        refuse_settings(options.settings, "leave `settings` out")
     if "remember" in options.files:
         from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 

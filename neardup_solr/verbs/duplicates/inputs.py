@@ -28,7 +28,8 @@ from neardup_solr.text.packed import Packed, size_of
 from neardup_solr.threads import prefetch, thread_pool
 
 if TYPE_CHECKING:
-    from neardup_solr.solr.collection import Collection, CollectionState
+    from neardup_solr.solr.collection import Collection
+    from neardup_solr.solr.documents import CollectionState
     from neardup_solr.verbs.duplicates import Options
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 

@@ -19,7 +19,7 @@ from neardup_solr.measures.equality import parse_equality
 from neardup_solr.memory import Spill
 from neardup_solr.progress import OnProgress
 from neardup_solr.records import Document, check_documents
-from neardup_solr.settings import WORD_CAP, Settings, require_indexed, settings_of
+from neardup_solr.settings import WORD_CAP, Settings, refuse_settings, require_indexed, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.schema import remedy
 from neardup_solr.sources import Reading, SourceLike, reading_of
@@ -119,11 +119,7 @@ def explain(
 
 def _read_settings(collection: Collection, given: Settings | Mapping[str, Any] | None) -> Settings:
     """Read the settings of a collection, which has texts and is given no others."""
-    require(
-        not given,
-        "a collection has its own settings, and `settings` are given",
-        "leave them out, or explain the pair in its file",
-    )
+    refuse_settings(given, "leave them out, or explain the pair in its file")
     used = collection.needed_settings()
     require_indexed(["content"], used.fields, "explain them in the `source` that they come from")
     return used
