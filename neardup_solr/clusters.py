@@ -3,7 +3,7 @@
 Documents are row numbers in the natural order of their ids, 0 to documents - 1; `pairs` (uint32,
 pairs × 2) has each verified pair once, the smaller number first; `similarities` (float64) has
 theirs. `labels` (int64, documents) name each document's cluster by the smallest row number in it;
-a single document is its own.
+a single document is a cluster.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NOWHERE = np.uint32(0xFFFFFFFF)  # the node of a document without a pair
 _AT_ONCE = 1 << 17  # pairs
 _NUMBER = re.compile(r"\s*[+-]?[0-9]{1,300}(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,2})?\s*")
 _WORDING = (
-    "choose longest, shortest, oldest, oldest:FIELD, first, FIELD:asc, FIELD:desc"
+    "choose longest, shortest, oldest, oldest:FIELD (the least value), first"
     " or trusted values in their order, FIELD=wire,agency"
 )
 
@@ -46,11 +46,11 @@ NO_PAIRS: Pairs = np.empty((0, 2), dtype=np.uint32)
 def components(documents: int, pairs: Pairs) -> Labels:
     """Find the connected component of each document: the smallest row number in it.
 
-    Shape (documents,); a document without a pair is its own.
+    Shape (documents,); a document without a pair is alone in it.
     """
-    found = np.arange(documents)
-    graph.components(pairs, found)
-    return found
+    labels = np.arange(documents)
+    graph.components(pairs, labels)
+    return labels
 
 
 def link(
@@ -62,13 +62,13 @@ def link(
 ) -> Labels:
     """Label documents by a linkage, "single" or "complete".
 
-    Pairs of documents that are to be kept `apart` never are in one cluster, by no chain.
+    Pairs of documents that are to be kept `apart` never share a cluster, by no chain.
 
-    Single linkage takes whatever a path of pairs connects for one cluster: the connected
+    Single linkage takes whatever a path of pairs connects for a cluster: the connected
     components. So a chain of near-duplicates can connect documents that have nothing in common:
     `diameters` and `bridges` show where.
 
-    Raises ArgumentError if there is no such linkage.
+    Raises ArgumentError for another linkage.
     """
     require_choice("linkage", linkage, LINKAGES)
     if linkage == "single":
@@ -81,7 +81,7 @@ def link(
 
 
 class Partition:
-    """Groups of things that only grow, some of which are never to be one.
+    """Groups of things that only grow, some of which are never to be united.
 
     Union-find; each group knows those that it is kept apart from, and the smaller set of them
     moves, so that each moves log2(things) times at most.
@@ -92,47 +92,47 @@ class Partition:
         self._apart: dict[Any, set[Any]] = {}
 
     def find(self, thing: Any) -> Any:
-        """Find the thing that names the group of another one."""
+        """Find the thing that names the group of a thing."""
         while (parent := self._parents.get(thing, thing)) != thing:
             self._parents[thing] = self._parents.get(parent, parent)
             thing = parent
         return thing
 
-    def unite(self, one: Any, other: Any) -> bool:
-        """Make one group of two, and return False if they have to stay apart."""
-        one, other = self.find(one), self.find(other)
-        if one == other:
+    def unite(self, first: Any, second: Any) -> bool:
+        """Unite two groups, and return False if they have to stay apart."""
+        first, second = self.find(first), self.find(second)
+        if first == second:
             return True
-        if other in self._apart.get(one, ()):
+        if second in self._apart.get(first, ()):
             return False
-        if len(self._apart.get(one, ())) > len(self._apart.get(other, ())):
-            one, other = other, one
-        self._parents[one] = other
-        for third in self._apart.pop(one, ()):
-            self._apart[third].discard(one)
-            self._apart[third].add(other)
-            self._apart.setdefault(other, set()).add(third)
+        if len(self._apart.get(first, ())) > len(self._apart.get(second, ())):
+            first, second = second, first
+        self._parents[first] = second
+        for third in self._apart.pop(first, ()):
+            self._apart[third].discard(first)
+            self._apart[third].add(second)
+            self._apart.setdefault(second, set()).add(third)
         return True
 
-    def separate(self, one: Any, other: Any) -> bool:
-        """Keep two groups apart from now on, and return False if they are one."""
-        one, other = self.find(one), self.find(other)
-        if one == other:
+    def separate(self, first: Any, second: Any) -> bool:
+        """Keep two groups apart from now on, and return False if they are the same."""
+        first, second = self.find(first), self.find(second)
+        if first == second:
             return False
-        self._apart.setdefault(one, set()).add(other)
-        self._apart.setdefault(other, set()).add(one)
+        self._apart.setdefault(first, set()).add(second)
+        self._apart.setdefault(second, set()).add(first)
         return True
 
-    def are_apart(self, one: Any, other: Any) -> bool:
+    def are_apart(self, first: Any, second: Any) -> bool:
         """Tell whether two groups are kept apart."""
-        return self.find(other) in self._apart.get(self.find(one), ())
+        return self.find(second) in self._apart.get(self.find(first), ())
 
 
 def components_apart(documents: int, pairs: Pairs, apart: Pairs) -> Labels:
     """Find components as `components` does, but leave out each pair that would join two `apart`.
 
     The pairs count in their order. Only where two that are to be apart were connected, they are
-    taken one by one.
+    taken singly.
     """
     labels = components(documents, pairs)
     torn = labels[apart[labels[apart[:, 0]] == labels[apart[:, 1]], 0]]
@@ -140,8 +140,8 @@ def components_apart(documents: int, pairs: Pairs, apart: Pairs) -> Labels:
         return labels
     is_torn = np.isin(labels[pairs[:, 0]], torn)
     partition = Partition()
-    for one, other in apart.tolist():
-        partition.separate(one, other)
+    for first, second in apart.tolist():
+        partition.separate(first, second)
     kept = [pair for pair in pairs[is_torn].tolist() if partition.unite(*pair)]
     return components(
         documents, np.concatenate([pairs[~is_torn], np.array(kept, np.uint32).reshape(-1, 2)])
@@ -154,7 +154,7 @@ def complete(documents: int, pairs: Pairs, similarities: Similarities) -> Labels
     Clusters merge in the order of the least similarity between their documents, the greatest
     first (Sørensen 1948); a pair that was not verified keeps them apart. Equal similarities count
     in the order of their row numbers, so that the order of `pairs` does not matter. Pairs that
-    were never compared split what belongs together: compare the `missing_pairs` first, and let one
+    were never compared split what belongs together: compare the `missing_pairs` first, and let a
     document stand for those that are identical (`fold_identical`). Time grows as pairs × log pairs,
     memory as the pairs.
     """
@@ -173,7 +173,7 @@ def fold_identical(
 
     `stand_ins` (documents,) has the smallest row number of the documents that are identical to
     each. The labels of all come from those of the folded pairs: `labels[stand_ins]`. So a million
-    identical documents make no pair. If pairs become one, the greatest similarity counts.
+    identical documents make no pair. If pairs become equal, the greatest similarity counts.
     """
     ends = np.sort(stand_ins[pairs], axis=1)
     order = np.lexsort((-similarities, ends[:, 1], ends[:, 0]))
@@ -199,9 +199,9 @@ def missing_pairs(
     inner = inner[wanted[inner[:, 0]]]
     sizes = np.diff(bounds)
     room = int((sizes * (sizes - 1) // 2).sum()) - len(inner)
-    found = np.empty((room, 2), dtype=np.uint32)
-    graph.missing(*_adjacency(documents, inner), members, bounds, found)
-    return found
+    missing = np.empty((room, 2), dtype=np.uint32)
+    graph.missing(*_adjacency(documents, inner), members, bounds, missing)
+    return missing
 
 
 def diameters(
@@ -211,14 +211,14 @@ def diameters(
 
     Shape (documents,). 1: any two are a pair; 0: the document is alone, or its cluster has more
     than `most` documents. By iFUB (Crescenzi and others 2013), which is exact and usually needs
-    few walks; at worst one from each document.
+    few walks; at worst a walk from each document.
     """
     members, bounds = _groups(labels, most)
     inner = _inner(pairs, labels)
-    found = np.zeros(len(bounds) - 1, dtype=np.int64)
-    graph.diameters(*_adjacency(documents, inner), members, bounds, found)
+    of_groups = np.zeros(len(bounds) - 1, dtype=np.int64)
+    graph.diameters(*_adjacency(documents, inner), members, bounds, of_groups)
     longest = np.zeros(documents, dtype=np.int64)
-    longest[members] = np.repeat(found, np.diff(bounds))
+    longest[members] = np.repeat(of_groups, np.diff(bounds))
     return longest
 
 
@@ -229,13 +229,13 @@ def bridges(documents: int, pairs: Pairs, labels: Labels) -> NDArray[np.int64]:
     in linear time.
     """
     inner = _inner(pairs, labels)
-    found = np.zeros(documents, dtype=np.bool_)
-    graph.bridges(*_adjacency(documents, inner), found)
-    return np.flatnonzero(found)
+    marks = np.zeros(documents, dtype=np.bool_)
+    graph.bridges(*_adjacency(documents, inner), marks)
+    return np.flatnonzero(marks)
 
 
 def count_open_wedges(compared: Pairs, near: Pairs, documents: int) -> int:
-    """Count how often two documents are near a third one, and were compared, but are not near.
+    """Count how often two documents are near a third, and were compared, but are not near.
 
     `compared` and `near` are pairs of row numbers below `documents`, each once; `near` ones ascend.
     Pairs that were not compared say nothing. Large numbers are judged by a sample of the compared
@@ -273,10 +273,10 @@ def make_clusters(
 
     `ids` are in natural order. Of each document (arrays of shape (documents,)): `canonical` the
     row number of its cluster's canonical document, `similarities` and `distances` the results of a
-    comparison with that one, also for the canonical one itself; a distance of -1 means none;
+    comparison with that, also for the canonical document itself; a distance of -1 means none;
     `stand_ins` the first document that is identical to it (None: none are identical). Identical
     documents count as one for diameters, and none of them is a bridge. `sides` are 0 or 1
-    (None: there is only one side), `texts` number the normal forms (None: they are not known).
+    (None: all are of a side), `texts` number the normal forms (None: unknown).
     The values of single documents are not used.
     """
     members, bounds = _groups(labels, len(labels))
@@ -319,14 +319,14 @@ def _guards(
     count = len(labels)
     alone = np.arange(count)
     apart, _ = fold_identical(pairs, np.zeros(len(pairs)), stand_ins)
-    own = np.where(stand_ins == alone, labels, alone)
-    longest = diameters(count, apart, own)
-    # A cluster of nothing but identical documents has folded into one.
-    sizes = np.bincount(own, minlength=count)
+    folded = np.where(stand_ins == alone, labels, alone)
+    longest = diameters(count, apart, folded)
+    # A cluster of nothing but identical documents has folded into a single document.
+    sizes = np.bincount(folded, minlength=count)
     longest = np.where(sizes[labels] == 1, 1, longest[labels])
     copies = np.bincount(stand_ins, minlength=count)
     torn = defaultdict(list)
-    for row in bridges(count, apart, own).tolist():
+    for row in bridges(count, apart, folded).tolist():
         if copies[row] == 1:
             torn[int(labels[row])].append(ids[row])
     return longest, torn
@@ -357,7 +357,7 @@ def _adjacency(documents: int, pairs: Pairs) -> tuple[NDArray[np.int64], NDArray
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """Rule for the canonical document: a field's least value, its greatest, or a trusted one.
+    """Rule for the canonical document: a field's least value, its greatest, or a trusted value.
 
     `field` is "" if only the ids count; `trusted` has values in the order of trust, and then no
     other values of the field count.
@@ -375,7 +375,7 @@ class Rule:
     def choose(
         self, members: Sequence[int], ids: Sequence[str], values: Mapping[str, Sequence[Any]]
     ) -> int:
-        """The canonical one among the row numbers of a cluster.
+        """Choose the canonical document among the row numbers of a cluster.
 
         `values` has for each field of `needs` the value of each row, None if it is missing; of
         several values (a list) the best counts. Numbers compare as numbers, and so do texts if all
@@ -388,12 +388,12 @@ class Rule:
 
     def _best(self, members: Sequence[int], column: Sequence[Any]) -> Sequence[int]:
         """Select the members with the best value, or all of them if none has a value."""
-        found = [(value, row) for row in members for value in _values(column[row])]
+        pairs_of_values = [(value, row) for row in members for value in _values(column[row])]
         if self.trusted:
             places = {name: self.trusted.index(name) for name in self.trusted}
-            ranked = [(places[str(v)], row) for v, row in found if str(v) in places]
+            ranked = [(places[str(v)], row) for v, row in pairs_of_values if str(v) in places]
         else:
-            ranked = _comparable(found)
+            ranked = _comparable(pairs_of_values)
         if not ranked:
             return members
         best = (max if self.is_descending else min)(value for value, _ in ranked)
@@ -413,8 +413,8 @@ def parse_rule(text: str) -> Rule:
     """The rule that a text stands for.
 
     `first` (id in natural order), `longest` and `shortest` (by words), `oldest` (by order of
-    arrival), `oldest:FIELD`, `FIELD:asc`, `FIELD:desc`, or `FIELD=a,b,c`: trusted values, the most
-    trusted first.
+    arrival), `oldest:FIELD` (its least value), or `FIELD=a,b,c`: trusted values, the most trusted
+    first.
 
     Raises ArgumentError if it is none of these.
     """
@@ -424,9 +424,6 @@ def parse_rule(text: str) -> Rule:
     trusted = tuple(name.strip() for name in names.split(",") if name.strip())
     if is_trusted and field.strip() and trusted:
         return Rule(field=field.strip(), trusted=trusted)
-    field, _, direction = text.rpartition(":")
-    if not is_trusted and field and direction in ("asc", "desc"):
-        return Rule(field=field, is_descending=direction == "desc")
     if not is_trusted and text.startswith("oldest:") and text != "oldest:":
         return Rule(field=text.removeprefix("oldest:"))
     raise ArgumentError(f"`canonical` cannot be {text!r}, which is not a rule", _WORDING)
@@ -442,7 +439,7 @@ def choose_canonicals(
 ) -> Labels:
     """The row number of the canonical document of each document's cluster.
 
-    Shape (documents,), as `labels`; a document alone is its own. `ids` and `values` as for
+    Shape (documents,), as `labels`; a document alone has itself. `ids` and `values` as for
     `Rule.choose`; `are_ordered` says that the ids are in natural order.
     """
     if are_ordered and not rule.field:
@@ -464,16 +461,16 @@ def choose_canonicals(
 
 
 def _values(value: object) -> Sequence[Any]:
-    """The values of a field of a document: none, one or a list of them. NaN is none."""
+    """The values of a field of a document: none, a value, or a list. NaN is none."""
     several = value if isinstance(value, list | tuple) else (value,)
-    return [one for one in several if one is not None and one != "" and one == one]
+    return [each for each in several if each is not None and each != "" and each == each]
 
 
-def _comparable(found: list[tuple[Any, int]]) -> list[tuple[Any, int]]:
+def _comparable(values: list[tuple[Any, int]]) -> list[tuple[Any, int]]:
     """The values as numbers if all are numbers or look like numbers, else as text."""
-    if all(isinstance(value, int | float) for value, _ in found):
-        return found
-    texts = [(str(value), row) for value, row in found]
+    if all(isinstance(value, int | float) for value, _ in values):
+        return values
+    texts = [(str(value), row) for value, row in values]
     if all(_NUMBER.fullmatch(text) for text, _ in texts):
         return [(_number(text), row) for text, row in texts]
     return texts
@@ -492,8 +489,8 @@ def remove_within(
 
     Complete linkage tears pairs apart, and a canonical document may be near that of another
     cluster. The later of two such is removed, and what is near to no kept document is kept, so that
-    no pair is left. Of two documents `apart`, never is one removed for the other, nor both for a
-    third one.
+    no pair is left. Of two documents `apart`, neither is removed for the other, nor both for a
+    third.
     """
     partition = Partition()
     for pair in apart:
@@ -506,8 +503,8 @@ def remove_within(
     kept: set[str] = set()
 
     def decide(id: str, near: Mapping[str, float]) -> None:
-        there = [(-similarity, other) for other, similarity in near.items() if other in kept]
-        for similarity, other in sorted(there, key=lambda one: (one[0], str(one[1]))):
+        ranked = [(-near[other], str(other), other) for other in near if other in kept]
+        for similarity, _, other in sorted(ranked, key=lambda rank: rank[:2]):
             if not apart or partition.unite(id, other):
                 removed[id] = Removed(id=id, duplicate_of=other, similarity=-similarity)
                 return
@@ -541,20 +538,20 @@ def remove_across(
     """The documents of the first side that have a near-duplicate in the other, by id.
 
     Pairs within a side, which complete linkage needs, are left alone. Of two documents `apart`, by
-    their keys, not both are removed for a third one.
+    their keys, not both are removed for a third.
     """
     removed: dict[str, Removed] = {}
     partition = Partition()
     for different in apart:
         partition.separate(*different)
-    if apart:  # those of clusters first: no two within one are apart
+    if apart:  # those of clusters first: no two within a cluster are apart
         pairs = sorted(pairs, key=lambda pair: (pair.cluster == "", -pair.similarity))
     for pair in pairs:
         ends = (key_of(id, side) for side, id in pair.ends)
         if pair.sides != (0, 1) or (apart and not partition.unite(*ends)):
             continue
-        known = removed.get(pair.id)
-        if known is None or (known.similarity or 0.0) < pair.similarity:
+        earlier = removed.get(pair.id)
+        if earlier is None or (earlier.similarity or 0.0) < pair.similarity:
             removed[pair.id] = Removed(
                 id=pair.id, duplicate_of=pair.other_id, similarity=pair.similarity
             )

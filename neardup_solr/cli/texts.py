@@ -46,7 +46,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "mutual_best": "With --against: keep a pair only if each is the other's most similar one.",
         "canonical": (
             "RULE: Document of a cluster to keep: first, longest, shortest, oldest, oldest:FIELD,"
-            " FIELD:asc, FIELD:desc, or trusted values, FIELD=wire,agency."
+            " or trusted values, FIELD=wire,agency."
         ),
         "annotate.mark": "With --follow: also keep the marks of clusters up to date.",
         "mark": "Write the clusters into the collection, so that queries can collapse them.",

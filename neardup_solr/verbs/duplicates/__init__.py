@@ -395,7 +395,7 @@ def duplicates(
     With `linkage` "single", pairs connect the documents of a cluster; with "complete", any two of
     them are a pair. `canonical` is the rule for the document to keep: "first" (record of the
     source, or id in natural order, of a collection or two sides), "longest", "shortest", "oldest",
-    "oldest:FIELD", "FIELD:asc", "FIELD:desc", or trusted values, "FIELD=wire,agency". Pairs are
+    "oldest:FIELD" (its least value), or trusted values, "FIELD=wire,agency". Pairs are
     sorted by their clusters, then by their ids; a cluster is named by its first id in natural
     order.
 

@@ -44,7 +44,7 @@ CHAIN = {
 def documents(texts: dict[str, str]) -> list[nd.Document]:
     """Documents of these texts by id, with their place as a kept column."""
     return [
-        nd.Document(id=id, text=text, kept={"place": at, "source": "wire" if id == "3" else "x"})
+        nd.Document(id=id, text=text, kept={"place": -at, "source": "wire" if id == "3" else "x"})
         for at, (id, text) in enumerate(texts.items())
     ]
 
@@ -191,7 +191,13 @@ def test_single_linkage_chains_and_complete_does_not() -> None:
 
 @pytest.mark.parametrize(
     ("rule", "keep"),
-    [("first", "1"), ("longest", "5"), ("oldest", "1"), ("place:desc", "5"), ("source=wire", "3")],
+    [
+        ("first", "1"),
+        ("longest", "5"),
+        ("oldest", "1"),
+        ("oldest:place", "5"),
+        ("source=wire", "3"),
+    ],
 )
 def test_canonical_documents(rule: str, keep: str) -> None:
     """Every rule names one document; each member has its distance to it, the nearest first."""
@@ -211,8 +217,8 @@ def test_a_rule_that_finds_no_field() -> None:
     """A field that nobody has is named; one that is there is read without being asked for."""
     for keep in ((), ("price",)):
         with pytest.raises(nd.SettingsError, match="no document has the field 'price'; check its"):
-            nd.duplicates(documents(CHAIN), canonical="price:asc", keep=keep)
-    [cluster] = nd.duplicates(documents(CHAIN), **LOOSE, canonical="place:desc").clusters
+            nd.duplicates(documents(CHAIN), canonical="oldest:price", keep=keep)
+    [cluster] = nd.duplicates(documents(CHAIN), **LOOSE, canonical="oldest:place").clusters
     assert cluster.canonical == "4"
 
 
