@@ -37,9 +37,9 @@ def connect(
 
     `address` is that of a Solr ("http://host:8983/solr"), or of a collection in it
     ("http://host:8983/solr/listings"). `collection` is the name in that Solr (default: "neardup").
-    Of a SolrCloud it is that of any node; another node is asked if that one does not answer.
-    `address` may also be a `pysolr.Solr`: then the collection is its own, and its session sends
-    the requests, with all that was set there.
+    Of a SolrCloud it is that of any node; another node is tried if it does not answer.
+    `address` may also be a `pysolr.Solr`: then the collection is its collection, and its session
+    sends the requests, with all that is set in it.
 
     User and password may stand in the address; else they are those of $NEARDUP_SOLR_USER and
     $NEARDUP_SOLR_PASSWORD, of the file $NEARDUP_SOLR_PASSWORD_FILE, or of ~/.netrc. A token (JWT)
@@ -47,22 +47,22 @@ def connect(
     $NEARDUP_SOLR_PLAIN_HTTP=1 does.
 
     `ca` is a PEM file of certificate authorities to trust instead of the usual ones (default: that
-    of $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE), `cert` one of a client certificate
-    and its private key (default: that of $NEARDUP_SOLR_CERT), `headers` go with every request, and
-    `proxy` is the address of a proxy for all of them (default: those of the environment, which are
-    not used for this machine itself).
+    of $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE), `cert` a PEM file of a client
+    certificate and its private key (default: that of $NEARDUP_SOLR_CERT), `headers` go with every
+    request, and `proxy` is the address of a proxy for all of them (default: those of the
+    environment, which are not used for this machine itself).
 
     The embedded Solr is started if it does not run yet (with `heap`, such as "2g"); `on_started`
-    gets one line that says so. With `create` its collection is created if it is missing. In your
-    own Solr only `init` creates one, and `create` is refused there if it is missing. If a SolrCloud
+    gets a line that says so. With `create` its collection is created if it is missing. In your
+    Solr only `init` creates collections, and `create` is refused if it is missing. If a SolrCloud
     answers that its ZooKeeper is away, or the nodes that have this collection, they are waited for,
     at most `patience` (seconds, or "5m").
 
-    Raises ArgumentError if no collection can have that name, `create` names one that a Solr of
-    yours does not have, the address is not an http or https URL or names another collection, the
-    CA file or the client certificate cannot be used, or a password would go unencrypted to another
-    machine; SettingsError if a user or a password is missing, or cannot be read; SolrUnreachable if
-    no Solr answers; ServerError if the embedded Solr cannot be fetched or
+    Raises ArgumentError if no collection can have that name, `create` names a collection that a
+    Solr of yours does not have, the address is not an http or https URL or names another
+    collection, the CA file or the client certificate cannot be used, or a password would go
+    unencrypted to another machine; SettingsError if a user or a password is missing, or cannot be
+    read; SolrUnreachable if no Solr answers; ServerError if the embedded Solr cannot be fetched or
     started.
     """
     patience = in_seconds(patience, "patience")
@@ -71,13 +71,13 @@ def connect(
     address = address or os.environ.get(ADDRESS)
     if address:
         access = Access(ca=ca, cert=cert, headers=headers or {}, proxy=proxy, plain_http=plain_http)
-        found = _open(address, collection, access)
+        target = _open(address, collection, access)
     else:
-        found = _open_embedded(collection or NAME, heap, on_started)
-    with found.session.outages.waited_for(patience):
+        target = _open_embedded(collection or NAME, heap, on_started)
+    with target.session.outages.waited_for(patience):
         if create:
-            _create(found)
-        return replace(found, names=found.kept_names())
+            _create(target)
+        return replace(target, names=target.kept_names())
 
 
 def _open_embedded(
@@ -90,9 +90,9 @@ def _open_embedded(
     if running.started_now and on_started is not None:
         on_started(f"Started the embedded Solr at {running.url} (data in {running.home})")
     access = Access(embedded=embedded.credentials(running))
-    found = open_collection(running.url, collection, embedded=True, access=access)
-    found.session.outages.revive = lambda: _revive(running.url, heap)
-    return found
+    target = open_collection(running.url, collection, embedded=True, access=access)
+    target.session.outages.revive = lambda: _revive(running.url, heap)
+    return target
 
 
 def _create(target: Collection) -> None:
@@ -115,20 +115,20 @@ def connect_again(address: str, collection: str, *, patience: float) -> Collecti
 
     Raises SolrUnreachable, or another SolrError, if it does not come back.
     """
-    found = _open(address, collection, Access())
-    found.session.assume_reachable()
-    with found.session.outages.waited_for(patience):
-        return replace(found, names=found.kept_names())
+    target = _open(address, collection, Access())
+    target.session.assume_reachable()
+    with target.session.outages.waited_for(patience):
+        return replace(target, names=target.kept_names())
 
 
 def _open(address: str | Connection, collection: str | None, access: Access) -> Collection:
     """Open a collection at an address, and ask it nothing."""
-    found = open_collection(address, collection or NAME, access=access)
-    if collection not in (None, found.name):
-        reason = f"the address names the collection {found.name!r}, and `collection` is"
-        step = f"give the address without a collection: {found.base}"
+    target = open_collection(address, collection or NAME, access=access)
+    if collection not in (None, target.name):
+        reason = f"the address names the collection {target.name!r}, and `collection` is"
+        step = f"give the address without a collection: {target.base}"
         raise ArgumentError(f"{reason} {collection!r}", step)
-    return found
+    return target
 
 
 def _revive(url: str, heap: str | None) -> None:
@@ -136,7 +136,7 @@ def _revive(url: str, heap: str | None) -> None:
     from neardup_solr import embedded
 
     # At the same port: a Java that was killed may hold it a while longer.
-    found = embedded.start(heap=heap, port=urlsplit(url).port)
-    if found.url != url:
+    server = embedded.start(heap=heap, port=urlsplit(url).port)
+    if server.url != url:
         reason = f"the embedded Solr that was at {url} is no longer there"
         raise ServerError(reason, "run this again: it takes the one that runs now")

@@ -52,7 +52,7 @@ class Diagnosis:
     @property
     def problems(self) -> tuple[Finding, ...]:
         """The findings for which something has to be done."""
-        return tuple(one for one in self.findings if one.level != NOTE)
+        return tuple(finding for finding in self.findings if finding.level != NOTE)
 
 
 @checked
@@ -67,10 +67,10 @@ def doctor(collection: Collection, *, sample: int = SAMPLE) -> Diagnosis:
     """
     require(sample >= 0, f"`sample` cannot be {sample}", "give 0 or more")
     collection.require_fields([SETTINGS])
-    found = schema.read_schema(collection)
-    roots, settings = schema.roots_only(found), collection.values(SETTINGS)
-    documents, with_text = collection.count(roots), schema.with_text(collection, found)
-    missing = schema.count_unsigned(collection, found)
+    fields = schema.read_schema(collection)
+    roots, settings = schema.roots_only(fields), collection.values(SETTINGS)
+    documents, with_text = collection.count(roots), schema.with_text(collection, fields)
+    missing = schema.count_unsigned(collection, fields)
     without_text = documents - collection.count([*roots, *with_text]) if with_text else None
     sampled = _draw_sample(collection, sample)
     counts = Counted(
@@ -90,13 +90,13 @@ def doctor(collection: Collection, *, sample: int = SAMPLE) -> Diagnosis:
 def _draw_sample(collection: Collection, size: int) -> Sampled:
     ids = collection.ids([f"{collection.names.of(SETTINGS)}:[* TO *]"])
     drawn = heapq.nsmallest(size, ids, key=mmh3.hash)
-    sampled, known = Sampled(), dict[str, Settings]()
-    for one in collection.stored(drawn, [TEXT, *OWN]):
-        fingerprint = one[SETTINGS]
-        if fingerprint not in known:
-            known[fingerprint] = Settings.parse(fingerprint)
-        if TEXT in known[fingerprint].fields:  # or nothing tells whether it has changed
-            sampled.add(one, known[fingerprint])
+    sampled, parsed = Sampled(), dict[str, Settings]()
+    for row in collection.stored(drawn, [TEXT, *OWN]):
+        fingerprint = row[SETTINGS]
+        if fingerprint not in parsed:
+            parsed[fingerprint] = Settings.parse(fingerprint)
+        if TEXT in parsed[fingerprint].fields:  # or nothing tells whether it has changed
+            sampled.add(row, parsed[fingerprint])
     return sampled
 
 
@@ -166,8 +166,8 @@ def _documents(counts: Counted) -> Iterator[Finding]:
     if len(counts.settings) > 1:
         kinds = "; ".join(f"{count:,} with [{name}]" for name, count in counts.settings.items())
         remedy = f"neardup strip {counts.place}, then {again}; or finish an interrupted reband"
-        said = f"documents have different settings: {kinds}"
-        yield Finding(DANGER, "mixed", "signature_settings", said, remedy)
+        reason = f"documents have different settings: {kinds}"
+        yield Finding(DANGER, "mixed", "signature_settings", reason, remedy)
     if counts.missing:
         has = "they have text" if counts.without_text is not None else "they may have text"
         reason = f"{has}, but none of our fields"

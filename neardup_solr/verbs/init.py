@@ -1,4 +1,4 @@
-"""init: create a collection, add our fields to one that exists, or remove them again."""
+"""init: create a collection, add our fields to an existing collection, or remove them again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Preparation:
     `is_done` tells whether the schema has been changed so, or needs no change. `xml` has what was
     added or has to be; unless `is_mutable`, paste it into the schema by hand. `beside` are the
     collections that share the schema. `is_created` tells whether the collection is new. `growth` is
-    what annotate will add to the index, if fields are missing and there are documents with texts;
+    what annotate will add to the index, if fields are missing and documents have texts;
     `dangers` are why it will refuse the collection, as `lint` finds them, if fields are missing.
     """
 
@@ -56,20 +56,20 @@ def init(
     dry_run: bool = False,
     remove: bool = False,
 ) -> Preparation:
-    """Create a collection with all our fields, or add the missing ones to one that exists.
+    """Create a collection with all our fields, or add the missing fields to an existing one.
 
-    In a collection that exists, no document and none of its own fields is changed. The unique key
+    In an existing collection, no document and none of its fields is changed. The unique key
     is that of its schema; `text` names the fields that hold the text (several are joined by line
     breaks), `prefix` goes before the names of our fields. These names are kept with the collection,
     so nothing else has to name them. A dry run changes nothing, and a schema that is not managed
     cannot be changed: `is_done` is False then, and `xml` holds what to add.
     `shards` is the number of shards of a new collection in SolrCloud, `replicas` how many copies
-    there are of each (default: 1); those of one that exists have to be as many.
+    each has (default: 1); an existing collection has to have as many.
 
     With `remove`, our fields are removed from the schema again: only fields of the types that
-    `init` adds, and none that was there before.
+    `init` adds, and no earlier field.
 
-    Raises SettingsError if a field of one of our names exists and cannot be used, if the collection
+    Raises SettingsError if a field of any of our names exists and cannot be used, if the collection
     was prepared with another prefix, has another number of shards or replicas, if a text field is
     unknown, or if documents have values in fields to remove; SolrError if the server refuses, for
     example because a copyField of yours names a field to remove.
@@ -101,10 +101,10 @@ def _require_sizes(collection: Collection, *, shards: int | None, replicas: int 
     """Refuse other numbers of shards and replicas than a collection has, by SettingsError."""
     if shards is None and replicas is None:
         return
-    there = collection.cluster().shards
-    if not there and admin.is_cloud(collection):
+    existing = collection.cluster().shards
+    if not existing and admin.is_cloud(collection):
         return
-    has = len(there) or 1, min((one.size for one in there), default=1)
+    has = len(existing) or 1, min((shard.size for shard in existing), default=1)
     if (shards or has[0], replicas or has[1]) != has:
         sizes = f"{counted(has[0], 'shard')} of {counted(has[1], 'replica')}"
         reason = f"the collection {collection.name!r} exists, with {sizes}"
@@ -139,11 +139,11 @@ def _add(
     """Add what is missing, unless the schema is not managed or this is a dry run."""
     cluster = admin.cluster(collection)
     cluster.require_one()
-    found = schema.read_schema(collection)
-    names = _names(collection, found, text, prefix)
-    _require_free(collection, found, names)
-    commands = _commands(collection, found, names)
-    added = tuple(one["name"] for one in commands.get("add-field", ()))
+    existing = schema.read_schema(collection)
+    names = _names(collection, existing, text, prefix)
+    _require_free(collection, existing, names)
+    commands = _commands(collection, existing, names)
+    added = tuple(command["name"] for command in commands.get("add-field", ()))
     planned = Preparation(
         names=names,
         fields=added,
@@ -170,9 +170,9 @@ def _remove(collection: Collection, *, dry_run: bool) -> Preparation:
     """Remove what was added to the schema, unless documents use it."""
     cluster = admin.cluster(collection)
     cluster.require_one()
-    found, names = schema.read_schema(collection), collection.kept_names()
+    existing, names = schema.read_schema(collection), collection.kept_names()
     types = {*schema.TYPES.values(), schema.NOTE_TYPE}
-    has = {name: one.type for name, one in found.fields.items()}
+    has = {name: each.type for name, each in existing.fields.items()}
     ours = [name for name in (*schema.own_fields(names), NOTE) if has.get(name) in types]
     planned = Preparation(
         names=names,
@@ -196,8 +196,8 @@ def _remove(collection: Collection, *, dry_run: bool) -> Preparation:
         reason = f"the schema of {collection.name!r} cannot be changed over HTTP"
         raise SettingsError(reason, f"delete there, and reload: {', '.join(ours)}")
     used = {kind for name, kind in has.items() if name not in ours}
-    used |= {one.type for one in found.dynamic}
-    unused = sorted((types & found.types.keys()) - used)
+    used |= {each.type for each in existing.dynamic}
+    unused = sorted((types & existing.types.keys()) - used)
     schema.change(
         collection,
         {
@@ -208,47 +208,51 @@ def _remove(collection: Collection, *, dry_run: bool) -> Preparation:
     return replace(planned, is_done=True)
 
 
-def _names(collection: Collection, found: Schema, text: Sequence[str], prefix: str | None) -> Names:
-    if not found.key:
+def _names(
+    collection: Collection, existing: Schema, text: Sequence[str], prefix: str | None
+) -> Names:
+    if not existing.key:
         reason = f"the collection {collection.name!r} has no unique key"
         raise SettingsError(reason, "add one to its schema, and index the documents again")
-    known = collection.kept_names()
-    names = chosen(known, found.key, text=text, prefix=prefix)
-    if NOTE in found.fields and names.prefix != known.prefix:
-        reason = f"our fields exist already, with the prefix {known.prefix!r}"
+    kept = collection.kept_names()
+    names = chosen(kept, existing.key, text=text, prefix=prefix)
+    if NOTE in existing.fields and names.prefix != kept.prefix:
+        reason = f"our fields exist already, with the prefix {kept.prefix!r}"
         raise SettingsError(reason, f"remove them first: neardup init {collection.place} --remove")
-    require_texts(collection, found, names.text)
-    is_new = NOTE not in found.fields and names.of(BANDS) not in found.fields
+    require_texts(collection, existing, names.text)
+    is_new = NOTE not in existing.fields and names.of(BANDS) not in existing.fields
     if is_new and not names.is_plain:
         names = replace(names, has_numeric_bands=True)
     return names
 
 
-def _require_free(collection: Collection, found: Schema, names: Names) -> None:
+def _require_free(collection: Collection, existing: Schema, names: Names) -> None:
     """Refuse names of ours that the collection has for something else."""
     remedy = "choose a `prefix` for our fields, such as nd_"
     wanted = schema.own_fields(names)
     used = admin.used_fields(collection)
     if used is None:
-        there = wanted.keys() & found.fields.keys()
-        used = frozenset(name for name in there if collection.count([f"{name}:[* TO *]"]))
+        shared = wanted.keys() & existing.fields.keys()
+        used = frozenset(name for name in shared if collection.count([f"{name}:[* TO *]"]))
     for name, needed in wanted.items():
-        if problem := clash(name, needed, found, names, used):
+        if problem := clash(name, needed, existing, names, used):
             raise SettingsError(f"the field {name!r} exists already: {problem}", remedy)
 
 
-def _commands(collection: Collection, found: Schema, names: Names) -> dict[str, Any]:
+def _commands(collection: Collection, existing: Schema, names: Names) -> dict[str, Any]:
     """List what the Schema API has to do, which is nothing if no field is missing."""
-    missing = [one for name, one in schema.own_fields(names).items() if name not in found.fields]
+    missing = [
+        each for name, each in schema.own_fields(names).items() if name not in existing.fields
+    ]
     fields = schema.definitions(missing)
     commands: dict[str, Any] = {}
-    if not names.is_plain and NOTE not in found.fields:
+    if not names.is_plain and NOTE not in existing.fields:
         fields.append(schema.note(names))
-    needed = {one["type"] for one in fields} - found.types.keys()
-    if types := [one for one in schema.own_types() if one["name"] in needed]:
+    needed = {each["type"] for each in fields} - existing.types.keys()
+    if types := [each for each in schema.own_types() if each["name"] in needed]:
         commands["add-field-type"] = types
     if fields:
         commands["add-field"] = fields
-    if NOTE in found.fields and collection.kept_names() != names:
+    if NOTE in existing.fields and collection.kept_names() != names:
         commands["replace-field"] = schema.note(names)
     return commands

@@ -1,4 +1,4 @@
-"""lint: check if an existing collection can be used, and refuse one that would lose data."""
+"""lint: check if an existing collection can be used, and refuse it if it would lose data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from neardup_solr.verbs.lint.rules import (
 PLACED = "_nest_path_:*"
 SAMPLE = 500  # documents whose copied fields are compared with what they were copied from
 LOOKED_AT = 100  # documents whose fields stand for those of all, if Solr does not tell
-_NATIVE = "content_native"  # MinHashes that Solr makes of the text, where asked to (docs/native.md)
+_NATIVE = "content_native"  # MinHashes that Solr makes of the text, if configured (docs/native.md)
 _TEXTS = frozenset({"StrField", "TextField", "SortableTextField"})
 
 
@@ -47,7 +47,7 @@ class Lint:
     @property
     def dangers(self) -> tuple[Finding, ...]:
         """The findings for which documents would lose something, or cannot be written."""
-        return tuple(one for one in self.findings if one.level == DANGER)
+        return tuple(finding for finding in self.findings if finding.level == DANGER)
 
 
 @checked
@@ -55,50 +55,50 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     """Check an existing collection. Changes nothing.
 
     The names are those that the collection was prepared with, or `text` fields and `prefix` if
-    they are given. If neither names a text field that is there, it is the one whose texts are the
+    they are set. If neither names an existing text field, it is the field whose texts are the
     longest; a finding says so.
 
-    Raises CoreMissing if there is no such collection, ArgumentError if a name is impossible,
+    Raises CoreMissing if the collection does not exist, ArgumentError if a name is impossible,
     SolrError if Solr does not answer.
     """
-    chosen(collection.names, "", text=listed(text), prefix=prefix)  # before Solr is asked
-    found = schema.read_schema(collection)
-    names = chosen(collection.names, found.key, text=listed(text), prefix=prefix)
+    chosen(collection.names, "", text=listed(text), prefix=prefix)  # before any request
+    fields = schema.read_schema(collection)
+    names = chosen(collection.names, fields.key, text=listed(text), prefix=prefix)
     documents = collection.count()
     used = admin.used_fields(collection) if documents else frozenset[str]()
     longest = None
-    if not text and any(no_text(found.field(name)) for name in names.text):
-        longest = admin.longest_texts(collection, likely_texts(found, names, used or ()))
+    if not text and any(no_text(fields.field(name)) for name in names.text):
+        longest = admin.longest_texts(collection, likely_texts(fields, names, used or ()))
     if longest is not None:
         names = replace(names, text=(longest[0],))
     config = admin.configuration(collection)
-    told, cluster = admin.system(collection), admin.cluster(collection)
-    root = found.fields.get("_root_")
+    system, cluster = admin.system(collection), admin.cluster(collection)
+    root = fields.fields.get("_root_")
     has_root = root is not None and root.indexed and documents > 0
     # A proxy in front of Solr may check them; then Solr itself knows no user.
     named = collection.session.auth is not None or "Authorization" in collection.session.headers
     facts = CollectionFacts(
         place=collection.place,
         kept=collection.names,
-        schema=found,
+        schema=fields,
         names=replace(names, id=collection.names.id),
         wanted=schema.own_fields(names),
         documents=documents,
         used=used,
         longest=longest,
-        growth=_growth(collection, found, names, used),
-        children=admin.children(collection, found.key) if has_root and found.key else 0,
-        placed=collection.count([PLACED]) if "_nest_path_" in found.fields else 0,
+        growth=_growth(collection, fields, names, used),
+        children=admin.children(collection, fields.key) if has_root and fields.key else 0,
+        placed=collection.count([PLACED]) if "_nest_path_" in fields.fields else 0,
         is_mutable=schema.is_mutable(collection),
         has_log=admin.has_update_log(collection),
-        takes_clauses=admin.takes_clauses(collection, found.key),
+        takes_clauses=admin.takes_clauses(collection, fields.key),
         chain=None if config is None else admin.update_chain(config),
         select=admin.handler_parameters(config or {}, "/select"),
-        versions=admin.versions(collection, cluster.nodes, told),
+        versions=admin.versions(collection, cluster.nodes, system),
         cluster=cluster,
         is_local=admin.is_local(collection),
         is_encrypted=collection.base.startswith("https:"),
-        is_open=bool(told) and "username" not in told.get("security", {}) and not named,
+        is_open=bool(system) and "username" not in system.get("security", {}) and not named,
     )
     return Lint(
         documents=documents,
@@ -108,25 +108,25 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
 
 
 def _growth(
-    collection: Collection, found: Schema, names: Names, used: Set[str] | None
+    collection: Collection, fields: Schema, names: Names, used: Set[str] | None
 ) -> Growth | None:
-    """Estimate what annotate would add, if nothing of it is there yet."""
-    is_ours = NOTE not in found.fields and all(
-        map(found.fields.__contains__, schema.own_fields(names))
+    """Estimate what annotate would add, if nothing of it exists yet."""
+    is_ours = NOTE not in fields.fields and all(
+        map(fields.fields.__contains__, schema.own_fields(names))
     )
-    is_there = used is None or names.of(SETTINGS) in used
-    if is_ours or is_there or any(no_text(found.field(name)) for name in names.text):
+    is_annotated = used is None or names.of(SETTINGS) in used
+    if is_ours or is_annotated or any(no_text(fields.field(name)) for name in names.text):
         return None
     return growth(replace(collection, names=names))
 
 
-def chosen(known: Names, key: str, *, text: Sequence[str] = (), prefix: str | None = None) -> Names:
-    """Choose the names of a collection: those known, its unique key, the given ones instead."""
+def chosen(names: Names, key: str, *, text: Sequence[str] = (), prefix: str | None = None) -> Names:
+    """Choose the names of a collection: those before, its unique key, and the new names instead."""
     return replace(
-        known,
-        id=key or known.id,
-        text=tuple(text) or known.text,
-        prefix=known.prefix if prefix is None else prefix,
+        names,
+        id=key or names.id,
+        text=tuple(text) or names.text,
+        prefix=names.prefix if prefix is None else prefix,
     )
 
 
@@ -146,9 +146,9 @@ def require_safe(collection: Collection, *, text: Sequence[str] = ()) -> Schema:
         first, more = dangers[0], len(dangers) - 1
         others = f" (and {more} more: neardup lint {collection.place})" if more else ""
         raise SettingsError(f"{first.about}: {first.reason}{others}", first.remedy)
-    found = schema.read_schema(collection)
-    _require_only_copied(collection, found)
-    return found
+    fields = schema.read_schema(collection)
+    _require_only_copied(collection, fields)
+    return fields
 
 
 def require_readable(collection: Collection) -> None:
@@ -156,15 +156,15 @@ def require_readable(collection: Collection) -> None:
     require_texts(collection, schema.read_schema(collection), collection.names.text)
 
 
-def require_texts(collection: Collection, found: Schema, fields: Iterable[str]) -> None:
+def require_texts(collection: Collection, existing: Schema, fields: Iterable[str]) -> None:
     """Refuse fields that no texts can be read from, by a SettingsError that suggests others.
 
-    Our own fields are never suggested.
+    Our fields are never suggested.
     """
     for name in fields:
-        if problem := no_text(found.field(name)):
+        if problem := no_text(existing.field(name)):
             used = admin.used_fields(collection) or ()
-            next_step = text_field(found, schema.own_fields(collection.names), used)
+            next_step = text_field(existing, schema.own_fields(collection.names), used)
             raise SettingsError(f"the text field {name!r}: {problem}", next_step)
 
 
@@ -173,12 +173,12 @@ def require_other(collection: Collection, other: Collection) -> None:
 
     Its documents would be replaced, so they may have only the fields that are written.
     """
-    there = admin.cluster(other)
+    cluster = admin.cluster(other)
     names = {collection.name, *admin.cluster(collection).alias_of}
-    others = {other.name, *there.alias_of}
+    others = {other.name, *cluster.alias_of}
     made = replace(other, name="OTHER").place
     next_step = f"name another collection, made with: neardup init {made}"
-    if there.is_read_only:
+    if cluster.is_read_only:
         raise SettingsError(f"{other.name!r} is read-only", next_step)
     if collection.base == other.base and names & others:
         raise SettingsError(f"{collection.name!r} would be written into itself", next_step)
@@ -192,18 +192,18 @@ def require_other(collection: Collection, other: Collection) -> None:
 
 def _fields_in_use(collection: Collection) -> frozenset[str]:
     """List the fields that documents have, or the first ones have, if Solr does not tell."""
-    told = admin.used_fields(collection)
-    if told is None:  # as for a collection of ours
-        told = frozenset().union(*collection.whole(list(islice(collection.ids(), LOOKED_AT))))
-    return told
+    used = admin.used_fields(collection)
+    if used is None:  # as for a collection of ours
+        used = frozenset().union(*collection.whole(list(islice(collection.ids(), LOOKED_AT))))
+    return used
 
 
-def _require_only_copied(collection: Collection, found: Schema) -> None:
+def _require_only_copied(collection: Collection, fields: Schema) -> None:
     """Refuse fields that are both copied to and written: an update keeps only the copies."""
-    targets = [target for _, target in found.copies]
+    targets = [target for _, target in fields.copies]
     ids = list(islice(collection.ids(), SAMPLE)) if targets else []
     for document in collection.whole(ids) if ids else []:
-        for name in (name for name in document if _is_text_of(name, targets, found)):
+        for name in (name for name in document if _is_text_of(name, targets, fields)):
             if _was_written(name, document):
                 id = document[collection.names.id]
                 reason = f"{name}: the document {id!r} has a value there that was not copied"
@@ -212,8 +212,8 @@ def _require_only_copied(collection: Collection, found: Schema) -> None:
                 raise SettingsError(f"{reason}, and an update would lose it", next_step)
 
 
-def _is_text_of(name: str, targets: Sequence[str], found: Schema) -> bool:
-    field = found.field(name)
+def _is_text_of(name: str, targets: Sequence[str], fields: Schema) -> bool:
+    field = fields.field(name)
     is_target = any(fnmatchcase(name, each) for each in targets)
     return is_target and field is not None and field.kind in _TEXTS
 

@@ -23,7 +23,7 @@ _KEY = 42 << 48  # a band key, as long as most are
 class Growth:
     """Bytes that annotate would add to a collection of so many `documents`.
 
-    `bytes_each` is the JSON of our fields in one document, as an answer has it; `index_bytes` is
+    `bytes_each` is the JSON of our fields in a document, as an answer has it; `index_bytes` is
     the size of the index without them, None if Solr does not tell.
     """
 
@@ -50,30 +50,30 @@ class Growth:
 
 
 def growth(collection: Collection) -> Growth | None:
-    """Estimate what annotate adds, from a sample of texts, or None if there are none.
+    """Estimate what annotate adds, from a sample of texts, or None without texts.
 
     `collection` has the names that it is prepared with.
     """
-    found = collection.select({"query": "*:*"}, fields=[TEXT], limit=SAMPLE)
-    texts = [str(one[TEXT]) for one in found.documents if one.get(TEXT)]
+    answer = collection.select({"query": "*:*"}, fields=[TEXT], limit=SAMPLE)
+    texts = [str(row[TEXT]) for row in answer.documents if row.get(TEXT)]
     if not texts:
         return None
     return Growth(
-        documents=found.total,
-        bytes_each=round(sum(map(_bytes_of, texts)) / len(found.documents)),
+        documents=answer.total,
+        bytes_each=round(sum(map(_bytes_of, texts)) / len(answer.documents)),
         index_bytes=admin.index_bytes(collection),
     )
 
 
 def _bytes_of(text: str) -> int:
-    """Count the bytes of our fields for a text. It is not signed: signatures have one size."""
-    made = make_entry(Document(id="sample", text=text), ANNOTATED, is_signed=False)
+    """Count the bytes of our fields for a text. It is not signed: signatures have a fixed size."""
+    entry = make_entry(Document(id="sample", text=text), ANNOTATED, is_signed=False)
     fields = {
-        "md5_hash": made.md5_hash,
-        "num_words": made.num_words,
-        "first_word": made.first_word,
+        "md5_hash": entry.md5_hash,
+        "num_words": entry.num_words,
+        "first_word": entry.first_word,
         BANDS: [_KEY] * ANNOTATED.bands,
         "signature": "A" * 4 * -(-4 * ANNOTATED.hashes // 3),
         SETTINGS: ANNOTATED.fingerprint,
     }
-    return len(orjson.dumps(fields)) if made.num_words else 0
+    return len(orjson.dumps(fields)) if entry.num_words else 0

@@ -37,13 +37,13 @@ class Finding:
 
 
 def clash(name: str, needed: Field, schema: Schema, names: Names, used: Collection[str]) -> str:
-    """Say why one of our names cannot be used in a collection, or "" if it can."""
-    there = schema.fields.get(name)
-    if there is not None and (problem := there.problem(needed)):
+    """Say why a name of ours cannot be used in a collection, or "" if it can."""
+    existing = schema.fields.get(name)
+    if existing is not None and (problem := existing.problem(needed)):
         return problem
     # If that field is missing, the values cannot be ours.
     if name in used and names.of("signature_settings") not in schema.fields:
-        return f"documents have it {'with other values' if there else 'as a dynamic field'}"
+        return f"documents have it {'with other values' if existing else 'as a dynamic field'}"
     return ""
 
 
@@ -53,7 +53,7 @@ class CollectionFacts:
 
     `used` are the fields that its documents have; `chain` has the classes of its default update
     chain, `select` the configured parameters of /select, as "appends" and so on. `children` counts
-    nested documents, `placed` those with a known place (_nest_path_). `longest` is the field taken
+    nested documents, `placed` those with a place (_nest_path_). `longest` is the field taken
     for the text, as none was named, with the average length of its values; `growth` is what
     annotate would add.
     """
@@ -110,12 +110,12 @@ _HARMLESS = frozenset(
 
 def _check_updates(facts: CollectionFacts) -> Iterator[Finding]:
     """Find what keeps Solr from updating a document, or from telling who did last."""
-    name, found = facts.schema.key, facts.schema.field(facts.schema.key)
+    name, field = facts.schema.key, facts.schema.field(facts.schema.key)
     if not name:
         reason = "the schema has no unique key, so no document can be updated"
         remedy = "add a <uniqueKey> and index the documents again"
         yield Finding(DANGER, "key", "uniqueKey", reason, remedy)
-    if name and found is not None and not found.doc_values:
+    if name and field is not None and not field.doc_values:
         needs = "which the export of whole collections (duplicates, report) needs"
         works = "annotate, search and gate work without them"
         remedy = f"give it docValues and index the documents again; {works}"
@@ -124,8 +124,8 @@ def _check_updates(facts: CollectionFacts) -> Iterator[Finding]:
     if name and name != facts.names.id:
         remedy = f"{facts.init} keeps its name with the collection"
         yield Finding(NOTE, "names", name, f"the unique key is not {facts.names.id}", remedy)
-    found = facts.schema.field("_version_")
-    if found is None or not (found.doc_values or found.indexed):
+    field = facts.schema.field("_version_")
+    if field is None or not (field.doc_values or field.indexed):
         reason = "without it a change made by someone else at the same time would be overwritten"
         remedy = "add the field _version_ (a long with docValues) and index again"
         yield Finding(DANGER, "versions", "_version_", reason, remedy)
@@ -151,21 +151,21 @@ def _check_losses(facts: CollectionFacts) -> Iterator[Finding]:
         if facts.schema.field(name) is None:
             yield Finding(DANGER, "unknown-field", name, unknown, "add it to the schema again")
     untold = "it is unknown whether documents have any (/admin/luke does not answer)"
-    for one in facts.schema.dynamic if facts.used is None else ():
-        if one.indexed and not one.is_kept:
+    for each in facts.schema.dynamic if facts.used is None else ():
+        if each.indexed and not each.is_kept:
             reason = f"an update would lose such fields, and {untold}"
             remedy = f"enable /admin/luke and lint again, or {INTO}"
-            yield Finding(WARNING, "lost-field", one.name, reason, remedy)
-    there = facts.children
-    if there is None or there > facts.placed:
+            yield Finding(WARNING, "lost-field", each.name, reason, remedy)
+    children = facts.children
+    if children is None or children > facts.placed:
         nested = (
-            f"there {'may be' if there is None else 'are'} nested documents without _nest_path_"
+            f"there {'may be' if children is None else 'are'} nested documents without _nest_path_"
         )
         reason = f"{nested}: an update of a parent would delete its children"
         remedy = "index them again as named children, in a schema that has _nest_path_, or " + INTO
         yield Finding(DANGER, "children", "_root_", reason, remedy)
-    elif there:
-        reason = f"{counted(there, 'document is a child', 'documents are children')} of others"
+    elif children:
+        reason = f"{counted(children, 'document is a child', 'documents are children')} of others"
         yield Finding(NOTE, "children", "_root_", reason, "nothing to do: they stay as they are")
     classes = list(facts.chain or ())
     cut = classes.index(REBUILDS) if classes else 0
@@ -199,13 +199,13 @@ def _check_texts(facts: CollectionFacts) -> Iterator[Finding]:
         yield Finding(NOTE, "growth", "index", str(facts.growth), remedy)
 
 
-def no_text(found: Field | None) -> str:
+def no_text(field: Field | None) -> str:
     """Say why texts cannot be read from a field, or "" if they can."""
-    if found is None:
+    if field is None:
         return "there is no such field"
-    if not found.is_kept:
+    if not field.is_kept:
         return "it cannot be read back: it is neither stored nor in docValues"
-    return f"it is a {found.kind}, not text" if _VALUES.fullmatch(found.kind) else ""
+    return f"it is a {field.kind}, not text" if _VALUES.fullmatch(field.kind) else ""
 
 
 def text_field(schema: Schema, ours: Mapping[str, Field], used: Collection[str] = ()) -> str:
@@ -215,9 +215,9 @@ def text_field(schema: Schema, ours: Mapping[str, Field], used: Collection[str] 
     """
     fields = {name: schema.field(name) for name in {*schema.fields, *used}}
     likely = sorted(
-        (not one.kind.endswith("TextField"), name)
-        for name, one in fields.items()
-        if one is not None and one.is_kept and one.kind.endswith(("TextField", "StrField"))
+        (not each.kind.endswith("TextField"), name)
+        for name, each in fields.items()
+        if each is not None and each.is_kept and each.kind.endswith(("TextField", "StrField"))
         and name not in ours and name != schema.key and not name.startswith("_")
     )  # fmt: skip
     named = f": {' or '.join(name for _, name in likely[:SHOWN])}" if likely else ""
@@ -230,30 +230,30 @@ def likely_texts(schema: Schema, names: Names, used: Collection[str]) -> list[st
     ours = {names.of(name) for name in OWN}
     return [
         name
-        for name, one in fields.items()
-        if one is not None and one.is_kept and one.kind.endswith("TextField")
+        for name, each in fields.items()
+        if each is not None and each.is_kept and each.kind.endswith("TextField")
         and name not in ours and not any(schema.sources(name, used)) and is_name(name)
     ]  # fmt: skip
 
 
 TESTED = (9, 10, 1)
-TRIED = ((8, 11), (10,))  # from this version on, before that one
+TRIED = ((8, 11), (10,))  # from this version on, before that
 _HIDING = frozenset({"fq", "defType", "q", "fl", "rows", "start", "sort", "group", "wt"})
 
 
 def findings(facts: CollectionFacts) -> list[Finding]:
     """Return all findings, the most serious first. Commands in remedies name the collection."""
-    found = [
+    listed = [
         replace(finding, remedy=finding.remedy.replace("-c NAME", facts.place))
         for rule in RULES
         for finding in rule(facts)
     ]
-    return by_level(found)
+    return by_level(listed)
 
 
-def by_level(found: Iterable[Finding]) -> list[Finding]:
+def by_level(listed: Iterable[Finding]) -> list[Finding]:
     """Sort findings, the most serious first."""
-    return sorted(found, key=lambda one: (DANGER, WARNING, NOTE).index(one.level))
+    return sorted(listed, key=lambda finding: (DANGER, WARNING, NOTE).index(finding.level))
 
 
 def _check_schema(facts: CollectionFacts) -> Iterator[Finding]:
@@ -286,7 +286,7 @@ def _check_schema(facts: CollectionFacts) -> Iterator[Finding]:
 
 
 def is_untried(version: str) -> bool:
-    """Tell whether a known version of Solr is one that this package was never tried with."""
+    """Return True for a version of Solr that this package was never tried with."""
     numbers = version_numbers(version)
     return bool(numbers) and not TRIED[0] <= numbers < TRIED[1]
 
@@ -308,8 +308,8 @@ def check_versions(versions: Sequence[str]) -> Iterator[Finding]:
             remedy = "upgrade to 9.10.1" if is_old else "try it on a copy first"
             yield Finding(WARNING if is_old else NOTE, "version", about, reason, remedy)
         elif numbers < TESTED:
-            known = "CVE-2026-22022, CVE-2026-22444, and more in older releases"
-            reason = f"it has holes that 9.10.1 closes ({known})"
+            holes = "CVE-2026-22022, CVE-2026-22444, and more in older releases"
+            reason = f"it has holes that 9.10.1 closes ({holes})"
             yield Finding(NOTE, "version", about, reason, "upgrade to 9.10.1")
 
 
