@@ -32,7 +32,7 @@ import neardup_solr as nd
 from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
-from neardup_solr.verbs.lint.growth import growth
+from neardup_solr.verbs.lint import estimate_growth
 from tests.solr import foreign
 from tests.solr.theirs import keep_names
 
@@ -68,7 +68,7 @@ def _measured(texts: list[str], way: str) -> dict[str, float]:
             _prepare_earlier(solr)
         else:
             nd.init(solr, text=NAMES.text, prefix=NAMES.prefix)
-        estimate = growth(solr)
+        estimate = estimate_growth(solr)
         assert estimate is not None
         nd.annotate(solr, settings=WAYS[way])
         after = _size(solr)

@@ -15,8 +15,7 @@ from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, NOTE, PLAIN, Names
 from neardup_solr.solr.schema import Schema
-from neardup_solr.verbs.lint import chosen, lint, require_texts
-from neardup_solr.verbs.lint.growth import Growth, growth
+from neardup_solr.verbs.lint import Growth, chosen, estimate_growth, lint, require_texts
 from neardup_solr.verbs.lint.rules import Finding, clash
 
 ATTEMPTS = 3  # if somebody else changes the schema at the same time
@@ -147,7 +146,7 @@ def _add(
     planned = Preparation(
         names=names,
         fields=added,
-        growth=growth(replace(collection, names=names)) if added else None,
+        growth=estimate_growth(replace(collection, names=names)) if added else None,
         dangers=lint(collection, text=text, prefix=prefix).dangers if added else (),
         is_done=not commands,
         is_mutable=schema.is_mutable(collection),

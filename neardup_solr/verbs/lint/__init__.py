@@ -8,13 +8,17 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Any
 
+import orjson
+
 from neardup_solr.arguments import OneOrMore, checked, listed
 from neardup_solr.errors import SettingsError
+from neardup_solr.minhash import make_entry
+from neardup_solr.records import Document
+from neardup_solr.settings import ANNOTATED
 from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.names import ID, NOTE, OWN, SETTINGS, TEXT, Names
+from neardup_solr.solr.names import BANDS, ID, NOTE, OWN, SETTINGS, TEXT, Names
 from neardup_solr.solr.schema import INTERNAL, Schema
-from neardup_solr.verbs.lint.growth import Growth, growth
 from neardup_solr.verbs.lint.rules import (
     DANGER,
     CollectionFacts,
@@ -31,6 +35,40 @@ SAMPLE = 500  # documents whose copied fields are compared with what they were c
 LOOKED_AT = 100  # documents whose fields stand for those of all, if Solr does not tell
 _NATIVE = "content_native"  # MinHashes that Solr makes of the text, if configured (docs/native.md)
 _TEXTS = frozenset({"StrField", "TextField", "SortableTextField"})
+GROWTH_SAMPLE = 100  # documents by which growth is estimated
+INDEXED = 0.83  # bytes in the index for each of JSON, measured by benchmarks/foreign.py
+PEAK = 2  # times the index that remains: documents of before stay until segments are merged
+_KEY = 42 << 48  # a band key, as long as most are
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """Bytes that annotate would add to a collection of so many `documents`.
+
+    `bytes_each` is the JSON of our fields in a document, as an answer has it; `index_bytes` is
+    the size of the index without them, None if Solr does not tell.
+    """
+
+    documents: int
+    bytes_each: int
+    index_bytes: int | None = None
+
+    @property
+    def added_bytes(self) -> int:
+        """The bytes that come to the index."""
+        return round(INDEXED * self.bytes_each * self.documents)
+
+    def __str__(self) -> str:
+        now, added = self.index_bytes, self.added_bytes
+        beside = ""
+        if now:
+            times = (now + added) / now
+            peak = f"up to about {PEAK * times:.1f} while it is written"
+            beside = f" beside {now / 1e6:,.1f} MB ({times:.1f} times, {peak})"
+        return (
+            f"annotate adds about {added / 1e6:,.1f} MB to the index{beside}, and"
+            f" {self.bytes_each:,} bytes a document to answers of queries without `fl`"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +124,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
         documents=documents,
         used=used,
         longest=longest,
-        growth=_growth(collection, fields, names, used),
+        growth=str(_growth(collection, fields, names, used) or ""),
         children=admin.children(collection, fields.key) if has_root and fields.key else 0,
         placed=collection.count([PLACED]) if "_nest_path_" in fields.fields else 0,
         is_mutable=schema.is_mutable(collection),
@@ -117,7 +155,37 @@ def _growth(
     is_annotated = used is None or names.of(SETTINGS) in used
     if is_ours or is_annotated or any(no_text(fields.field(name)) for name in names.text):
         return None
-    return growth(replace(collection, names=names))
+    return estimate_growth(replace(collection, names=names))
+
+
+def estimate_growth(collection: Collection) -> Growth | None:
+    """Estimate what annotate adds, from a sample of texts, or None without texts.
+
+    `collection` has the names that it is prepared with.
+    """
+    answer = collection.select({"query": "*:*"}, fields=[TEXT], limit=GROWTH_SAMPLE)
+    texts = [str(row[TEXT]) for row in answer.documents if row.get(TEXT)]
+    if not texts:
+        return None
+    return Growth(
+        documents=answer.total,
+        bytes_each=round(sum(map(_bytes_of, texts)) / len(answer.documents)),
+        index_bytes=admin.index_bytes(collection),
+    )
+
+
+def _bytes_of(text: str) -> int:
+    """Count the bytes of our fields for a text. It is not signed: signatures have a fixed size."""
+    entry = make_entry(Document(id="sample", text=text), ANNOTATED, is_signed=False)
+    fields = {
+        "md5_hash": entry.md5_hash,
+        "num_words": entry.num_words,
+        "first_word": entry.first_word,
+        BANDS: [_KEY] * ANNOTATED.bands,
+        "signature": "A" * 4 * -(-4 * ANNOTATED.hashes // 3),
+        SETTINGS: ANNOTATED.fingerprint,
+    }
+    return len(orjson.dumps(fields)) if entry.num_words else 0
 
 
 def chosen(names: Names, key: str, *, text: Sequence[str] = (), prefix: str | None = None) -> Names:

@@ -16,7 +16,6 @@ from neardup_solr.solr.cloud import NAME_ONE, SEVERAL, SolrCluster
 from neardup_solr.solr.names import OWN, PLAIN, TEXT, Names, is_name
 from neardup_solr.solr.query import CLAUSES
 from neardup_solr.solr.schema import Field, Schema
-from neardup_solr.verbs.lint.growth import Growth
 
 DANGER, WARNING, NOTE = "danger", "warning", "note"
 
@@ -78,7 +77,7 @@ class CollectionFacts:
     is_encrypted: bool = True
     is_open: bool = False
     longest: tuple[str, int] | None = None
-    growth: Growth | None = None
+    growth: str = ""
 
     @property
     def init(self) -> str:
@@ -193,10 +192,10 @@ def _check_texts(facts: CollectionFacts) -> Iterator[Finding]:
         longest = f"its values are the longest, {length:,} characters on average"
         reason = f"it is taken for the field of the text: {longest}"
         yield Finding(NOTE, "text", name, reason, f"name it, or another one: {facts.init}")
-    if facts.growth is not None:
+    if facts.growth:
         half = "neardup annotate -c NAME --fields=-signature adds half"
         remedy = f"name the fields that you want in answers (fl); without `duplicates`, {half}"
-        yield Finding(NOTE, "growth", "index", str(facts.growth), remedy)
+        yield Finding(NOTE, "growth", "index", facts.growth, remedy)
 
 
 def no_text(field: Field | None) -> str:

@@ -16,8 +16,7 @@ from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
 from neardup_solr.testing import fresh_core
-from neardup_solr.verbs.lint import lint
-from neardup_solr.verbs.lint.growth import growth
+from neardup_solr.verbs.lint import estimate_growth, lint
 from tests.solr.foreign import collection
 from tests.solr.theirs import keep_names
 
@@ -191,7 +190,7 @@ def test_lint_finds_the_text_and_says_the_cost() -> None:
     """The field with the longest texts, though it is a dynamic one, in one line; and the growth."""
     with collection() as solr:
         found = {one.rule: one for one in lint(filled(solr), prefix="nd_").findings}
-        expected = growth(replace(solr, names=Names(id="sku", text=("body_txt",))))
+        expected = estimate_growth(replace(solr, names=Names(id="sku", text=("body_txt",))))
         assert found["text"].level == "note"
         assert found["text"].about == "body_txt"
         assert "--text-field body_txt --prefix nd_" in found["text"].remedy
