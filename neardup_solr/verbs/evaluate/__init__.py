@@ -1,4 +1,4 @@
-"""evaluate: precision, recall and F1 of found pairs, as they are or at every threshold."""
+"""evaluate: precision, recall and F1 of the pairs of a result, as a whole or by threshold."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ def evaluate(
     known_ids = _ids("known", known)
     require(bool(known_ids), "`known` has no pairs", "give at least one known pair")
     found_ids = _ids("found", getattr(found, "pairs", found))
-    told = {str(id) for pair in found_ids for id in pair}
-    if told and told.isdisjoint(str(id) for pair in known_ids for id in pair):
+    listed_ids = {str(id) for pair in found_ids for id in pair}
+    if listed_ids and listed_ids.isdisjoint(str(id) for pair in known_ids for id in pair):
         LOG.warning(
             "none of the ids of the known pairs is in a found pair: check that both are of the"
             " same documents"
@@ -118,30 +118,30 @@ def _ids(name: str, pairs: Any) -> Sequence[IdPair]:
     return list(id_pairs(name, pairs))
 
 
-def _has_whole_ids(found: Any) -> bool:
-    return {"id", "other_id"} <= set(getattr(found, "whole_ids", ()))
+def _has_whole_ids(result: Any) -> bool:
+    return {"id", "other_id"} <= set(getattr(result, "whole_ids", ()))
 
 
-def _judge(answers: JudgedPairs, found: Any, *, in_order: bool) -> Evaluation:
+def _judge(answers: JudgedPairs, result: Any, *, in_order: bool) -> Evaluation:
     """Estimate the precision of a result from the answers to a sample of its pairs."""
-    similarities = _similarities(found, in_order=in_order)
+    similarities = _similarities(result, in_order=in_order)
     here = answers.of_pairs(similarities)
     return Evaluation(
         found=len(similarities),
         known=len(here.same),
         missed=(),
-        false=_sort_pairs(_as_given(here.different, are_whole=_has_whole_ids(found))),
+        false=_sort_pairs(_as_given(here.different, are_whole=_has_whole_ids(result))),
         share=precision_of(similarities, here),
     )
 
 
-def _similarities(found: Any, *, in_order: bool) -> dict[IdPair, float]:
-    """Read the similarity of each found pair."""
+def _similarities(result: Any, *, in_order: bool) -> dict[IdPair, float]:
+    """Read the similarity of each pair of a result."""
     rows: Iterable[tuple[AnyId, AnyId, float]]
-    if hasattr(found, "pairs"):
-        rows = ((pair.id, pair.other_id, pair.similarity) for pair in found.pairs)
+    if hasattr(result, "pairs"):
+        rows = ((pair.id, pair.other_id, pair.similarity) for pair in result.pairs)
     else:
-        columns = columns_of(found)
+        columns = columns_of(result)
         names = ("id", "other_id", "similarity")
         require(
             set(names) <= columns.keys(),
@@ -155,9 +155,9 @@ def _similarities(found: Any, *, in_order: bool) -> dict[IdPair, float]:
     }
 
 
-def _is_report(given: object, columns: Mapping[str, object]) -> bool:
-    """Tell whether pairs come with similarities, as only found ones do."""
-    return hasattr(given, "pairs") or ("similarity" in columns and ANSWER not in columns)
+def _is_report(value: object, columns: Mapping[str, object]) -> bool:
+    """Return True for pairs that come with similarities, as only those of a result do."""
+    return hasattr(value, "pairs") or ("similarity" in columns and ANSWER not in columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -195,7 +195,7 @@ class Evaluation:
 
     @property
     def summary(self) -> str:
-        """The figures in one sentence."""
+        """The figures as a sentence."""
         if self.share is not None:
             answers = f"{self.known + len(self.false):,} answers"
             return f"precision {self.share} of {self.found:,} found pairs, from {answers}"
@@ -217,7 +217,7 @@ class Evaluation:
         The columns are wrong ("missed" or "false"), id and other_id. The file is written
         completely or not at all.
 
-        Raises SourceError if the suffix is not known or the file cannot be written.
+        Raises SourceError if the suffix is another or the file cannot be written.
         """
         wrong = {"missed": self.missed, "false": self.false}
         rows = [(kind, *pair) for kind, pairs in wrong.items() for pair in pairs]
@@ -253,29 +253,29 @@ def _divide(part: int, whole: int) -> float:
 
 
 def evaluate_pairs(
-    known: Sequence[IdPair],
-    found: Sequence[IdPair],
+    expected: Sequence[IdPair],
+    reported: Sequence[IdPair],
     *,
     are_whole: bool = False,
     has_sides: bool | None = None,
     as_given: bool = False,
 ) -> Evaluation:
-    """Compare found pairs with known pairs. If they have sides, the order within one counts.
+    """Compare reported with expected pairs. If they have sides, the order within a pair counts.
 
     None stands for pairs without an order, which are of two sides if no id is on both.
 
-    An id is equal to its text. Those that were missed, or are false, are as they were given, but
-    whole numbers if all ids of what was compared `are_whole`. Pairs that follow from known ones are
-    known, unless they are to be taken `as_given`.
+    An id is equal to its text. Those that were missed, or are false, have their ids as in the
+    arguments, but whole numbers if all ids of the result `are_whole`. Pairs that follow from
+    expected pairs are expected, too, unless these are to be taken `as_given`.
     """
     in_order = bool(has_sides)
     if has_sides is None:
-        firsts, seconds = ({str(pair[end]) for pair in (*known, *found)} for end in (0, 1))
+        firsts, seconds = ({str(pair[end]) for pair in (*expected, *reported)} for end in (0, 1))
         has_sides = firsts.isdisjoint(seconds)
-    follow = () if as_given else close_pairs(known, has_sides)
+    follow = () if as_given else close_pairs(expected, has_sides)
     given_ones, found_ones, closed_ones = (
         _by_text(_as_given(pairs, are_whole=are_whole), in_order=in_order)
-        for pairs in (known, found, follow)
+        for pairs in (expected, reported, follow)
     )
     known_ones = closed_ones | given_ones
     return Evaluation(
@@ -288,9 +288,9 @@ def evaluate_pairs(
 
 
 def close_pairs(pairs: Iterable[IdPair], has_sides: bool) -> list[IdPair]:
-    """Make all pairs of what chains of pairs connect. If these are of two sides, only those across.
+    """Make all pairs of what chains of pairs connect. If these are of two sides, only pairs across.
 
-    If they would be more than MOST_CLOSED, a warning is logged, and there are none.
+    If they would be more than MOST_CLOSED, a warning is logged instead.
     """
     partition, ids = Partition(), dict[tuple[str, int], AnyId]()
     for pair in pairs:
@@ -300,14 +300,14 @@ def close_pairs(pairs: Iterable[IdPair], has_sides: bool) -> list[IdPair]:
     clusters = defaultdict[Any, list[tuple[str, int]]](list)
     for end in sorted(ids, key=itemgetter(1)):
         clusters[partition.find(end)].append(end)
-    if (count := sum(math.comb(len(one), 2) for one in clusters.values())) > MOST_CLOSED:
+    if (count := sum(math.comb(len(members), 2) for members in clusters.values())) > MOST_CLOSED:
         LOG.warning("%s pairs follow from the known ones, too many to count as known", f"{count:,}")
         return []
     return [
-        (ids[one], ids[other])
+        (ids[end], ids[later])
         for ends in clusters.values()
-        for one, other in combinations(ends, 2)
-        if not has_sides or one[1] != other[1]
+        for end, later in combinations(ends, 2)
+        if not has_sides or end[1] != later[1]
     ]
 
 
@@ -371,7 +371,7 @@ class Sweep(tables.Table):
     def best(self) -> Point:
         """The point of the highest F1 or, without known pairs, of the highest precision.
 
-        Of equal ones it is the one with the lowest threshold.
+        Of equal points it is that of the lowest threshold.
         """
         return max(self.points, key=lambda point: point.precision if point.f1 is None else point.f1)
 
@@ -384,7 +384,7 @@ class Sweep(tables.Table):
     def write(self, path: str | Path) -> None:
         """Write the points to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
 
-        Raises SourceError if the suffix is not known or the file cannot be written.
+        Raises SourceError if the suffix is another or the file cannot be written.
         """
         write_columns(self.columns(), Path(path))
 
@@ -416,19 +416,19 @@ def sweep(found: PairResult, known: KnownPairs, min_similarity: float, *, in_ord
 
 
 def _points_of_known(
-    similarities: Mapping[IdPair, float], right: Set[IdPair], known: int, least: float
+    similarities: Mapping[IdPair, float], right: Set[IdPair], expected: int, least: float
 ) -> Iterator[Point]:
     everything = np.sort(np.fromiter(similarities.values(), np.float64, len(similarities)))
     correct = np.sort([similarities[pair] for pair in right])
     for threshold in _thresholds(least, STEP):
-        found = len(everything) - int(np.searchsorted(everything, floor(threshold)))
+        count = len(everything) - int(np.searchsorted(everything, floor(threshold)))
         true = len(correct) - int(np.searchsorted(correct, floor(threshold)))
         yield Point(
             min_similarity=threshold,
-            found=found,
-            precision=_divide(true, found),
-            recall=_divide(true, known),
-            f1=_divide(2 * true, found + known),
+            found=count,
+            precision=_divide(true, count),
+            recall=_divide(true, expected),
+            f1=_divide(2 * true, count + expected),
         )
 
 
@@ -437,11 +437,11 @@ def _points_of_answers(
 ) -> Iterator[Point]:
     for threshold in _thresholds(least, WIDTH):
         near = {pair: at for pair, at in similarities.items() if at >= floor(threshold)}
-        own = JudgedPairs(
+        near_answers = JudgedPairs(
             same=answers.same & near.keys(), different=answers.different & near.keys()
         )
-        if own.same or own.different:
-            share = precision_of(near, own)
+        if near_answers.same or near_answers.different:
+            share = precision_of(near, near_answers)
             yield Point(
                 min_similarity=threshold,
                 found=len(near),
@@ -452,6 +452,6 @@ def _points_of_answers(
 
 
 def _thresholds(least: float, step: float) -> list[float]:
-    """List the threshold of a result, and the round ones above it, up to 1."""
+    """List the threshold of a result, and the round thresholds above it, up to 1."""
     first, last = math.floor(least / step + 1e-9) + 1, round(1 / step)
     return [least, *(round(at * step, 2) for at in range(first, last + 1))]

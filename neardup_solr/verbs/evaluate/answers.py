@@ -50,7 +50,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AnswerSheet(tables.Table):
-    """A sample of found pairs with an empty column answer: same, different or unsure.
+    """A sample of the pairs of a result with an empty column answer: same, different or unsure.
 
     `write` it, fill the column, and give the file to `evaluate` with the result it was drawn from.
     """
@@ -62,14 +62,14 @@ class AnswerSheet(tables.Table):
         return f"<AnswerSheet: {counted(len(self.table[ANSWER]), 'pair')} to judge>"
 
     def columns(self) -> Columns:
-        """Return the columns id, other_id, similarity, answer, and texts and kept ones if known."""
+        """Return the columns id, other_id, similarity, answer, and texts and kept columns."""
         return self.table
 
     @checked
     def write(self, path: str | Path) -> None:
         """Write the sheet to a .csv, .tsv or .jsonl file, completely or not at all.
 
-        Raises SourceError if the suffix is not known or the file cannot be written.
+        Raises SourceError if the suffix is another or the file cannot be written.
         """
         write_columns(self.table, Path(path))
 
@@ -102,9 +102,9 @@ class JudgedPairs:
 
     @classmethod
     def of(
-        cls, given: object, columns: Mapping[str, Sequence[Any]], *, in_order: bool
+        cls, source: object, columns: Mapping[str, Sequence[Any]], *, in_order: bool
     ) -> JudgedPairs | None:
-        """Take answers from what is given, by its columns, or None if there are none.
+        """Take answers from a table, by its columns, or return None without any.
 
         Keys of pairs are `in_order` as `key_of_pair` makes them.
 
@@ -112,8 +112,8 @@ class JudgedPairs:
         """
         if not {*PAIR, ANSWER} <= columns.keys():
             return None
-        if "when" in columns and str(given).endswith(".jsonl"):  # a file that is added to
-            answers: Iterable[Answer] = choose_latest(read_answers(str(given)))
+        if "when" in columns and str(source).endswith(".jsonl"):  # a file that is added to
+            answers: Iterable[Answer] = choose_latest(read_answers(str(source)))
         else:
             answers = parse_table(columns, ordered=in_order)
         pairs: dict[str, set[IdPair]] = defaultdict(set)
@@ -128,27 +128,27 @@ class JudgedPairs:
         Raises ArgumentError if none is left.
         """
         same, different = (side.intersection(pairs) for side in (self.same, self.different))
-        given, left = len(self.same | self.different), len(same | different)
-        if not given:
+        total, left = len(self.same | self.different), len(same | different)
+        if not total:
             raise ArgumentError("there is no answer", "fill the column answer")
         if not left:
-            reason = f"none of the {given:,} answered pairs is in `found`"
+            reason = f"none of the {total:,} answered pairs is in `found`"
             raise ArgumentError(reason, "give the result they were drawn from")
-        if left < given:
+        if left < total:
             LOG.warning(
-                "%s answered pairs are not in `found`, and do not count", f"{given - left:,}"
+                "%s answered pairs are not in `found`, and do not count", f"{total - left:,}"
             )
         return JudgedPairs(same=same, different=different)
 
 
-def columns_of(given: object) -> Mapping[str, Sequence[Any]]:
+def columns_of(source: object) -> Mapping[str, Sequence[Any]]:
     """Read the columns of a file of pairs, a DataFrame or a sheet, and none of anything else."""
-    if isinstance(given, str | Path):
-        return read_columns(given)
-    if isinstance(given, AnswerSheet):
-        return given.table
-    if isinstance(given, Frame):
-        frame: Any = given
+    if isinstance(source, str | Path):
+        return read_columns(source)
+    if isinstance(source, AnswerSheet):
+        return source.table
+    if isinstance(source, Frame):
+        frame: Any = source
         return {str(name): frame[name].to_numpy().tolist() for name in frame.columns}
     return {}
 
@@ -158,17 +158,17 @@ def precision_of(similarities: Mapping[IdPair, float], answers: JudgedPairs) -> 
 
     The mean of the strata, weighed by their sizes (Cochran 1977, section 5.3), with the interval of
     Wilson (1927) for as many independent answers as would have its variance. A stratum without an
-    answer counts with the next one below it, else above it.
+    answer counts with the next below it, else above it.
     """
-    sizes, asked, same = np.zeros((3, round(1 / WIDTH)), dtype=np.int64)
+    sizes, judged, same = np.zeros((3, round(1 / WIDTH)), dtype=np.int64)
     for similarity in similarities.values():
         sizes[_stratum(similarity)] += 1
     for pair in answers.same | answers.different:
-        asked[_stratum(similarities[pair])] += 1
+        judged[_stratum(similarities[pair])] += 1
         same[_stratum(similarities[pair])] += pair in answers.same
     groups: list[list[int]] = []  # size, asked, same
     waiting = 0
-    for size, count, right in zip(*(x[::-1].tolist() for x in (sizes, asked, same)), strict=True):
+    for size, count, right in zip(*(x[::-1].tolist() for x in (sizes, judged, same)), strict=True):
         if count:
             groups.append([size + waiting, count, right])
             waiting = 0
@@ -185,8 +185,8 @@ def precision_of(similarities: Mapping[IdPair, float], answers: JudgedPairs) -> 
     if variance == 0:  # all were answered
         return Share(value=value, low=value, high=value)
     middle = float(weights @ smooth)
-    found = wilson(np.asarray(value), middle * (1 - middle) / variance, LEVEL)
-    return Share(value=value, low=float(found.low), high=float(found.high))
+    interval = wilson(np.asarray(value), middle * (1 - middle) / variance, LEVEL)
+    return Share(value=value, low=float(interval.low), high=float(interval.high))
 
 
 def write_columns(columns: Columns, path: Path) -> None:
@@ -196,7 +196,7 @@ def write_columns(columns: Columns, path: Path) -> None:
 
 
 def key_of_pair(id: AnyId, other_id: AnyId, *, in_order: bool) -> IdPair:
-    """Return the ids of a pair as texts: `in_order` as they are given, else in natural order."""
+    """Return the ids of a pair as texts: `in_order` in their order, else in natural order."""
     ids = str(id), str(other_id)
     return ids if in_order else ordered(*ids)
 
@@ -211,12 +211,12 @@ def id_pairs(name: str, pairs: Any) -> Iterator[IdPair]:
         step = f"give `{name}` the columns id and other_id"
         pairs = pairs.to_numpy().tolist()
     require(isinstance(pairs, Iterable), f"`{name}` cannot be {describe(pairs)}", step)
-    for one in pairs:
-        ids: Any = one
-        if not isinstance(one, tuple | list):
-            ids = [getattr(one, name, None) for name in PAIR]
+    for pair in pairs:
+        ids: Any = pair
+        if not isinstance(pair, tuple | list):
+            ids = [getattr(pair, name, None) for name in PAIR]
         are_ids = len(ids) == 2 and all(isinstance(id, str | Integral) for id in ids)
-        require(are_ids, f"{str(one)[:60]!r} in `{name}` is not a pair of two ids", step)
+        require(are_ids, f"{str(pair)[:60]!r} in `{name}` is not a pair of two ids", step)
         first, second = (str(id) if isinstance(id, str) else int(id) for id in ids)
         yield first, second
 
