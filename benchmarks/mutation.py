@@ -43,7 +43,8 @@ TESTS = {
         "faults/test_exports.py", f"{FUZZ}a_damaged_export", f"{FUZZ}any_documents_in_an_export",
     ],
     "solr.responses": [
-        "unit/solr/test_responses.py", "faults/test_answers.py", "faults/test_halted.py",
+        "unit/solr/test_responses.py", "unit/solr/test_faults.py", "faults/test_answers.py",
+        "faults/test_halted.py",
         "faults/test_addresses.py",
         f"{FUZZ}any_json_as_an_answer", f"{FUZZ}any_page", f"{FUZZ}any_answer_to_an_update",
     ],

@@ -67,19 +67,7 @@ def create(
     Raises SolrError if the server does not have the configset or refuses.
     """
     try:
-        if is_cloud(collection):
-            # An existing configset may be in use: others' schema would change with it.
-            listed = _get(collection, "configs", {"action": "LIST"}, {"configSets": list})
-            if CONFIGSET not in listed["configSets"]:
-                _upload(collection, configset)
-            sizes = {"numShards": str(shards), "replicationFactor": str(replicas)}
-            sizes["maxShardsPerNode"] = "-1"  # of a collection, in Solr 8; later without limit
-            params = {"collection.configName": CONFIGSET, **sizes}
-            path = "collections"
-        else:
-            cloud.require_single(shards=shards, replicas=replicas)
-            path, params = "cores", {"configSet": CONFIGSET}
-        _get(collection, path, {"action": "CREATE", "name": collection.name, **params})
+        _create(collection, configset, shards, replicas)
     except SolrAnswerError as error:
         reason = error.reason.lower()
         if "already" in reason:
@@ -88,14 +76,33 @@ def create(
             step = "choose another name: a core that was swapped keeps the folder of its first name"
             raise SolrError(collection.base, error.reason, step) from None
         if "configset" in reason:
-            raise SolrError(
-                collection.base,
-                f"this Solr has no configset {CONFIGSET!r} on its disk",
-                f"copy {configset} to server/solr/configsets/{CONFIGSET}/conf there,"
-                " then run again",
-            ) from None
+            lacks = f"this Solr has no configset {CONFIGSET!r} on its disk"
+            target = f"server/solr/configsets/{CONFIGSET}/conf"
+            step = f"copy {configset} to {target} there, then run again"
+            raise SolrError(collection.base, lacks, step) from None
         raise
     return True
+
+
+def _create(collection: Collection, configset: Path, shards: int, replicas: int) -> None:
+    if is_cloud(collection):
+        # An existing configset may be in use: others' schema would change with it.
+        listed = _get(collection, "configs", {"action": "LIST"}, {"configSets": list})
+        if CONFIGSET not in listed["configSets"]:
+            _upload(collection, configset)
+        path, params = (
+            "collections",
+            {
+                "collection.configName": CONFIGSET,
+                "numShards": str(shards),
+                "replicationFactor": str(replicas),
+                "maxShardsPerNode": "-1",  # of a collection, in Solr 8; later without limit
+            },
+        )
+    else:
+        cloud.require_single(shards=shards, replicas=replicas)
+        path, params = "cores", {"configSet": CONFIGSET}
+    _get(collection, path, {"action": "CREATE", "name": collection.name, **params})
 
 
 def is_cloud(collection: Collection) -> bool:

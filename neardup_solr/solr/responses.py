@@ -483,13 +483,12 @@ def refuse_alone(id: str, error: SolrAnswerError) -> Refusal:
 def versions_in(decoded: Mapping[str, Any]) -> dict[str, int]:
     """The versions of the documents that an answer of /update says were added.
 
-    Version 0, of a document on which another node decides, is left out. See `listed_versions`.
+    Version 0, of a document on which another node decides, is left out. See `all_versions`.
     """
-    listed = listed_versions(decoded).items()
-    return {id: version for id, version in listed if version > 0}
+    return {id: version for id, version in all_versions(decoded).items() if version > 0}
 
 
-def listed_versions(decoded: Mapping[str, Any]) -> dict[str, int]:
+def all_versions(decoded: Mapping[str, Any]) -> dict[str, int]:
     """The list [id, version, id, version, …] of an answer of /update, as a mapping."""
     adds = decoded.get("adds", [])
     pairs = zip(map(str, adds[::2]), adds[1::2], strict=False) if isinstance(adds, list) else ()

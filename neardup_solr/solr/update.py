@@ -22,7 +22,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.documents import EXACT, in_halves
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT, VERSION, Names
-from neardup_solr.solr.responses import Refusal, Sent, listed_versions, parse_refusals
+from neardup_solr.solr.responses import Refusal, Sent, all_versions, parse_refusals
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def set_fields(collection: Collection, updates: Sequence[Mapping[str, Any]]) -> 
 
 
 def _sent(url: str, orders: Sequence[Order], answer: dict[str, Any]) -> Sent:
-    refused, versions = parse_refusals(url, answer), listed_versions(answer)
+    refused, versions = parse_refusals(url, answer), all_versions(answer)
     done = {order.id: version for order in orders if (version := versions.get(order.id, 0)) > 0}
     rest = {order.id for order in orders} - done.keys() - {refusal.id for refusal in refused}
     # Solr gives version 0 to what it forwarded to another node.
