@@ -9,7 +9,7 @@ import pytest
 
 from neardup_solr.errors import CoreMissing, Passes, SolrAnswerError, SolrError, SolrUnreachable
 from neardup_solr.solr.responses import Fault, answer_error
-from neardup_solr.solr.waiting import Retry, retrying
+from neardup_solr.solr.waiting import Retry, retrying, until
 
 AWAY = SolrUnreachable("http://h/solr/x", "nothing listens there")
 
@@ -128,3 +128,20 @@ def test_which_answers_pass(status: int, expected: Passes) -> None:
     assert answer_error(url, status, Fault("no", "wait")).passes is expected
     of_solr = answer_error(url, status, Fault("Solr says: no", "wait")).passes
     assert of_solr is (Passes.NEVER if status == 400 else expected)
+
+
+@pytest.mark.parametrize(("seconds", "asked", "expected"), [(0, 1, False), (1, 3, True)])
+def test_a_condition_is_asked_with_pauses(
+    clock: Clock, seconds: float, asked: int, expected: bool
+) -> None:
+    """At once, then after each pause, until it holds or the time is over."""
+    answers = iter([False, False, True])
+    left = [1, 2, 3]
+
+    def is_so() -> bool:
+        left.pop()
+        return next(answers)
+
+    assert until(is_so, seconds, 0.25) is expected
+    assert len(left) == 3 - asked
+    assert clock.waits == [0.25] * (asked - 1)
