@@ -1,18 +1,18 @@
-"""A SolrCloud: a collection's shards and replicas."""
+"""A SolrCloud: its nodes, and the shards and replicas of a collection."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
+
+import requests
 
 from neardup_solr.arguments import require
 from neardup_solr.errors import SettingsError, SolrError, counted
+from neardup_solr.solr.credentials import is_loopback
 from neardup_solr.solr.responses import answer
-
-if TYPE_CHECKING:
-    from neardup_solr.solr.session import CheckedSession
 
 IMPLICIT = "implicit"
 ACTIVE = "active"
@@ -105,12 +105,12 @@ def require_single(**numbers: int) -> None:
         require(number == 1, reason, step)
 
 
-def cluster_of(session: CheckedSession, base: str, collection: str) -> SolrCluster:
-    """Ask the Solr at `base` for its cluster, an empty one if it does not tell."""
+def cluster_of(once: Callable[..., requests.Response], base: str, collection: str) -> SolrCluster:
+    """Ask the Solr at `base` for its cluster by `once` of a session, empty if it does not tell."""
     params = {"action": "CLUSTERSTATUS", "collection": collection}
     try:
         url = f"{base}/admin/collections"
-        decoded = answer(session.once("GET", url, seconds=STATUS_SECONDS, params=params))
+        decoded = answer(once("GET", url, seconds=STATUS_SECONDS, params=params))
     except SolrError:
         return SolrCluster()  # then everything goes to the user's address
     return parse_cluster(decoded.get("cluster"), collection, urlsplit(base).scheme)
@@ -189,3 +189,59 @@ def address_of(node: str) -> str:
     """The address of a node by its name in the cluster, such as host:8983_solr."""
     place, _, context = node.partition("_")
     return f"{place}/{unquote(context)}"
+
+
+class Nodes:
+    """The addresses by which a Solr can be reached: the user's `address`, and further nodes.
+
+    Requests are written for the user's address, and go to the node that answered last.
+    `has_secrets` tells whether a password goes with them, which must not get to other places in
+    other ways than the user's address allows.
+    """
+
+    def __init__(self, address: str = "", *, has_secrets: bool = False) -> None:
+        self.address, self.has_secrets = address, has_secrets
+        self.is_cloud: bool | None = None  # None as long as nobody knows
+        self._nodes: tuple[str, ...] = (address,)  # in the order in which they are asked
+
+    def learn(self, addresses: Iterable[str]) -> None:
+        """Learn further nodes, and forget those that are none any more."""
+        now = self._nodes[0]
+        nodes = list(dict.fromkeys((self.address, *filter(self.may_have, addresses))))
+        at = nodes.index(now) if now in nodes else 0
+        self._nodes = (*nodes[at:], *nodes[:at])
+
+    def may_have(self, address: str) -> bool:
+        """Return True if requests may go to an address that the cluster names."""
+        try:
+            if not self.is_elsewhere(address):
+                return True
+            first, other = urlsplit(self.address), urlsplit(address)
+            is_near = is_loopback(first.hostname or "")
+            is_private = first.scheme == "https" or not is_near or is_loopback(other.hostname or "")
+        except ValueError:  # it is no address
+            return False
+        return first.scheme == other.scheme and (is_private or not self.has_secrets)
+
+    def is_elsewhere(self, address: str) -> bool:
+        """Return True if an address has another host, or another scheme, than the user's."""
+        if not self.address or address.startswith(f"{self.address}/"):  # nearly always
+            return False
+        first, other = urlsplit(self.address), urlsplit(address)
+        return (first.scheme, first.hostname) != (other.scheme, other.hostname)
+
+    def in_turn(self, url: str) -> Iterator[str]:
+        """The request's address at each node: at the node that answered last first."""
+        nodes = self._nodes  # another thread may learn others
+        if not url.startswith(f"{self.address}/") or len(nodes) < 2:
+            yield url
+            return
+        for node in nodes:
+            yield node + url[len(self.address) :]
+            if self._nodes[0] == node:  # it did not answer
+                self.next_node()
+
+    def next_node(self) -> None:
+        """Ask another node next time: what is wrong may be wrong with this node alone."""
+        now, *others = self._nodes
+        self._nodes = (*others, now)

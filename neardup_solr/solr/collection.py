@@ -21,7 +21,8 @@ from neardup_solr.settings import (
     require_possible,
     settings_of,
 )
-from neardup_solr.solr.credentials import Access, Connection, Nodes, split_address
+from neardup_solr.solr.cloud import Nodes
+from neardup_solr.solr.credentials import Access, Connection, split_address
 from neardup_solr.solr.documents import Documents
 from neardup_solr.solr.names import (
     ID,

@@ -282,7 +282,7 @@ class Documents:
         nodes = self.session.nodes
         if nodes.is_cloud is False:
             return SolrCluster()
-        cluster = cluster_of(self.session, self.base, self.name)
+        cluster = cluster_of(self.session.once, self.base, self.name)
         if cluster.nodes:
             nodes.learn(cluster.nodes)
         return cluster

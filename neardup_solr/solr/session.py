@@ -37,11 +37,11 @@ from neardup_solr.files import page
 from neardup_solr.progress import ignore
 from neardup_solr.records import NOTHING
 from neardup_solr.solr import responses
+from neardup_solr.solr.cloud import Nodes
 from neardup_solr.solr.credentials import (
     TOKEN,
     Access,
     Connection,
-    Nodes,
     as_sent,
     credentials,
     is_url,

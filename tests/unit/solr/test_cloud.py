@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from neardup_solr.errors import SolrUnreachable
-from neardup_solr.solr.cloud import Shard, SolrCluster, cluster_of, parse_cluster
+from neardup_solr.solr.cloud import Nodes, Shard, SolrCluster, cluster_of, parse_cluster
 from neardup_solr.solr.collection import open_collection
-from neardup_solr.solr.credentials import Nodes
 from neardup_solr.solr.session import open_session
 from tests.faults.scripted import Answer, answering
 
@@ -68,7 +67,7 @@ def test_what_is_no_cluster_is_empty(cluster: bytes) -> None:
     body = b'{"responseHeader": {"status": 0}, "cluster": %s}' % cluster
     with answering(Answer(body=body)) as (address, _):
         solr = open_collection(address, "x")
-        found = cluster_of(solr.session, solr.base, "x")
+        found = cluster_of(solr.session.once, solr.base, "x")
     assert not found.shards
 
 
