@@ -147,8 +147,8 @@ class Passes(IntEnum):
 class SolrError(NeardupError):
     """Solr did not answer, or not as requested.
 
-    `may_pass` tells whether it had answered rightly before, so that the same call may succeed
-    later; otherwise the address, or the request, is wrong.
+    `passes` is the answer after which such a fault may pass; `may_pass` tells whether there was
+    one, so that the same call may succeed later. Else the address, or the request, is wrong.
     """
 
     may_pass = False
