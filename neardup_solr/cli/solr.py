@@ -22,15 +22,15 @@ def start(given: Given, *, port: int | None = None) -> int:
     """Start Solr, if it does not run already."""
     from neardup_solr import embedded
 
-    found = embedded.start(port=port)
-    verb = "runs" if found.started_now else "runs already"
+    server = embedded.start(port=port)
+    verb = "runs" if server.started_now else "runs already"
     click.echo(
-        f"Solr {found.version} {verb} at {found.url} "
-        f"(pid {found.pid}, heap {found.heap}, data in {found.home})"
+        f"Solr {server.version} {verb} at {server.url} "
+        f"(pid {server.pid}, heap {server.heap}, data in {server.home})"
     )
-    if found.password is not None:
-        click.echo(f"It asks for a user and a password: {_user(found.password)}")
-    if port not in (None, found.port):
+    if server.password is not None:
+        click.echo(f"It asks for a user and a password: {_user(server.password)}")
+    if port not in (None, server.port):
         step = "stop it first with: neardup solr stop"
         raise ServerError("--port does not change a running Solr", step)
     return 0
@@ -50,32 +50,32 @@ def status(given: Given) -> int:
     """
     from neardup_solr import embedded
 
-    found = embedded.running()
-    if found is None:
+    server = embedded.running()
+    if server is None:
         if begun := embedded.starting():
             click.echo(f"Solr is starting (pid {begun.pid}); wait for it with: neardup solr start")
         else:
             click.echo("Solr does not run; start it with: neardup solr start")
         return 1
-    for name, value in _facts(found):
+    for name, value in _facts(server):
         click.echo(f"{name:8}{value}")
     return 0
 
 
-def _facts(found: Server) -> Iterator[tuple[str, str]]:
+def _facts(server: Server) -> Iterator[tuple[str, str]]:
     from neardup_solr import embedded
     from neardup_solr.errors import counted
 
-    yield "url", found.url
-    yield "pid", str(found.pid)
-    yield "port", str(found.port)
-    yield "heap", found.heap
-    yield "since", found.started
-    yield "version", found.version
-    if found.password is not None:
-        yield "user", _user(found.password)
-    yield "data", str(found.home)
-    cores = embedded.cores(found)
+    yield "url", server.url
+    yield "pid", str(server.pid)
+    yield "port", str(server.port)
+    yield "heap", server.heap
+    yield "since", server.started
+    yield "version", server.version
+    if server.password is not None:
+        yield "user", _user(server.password)
+    yield "data", str(server.home)
+    cores = embedded.cores(server)
     if cores is None:
         yield "cores", "unknown: Solr does not answer; see neardup solr logs"
     else:

@@ -138,5 +138,5 @@ def _revive(url: str, heap: str | None) -> None:
     # At the same port: a Java that was killed may hold it a while longer.
     server = embedded.start(heap=heap, port=urlsplit(url).port)
     if server.url != url:
-        reason = f"the embedded Solr that was at {url} is no longer there"
-        raise ServerError(reason, "run this again: it takes the one that runs now")
+        reason = f"the embedded Solr that was at {url} is gone"
+        raise ServerError(reason, "run this again: it takes the Solr that runs now")
