@@ -1,9 +1,9 @@
-"""Checkpoints: what an interrupted run keeps, so that the next one goes on after it.
+"""Checkpoints: what an interrupted run keeps, so that the next run goes on after it.
 
-The folder of a job, one source on its way into one collection, holds `checkpoint.json`, how far
+The folder of a job, a source on its way into a collection, holds `checkpoint.json`, how far
 `index` is, and `dead-letters.jsonl`, the records that could not be indexed. Both are readable by
 their owner alone. The checkpoint is written last, and with the length of the other file: what was
-added to that one after it is cut off. Once the job has ended, that length no longer counts: the
+added to that file after it is cut off. Once the job has ended, that length no longer counts: the
 user may edit the dead letters, and index them again.
 """
 
@@ -119,7 +119,7 @@ class Letter:
 
 
 class Job:
-    """The folder of a job, which one run at a time has open.
+    """The folder of a job, which a single run at a time has open.
 
     Raises JobError if another run has it, SourceError if it cannot be written.
     """
@@ -160,7 +160,7 @@ class Job:
     def begin(self, saved: SavedJob | None) -> None:
         """Begin anew, or go on from a checkpoint.
 
-        What an earlier run has kept stays until this one keeps its first checkpoint. Raises
+        What an earlier run has kept stays until this run keeps its first checkpoint. Raises
         JobError if dead letters that it has kept are gone, or if the files are none of a job.
         """
         if saved is None:
@@ -252,7 +252,7 @@ class Job:
 
 
 def read_checkpoint(folder: Path) -> SavedJob | None:
-    """Read the checkpoint of a job, or None for a folder without one.
+    """Read the checkpoint of a job, or None for a folder without any.
 
     Raises JobError if it cannot be understood.
     """
@@ -319,7 +319,7 @@ def _as_json(value: object) -> object:
 def folders_of(server: str, collection: str) -> list[Path]:
     """List the usual folders of the jobs of a collection, in the order of their names.
 
-    Raises JobError if a checkpoint that may be one of them cannot be understood.
+    Raises JobError if a checkpoint that may be theirs cannot be understood.
     """
     folders = []
     for folder in sorted(all_jobs().glob("*/")):
@@ -328,7 +328,7 @@ def folders_of(server: str, collection: str) -> list[Path]:
         except JobError:
             if folder.name.startswith(f"{collection}-"):
                 raise
-            continue  # of another collection, which shall not be in the way of this one
+            continue  # of another collection, which shall not be in the way here
         if saved and (saved.work.server, saved.work.collection) == (server, collection):
             folders.append(folder)
     return folders
@@ -338,7 +338,7 @@ def folder_for(sources: Sequence[str], server: str, collection: str, *, can_resu
     """Choose the usual folder of a job, in the user's data folder or $NEARDUP_HOME.
 
     It is the same for the same files and collection; a source that can be read only once gets
-    a new one every time.
+    a new folder every time.
     """
     paths = map(os.path.abspath, sources) if can_resume else [os.urandom(8).hex()]
     parts = "\n".join([server, collection, *paths]).encode("utf-8", "surrogateescape")

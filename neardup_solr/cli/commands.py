@@ -55,7 +55,8 @@ def index(given: Given, *, max_failed: str = "0") -> int:
     """Index a file, a folder or standard input into Solr."""
     source = given.paths
     most_failed(max_failed, 0)
-    _check(given)
+    can_resume = _check(given)
+    from neardup_solr.checkpoint import folder_for
     from neardup_solr.solr.schema import describe_unspaced
     from neardup_solr.sources import shown_name
     from neardup_solr.verbs.index import not_begun
@@ -63,7 +64,7 @@ def index(given: Given, *, max_failed: str = "0") -> int:
     try:
         # A collection that is created here has one replica of each shard.
         target = given.connect(create=given["min_replicas"] == 1)
-        usual = _choose_folder(source, target.base, target.name)  # opens it
+        usual = folder_for(source, target.base, target.name, can_resume=can_resume)  # opens it
         folder = given["job"] = given["job"] or usual
     except nd.SolrError as error:
         if error.may_pass:
@@ -91,13 +92,6 @@ def index(given: Given, *, max_failed: str = "0") -> int:
     return 1 if summary.failed > most_failed(max_failed, summary.read) else 0
 
 
-def _choose_folder(source: Sequence[str], server: str, name: str) -> Path:
-    from neardup_solr import checkpoint, sources
-
-    can_resume = sources.size_hint(source) is not None
-    return checkpoint.folder_for(source, server, name, can_resume=can_resume)
-
-
 def _say_if_unfinished(folder: Path) -> None:
     """Tell of an earlier run that did not end."""
     from neardup_solr import checkpoint
@@ -106,7 +100,7 @@ def _say_if_unfinished(folder: Path) -> None:
         with checkpoint.Job(folder):  # or it is at work
             kept = checkpoint.read_checkpoint(folder)
     except nd.NeardupError:
-        return  # which is told when it is begun
+        return  # which `index` reports
     if kept is not None and not kept.has_ended:
         records = show.counted(kept.reached.read, "record")
         show.say(
@@ -115,10 +109,10 @@ def _say_if_unfinished(folder: Path) -> None:
         )
 
 
-def _check(given: Given) -> None:
+def _check(given: Given) -> bool:
     """Refuse numbers and a source that cannot be used, before a Solr is started for them.
 
-    The first record of a file is read; a pipe can be read only once.
+    The first record of a file is read; a pipe can be read only once. Returns True for a file.
     """
     from neardup_solr import sources
     from neardup_solr.progress import ignore
@@ -136,6 +130,7 @@ def _check(given: Given) -> None:
     documents = sources.documents(source, reading=reading, on_error=ignore, on_notice=ignore)
     if can_read_again:
         next(documents, None)
+    return can_read_again
 
 
 def search(given: Given, *, format: RowFormat | None = None) -> int:

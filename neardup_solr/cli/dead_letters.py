@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
 
 COLUMNS = ("position", "id", "stage", "reason", "record")
-WIDEST = 100_000  # characters of a record that a table is given, which cuts it off much earlier
+WIDEST = 100_000  # characters of a record that go to a table, which cuts it off much earlier
 
 HELP = "Show the records that index could not index, or index them again."
 
@@ -31,6 +31,7 @@ def show_letters(
 
     With --job, no Solr is asked.
     """
+    from neardup_solr.checkpoint import LETTERS, folders_of
     from neardup_solr.reports import tables
 
     as_rows = options.choose_format(format)
@@ -38,17 +39,15 @@ def show_letters(
         tables.check_output(output)
     job: Path | None = given["job"]
     if job is None:
-        from neardup_solr.checkpoint import folders_of
-
         target = given.connect()
         folders = folders_of(target.base, target.name)
-        whose = f"of {target.name} at {target.base}"
+        place = f"of {target.name} at {target.base}"
     elif given.address is not None or given.collection is not None:
         raise click.BadParameter("--job tells which: leave --solr and --collection out")
     else:
-        folders, whose = [job], f"in {job}"
-    found = {folder: nd.dead_letters(job=folder) for folder in folders}
-    letters = [letter for several in found.values() for letter in several]
+        folders, place = [job], f"in {job}"
+    letters_of = {folder: nd.dead_letters(job=folder) for folder in folders}
+    letters = [letter for group in letters_of.values() for letter in group]
     if output is not None:
         from neardup_solr.files import write_lines
 
@@ -57,7 +56,11 @@ def show_letters(
         show.print_rows(_format_letters(letters, as_rows))
     elif letters:
         _print_table(letters)
-    _say_where(found, whose)
+    for folder, group in letters_of.items():
+        if group:
+            show.say(f"{show.counted(len(group), 'dead letter')} in {folder / LETTERS}")
+    if not letters:
+        show.say(f"There are no dead letters {place}.")
     return 0
 
 
@@ -106,7 +109,7 @@ COMMANDS: dict[str, Function] = {"show": show_letters, "retry": retry}
 def _find_target(given: Given) -> Collection:
     """Find the collection that the options name, or else that of the job.
 
-    Raises JobError if the job is of another Solr than the one that is usual here.
+    Raises JobError if the job is of another Solr than the usual one.
     """
     if given["job"] is None or given.address is not None:
         return given.connect()
@@ -114,24 +117,13 @@ def _find_target(given: Given) -> Collection:
     from neardup_solr.verbs.connect import ADDRESS
     from neardup_solr.verbs.dead_letters import read_job
 
-    work = read_job(given["job"]).work
-    is_usual = os.environ.get(ADDRESS) or work.server == embedded.address()
-    address = None if is_usual else work.server
+    work, usual = read_job(given["job"]).work, os.environ.get(ADDRESS)
+    address = None if usual or work.server == embedded.address() else work.server
     target = options.connect(address, given.collection or work.collection)
-    if os.environ.get(ADDRESS) and target.base != work.server:
+    if usual and target.base != work.server:
         reason = f"the job is of a collection at {work.server}, and ${ADDRESS} names another"
         raise nd.errors.JobError(reason, f"add --solr {work.server}")
     return target
-
-
-def _say_where(found: Mapping[Path, Sequence[nd.types.Letter]], whose: str) -> None:
-    from neardup_solr.checkpoint import LETTERS
-
-    for folder, letters in found.items():
-        if letters:
-            show.say(f"{show.counted(len(letters), 'dead letter')} in {folder / LETTERS}")
-    if not any(found.values()):
-        show.say(f"There are no dead letters {whose}.")
 
 
 def _format_letters(letters: Iterable[nd.types.Letter], format: str) -> Iterator[str]:
@@ -145,22 +137,20 @@ def _format_letters(letters: Iterable[nd.types.Letter], format: str) -> Iterator
 
 
 def _row(letter: nd.types.Letter) -> dict[str, str | None]:
-    """Make a row, in which lone surrogates are escaped: they stand for bytes that are not UTF-8."""
-    cells = {name: getattr(letter, name) for name in COLUMNS} | {"record": _format_record(letter)}
+    """Make a row, with an object as its JSON, and a line as it is.
+
+    Lone surrogates are escaped: they stand for bytes that are not UTF-8.
+    """
+    cells: dict[str, Any] = {name: getattr(letter, name) for name in COLUMNS}
+    if isinstance(letter.record, Mapping):
+        try:
+            cells["record"] = json.dumps(letter.record, ensure_ascii=False)
+        except RecursionError:  # lists within lists by the hundred
+            cells["record"] = None
     return {
         name: cell and cell.encode("utf-8", "backslashreplace").decode()
         for name, cell in cells.items()
     }
-
-
-def _format_record(letter: nd.types.Letter) -> str | None:
-    """Format a record as text: an object as its JSON, a line as it is."""
-    if not isinstance(letter.record, Mapping):
-        return letter.record
-    try:
-        return json.dumps(letter.record, ensure_ascii=False)
-    except RecursionError:  # lists within lists by the hundred
-        return None
 
 
 def _print_table(letters: Sequence[nd.types.Letter]) -> None:

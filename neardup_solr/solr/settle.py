@@ -1,4 +1,4 @@
-"""Write to a collection until it has everything: the one loop of all verbs that write.
+"""Write to a collection until it has everything: the loop of all verbs that write.
 
 Solr's 200 is not durable. A crash may lose what it acknowledged, a node of a SolrCloud drops
 updates for shards that it no longer leads, and another program may change a document meanwhile. So
@@ -30,9 +30,10 @@ def settle(
 ) -> T:
     """Send the rest, commit and ask what is missing, until nothing is, or no round brings anything.
 
-    Returns what is missing in the end. Without a `rest`, that is asked first, after a commit. Until
-    a SolrCloud notices that a node is away, that node leads its shards, and Solr accepts what they
-    should get and drops it without a word. So a cloud gets a round a second until patience ends.
+    Returns what is missing in the end. Without a `rest`, a commit and that question come first.
+    Until a SolrCloud notices that a node is away, that node leads its shards, and Solr accepts what
+    they should get and drops it without a word. So a cloud gets a round a second until patience
+    ends.
 
     Raises SolrUnreachable if anything is missing in the end, and a node of a cloud is away.
     """

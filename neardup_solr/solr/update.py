@@ -76,8 +76,8 @@ def send(
 ) -> Sent:
     """Send updates, each for the version of its document that was read. `params` go with them.
 
-    If Solr refuses the whole request because of one document, or as too large, it is sent again in
-    halves. Updates that were taken before that count as dropped: the version has changed.
+    If Solr refuses the whole request because of a single document, or as too large, it is sent
+    again in halves. Updates that were taken before that count as dropped: the version has changed.
     """
     if not orders:
         return Sent()
@@ -139,7 +139,7 @@ def _string(value: str) -> bytes:
     return _start(_STRING, len(raw)) + raw
 
 
-@cache  # there are few of them, and a million documents
+@cache  # of few names, and a million documents
 def _name(value: str) -> bytes:
     return _NAME + _string(value)
 
@@ -149,7 +149,7 @@ def _list(values: Sequence[Any]) -> bytes:
     if {*map(type, values)} == {str} and len({*map(len, values)}) == 1 and len(values[0]) < 31:
         start = chr(_STRING | len(values[0]))
         if (text := start + start.join(values)).isascii():
-            return head + text.encode()  # terms of one length, as those of bands
+            return head + text.encode()  # terms of equal length, as those of bands
     return b"".join((head, *(_ENCODE[type(value)](value) for value in values)))
 
 

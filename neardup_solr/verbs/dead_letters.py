@@ -43,7 +43,7 @@ OBJECTS = ("json", "jsonl")
 class RetrySummary:
     """Counts of a retry of dead letters: `read` = `indexed` + `repeated` + `failed`.
 
-    `repeated` counts those whose id another one after them has, too: that one counts. The failed
+    `repeated` counts those whose id a later record has, too: that record counts. The failed
     ones stay in their files, which are `left`; `errors` says why the first 1,000 of them failed.
     `unfinished` are folders of jobs that have not ended, whose dead letters were left as they are.
     `collection` is the name of the collection, and `documents` counts what is in it now.
@@ -65,13 +65,13 @@ class RetrySummary:
 def dead_letters(
     collection: Collection | None = None, *, job: str | Path | None = None
 ) -> list[Letter]:
-    """The dead letters of a collection, or of one job: the records that `index` could not index.
+    """List the dead letters of a collection, or of a job: the records that `index` could not index.
 
     Those of a collection are in the usual folders of the jobs of the command `neardup index`.
-    `job` is the folder of one job, which `index` was given or has named. There are none of a job
-    that has indexed everything.
+    `job` is the folder of a job, which was an argument of `index` or which it has named. A job that
+    has indexed everything has no dead letters.
 
-    Raises ArgumentError unless one of the two is given, JobError if there is no job in the folder,
+    Raises ArgumentError without or with both of the two, JobError if the folder has no job,
     or its files cannot be understood.
     """
     require(
@@ -96,22 +96,22 @@ def retry(
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> RetrySummary:
-    """Index dead letters again, those of all jobs of a collection, or those of one `job`.
+    """Index dead letters again, those of all jobs of a collection, or those of a `job`.
 
     They are read as their job read its source, and the settings are those of the collection, in
     which a document of the same id is replaced. A record may have been edited in the file
     (dead-letters.jsonl in the folder of its job) once the job has ended. Those of other jobs are
     left as they are.
 
-    A dead letter is removed from the file only after its document is committed and found by a
-    search; the others stay, each with its new reason, and go to `on_error`. If there is no
-    `on_error`, a warning is logged. If all have been indexed, the folder of the job goes, too. So
+    A dead letter is removed from the file only after its document is committed and a search
+    finds it; the others stay, each with its new reason, and go to `on_error`. Without `on_error`, a
+    warning is logged. If all have been indexed, the folder of the job goes, too. So
     a retry can be interrupted and called again.
 
-    `patience` (seconds, or "5m") is how long to wait for a Solr that is away, `on_progress` is told
-    how far the work is.
+    `patience` (seconds, or "5m") is how long to wait for a Solr that is away, `on_progress`
+    gets reports of progress.
 
-    Raises JobError if there is no job in the folder, it is at work or has not ended, or its files
+    Raises JobError if the folder has no job, or one that is at work or has not ended, or its files
     cannot be understood, SettingsError if documents would lose columns, SourceError if the dead
     letters cannot be written, SolrError if Solr does not come back: then they stay.
     """
@@ -177,7 +177,7 @@ class _Retry:
     left: list[Path] = field(default_factory=list)
 
     def index_letters(self, folder: Path) -> None:
-        """Index those of a job. What is indexed is removed afterwards, in one step."""
+        """Index those of a job. What is indexed is removed afterwards, at once."""
         with Job(folder) as job:
             before = modified_at(job.letters)
             saved = _read_ended(folder)  # as it is now that no other run has it
@@ -220,7 +220,7 @@ class _Retry:
     def _refuse(self, folder: Path, errors: Mapping[int, RecordError]) -> Iterator[Letter]:
         """Report the letters that failed again, and yield them with the new reason.
 
-        Those without a record keep the earlier one.
+        Those without a record keep the earlier reason.
         """
         for number, letter in enumerate(read_letters(folder)):
             if (error := errors.get(number)) is None:
@@ -250,7 +250,7 @@ class LetterReader:
         self.max_doc_bytes = self.reading.max_doc_bytes
         self._source = work.source
         self._format, self._header = self.reading.source_format, None
-        with suppress(NeardupError):  # the source may be gone, or another one
+        with suppress(NeardupError):  # the source may be gone, or have changed
             if not self._format and self._source != "-":
                 self._format = sources.format_of(self._source, reading=self.reading)
             is_same = work.identity and identity(self._source, self.reading) == work.identity

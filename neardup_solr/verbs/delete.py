@@ -23,9 +23,9 @@ def delete(
     Ids that are numbers are taken as texts. Returns how many documents matched; an unknown id is
     not an error. A dry run only counts.
 
-    Raises SolrAnswerError if Solr does not understand the query (then nothing is deleted) or
-    ids are still there afterwards, SettingsError if the name is an alias of several collections,
-    and ArgumentError if `ids` is a text instead of a list.
+    Raises SolrAnswerError if Solr does not understand the query (then nothing is deleted) or the
+    collection still has the ids afterwards, SettingsError if the name is an alias of several
+    collections, and ArgumentError if `ids` is a text instead of a list.
     """
     named = [str(id) for id in ids]
     require(

@@ -2,8 +2,8 @@
 
 What Solr has acknowledged is not durable yet, and a Solr that is killed may lose some of it even
 after it has answered again. So the documents of a stretch are held until a hard commit after which
-a search finds each of them, in the version that Solr gave it or in a later one; those that it does
-not find are sent again. Only then is the stretch done: its end is a checkpoint.
+a search finds each of them, in the version that Solr gave it or in a later version; those that it
+does not find are sent again. Only then is the stretch done: its end is a checkpoint.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from neardup_solr.solr.settle import settle
 from neardup_solr.solr.waiting import PAUSE
 
 # How soon a thread whose answer has come gets the interpreter while a batch is encoded; with
-# Python's own 5 ms, Solr would wait for us several times a batch.
+# the 5 ms of Python, Solr would wait for us several times a batch.
 HANDOVER_SECONDS = 0.0005
 STRETCH_CHARACTERS = 2**25  # of text that is held until it is verified
 LAST_IDS = 20  # of a stretch, to see later that the collection still has them
@@ -48,8 +48,8 @@ class Stretch:
     """Documents on their way, by their ids: a batch that is sent, or all between two checkpoints.
 
     `versions` are what Solr gave them. `repeats` is set if an id came before, in this stretch or an
-    earlier one. The source was read from `begin` to `end`; `dead` are the records of it that could
-    not be used, or that Solr refused.
+    earlier stretch. The source was read from `begin` to `end`; `dead` are the records of it that
+    could not be used, or that Solr refused.
     """
 
     documents: dict[str, Document] = field(default_factory=dict)
@@ -82,10 +82,10 @@ class Delivery:
     `as_record` makes a record of the source of a document. At most `batch` documents are sent again
     at once, and `resent` counts them. In a SolrCloud, `min_replicas` of each shard have to have
     what is verified. For `run`, `threads` threads send, and at most `checkpoint_every` records lie
-    between two checkpoints. `on_sent` is told how many documents of each batch Solr took.
-    `on_verified` is given each stretch in order, once all of its documents are committed and a
-    search finds them: its `dead` then include what Solr refused. After an interrupt it may be given
-    one for a second time, or an empty one.
+    between two checkpoints. `on_sent` gets the number of documents of each batch that Solr
+    took, `on_verified` each stretch in order, once all of its documents are committed and a search
+    finds them: its `dead` then include what Solr refused. After an interrupt it may get a stretch
+    for a second time, or an empty stretch.
     """
 
     collection: Collection
@@ -110,9 +110,9 @@ class Delivery:
         """Send all batches. When this returns, all they hold is in Solr or a dead letter.
 
         The next batch is encoded while all threads wait for Solr, so that Solr need not wait, and
-        the next stretch is sent while one is verified. A batch that repeats an id waits for those
-        before it, because the last record of an id has to win. An earlier run has done the records
-        up to `begin`.
+        the next stretch is sent while another is verified. A batch that repeats an id waits for
+        those before it, because the last record of an id has to win. An earlier run has done the
+        records up to `begin`.
 
         On KeyboardInterrupt, and if the source cannot be read any further, what was sent is
         verified before the error is raised; a second KeyboardInterrupt ends at once.
@@ -177,13 +177,13 @@ class Delivery:
         self._verify()
 
     def _close(self) -> None:
-        """End the stretch and begin the next one. The one before has to be verified by now."""
+        """End the stretch and begin the next. The stretch before has to be verified by now."""
         self._settle()
         self._closed, self._open = self._open, Stretch(begin=self._open.end.read)
         self._verify()
 
     def _verify(self) -> None:
-        """Verify the closed stretch, in a thread of its own, once all its batches are answered."""
+        """Verify the closed stretch, in the checker thread, once all its batches are answered."""
         if self._closed is not None and self._check is None and not self._is_waiting(self._closed):
             self._check = self._checker.submit(self.commit, self._closed)
 
@@ -263,7 +263,7 @@ class Delivery:
             return []
         versions = [stretch.versions.get(id, 0) for id in ids]
         oldest = min(versions)
-        # Else a count could take an older document of the same id for the one that was sent.
+        # Else a count could take an older document of the same id for what was sent.
         can_count = (
             oldest > 0 and not stretch.repeats and (not self._is_cloud or max(versions) == 1)
         )
@@ -277,7 +277,7 @@ class Delivery:
         return []
 
     def _until_copied(self, required: Mapping[str, int]) -> None:
-        """Wait until enough replicas have these documents: one that was away catches up.
+        """Wait until enough replicas have these documents. A node that was away catches up.
 
         Raises SolrUnreachable if patience is at its end before.
         """
@@ -287,7 +287,7 @@ class Delivery:
             nonlocal copies
             copies = self.collection.copies(required) or 0
             if copies < self.min_replicas:
-                self.collection.commit()  # or one that catches up would not show it
+                self.collection.commit()  # or a replica that catches up would not show it
             return copies >= self.min_replicas
 
         def too_few() -> SolrUnreachable:
@@ -317,7 +317,9 @@ class Delivery:
             part = [stretch.documents[id] for id in ids[at : at + self.batch]]
             self.resent += len(part)
             encoded = encode_documents(part, self.settings)
-            answer = self.collection.take([json for json, _ in encoded], [one.id for one in part])
+            answer = self.collection.take(
+                [json for json, _ in encoded], [document.id for document in part]
+            )
             self.note(stretch, answer)
 
     def _error(self, document: Document, reason: str) -> RecordError:

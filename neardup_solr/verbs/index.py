@@ -44,7 +44,7 @@ from neardup_solr.solr.names import OWN, TEXT
 from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.sources.fingerprint import DIGEST, bytes_of, identity
 from neardup_solr.sources.frames import class_name
-from neardup_solr.sources.record import came_before, check_keep
+from neardup_solr.sources.record import Record, came_before, check_keep
 from neardup_solr.verbs.delivery import Delivery, Stretch
 
 BATCH_CHARACTERS = 4 * 2**20
@@ -59,8 +59,8 @@ class IndexSummary:
     `repeated` counts records whose id came again in the source, and that were left out for it.
     `errors` says why the first 1,000 of the failed ones failed. `collection` is the name of the
     collection, and `documents` counts what is in it now. `words` counts the words of all records;
-    `settings` are those that were used. If the run went on where an earlier one stopped, all counts
-    are those of both, and `resumed` is the number of records that the earlier one had done.
+    `settings` are those that were used. If the run resumed an earlier run, all counts are
+    those of both, and `resumed` is the number of records that the earlier run had done.
     `resent` counts documents that Solr had lost, and that were sent again.
     """
 
@@ -100,7 +100,7 @@ def index(
 ) -> IndexSummary:
     """Index a source into a collection, with every field that finding near-duplicates needs.
 
-    A source is a file, a folder, "-" for standard input, a list of files that are the parts of one
+    A source is a file, a folder, "-" for standard input, a list of files that are the parts of a
     table, a DataFrame or Arrow table, or an iterable of dicts, tuples or documents. `id` and `text`
     name its columns (several text columns are joined by line breaks), `keep` further columns to
     keep in Solr; a `Source` says how it is written. If an id comes again, the "last" of its records
@@ -109,26 +109,27 @@ def index(
     Without `settings` those of the collection apply, or the defaults if it is empty, without
     shingles and signature terms if the first thousand texts are long; a mapping gives some of them
     by name, such as {"fields": "all"}. Documents with the same id are replaced, so running it again
-    changes nothing but versions. If one of them would lose a column that was kept before, its
+    changes nothing but versions. If a document would lose a column that was kept before, its
     batch is not sent: name that column too, or give keep=() to drop it.
 
     `threads` threads send batches of at most `batch` documents. A record that fails goes to
-    `on_error` and into the summary, and the rest is indexed; if there is no `on_error`, a warning
-    is logged. `on_progress` is told how far the work is.
+    `on_error` and into the summary, and the rest is indexed; without `on_error`, a warning is
+    logged. `on_progress` gets reports of progress.
 
-    When this returns, every record is committed and found by a search, or has failed. After every
-    `checkpoint_every` records or fewer that is made sure of. If Solr is away, restarts or replays
-    its log, and if it answers wrongly after right answers, or not at all, it is waited for, at most
-    `patience` (seconds, or "5m") each time, and what it has lost is sent again; the embedded one is
-    started again. In a SolrCloud, `min_replicas` replicas of each shard have to have them by then,
-    and are waited for as long. With a folder `job`, each checkpoint is kept there, with the records
-    that failed (dead-letters.jsonl); `resume` then goes on from the last one.
+    When this returns, every record is committed and a search finds it, or it has failed. After
+    every `checkpoint_every` records or fewer that is made sure of. If Solr is away, restarts or
+    replays its log, and if it answers wrongly after right answers, or not at all, it is waited for,
+    at most `patience` (seconds, or "5m") each time, and what it has lost is sent again; the
+    embedded Solr is started again. In a SolrCloud, `min_replicas` replicas of each shard have to
+    have them by then, and are waited for as long. With a folder `job`, each checkpoint is kept in
+    it, with the records that failed (dead-letters.jsonl); `resume` then goes on from the last
+    checkpoint.
 
-    Raises SourceError if the source cannot be read as a whole, SettingsError if the collection
-    was indexed with other settings, has several text fields, or has one of its own and `text` names
-    several columns, SchemaError if it lacks fields, SolrHalted if its disk is full, SolrError if
-    Solr does not come back: the same call again is safe. JobError if another run has the job, or it
-    cannot be resumed, because the source or the collection has changed.
+    Raises SourceError if the source cannot be read as a whole, SettingsError if the collection was
+    indexed with other settings, has several text fields, or has its text in another field and
+    `text` names several columns, SchemaError if it lacks fields, SolrHalted if its disk is full,
+    SolrError if Solr does not come back: the same call again is safe. JobError if another run has
+    the job, or it cannot be resumed, because the source or the collection has changed.
     """
     source, reading = reading_of(source, "refuse", id=id, text=text, keep=keep)
     check_keep(reading.keep)
@@ -253,7 +254,7 @@ def _choose_usual(
 
 
 def _require_one_text_field(collection: Collection, columns: Sequence[str]) -> None:
-    """Refuse to write texts of several fields or columns into one field of somebody else's."""
+    """Refuse to write texts of several fields or columns into the one field of another schema."""
     fields = collection.names.text
     if fields == (TEXT,) or len(fields) == len(columns) == 1:
         return
@@ -285,12 +286,12 @@ def _describe(source: SourceLike, collection: Collection, reading: Reading) -> J
 
 
 def _require_resumable(kept: SavedJob, work: JobSpec, collection: Collection) -> None:
-    """Refuse to go on from a checkpoint if what it was made for is no longer there, by JobError."""
+    """Refuse to resume if the source or the collection is no longer the same, by JobError."""
     if work.identity is None:
         raise JobError(f"{work.source} cannot be read a second time", ANEW)
     if kept.work.identity != work.identity:
         raise _change_error(work)
-    last, places = kept.reached.last, [(one.server, one.collection) for one in (kept.work, work)]
+    last, places = kept.reached.last, [(job.server, job.collection) for job in (kept.work, work)]
     if places[0] != places[1] or (last and collection.count(ids=last) < len(last)):
         reason = f"the collection {work.collection!r} lacks what an earlier run has indexed"
         raise JobError(reason, ANEW)
@@ -313,11 +314,11 @@ def _change_error(work: JobSpec) -> JobError:
 
 @dataclass(slots=True, kw_only=True)
 class _IndexRun:
-    """The counts of one indexing run, the batches that it makes of its source, its checkpoints.
+    """The counts of an indexing run, the batches that it makes of its source, its checkpoints.
 
-    It begins where an earlier one has ended, and has `reached` its last checkpoint. `again` counts
+    It begins where an earlier run has ended, and has `reached` its last checkpoint. `again` counts
     records whose id came in an earlier batch, `refused` those that Solr refused, by their ids: such
-    a record has failed, and no other one of its id is left out for it.
+    a record has failed, and no other record of its id is left out for it.
     """
 
     source: SourceLike
@@ -339,7 +340,6 @@ class _IndexRun:
     seen: set[str] = field(default_factory=set)
     again: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
-    dead: list[RecordError] = field(default_factory=list)
 
     def open_job(self, job: Job, *, resume: bool) -> None:
         """Go on from the checkpoint of a job, or begin anew."""
@@ -361,26 +361,23 @@ class _IndexRun:
         records = sources.records(self.source, reading=self.reading, on_progress=count_bytes)
         return self._batches(check_documents(records))
 
-    def _batches(self, records: Iterable[Document | RecordError]) -> Iterator[Stretch]:
+    def _batches(self, records: Iterable[Record]) -> Iterator[Stretch]:
         batch, seal = Stretch(), blake2b(digest_size=DIGEST)
         for record in records:
             self.read += 1
             if self.job is not None:
                 seal.update(bytes_of(record))
-            if self.read <= self.begin.read:
-                if isinstance(record, Document):
-                    self.seen.add(record.id)
-                if self.read == self.begin.read and seal.hexdigest() != self.begin.seal:
-                    raise _change_error(self.work)
+            if self.read > self.begin.read:
+                self._put(batch, record)
+                size = max(len(batch.documents), len(batch.dead))
+                if size >= self.batch or batch.characters >= BATCH_CHARACTERS:
+                    yield self._end_batch(batch, seal.hexdigest())
+                    batch = Stretch()
                 continue
             if isinstance(record, Document):
-                self._put(batch, record)
-            else:
-                self._fail(record)
-            size = max(len(batch.documents), len(self.dead))
-            if size >= self.batch or batch.characters >= BATCH_CHARACTERS:
-                yield self._end_batch(batch, seal.hexdigest())
-                batch = Stretch()
+                self.seen.add(record.id)
+            if self.read == self.begin.read and seal.hexdigest() != self.begin.seal:
+                raise _change_error(self.work)
         if self.read < self.begin.read:
             raise _change_error(self.work)
         if batch.documents or self.read > self.reached.read:
@@ -389,27 +386,27 @@ class _IndexRun:
     def _end_batch(self, batch: Stretch, seal: str) -> Stretch:
         """End a batch with what was counted up to it."""
         batch.end = Position(read=self.read, repeated=self.repeated, seal=seal)
-        batch.dead, self.dead = self.dead, []
         return batch
 
-    def _put(self, batch: Stretch, document: Document) -> None:
-        if document.id in self.seen:
+    def _put(self, batch: Stretch, record: Record) -> None:
+        """Add a record to a batch, unless another record of its id counts."""
+        if isinstance(record, Document) and record.id in self.seen:
             if self.on_repeat == "fail":
-                self._fail(came_before(document, self.as_record(document)))
-                return
-            self.repeated += 1
-            if self.on_repeat == "first":
-                return
-            if document.id not in batch.documents:
-                self.again[document.id] += 1
-                batch.repeats = True
-        self.seen.add(document.id)
-        batch.documents[document.id] = document
-        batch.characters += len(document.text)
-
-    def _fail(self, error: RecordError) -> None:
-        self.dead.append(error)
-        self.failures.add(error)
+                record = came_before(record, self.as_record(record))
+            else:
+                self.repeated += 1
+                if self.on_repeat == "first":
+                    return
+                if record.id not in batch.documents:
+                    self.again[record.id] += 1
+                    batch.repeats = True
+        if isinstance(record, RecordError):
+            batch.dead.append(record)
+            self.failures.add(record)
+            return
+        self.seen.add(record.id)
+        batch.documents[record.id] = record
+        batch.characters += len(record.text)
 
     def as_record(self, document: Document) -> Mapping[str, object]:
         """Name the values of a document as its source does, joined texts by the first column."""
@@ -468,7 +465,7 @@ class _IndexRun:
 
     @contextmanager
     def advising(self) -> Iterator[None]:
-        """Note in an error how to go on: after the last checkpoint, or anew if there is none yet.
+        """Note in an error how to go on: after the last checkpoint, or anew without any.
 
         An error that the same command would meet again before it has begun gets no note.
         """
@@ -512,12 +509,12 @@ class ColumnsToKeep:
         """
         if not documents:
             return
-        ids = [one.id for one in documents]
+        ids = [document.id for document in documents]
         if self._names is None:
             some = islice(self._collection.ids(), LOOKED_AT)
             self._names = _columns(self._collection, [*ids[:LOOKED_AT], *some])
         # What every new document brings, such as nd.Document(kept=...), is not lost.
-        brought = set.intersection(*(set(one.kept) for one in documents))
+        brought = set.intersection(*(set(document.kept) for document in documents))
         if lost := sorted(self._names - self._ours - brought):
             having = {name: f"{name}:[* TO *]" for name in lost}
             if count := self._collection.count([" OR ".join(having.values())], ids=ids):
@@ -527,9 +524,9 @@ class ColumnsToKeep:
 
 def _columns(collection: Collection, ids: Sequence[str]) -> set[str]:
     """List the fields of documents other than ours and Solr's."""
-    used = {name for one in collection.whole(ids) for name in one}
+    used = {name for document in collection.whole(ids) for name in document}
     names = collection.names
-    first = {names.id, *names.text[:1], *map(names.of, OWN)}  # the text would go into one field
+    first = {names.id, *names.text[:1], *map(names.of, OWN)}  # the text goes into that field
     return {name for name in used - first if not name.startswith("_")}
 
 

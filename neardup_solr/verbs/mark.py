@@ -29,7 +29,7 @@ from neardup_solr.verbs.duplicates import Duplicates
 FIELDS = MARKS
 CLUSTER = FIELDS[0]
 BATCH = 1_000
-MUST_EXIST = 1  # as _version_: Solr refuses the update of a document that is not there
+MUST_EXIST = 1  # as _version_: Solr refuses the update of a missing document
 
 Mark = tuple[int | None, ...]  # the values of FIELDS
 NO_MARK: Mark = (None, None, None)
@@ -43,8 +43,8 @@ class Marks:
     are no longer in the collection. `cleared` documents had marks of an earlier run and are no
     longer in a cluster. `torn` counts clusters of an earlier run of which only some documents match
     `fq`: the others keep its marks, and may be without the document to keep. `fq` is the filter
-    query that leaves near-duplicates out of a search of the collection, `collapse` the one for one
-    document of each cluster.
+    query that leaves near-duplicates out of a search of the collection, `collapse` the filter for a
+    single document of each cluster.
     """
 
     clusters: int
@@ -72,8 +72,8 @@ def mark(
 
     `clusters` are those of `duplicates`, or its whole result: give that if the run had filters. A
     member gets `neardup_cluster` (the number of its cluster), `neardup_canonical` (1 for the
-    document to keep, else 0) and `neardup_rank` (0 for that one, then 1, 2, … in the order of the
-    members). Other marks of an earlier run are cleared, but not those of documents that do not
+    document to keep, else 0) and `neardup_rank` (0 for that document, then 1, 2, … in the order of
+    the members). Other marks of an earlier run are cleared, but not those of documents that do not
     match `fq`, Solr filter queries (default: those of the run of `duplicates`); `torn` of the
     result counts clusters that are parted by that. Only what differs is sent, in place: Solr
     rewrites only the documents that are cleared. Without clusters, all marks are cleared. After an
@@ -81,7 +81,7 @@ def mark(
     `templates`, whose documents may be no copies, is only marked with `yes`.
 
     A Solr that is away or restarts is waited for, at most `patience` (seconds, or "5m") each time.
-    `on_progress` is told how many documents have been sent, after each batch.
+    `on_progress` gets the number of documents that have been sent, after each batch.
 
     Raises ArgumentError if a document is in two clusters, or none of them is in the collection,
     TemplateError if clusters may be templates, SettingsError if the collection has no fields for
@@ -128,7 +128,7 @@ def numbers(ids: Iterable[str], others: Set[int] = frozenset()) -> dict[str, int
 
     It is the upper 31 bits of MurmurHash3 (x86, 32 bit) of the id, seed 0, and so the same in
     every run. If that is 0, or taken by an id that comes before by code point (with 10,000
-    clusters, one pair in about 40 collections; with a million, about 230 pairs) or is one of the
+    clusters, a pair in about 40 collections; with a million, about 230 pairs) or is among the
     `others`, the next seed is tried.
     """
     taken: dict[int, str] = {}
@@ -215,10 +215,10 @@ def _outside(collection: Collection, filters: Sequence[str]) -> tuple[Set[int], 
     """
     if not filters:
         return frozenset(), 0
-    own = collection.values(CLUSTER, filters)
+    inside = collection.values(CLUSTER, filters)
     every = collection.values(CLUSTER)
-    outside = [number for number, count in every.items() if count > own.get(number, 0)]
-    return frozenset(map(int, outside)), len(own.keys() & outside)
+    outside = [number for number, count in every.items() if count > inside.get(number, 0)]
+    return frozenset(map(int, outside)), len(inside.keys() & outside)
 
 
 def _marks(

@@ -22,7 +22,7 @@ from neardup_solr.solr.schema import roots_only
 from neardup_solr.solr.update import Order, orders
 from neardup_solr.text import normalize
 from neardup_solr.verbs import init
-from neardup_solr.verbs.annotate.rewrite import Found, RateLimit, Rewrite, pages
+from neardup_solr.verbs.annotate.rewrite import RateLimit, Rewrite, Row, pages
 from neardup_solr.verbs.index import index
 from neardup_solr.verbs.lint import (
     chosen,
@@ -88,21 +88,21 @@ def annotate(
     documents stay with their parent, and are not annotated themselves.
 
     `into` is another collection of the same Solr, or its name (it is created if it is missing):
-    ids, texts and computed fields are written there, and nothing is written here. Use it if an
+    ids, texts and computed fields are written to it, and nothing is written here. Use it if an
     update would lose data. Documents whose text has not changed are not written again; those
-    deleted here stay there.
+    deleted here stay in it.
 
     `query` (one or several) selects documents. `text` fields and `prefix` are those that `init`
     keeps with the collection; with `into` you may give others. At most `rate` documents a second
     are written (0: no limit), `batch` at once, by `threads` threads. A Solr that is away or
     restarts is waited for, at most `patience` (seconds, or "5m") each time. What Solr refuses goes
-    to `on_error` and into the summary; if there is no `on_error`, a warning is logged.
-    `on_progress` is told how far the work is.
+    to `on_error` and into the summary; without `on_error`, a warning is logged.
+    `on_progress` gets reports of progress.
 
     With `follow` it does not end: it writes the fields of documents that come or change within
     seconds, until KeyboardInterrupt, which finishes what has begun and gives the summary. Each
     minute a line is logged (INFO) that says how far behind it is. Several may follow a collection:
-    one works, and another one goes on some seconds after that has ended.
+    one works, and another goes on some seconds after that has ended.
 
     With `mark` it also keeps the marks of clusters up to date: if documents have come, changed or
     gone, once a minute. `remember` names the file of a run of `duplicates`; those clusters are
@@ -162,10 +162,10 @@ def annotate(
 def _rename_fields(
     collection: Collection, text: Sequence[str], prefix: str | None, *, in_place: bool
 ) -> Collection:
-    """Give a collection the names that are asked for. In place they have to be its own."""
+    """Give a collection other names of fields. In place they have to be those that it keeps."""
     if not (text or prefix is not None):
         return collection
-    chosen(collection.names, "", text=text, prefix=prefix)  # refused before Solr is asked
+    chosen(collection.names, "", text=text, prefix=prefix)  # refused before any request
     names = chosen(collection.names, schema.read_schema(collection).key, text=text, prefix=prefix)
     if in_place and names != collection.names:
         reason = f"{collection.name!r} was not prepared with these names"
@@ -204,11 +204,11 @@ class _Task:
             return False
         return True
 
-    def make_orders(self, stored: list[Found], again: bool, *, names: Names) -> list[Order]:
-        """Make orders for the documents that need one. Without a text they lose our fields."""
+    def make_orders(self, stored: list[Row], again: bool, *, names: Names) -> list[Order]:
+        """Make orders for the documents that need any. Without a text they lose our fields."""
         written = [name for name in OWN if name in (*self.settings.fields, SETTINGS)]
         nothing = dict.fromkeys(map(names.of, written))
-        made, needed = list[Order](), list[Found]()
+        made, needed = list[Order](), list[Row]()
         for row in stored:
             if row.get(TEXT) is None and SETTINGS in row:
                 made.append(Order(row["id"], row[VERSION], nothing))
@@ -256,9 +256,9 @@ def choose_settings(
     usual: Settings,
     source: Collection | None = None,
 ) -> Settings:
-    """Choose the settings to annotate with. The text counts as one of the fields, as it is stored.
+    """Choose the settings to annotate with. The text counts as a field, as it is stored.
 
-    They are the `usual` ones, unless others are asked for or stored, with the measure that suits
+    They are the `usual` ones, unless others are chosen or stored, with the measure that suits
     the first texts of the collection, or of its `source`.
 
     Raises SettingsError if the collection has other settings, SchemaError if it lacks fields.
@@ -299,7 +299,7 @@ def _copy(
     patience: float,
     watching: Callbacks,
 ) -> AnnotateSummary:
-    """Index the texts of a collection into another one, but those that it has already."""
+    """Index the texts of a collection into another, but those that it has already."""
     require_readable(collection)
     require_other(collection, other)
     task = _Task(settings=choose_settings(other, settings, DEFAULT_SETTINGS, collection))
@@ -308,7 +308,7 @@ def _copy(
     total, read, gone = collection.count(filters), 0, 0
 
     def documents() -> Iterator[Document]:
-        """Yield the documents that are missing there or have another text, at that pace."""
+        """Yield the documents that the other lacks or has with another text, at that pace."""
         nonlocal read, gone
         since = time.monotonic()
         for page in pages(collection.ids(filters), pace.batch):
@@ -390,7 +390,7 @@ def strip(
     collection.commit()  # so that what an interrupted run has sent counts
     nothing = dict.fromkeys(map(collection.names.of, ours))
 
-    def make_orders(stored: list[Found], again: bool) -> list[Order]:
+    def make_orders(stored: list[Row], again: bool) -> list[Order]:
         having = (row for row in stored if not row.keys().isdisjoint(read))
         return [Order(row["id"], row[VERSION], nothing) for row in having]
 

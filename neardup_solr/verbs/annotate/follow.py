@@ -5,13 +5,13 @@ each shard every second for what is newer than what it has seen. What it may hav
 it looks through beside that, the newest first: all documents when it begins, and whenever Solr was
 away or the schema has changed; once a minute those that lack our fields.
 
-Nothing is stored anywhere, not even who works if several follow one collection. One that finds
+Nothing is stored anywhere, not even who works if several follow a collection. A follower that finds
 most of its documents annotated by somebody else before it wrote them stands by: from then on it
 reads documents some seconds later, and tries to write a few that are still to be annotated. If it
 can, nobody else works any more, and it does again. Two that work at the same time only try to
-write the same: Solr takes an update for the version that was read, and drops the other one.
+write the same: Solr takes an update for the version that was read, and drops the other.
 
-Clusters are marked in a thread of its own, as that may take longer than documents may wait: at most
+Clusters are marked in another thread, as that may take longer than documents may wait: at most
 once a minute, if the collection is not as it was when the last marking began.
 """
 
@@ -38,7 +38,7 @@ from neardup_solr.solr.responses import Sent
 from neardup_solr.solr.schema import Schema, with_text
 from neardup_solr.solr.update import Order
 from neardup_solr.threads import run_aside, start_thread
-from neardup_solr.verbs.annotate.rewrite import Found, Rewrite, pages
+from neardup_solr.verbs.annotate.rewrite import Rewrite, Row, pages
 from neardup_solr.verbs.duplicates import duplicates
 from neardup_solr.verbs.duplicates.previous_run import read_asked
 from neardup_solr.verbs.lint import require_safe
@@ -48,10 +48,10 @@ EVERY = 1.0  # seconds between two looks for what is new
 MINUTE = 60.0
 VISIBLE = 2_000  # milliseconds after which searches find what was written, by a soft commit
 OVERLAP = 10_000 << 20  # ten seconds in versions: milliseconds and 20 bits
-LISTED = 10_000  # ids and versions in one answer
+LISTED = 10_000  # ids and versions in an answer
 PORTION = 2_000  # documents that are read and written before the next look
 STANDBY = 4.0, 6.0  # seconds for which another follower may be late, at random
-TRIED = 20  # documents by which one that stands by sees if another one works
+TRIED = 20  # documents by which a follower that stands by sees if another works
 STOPPING = 20.0  # seconds for what has begun, once an interrupt came
 
 Version = tuple[str, int]  # a document's id, and its version
@@ -59,7 +59,7 @@ Version = tuple[str, int]  # a document's id, and its version
 
 @dataclass(slots=True)
 class Follower:
-    """A run that follows a collection: `run` reads and writes what it is told.
+    """A run that follows a collection: `run` reads and writes documents by their ids.
 
     `schema` is the collection's, `filters` select the documents, `settings` are those of their
     fields. Clusters are marked as the run of `duplicates` that `remember` names finds them.
@@ -99,7 +99,7 @@ class Follower:
         if self.remember is not None:
             self._mark = _make_marking(run.collection, self.remember)
 
-        def choose_orders(rows: list[Found], again: bool) -> list[Order]:
+        def choose_orders(rows: list[Row], again: bool) -> list[Order]:
             orders = make_orders(rows, again)
             self._note_read(rows, {order.id for order in orders})
             return orders if self._standby is None else self._choose(orders)
@@ -177,7 +177,7 @@ class Follower:
                 self._sweep = self._look_through([lacking, *with_text(collection, self.schema)])
 
     def _check(self) -> None:
-        """Refuse a collection that has become another one, which cannot be annotated."""
+        """Refuse a collection whose schema no longer lets it be annotated."""
         collection = self.run.collection
         collection.require_fields([ID, *sorted(self.settings.fields), SETTINGS])
         self.schema = require_safe(collection)
@@ -186,7 +186,8 @@ class Follower:
     def _list_new(self) -> None:
         """List what is newer than what was listed before, and some of that, shard by shard.
 
-        Of two documents that are written at the same time, a search may see the newer one first.
+        Of two documents that are written at the same time, a search may see the newer document
+        first.
         """
         now = time.monotonic()
         for shard, before in self._newest.items():
@@ -259,7 +260,7 @@ class Follower:
             self._standby = None
 
     def _mark_anew(self) -> None:
-        """Count the marks that a marking has changed, and begin another one if that is due."""
+        """Count the marks that a marking has changed, and begin another marking if that is due."""
         if self._marking is not None and self._marking[0].done():
             (future, state), self._marking = self._marking, None
             try:
@@ -284,7 +285,7 @@ class Follower:
         self._left.update(order.id for order in orders[tried:])
         return orders[:tried]
 
-    def _note_read(self, rows: Sequence[Found], ordered: set[str]) -> None:
+    def _note_read(self, rows: Sequence[Row], ordered: set[str]) -> None:
         """Note the versions that were read, and if another follower has written them.
 
         Raises SettingsError if another program writes fields with other settings.
@@ -330,7 +331,7 @@ def _make_marking(collection: Collection, remember: Path) -> Callable[[], Marks]
 
     def mark_anew() -> Marks:
         result = duplicates(collection, remember=remember, **arguments)
-        # Who asked for the remembered run to be marked was asked then; a line is logged now, too.
+        # The user has confirmed the marks of the remembered run; a line is logged now, too.
         return mark(collection, result, yes=True, patience=collection.session.outages.patience)
 
     return mark_anew

@@ -1,6 +1,12 @@
-"""Update the documents of a collection in place, without undoing anybody else's changes.
+"""Update the documents of a collection in place, without undoing changes by other programs.
 
-`annotate` and `strip` share it: they say what is read of a document, and what is written.
+`annotate`, `strip` and `reband` share it: they say what is read of a document, and what is written.
+
+In a schema with nested documents, Solr looks for the children of each document that it updates all
+over a segment of its index: with 300,000 short documents in a segment, writing documents whole was
+two to three times as fast. A document that can be read exactly is read here, and written whole. It
+carries the version that was read with it, as an update does, so a change that another program has
+made meanwhile is never overwritten.
 """
 
 from __future__ import annotations
@@ -9,27 +15,58 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, TypeVar
 
 from neardup_solr.arguments import require, require_positive
 from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError
 from neardup_solr.progress import Failures, OnProgress, Progress, ignore
-from neardup_solr.solr import update
+from neardup_solr.records import NOTHING
+from neardup_solr.solr import admin, schema, update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.responses import Refusal, Sent
+from neardup_solr.solr.schema import INTERNAL, NEST_PATH, Schema
 from neardup_solr.solr.settle import settle
 from neardup_solr.solr.update import Order
 from neardup_solr.threads import prefetch, thread_pool
-from neardup_solr.verbs.annotate.whole import WholeWriter, make_writer
 from neardup_solr.verbs.lint import own_fields
 
-Found = dict[str, Any]
+Row = dict[str, Any]
 T = TypeVar("T")
 _GIVEN_UP = "others changed it, or a node lost it, at each attempt to write it"
 FIRST = 3  # documents that are updated one by one and compared, before any other is updated
+
+# Classes of types whose values come back from JSON as they were, if they are in docValues alone.
+_EXACT = frozenset(
+    {"StrField", "UUIDField", "BoolField", "IntPointField", "LongPointField", "DoublePointField",
+     "DatePointField"}
+)  # fmt: skip
+# And if they are stored.
+_EXACT_STORED = _EXACT | {
+    "TextField", "SortableTextField", "BinaryField", "LatLonPointSpatialField"
+}  # fmt: skip
+# In JSON these are not spelt as Solr spells them where it copies them into a text.
+_SPELT = frozenset({"DatePointField", "BinaryField"})
+# Processors that leave alone what a document has.
+_QUIET = frozenset(
+    f"{name}UpdateProcessorFactory" for name in ("Log", "Tolerant", "Distributed", "Run")
+) | {"IgnoreCommitOptimizeUpdateProcessorFactory"}
+# Those of Solr's _default configset give new documents their form: values, names, fields.
+_FORMING = frozenset(
+    f"{name}UpdateProcessorFactory"
+    for name in ("UUID", "RemoveBlankField", "FieldNameMutating", "NumFieldLimiting",
+                 "ParseBooleanField", "ParseLongField", "ParseDoubleField", "ParseDateField",
+                 "AddSchemaFields")
+)  # fmt: skip
+# A node of a SolrCloud that passes a document on says by this that processors before the
+# distributing processor are done with it.
+_FORMED = {"update.distrib": "NONE"}
+_NESTED = f"{NEST_PATH}:[* TO *]"
+_REMEMBERED = 10_000  # sets of fields: documents have few, or any is used once
+_ALONE = (f"-{_NESTED}", f"-{{!parent which='*:* -{_NESTED}' v='{_NESTED}'}}")  # no family
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,13 +109,13 @@ class Rewrite:
     `fields` are read of each document, and `orders` makes the orders for what was read; its second
     argument says whether these documents are read again, because Solr dropped the first order for a
     document that had changed. `stage` names the work in reports of progress. `params` go with all
-    updates, and `on_sent` is told what became of them.
+    updates, and `on_sent` gets the outcome.
     """
 
     collection: Collection
     stage: str
     fields: Sequence[str]
-    orders: Callable[[list[Found], bool], list[Order]]
+    orders: Callable[[list[Row], bool], list[Order]]
     pace: RateLimit
     failures: Failures
     on_progress: OnProgress
@@ -98,7 +135,7 @@ class Rewrite:
         """Update all documents that match the filters. Those that others change are read again.
 
         Raises SolrAnswerError if Solr refuses a whole batch, SettingsError if an update changes
-        more than it should: then only one document was touched.
+        more than it should: then a single document was touched.
         """
         self.total = self.collection.count(filters)
         self.prepare()
@@ -127,7 +164,7 @@ class Rewrite:
         self._untried = FIRST
 
     def go_through(self, ids: Iterator[str], *, again: bool = False) -> set[str]:
-        """Read, order and send at the same time: the next page is read while one is sent.
+        """Read, order and send at the same time: the next page is read while another is sent.
 
         Returns the ids that were ordered, if they are gone through again.
         """
@@ -135,9 +172,9 @@ class Rewrite:
         waiting: deque[Future[Sent]] = deque()
         since = time.monotonic()
         with thread_pool(1 + self.pace.threads) as pool:
-            for asked, found in prefetch(pool, self._read_page, pages(ids, self.pace.batch)):
-                self._count_read(asked, found, again=again)
-                orders = self.orders(found, again)
+            for ids_read, rows in prefetch(pool, self._read_page, pages(ids, self.pace.batch)):
+                self._count_read(len(ids_read), len(rows), again=again)
+                orders = self.orders(rows, again)
                 if again:
                     ordered.update(order.id for order in orders)
                 for portion in self.pace.portions(orders):
@@ -149,7 +186,7 @@ class Rewrite:
                 self._acknowledge(waiting.popleft().result())
             return ordered
 
-    def _read_page(self, ids: list[str]) -> tuple[list[str], list[Found]]:
+    def _read_page(self, ids: list[str]) -> tuple[list[str], list[Row]]:
         return ids, self.collection.stored(ids, self.fields, of_leaders=True)
 
     def _try_first(self, orders: list[Order]) -> list[Order]:
@@ -177,10 +214,10 @@ class Rewrite:
             raise SolrAnswerError(self.collection.url, 400, reason, next_step)
         return sent
 
-    def _count_read(self, asked: Sequence[str], found: Sequence[Found], *, again: bool) -> None:
-        self.gone += len(asked) - len(found)
+    def _count_read(self, ids: int, rows: int, *, again: bool) -> None:
+        self.gone += ids - rows
         if not again:
-            self.read += len(asked)
+            self.read += ids
             self.on_progress(Progress(self.stage, self.read, max(self.total, self.read)))
 
     def _acknowledge(self, sent: Sent) -> None:
@@ -206,25 +243,25 @@ _INSTEAD = "write another collection with `into`, or use an update chain that ke
 def _update_and_compare(
     collection: Collection,
     order: Order,
-    own: frozenset[str],
+    ours: frozenset[str],
     update_all: Callable[[Sequence[Order]], Sent],
 ) -> Sent:
-    """Send one order alone, commit, and compare the fields that are not our `own`.
+    """Send an order alone, commit, and compare the fields that are not `ours`.
 
-    Raises SettingsError if one has changed; the document is then restored as far as Solr allows,
+    Raises SettingsError if any has changed; the document is then restored as far as Solr allows,
     and the error says so.
     """
 
-    def read() -> Found:
-        found = next(iter(collection.whole([order.id])), {})
-        return {name: value for name, value in found.items() if name not in own}
+    def read() -> Row:
+        document = next(iter(collection.whole([order.id])), {})
+        return {name: value for name, value in document.items() if name not in ours}
 
     before, sent = read(), update_all([order])
     if order.id not in sent.versions and order.id not in sent.unsure:
         return sent
     collection.commit()
     after = read()
-    # Someone else's change before or after ours has a version of its own.
+    # A change by another program before or after ours has another version.
     version = sent.versions.get(order.id, after.get(VERSION))
     if before.get(VERSION) != order.version or after.get(VERSION) != version:
         return sent
@@ -233,11 +270,89 @@ def _update_and_compare(
     if not changed:
         return sent
     put_back = "Solr did not let them be restored"
-    if (ours := sent.versions.get(order.id)) is not None:
-        update.send(collection, [Order(order.id, ours, changed)])
+    if (latest := sent.versions.get(order.id)) is not None:
+        update.send(collection, [Order(order.id, latest, changed)])
         collection.commit()
         now = read()
         if all(now.get(name) == value for name, value in changed.items()):
             put_back = "they were restored"
     reason = f"an update of the document {order.id!r} changed other fields: {', '.join(changed)}"
     raise SettingsError(f"{reason} ({put_back}; nothing else was touched)", _INSTEAD)
+
+
+@dataclass(frozen=True, slots=True)
+class WholeWriter:
+    """Makes orders of updates write whole documents of a collection.
+
+    `choose_written` chooses which of a document's fields are written, by their names. `params` go
+    with each request that holds whole documents.
+    """
+
+    collection: Collection
+    choose_written: Callable[[frozenset[str]], Sequence[str] | None]
+    params: Mapping[str, str]
+
+    def complete(self, orders: Sequence[Order]) -> list[Order]:
+        """Add the other fields to the orders of documents that can be written whole.
+
+        Documents with children or without anything to change stay as they are, as do those that
+        have changed since, or hold a value that only Solr reads exactly.
+        """
+        ids = [order.id for order in orders if order.fields]
+        key = self.collection.names.id
+        stored = self.collection.whole(ids, _ALONE) if ids else []
+        documents = {str(document[key]): document for document in stored}
+        return [self._complete(order, documents.get(order.id, NOTHING)) for order in orders]
+
+    def _complete(self, order: Order, document: Mapping[str, Any]) -> Order:
+        if document.get(VERSION) != order.version:
+            return order
+        written = self.choose_written(frozenset(document))
+        if written is None:
+            return order
+        others = {name: document[name] for name in written if name not in order.fields}
+        return replace(order, others=others)
+
+
+def make_writer(collection: Collection, ours: frozenset[str]) -> WholeWriter | None:
+    """Prepare to write documents of a collection whole, or None if updates have to be atomic.
+
+    So they have to be if something of the user's would run a second time, if not all fields of the
+    documents can be read exactly, or if children look like other documents.
+    """
+    fields, config = schema.read_schema(collection), admin.configuration(collection)
+    used = admin.used_fields(collection)
+    if NEST_PATH not in fields.fields or config is None or used is None:
+        return None
+    chain = set(admin.update_chain(config))
+    if not chain <= _QUIET | _FORMING or admin.may_choose_chain(collection):
+        return None
+    # Of those that are not exact some are in no answer, so they are looked for here.
+    inexact = (name for name in used - INTERNAL - ours if not _is_exact(name, fields))
+    if any(used.isdisjoint(fields.sources(name, used)) for name in inexact):
+        return None
+    params = _FORMED if chain & _FORMING else NOTHING
+    choose_written = lru_cache(_REMEMBERED)(partial(_choose_written, fields))
+    return WholeWriter(collection, choose_written, params)
+
+
+def _choose_written(schema: Schema, names: frozenset[str]) -> Sequence[str] | None:
+    """Choose the fields to write of a document, or None if not all are read exactly.
+
+    What Solr copies from another of its fields is left out, or the field would hold it twice.
+    """
+    written = [name for name in names - INTERNAL if names.isdisjoint(schema.sources(name, names))]
+    return written if all(_is_exact(name, schema) for name in written) else None
+
+
+def _is_exact(name: str, schema: Schema) -> bool:
+    """Return True if the values of a field can be read and written again with nothing changed.
+
+    That they are copied to fields of other types counts as well.
+    """
+    field = schema.field(name)
+    if field is None or field.kind not in (_EXACT_STORED if field.stored else _EXACT):
+        return False
+    copies = [schema.field(place) for place in schema.destinations(name)]
+    same = all(copy is not None and copy.kind == field.kind for copy in copies)
+    return field.is_kept and (same or field.kind not in _SPELT)

@@ -21,7 +21,7 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.update import Order
 from neardup_solr.verbs.annotate import annotate, strip
-from neardup_solr.verbs.annotate.rewrite import Found, RateLimit, Rewrite
+from neardup_solr.verbs.annotate.rewrite import RateLimit, Rewrite, Row
 from tests.solr import theirs
 
 COUNT = 2_000
@@ -311,7 +311,7 @@ def test_a_processor_that_changes_more_is_found_by_the_first_document(filled: Co
     """What no lint can see: the first document is compared whole, put back, and the run ends."""
     before = theirs.everything(filled)
 
-    def orders(found: list[Found], again: bool) -> list[Order]:
+    def orders(found: list[Row], again: bool) -> list[Order]:
         fields = {"nd_num_words": 1, "state": "x"}
         return [Order(one["id"], one[VERSION], fields) for one in found]
 

@@ -12,7 +12,8 @@ from neardup_solr.records import Document
 from neardup_solr.settings import OPTIONAL_FIELDS, Settings
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.update import set_fields
-from neardup_solr.verbs.reband import BATCH, reband
+from neardup_solr.verbs.annotate.rewrite import RateLimit
+from neardup_solr.verbs.reband import reband
 from neardup_solr.verbs.tune import tune
 
 WORDS = [f"word{at}x" for at in range(12)]
@@ -105,7 +106,7 @@ def test_reband_goes_on_where_it_stopped(solr: Collection) -> None:
 
 def test_reband_of_more_than_a_batch(solr: Collection) -> None:
     """Pages of ids and batches of updates leave none out."""
-    count = BATCH + 5
+    count = RateLimit().batch + 5
     nd.index([Document(id=str(at), text=f"a b c {at}") for at in range(count)], solr)
     target = replace(Settings(), bands=2, rows=1)
     assert reband(solr, bands=2, rows=1) == count
