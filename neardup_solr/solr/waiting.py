@@ -121,23 +121,14 @@ class Outages:
         """Return True if any patience is left."""
         return self.patience > 0
 
-    def until(
-        self,
-        is_so: Callable[[], bool],
-        error: Callable[[], SolrUnreachable],
-        pause: float = PROBE_PAUSE,
-    ) -> None:
-        """Return once something is so, or raise the error if patience is at its end before."""
-        if not until(is_so, self.patience, pause):
-            raise error()
-
     def until_ready(self) -> None:
         """Return once the collection answers and has replayed its log.
 
         Raises SolrUnreachable if patience is at its end before.
         """
         end = time.monotonic() + self.patience
-        self.until(lambda: self.is_over(end), self._unready, PROBE_PAUSE)
+        if not until(lambda: self.is_over(end), self.patience, PROBE_PAUSE):
+            raise self._unready()
 
     def _unready(self) -> SolrUnreachable:
         return SolrUnreachable(self.home, _REPLAYING, _LATER)

@@ -32,7 +32,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.responses import Sent
 from neardup_solr.solr.settle import settle
-from neardup_solr.solr.waiting import PAUSE
+from neardup_solr.solr.waiting import PAUSE, until
 
 # How soon a thread whose answer has come gets the interpreter while a batch is encoded; with
 # the 5 ms of Python, Solr would wait for us several times a batch.
@@ -283,19 +283,17 @@ class Delivery:
         """
         copies = 0
 
-        def are_enough() -> bool:
+        def have_copies() -> bool:
             nonlocal copies
             copies = self.collection.copies(required) or 0
             if copies < self.min_replicas:
                 self.collection.commit()  # or a replica that catches up would not show it
             return copies >= self.min_replicas
 
-        def too_few() -> SolrUnreachable:
-            of_all = f"{copies} of {self.min_replicas} replicas have what was sent last"
+        if not until(have_copies, self.collection.session.outages.patience, PAUSE):
+            reason = f"{copies} of {self.min_replicas} replicas have what was sent last"
             step = "see that all nodes run, then go on with `resume`"
-            return SolrUnreachable(self.collection.url, of_all, step)
-
-        self.collection.session.outages.until(are_enough, too_few, PAUSE)
+            raise SolrUnreachable(self.collection.url, reason, step)
 
     def _recover(self, stretch: Stretch) -> None:
         """Send again what Solr has lost. What it loses again and again is a dead letter.

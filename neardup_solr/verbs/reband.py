@@ -8,12 +8,11 @@ from typing import Any
 from neardup_solr.arguments import checked, require_positive
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.minhash import signature
-from neardup_solr.progress import Failures, ignore
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, SETTINGS, VERSION
 from neardup_solr.solr.update import Order
-from neardup_solr.verbs.annotate.rewrite import RateLimit, Rewrite, Row
+from neardup_solr.verbs.annotate.rewrite import Rewrite, Row
 
 
 @checked
@@ -42,20 +41,11 @@ def reband(collection: Collection, *, bands: int, rows: int) -> int:
         keys = signature.make_band_keys(signature.decode(row.get("signature", "")), settings)
         return {SETTINGS: settings.fingerprint, BANDS: keys}
 
-    names, failures = collection.names, Failures(ignore)
-    run = Rewrite(
-        collection=collection,
-        stage="rebanding",
-        fields=["signature", SETTINGS, VERSION],
-        orders=make_orders,
-        pace=RateLimit(),
-        failures=failures,
-        on_progress=ignore,
-    )
-    field = names.of(SETTINGS)
+    names, read = collection.names, ["signature", SETTINGS, VERSION]
+    run, field = Rewrite(collection, "rebanding", read, make_orders), names.of(SETTINGS)
     run.run([f"{field}:[* TO *]", f'-{field}:"{settings.fingerprint}"'])
-    if failures.count:
-        reason = f"some updates were refused: {failures.first[-1].reason}"
+    if run.failures.count:
+        reason = f"some updates were refused: {run.failures.first[-1].reason}"
         raise SolrAnswerError(collection.url, 200, reason, "run it again")
     return run.read - run.gone
 

@@ -136,15 +136,9 @@ def annotate(
         safe = require_safe(collection)
         settings = choose_settings(collection, settings, ANNOTATED)
         task = _Task(settings=settings, which=which)
-        run = Rewrite(
-            collection=collection,
-            stage="annotating",
-            fields=READ,
-            orders=partial(task.make_orders, names=collection.names),
-            pace=pace,
-            failures=Failures(on_error),
-            on_progress=on_progress or ignore,
-        )
+        make_orders = partial(task.make_orders, names=collection.names)
+        failures, on_progress = Failures(on_error), on_progress or ignore
+        run = Rewrite(collection, "annotating", READ, make_orders, pace, failures, on_progress)
         missing = [f"-{collection.names.of(SETTINGS)}:[* TO *]"] if which == "missing" else []
         filters = [*listed(query), *missing, *roots_only(safe)]
         if follow:
@@ -380,8 +374,8 @@ def strip(
     Raises SettingsError if an update would lose data, SolrError if Solr stops answering.
     """
     pace = RateLimit(rate=rate, threads=threads, batch=batch)
-    fields = schema.read_schema(collection).fields
-    ours = [name for name in OWN if collection.names.of(name) in fields]
+    existing = schema.read_schema(collection).fields
+    ours = [name for name in OWN if collection.names.of(name) in existing]
     read = [name for name in ours if name not in _TERMS]
     if not read:
         reason = f"{collection.name!r} has none of our fields"
@@ -394,15 +388,9 @@ def strip(
         having = (row for row in stored if not row.keys().isdisjoint(read))
         return [Order(row["id"], row[VERSION], nothing) for row in having]
 
-    run = Rewrite(
-        collection=collection,
-        stage="stripping",
-        fields=[*read, VERSION],
-        orders=make_orders,
-        pace=pace,
-        failures=Failures(on_error),
-        on_progress=on_progress or ignore,
-    )
+    failures, on_progress = Failures(on_error), on_progress or ignore
+    fields = [*read, VERSION]
+    run = Rewrite(collection, "stripping", fields, make_orders, pace, failures, on_progress)
     any_of = " OR ".join(f"{collection.names.of(name)}:[* TO *]" for name in read)
     with collection.session.outages.waited_for(in_seconds(patience, "patience")):
         run.run([*listed(query), any_of])

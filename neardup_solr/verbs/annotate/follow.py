@@ -95,7 +95,7 @@ class Follower:
         Raises SourceError if `remember` names no run of the collection, SettingsError if documents
         cannot be marked.
         """
-        run, make_orders = self.run, self.run.orders
+        run, make_orders = self.run, self.run.make_orders
         if self.remember is not None:
             self._mark = _make_marking(run.collection, self.remember)
 
@@ -105,7 +105,7 @@ class Follower:
             return orders if self._standby is None else self._choose(orders)
 
         on_progress, run.on_progress = run.on_progress, ignore
-        run.orders, run.on_sent = choose_orders, self._note_sent
+        run.make_orders, run.on_sent = choose_orders, self._note_sent
         run.params = {"commitWithin": str(VISIBLE)}
         try:
             run_aside(partial(self._repeat, on_progress))

@@ -102,12 +102,12 @@ class RateLimit:
         return time.monotonic()
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Rewrite:
-    """One run: how many documents were `read`, `gone` or `redone`, and what failed.
+    """A run: how many documents were `read`, `gone` or `redone`, and what failed.
 
-    `fields` are read of each document, and `orders` makes the orders for what was read; its second
-    argument says whether these documents are read again, because Solr dropped the first order for a
+    `fields` are read of each document, and `make_orders` makes the orders for these rows; its
+    second argument is True if they are read again, because Solr dropped the first order for a
     document that had changed. `stage` names the work in reports of progress. `params` go with all
     updates, and `on_sent` gets the outcome.
     """
@@ -115,10 +115,10 @@ class Rewrite:
     collection: Collection
     stage: str
     fields: Sequence[str]
-    orders: Callable[[list[Row], bool], list[Order]]
-    pace: RateLimit
-    failures: Failures
-    on_progress: OnProgress
+    make_orders: Callable[[list[Row], bool], list[Order]]
+    pace: RateLimit = RateLimit()
+    failures: Failures = field(default_factory=lambda: Failures(ignore))
+    on_progress: OnProgress = ignore
     params: Mapping[str, str] = field(default_factory=dict)
     on_sent: Callable[[Sent], None] = ignore
     total: int = 0
@@ -128,7 +128,7 @@ class Rewrite:
     started: float = field(default_factory=time.monotonic)
     undone: list[str] = field(default_factory=list)
     _untried: int = FIRST
-    _own: frozenset[str] = frozenset()
+    _ours: frozenset[str] = frozenset()
     _writer: WholeWriter | None = None
 
     def run(self, filters: Sequence[str]) -> None:
@@ -159,8 +159,8 @@ class Rewrite:
 
     def prepare(self) -> None:
         """Look how this collection can be written. The first documents will be compared."""
-        self._own = own_fields(self.collection)
-        self._writer = make_writer(self.collection, self._own)
+        self._ours = own_fields(self.collection)
+        self._writer = make_writer(self.collection, self._ours)
         self._untried = FIRST
 
     def go_through(self, ids: Iterator[str], *, again: bool = False) -> set[str]:
@@ -174,7 +174,7 @@ class Rewrite:
         with thread_pool(1 + self.pace.threads) as pool:
             for ids_read, rows in prefetch(pool, self._read_page, pages(ids, self.pace.batch)):
                 self._count_read(len(ids_read), len(rows), again=again)
-                orders = self.orders(rows, again)
+                orders = self.make_orders(rows, again)
                 if again:
                     ordered.update(order.id for order in orders)
                 for portion in self.pace.portions(orders):
@@ -193,7 +193,7 @@ class Rewrite:
         """Send and compare the first orders of a run, and return those that are left."""
         while orders and self._untried:
             self._untried -= 1
-            sent = _update_and_compare(self.collection, orders[0], self._own, self._update)
+            sent = _update_and_compare(self.collection, orders[0], self._ours, self._update)
             self._acknowledge(sent)
             orders = orders[1:]
         return orders

@@ -13,7 +13,7 @@ import requests
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.minhash import make_entry
-from neardup_solr.progress import Failures, ignore
+from neardup_solr.progress import Failures
 from neardup_solr.records import Document
 from neardup_solr.settings import DEFAULT_FIELDS, Settings
 from neardup_solr.solr import update
@@ -315,8 +315,7 @@ def test_a_processor_that_changes_more_is_found_by_the_first_document(filled: Co
         fields = {"nd_num_words": 1, "state": "x"}
         return [Order(one["id"], one[VERSION], fields) for one in found]
 
-    run = Rewrite(collection=filled, stage="stripping", fields=[VERSION], orders=orders,
-                  pace=RateLimit(**SMALL), failures=Failures(None), on_progress=ignore)  # fmt: skip
+    run = Rewrite(filled, "stripping", [VERSION], orders, RateLimit(**SMALL), Failures(None))
     with pytest.raises(
         SettingsError, match=r"'k0' changed other fields: state \(they were restored"
     ):
