@@ -144,16 +144,17 @@ class Rewrite:
         count, again = outages.count, set[str]()
 
         def send(rest: Iterable[str]) -> None:
+            self.undone = []
             again.update(self.go_through(iter(rest), again=rest is not everything))
 
         def missing() -> Iterable[str]:
             """List the ids to read again: all, if Solr was away and may have lost some."""
             nonlocal count
-            undone, self.undone = self.undone, []
             before, count = count, outages.count
-            return undone if count == before else ids(filters)
+            return self.undone if count == before else ids(filters)
 
-        for id in settle(self.collection, send, missing, everything):
+        settle(self.collection, send, missing, everything)
+        for id in self.undone:
             self._fail(Refusal(id=id, reason=_GIVEN_UP))
         self.redone = len(again)
 
