@@ -184,13 +184,13 @@ def pieces(
     """
     if (paths := paths_of(source)) is not None:
         return _pieces_of_files(paths, reading, on_progress, on_notice)
-    from neardup_solr.sources.frames import class_name, is_there, read_memory
+    from neardup_solr.sources.frames import read_memory
 
-    name = class_name(source)
+    name = type(source).__name__
     once = _once(on_notice)
     opened = Opened(given=f"the {name}", name=name, path=None, reading=reading, on_notice=once)
     found = number_records(read_memory(source, opened))
-    return (_require_most if is_there(source) else _require_some)(opened, found, IN_MEMORY)
+    return (_require_most if isinstance(source, Sized) else _require_some)(opened, found, IN_MEMORY)
 
 
 def _pieces_of_files(

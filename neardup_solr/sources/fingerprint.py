@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import fields
 from hashlib import blake2b
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from neardup_solr.records import Document
 from neardup_solr.sources.folders import Named, is_folder, paths_of, walk
-from neardup_solr.sources.frames import class_name, is_there, origin, read_memory
+from neardup_solr.sources.frames import ends_of, read_memory
 from neardup_solr.sources.record import Opened, Reading, Record, one_by_one
 
 if TYPE_CHECKING:
@@ -102,10 +102,10 @@ def _state(path: Path) -> tuple[int, ...]:
 
 
 def _of_memory(given: Any, reading: Reading) -> str | None:
-    parts = _ends(given)
+    parts = ends_of(given, ROWS)
     if parts is None:
         return None
-    name = class_name(given)
+    name = type(given).__name__
     opened = Opened(given=f"the {name}", name=name, path=None, reading=reading)
     found = (bytes_of(record) for part in parts for record in one_by_one(read_memory(part, opened)))
     return f"{name} of {len(given)} records, {_digest(found)}"
@@ -119,22 +119,6 @@ def bytes_of(record: Record) -> bytes:
     else:
         said = f"{record.reason}\n"
     return said.encode("utf-8", "surrogatepass")
-
-
-def _ends(given: Any) -> tuple[Any, Any] | None:
-    """Take the first and the last rows of what has them at hand, None of anything else."""
-    if not is_there(given):
-        return None
-    rows = len(given)
-    last = max(0, rows - ROWS)
-    library, kind = origin(given)
-    if (library, kind) == ("pandas", "DataFrame"):
-        return given.iloc[:ROWS], given.iloc[last:]
-    if kind == "DataFrame" or hasattr(given, "__arrow_c_stream__"):
-        return (given.slice(0, ROWS), given.slice(last)) if hasattr(given, "slice") else None
-    if isinstance(given, Sequence) and not isinstance(given, str | bytes | bytearray):
-        return given[:ROWS], given[last:]
-    return None
 
 
 def _digest(values: Iterable[object]) -> str:

@@ -43,7 +43,6 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, TEXT
 from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.sources.fingerprint import DIGEST, bytes_of, identity
-from neardup_solr.sources.frames import class_name
 from neardup_solr.sources.record import Record, came_before, check_keep
 from neardup_solr.verbs.delivery import Delivery, Stretch
 
@@ -277,7 +276,7 @@ def not_begun(source: object) -> str:
 def _describe(source: SourceLike, collection: Collection, reading: Reading) -> JobSpec:
     paths = sources.paths_of(source)
     return JobSpec(
-        source=f"a {class_name(source)}" if paths is None else sources.shown_name(paths),
+        source=f"a {type(source).__name__}" if paths is None else sources.shown_name(paths),
         identity=identity(source, reading),
         reading=asdict(reading) | {"text": list(reading.text), "keep": list(reading.keep)},
         server=collection.base,
