@@ -22,7 +22,7 @@ import os
 import stat
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -34,19 +34,19 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 from neardup_solr.arguments import Source
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import LOG, ignore
-from neardup_solr.records import Document, Run, characters
+from neardup_solr.records import Document, Run, characters, check_documents
 from neardup_solr.sources.folders import (
-    PARTS,
-    SUFFIXES,
+    FORMATS as FORMATS,
+)
+from neardup_solr.sources.folders import (
     WITHOUT_COLUMNS,
-    Named,
+    Notify,
     contents,
-    is_folder,
-    join_sources,
+    list_parts,
+    name_source,
+    notify_once,
     size,
-    suffix_format,
     walk,
-    with_parts,
 )
 from neardup_solr.sources.folders import (
     paths_of as paths_of,
@@ -70,13 +70,10 @@ from neardup_solr.sources.record import one_by_one as one_by_one
 from neardup_solr.sources.record import reading_of as reading_of
 from neardup_solr.text.packed import size_of
 
-FORMATS: Final = tuple(dict.fromkeys([*SUFFIXES.values(), "folder"]))
-
 # What is read first, to see whether the source is of that format at all.
 FIRST_RECORDS: Final = 1_000
 FIRST_CHARACTERS: Final = 2**24
-LOOKED_AT: Final = 20_000  # of a file, of which some show how its columns are
-
+LOOKED_AT: Final = 20_000  # records of a file, of which some show how its columns are
 
 # What may be wrong if most records are bad.
 CHECK_ALL: Final = "check `source_format`, `encoding`, `id` and `text`"
@@ -88,13 +85,17 @@ CHECK: Final = {
 }
 IN_MEMORY: Final = "give each record an id and a text, and name its columns by `id` and `text`"
 
-# A file or folder ("-" is standard input), a list of them, or what `frames` knows: a DataFrame of
+PARTS: Final = "parts"  # the format of parts that are not alike
+WITH_DELIMITER: Final = ("csv", "tsv")
+BINARY: Final = ("parquet", "xlsx")
+
+# A file or folder ("-" is standard input), a list of them, or what `frames` reads: a DataFrame of
 # pandas or polars, a table of Arrow, a mapping of columns, an iterable of dicts, of (id, text) or
 # of Documents.
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-    from neardup_solr.solr.collection import Collection
+    from neardup_solr.solr.collection import Collection as SolrCollection
 
     class _Table(Protocol):
         def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
@@ -106,30 +107,13 @@ if TYPE_CHECKING:
 else:
     SourceLike = Any
 
-Part: TypeAlias = tuple[Opened, str | None]  # of a source, with its format
-
-WITH_DELIMITER: Final = ("csv", "tsv")
-BINARY: Final = ("parquet", "xlsx")
-
 _log: Final = partial(LOG.warning, "%s")
 
 
-def is_collection(given: object) -> TypeIs[Collection]:
+def is_collection(source: object) -> TypeIs[SolrCollection]:
     """Tell a Collection from other sources. Without one, what talks with Solr is not loaded."""
     module = sys.modules.get("neardup_solr.solr.collection")
-    return module is not None and isinstance(given, module.Collection)
-
-
-def _once(on_notice: Callable[[str], None]) -> Callable[[str], None]:
-    """Make a function that passes each line on once, though columns may be looked for twice."""
-    told: set[str] = set()
-
-    def tell(line: str) -> None:
-        if line not in told:
-            told.add(line)
-            on_notice(line)
-
-    return tell
+    return module is not None and isinstance(source, module.Collection)
 
 
 def documents(
@@ -138,7 +122,7 @@ def documents(
     reading: Reading = Reading(),  # noqa: B008 - frozen
     on_error: Callable[[RecordError], None] | None = None,
     on_progress: Callable[[int], None] | None = None,
-    on_notice: Callable[[str], None] = _log,
+    on_notice: Notify = _log,
 ) -> Iterator[Document]:
     """Read the documents of anything that is a source. "-" is standard input.
 
@@ -148,13 +132,26 @@ def documents(
     `on_notice` is called with a line about the source as a whole, such as that it holds no
     records; without it, the line is logged.
 
-    What an iterator gives is passed on at once; of anything else the first records are read before
-    any is given. Raises ArgumentError if it is not a source or cannot be read as asked, SourceError
-    if it lacks the columns or cannot be read as a whole: before the first document, unless a file
-    becomes unreadable later; at the end of an iterator if none of its records can be used.
+    What an iterator yields is passed on at once; of anything else the first records are read before
+    any is passed on. Raises ArgumentError if it is not a source or cannot be read as asked,
+    SourceError if it lacks the columns or cannot be read as a whole: before the first document,
+    unless a file becomes unreadable later; at the end of an iterator if none of its records can be
+    used.
     """
-    found = records(source, reading=reading, on_progress=on_progress, on_notice=on_notice)
-    return _deliver(found, on_error)
+    all_records = records(source, reading=reading, on_progress=on_progress, on_notice=on_notice)
+    return _deliver(all_records, on_error)
+
+
+def _deliver(
+    records: Iterator[Record], on_error: Callable[[RecordError], None] | None
+) -> Iterator[Document]:
+    for record in records:
+        if isinstance(record, Document):
+            yield record
+        elif on_error is None:
+            raise record
+        else:
+            on_error(record)
 
 
 def records(
@@ -162,9 +159,9 @@ def records(
     *,
     reading: Reading = Reading(),  # noqa: B008 - frozen
     on_progress: Callable[[int], None] | None = None,
-    on_notice: Callable[[str], None] = _log,
+    on_notice: Notify = _log,
 ) -> Iterator[Record]:
-    """The documents of anything that is a source, and an error in place of each bad record.
+    """Read the documents of anything that is a source, with an error in place of each bad record.
 
     Raises as `documents` does.
     """
@@ -176,69 +173,86 @@ def pieces(
     *,
     reading: Reading = Reading(),  # noqa: B008 - frozen
     on_progress: Callable[[int], None] | None = None,
-    on_notice: Callable[[str], None] = _log,
+    on_notice: Notify = _log,
 ) -> Iterator[Piece]:
-    """The same, but documents come in runs if a reader gives them so, which is far quicker.
+    """Read as `records` does. Documents come in runs if they can, which is far quicker.
 
     Raises as `documents` does.
     """
     if (paths := paths_of(source)) is not None:
-        return _pieces_of_files(paths, reading, on_progress, on_notice)
+        return _read_parts(list_parts(paths, reading, on_progress, on_notice), shown_name(paths))
     from neardup_solr.sources.frames import read_memory
 
-    name = type(source).__name__
-    once = _once(on_notice)
-    opened = Opened(given=f"the {name}", name=name, path=None, reading=reading, on_notice=once)
-    found = number_records(read_memory(source, opened))
-    return (_require_most if isinstance(source, Sized) else _require_some)(opened, found, IN_MEMORY)
+    name, notify = type(source).__name__, notify_once(on_notice)
+    opened = Opened(label=f"the {name}", name=name, path=None, reading=reading, on_notice=notify)
+    numbered = number_records(read_memory(source, opened))
+    require = _require_most if isinstance(source, Sized) else _require_some
+    return require(opened, numbered, IN_MEMORY)
 
 
-def _pieces_of_files(
-    paths: Sequence[Named],
+def find(
+    source: SourceLike,
+    ids: Collection[str],
+    *,
     reading: Reading,
-    on_progress: Callable[[int], None] | None,
-    on_notice: Callable[[str], None],
-) -> Iterator[Piece]:
-    parts = _parts(paths, reading, on_progress, on_notice)
-    source, format = parts[0]
-    if len(parts) > 1:
-        name = shown_name(paths)
-        source = replace(source, given=name, name=name)
-    for part, each in parts:
-        if each is not None:
-            _check_format(part, each)
+    on_document: Callable[[int, Document], None] | None = None,
+) -> tuple[dict[str, Document], dict[str | None, RecordError]]:
+    """Find the records of a source that have these ids, and why others make no document.
+
+    ID@rowN stands for the Nth record, as `duplicates` tells records of one id apart. Each document
+    goes to `on_document` with its number. Raises as `documents` does.
+    """
+    documents: dict[str, Document] = {}
+    refused: dict[str | None, RecordError] = {}
+    for number, record in enumerate(check_documents(records(source, reading=reading)), 1):
+        if isinstance(record, RecordError):
+            refused[record.id] = record
+            continue
+        if on_document is not None:
+            on_document(number, record)
+        for id in (record.id, f"{record.id}@row{number}"):
+            if id in ids:
+                documents[id] = replace(record, id=id)
+                break
+    return documents, refused
+
+
+def _read_parts(parts: Sequence[Opened], name: str) -> Iterator[Piece]:
+    """Read the files of a source, which is called `name` if it has several."""
+    source = parts[0] if len(parts) == 1 else replace(parts[0], label=name, name=name)
+    for part in parts:
+        _check_format(part)
     if len(parts) > 1:
         parts = _check_columns(parts)
-    pieces = chain.from_iterable(_pieces_of_part(*part) for part in parts)
-    judge = _require_some if reading.at_once and source.path is None else _require_most
-    judged = judge(source, number_records(pieces), CHECK.get(format or "", CHECK_ALL))
-    return _notice_if_none(source, judged)
+    numbered = number_records(chain.from_iterable(map(_read_part, parts)))
+    is_prompt = source.reading.at_once and source.path is None
+    require = _require_some if is_prompt else _require_most
+    checked = require(source, numbered, CHECK.get(source.format or "", CHECK_ALL))
+    return _notice_if_none(source, checked)
 
 
-def _pieces_of_part(source: Opened, format: str | None) -> Iterator[Piece]:
+def _read_part(part: Opened) -> Iterator[Piece]:
     """Read the documents of a part, and at last the error of one that ends too early."""
     try:
-        yield from open_part(source, format).documents()
+        yield from open_part(part).documents()
         return
     except RecordError as error:
         last = error.with_traceback(None)  # which would hold the source open
     yield last
 
 
-def open_part(source: Opened, format: str | None) -> SourceTable:
-    """Open a source of a format by its reader, which is loaded, and no other module.
-
-    Without a format it is recognized by its first lines.
-    """
+def _check_format(source: Opened) -> None:
+    """Raise ArgumentError if something is asked for that the format does not have."""
+    reading, format = source.reading, source.format
+    of = f"{source.label}: the format {format}"
     if format is None:
-        from neardup_solr.sources.csv import recognize
-
-        source, format = recognize(source)
-        _check_format(source, format)
-    module, name = _READERS[format]
-    reader: Callable[[Opened], SourceTable]
-    reader = getattr(import_module(f"neardup_solr.sources.{module}"), name)
-    return reader(source)
+        return
+    if reading.keep and format in WITHOUT_COLUMNS:
+        raise ArgumentError(f"{of} has no columns to keep", "leave `keep` out")
+    if reading.delimiter and format not in WITH_DELIMITER:
+        raise ArgumentError(f"{of} has no delimiter", "leave `delimiter` out")
+    if reading.encoding and format in BINARY:
+        raise ArgumentError(f"{of} has its own encoding", "leave `encoding` out")
 
 
 _READERS: Final = {
@@ -253,39 +267,54 @@ _READERS: Final = {
 }
 
 
-def open(
-    source: SourceLike, *, reading: Reading, on_notice: Callable[[str], None] = ignore
-) -> SourceTable:
+def open_part(source: Opened) -> SourceTable:
+    """Open a source by the reader of its format, which is loaded, and no other module.
+
+    Without a format it is recognized by its first lines.
+    """
+    if source.format is None:
+        from neardup_solr.sources.csv import recognize
+
+        source = recognize(source)
+        _check_format(source)
+    module, name = _READERS[source.format or ""]
+    reader: Callable[[Opened], SourceTable]
+    reader = getattr(import_module(f"neardup_solr.sources.{module}"), name)
+    return reader(source)
+
+
+def open(source: SourceLike, *, reading: Reading, on_notice: Notify = ignore) -> SourceTable:
     """Open files or folders to read their records as they are written, each with all its columns.
 
-    If parts have other columns than each other, a record has those of its own part: it is a table
-    and a record of that. Raises SourceError if the source cannot be read as a whole, or is a folder
-    of a table and other files.
+    If parts have other columns than each other, a record has those of its part: it is a table and a
+    record of that. Raises SourceError if the source cannot be read as a whole, or is a folder of a
+    table and other files.
     """
     paths = paths_of(source) or []
-    parts = _parts(paths, reading, on_notice=on_notice, refuses_mixed=True)
-    first = open_part(*parts[0])
+    parts = list_parts(paths, reading, on_notice=on_notice, refuses_mixed=True)
+    first = open_part(parts[0])
     if len(parts) == 1:
-        return replace(first, records=_until_damage(first.records))
+        return replace(first, records=_until_damage(first))
     parts = _with_reading(parts, first.reading)
     # Each is opened only while it is read: there may be more than a process may have open.
-    tables = [replace(open_part(*part), records=iter(())) for part in parts]
-    again = (open_part(*part) for part in parts)
+    tables = [replace(open_part(part), records=iter(())) for part in parts]
+    again = map(open_part, parts)
     if all(_layout(table) == _layout(first) for table in tables):
-        records = chain.from_iterable(_until_damage(table.records) for table in again)
-        return replace(first, records=records)
-    listed = (list(table.names or ()) for table in tables)
+        return replace(first, records=chain.from_iterable(map(_until_damage, again)))
+    twice = (
+        table.names for table in tables if len(set(table.names or ())) < len(table.names or ())
+    )
     return replace(
         first,
         format=PARTS,
         records=(
             (number, None if record is None else (table, record))
             for table in again
-            for number, record in _until_damage(table.records)
+            for number, record in _until_damage(table)
         ),
         parse=lambda record: record[0].row(record[1]),
         raw=None,
-        names=next((names for names in listed if len(set(names)) < len(names)), None),
+        names=next(twice, None),
     )
 
 
@@ -293,17 +322,17 @@ def _layout(table: SourceTable) -> tuple[object, ...]:
     return table.format, table.delimiter, table.names and list(table.names), table.schema
 
 
-def _until_damage(records: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
-    """Pass records on up to where their source is damaged, and None there."""
+def _until_damage(table: SourceTable) -> Iterator[tuple[int, Any]]:
+    """Yield the records up to where their source is damaged, and None there."""
     number = 0
     try:
-        for number, record in records:
+        for number, record in table.records:
             yield number, record
     except RecordError:
         yield number + 1, None
 
 
-def _check_columns(parts: Sequence[Part]) -> list[Part]:
+def _check_columns(parts: Sequence[Opened]) -> list[Opened]:
     """Refuse a part that lacks a column that is needed, before anything is read.
 
     The first part tells if all records are numbered. A notice says if the columns of the parts
@@ -311,59 +340,83 @@ def _check_columns(parts: Sequence[Part]) -> list[Part]:
     """
     first: tuple[str, list[Any]] | None = None
     has_notice = False
-    for part, format in parts:
+    for at, part in enumerate(parts):
         if part.path is None or not part.path.is_file():  # what a pipe gives cannot be read twice
             continue
-        table = open_part(replace(part, on_progress=None), format)
-        if part is parts[0][0]:
+        table = open_part(replace(part, on_progress=None))
+        if at == 0:
             parts = _with_reading(parts, table.reading)
-        if table.names is None or format in WITHOUT_COLUMNS:
+        if table.names is None or part.format in WITHOUT_COLUMNS:
             continue
         names = list(table.names)
-        columns(part, names, parts[0][0].reading)
+        columns(part, names, parts[0].reading)
         if first is None:
             first = part.name, names
         elif names != first[1] and not has_notice:
             has_notice = True
-            part.on_notice(f"{part.name} {_difference(names, *first)}")
+            is_order = set(names) == set(first[1])
+            how = "its columns in another order" if is_order else "other columns"
+            what = "" if is_order else ", and what a part lacks is missing"
+            part.on_notice(f"{part.name} has {how} than {first[0]}: they are taken by name{what}")
     return list(parts)
 
 
-def _with_reading(parts: Sequence[Part], reading: Reading) -> list[Part]:
+def _with_reading(parts: Sequence[Opened], reading: Reading) -> list[Opened]:
     """Make all parts be read as the first one, whose ids were chosen."""
     if reading.guess == "number":
         reading = replace(reading, guess="none")
-    return [(replace(part, reading=reading), format) for part, format in parts]
+    return [replace(part, reading=reading) for part in parts]
 
 
-def _difference(names: Sequence[Any], other: str, others: Sequence[Any]) -> str:
-    if set(names) == set(others):
-        return f"has its columns in another order than {other}: they are taken by name"
-    return (
-        f"has other columns than {other}: they are taken by name, and what a part lacks is missing"
-    )
+def _notice_if_none(source: Opened, pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """Pass the records on, with a notice if none comes at all."""
+    is_empty = True
+    for piece in pieces:
+        is_empty = False
+        yield piece
+    if is_empty:
+        source.on_notice(f"{source.name} holds no records")
 
 
-def _parts(
-    paths: Sequence[Named],
-    reading: Reading,
-    on_progress: Callable[[int], None] | None = None,
-    on_notice: Callable[[str], None] = ignore,
-    *,
-    refuses_mixed: bool = False,
-) -> list[Part]:
-    """List the files of a source and their formats: None if standard input has to tell its own.
+def _require_most(source: Opened, pieces: Iterator[Piece], step: str) -> Iterator[Piece]:
+    """Pass the records on, but raise SourceError if most of the first are bad."""
+    first: deque[Piece] = deque()
+    records = size = 0
+    for piece in pieces:
+        first.append(piece)
+        records += len(piece) if isinstance(piece, Run) else 1
+        size += _count_characters(piece)
+        if records >= FIRST_RECORDS or size > FIRST_CHARACTERS:
+            break
+    bad = [piece for piece in first if isinstance(piece, RecordError)]
+    if 2 * len(bad) > records:
+        raise source.error(
+            f"{len(bad)} of the first {records} records cannot be used, the first being {bad[0]}",
+            step_for((piece.reason for piece in bad), step),
+        )
+    while first:  # which are let go one by one, for they may be large
+        yield first.popleft()
+    yield from pieces
 
-    Raises as `_format` does, and ArgumentError if standard input is one of several.
-    """
-    once = _once(on_notice)
-    sources = [_source(path, reading, on_progress, once) for path in paths]
-    for source in sources[:1]:
-        _check_known(source, reading)
-    parts = [part for each in sources for part in with_parts(each, refuses_mixed=refuses_mixed)]
-    if len(parts) > 1:
-        parts = join_sources(parts)
-    return [(part, _format(part, reading)) for part in parts]
+
+def _count_characters(piece: Piece) -> int:
+    if isinstance(piece, RecordError):
+        return characters(piece.record)
+    return len(piece.text) if isinstance(piece, Document) else size_of(piece.texts)
+
+
+def _require_some(source: Opened, pieces: Iterator[Piece], step: str) -> Iterator[Piece]:
+    """Pass the records on, but raise SourceError at the end if none of them can be used."""
+    first, count = None, 0
+    for piece in pieces:
+        yield piece
+        if not isinstance(piece, RecordError):
+            yield from pieces
+            return
+        first, count = first or piece, count + 1
+    if count:
+        reason = f"none of its {count:,} records can be used, the first being {first}"
+        raise source.error(reason, step)
 
 
 def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # noqa: B008
@@ -371,7 +424,7 @@ def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # no
 
     Raises SourceError if it cannot be read, is not UTF-8 or is too large.
     """
-    opened = _source(source, reading)
+    opened = name_source(source, reading)
     try:
         return contents(opened, reading)
     except Unusable as problem:
@@ -390,18 +443,17 @@ def column_names(source: SourceLike, *, reading: Reading) -> list[Any]:
         from neardup_solr.sources.frames import names_of
 
         return names_of(source)
-    parts = _parts(paths, reading)
-    if not all(part.path is not None and part.path.is_file() for part, _ in parts):  # but a pipe
+    parts = list_parts(paths, reading)
+    if not all(part.path is not None and part.path.is_file() for part in parts):  # but a pipe
         return []
-    part, format = parts[0]
-    if format in (None, *WITHOUT_COLUMNS):
+    if parts[0].format in WITHOUT_COLUMNS:
         return []
-    table = open_part(part, format)
-    if table.names is not None:
-        return list(table.names)
-    from neardup_solr.sources.json import first_names
+    names = open_part(parts[0]).names
+    if names is None:  # each object has its own
+        from neardup_solr.sources.json import first_names
 
-    return list(first_names(part)[0])
+        names = first_names(parts[0])[0]
+    return list(names)
 
 
 def read_rows(source: SourceLike, *, reading: Reading, most: int) -> list[dict[Any, Any]]:
@@ -437,176 +489,43 @@ def lacking(
 
 
 def format_of(source: SourceLike, *, reading: Reading) -> str:
-    """The format of a source: that of its files, or "parts" if they have several.
+    """Look up the format of a source: that of its files, or "parts" if they have several.
 
-    Raises SourceError if it is not known.
+    Raises SourceError if no suffix tells it.
     """
-    formats = {format for _, format in _parts(paths_of(source) or [], reading)}
+    formats = {part.format for part in list_parts(paths_of(source) or [], reading)}
     return formats.pop() or "lines" if len(formats) == 1 else PARTS
 
 
 def is_for_excel(source: SourceLike, *, reading: Reading) -> bool:
     """Tell whether a source is a sheet of Excel, or has the mark by which that knows UTF-8."""
     try:
-        parts = _parts(paths_of(source) or [], reading)
-        return any(format == "xlsx" or has_mark(part) for part, format in parts)
+        parts = list_parts(paths_of(source) or [], reading)
+        return any(part.format == "xlsx" or has_mark(part) for part in parts)
     except (SourceError, OSError):  # which is told by who reads it
         return False
 
 
 def size_hint(source: SourceLike) -> int | None:
     """Count the bytes of files and folders, or None for pipes and what is in memory."""
-    sizes = [_size(Path(path)) for path in paths_of(source) or ()]
-    return sum(size or 0 for size in sizes) if sizes and None not in sizes else None
-
-
-def _size(path: Path) -> int | None:
+    paths = paths_of(source)
     try:
-        if path.is_dir():
-            return sum(map(size, walk(path)))
-        found = path.stat()
+        return None if paths is None else sum(map(_count_bytes, map(Path, paths)))
     except (OSError, ValueError):
         return None
-    return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+
+def _count_bytes(path: Path) -> int:
+    """Count the bytes of a file or a folder, or raise OSError or ValueError if it has no size."""
+    if path.is_dir():
+        return sum(map(size, walk(path)))
+    state = path.stat()
+    if not stat.S_ISREG(state.st_mode):
+        raise ValueError("a pipe or a device")
+    return state.st_size
 
 
 def rows_hint(source: SourceLike) -> int | None:
     """Count the records of what is in memory as a whole, or None for files, pipes and iterators."""
     is_in_memory = paths_of(source) is None and not isinstance(source, Mapping)
-    if not is_in_memory or not isinstance(source, Sized):
-        return None
-    return len(source)
-
-
-def _source(
-    source: Named,
-    reading: Reading,
-    on_progress: Callable[[int], None] | None = None,
-    on_notice: Callable[[str], None] = _log,
-) -> Opened:
-    if source == "":
-        raise SourceError("''", "is no name of a file", "name a file or a folder")
-    is_stdin = str(source) == "-"
-    given = STDIN if is_stdin else str(source)
-    return Opened(
-        given=given if len(given) <= LONGEST_SHOWN else f"{given[:LONGEST_SHOWN]}…",
-        name=STDIN if is_stdin else Path(os.path.abspath(source)).name,
-        path=None if is_stdin else Path(source),
-        reading=reading,
-        on_progress=on_progress,
-        on_notice=on_notice,
-    )
-
-
-STDIN: Final = "standard input"
-LONGEST_SHOWN: Final = (
-    1_000  # characters: if someone gives a text as a path, the error need not repeat it all
-)
-
-
-def _format(source: Opened, reading: Reading) -> str | None:
-    """Choose the format asked for, or that of the suffix, or None if standard input has to tell.
-
-    Raises SourceError if the source is not of it.
-    """
-    if source.path is None:
-        return reading.source_format
-    found_folder = is_folder(source, source.path)
-    wants_folder = reading.source_format == "folder"
-    if found_folder != wants_folder and (found_folder or wants_folder):
-        if reading.source_format is None:
-            return "folder"
-        what = "a folder, not a file" if found_folder else "a file, not a folder"
-        raise source.error(f"is {what}", "leave `source_format` out, or name the other")
-    if reading.source_format:
-        return reading.source_format
-    found = suffix_format(source.path)
-    if reading.delimiter and found in (None, "lines"):
-        return "csv"
-    if found is None:
-        raise source.error("its suffix does not tell its format", KNOWN)
-    return found
-
-
-KNOWN: Final = f"give `source_format` as one of: {', '.join(FORMATS)}"
-
-
-def _check_known(source: Opened, reading: Reading) -> None:
-    """Raise ArgumentError if there is no format of the name that is asked for."""
-    if reading.source_format not in (None, *FORMATS):
-        raise ArgumentError(f"{source.given}: there is no format {reading.source_format!r}", KNOWN)
-
-
-def _check_format(source: Opened, format: str) -> None:
-    """Raise ArgumentError if something is asked for that this format does not have."""
-    reading = source.reading
-    of = f"{source.given}: the format {format}"
-    if reading.keep and format in WITHOUT_COLUMNS:
-        raise ArgumentError(f"{of} has no columns to keep", "leave `keep` out")
-    if reading.delimiter and format not in WITH_DELIMITER:
-        raise ArgumentError(f"{of} has no delimiter", "leave `delimiter` out")
-    if reading.encoding and format in BINARY:
-        raise ArgumentError(f"{of} has its own encoding", "leave `encoding` out")
-
-
-def _notice_if_none(source: Opened, found: Iterator[Piece]) -> Iterator[Piece]:
-    """Pass the records on, with a notice if none comes at all."""
-    is_empty = True
-    for piece in found:
-        is_empty = False
-        yield piece
-    if is_empty:
-        source.on_notice(f"{source.name} holds no records")
-
-
-def _require_most(source: Opened, found: Iterator[Piece], step: str) -> Iterator[Piece]:
-    """Pass the records on, but raise SourceError if most of the first are bad."""
-    first: deque[Piece] = deque()
-    records = taken = 0
-    for piece in found:
-        first.append(piece)
-        records += len(piece) if isinstance(piece, Run) else 1
-        taken += _characters(piece)
-        if records >= FIRST_RECORDS or taken > FIRST_CHARACTERS:
-            break
-    bad = [piece for piece in first if isinstance(piece, RecordError)]
-    if 2 * len(bad) > records:
-        raise source.error(
-            f"{len(bad)} of the first {records} records cannot be used, the first being {bad[0]}",
-            step_for((piece.reason for piece in bad), step),
-        )
-    while first:  # which are let go one by one, for they may be large
-        yield first.popleft()
-    yield from found
-
-
-def _characters(piece: Piece) -> int:
-    if isinstance(piece, RecordError):
-        return characters(piece.record)
-    return len(piece.text) if isinstance(piece, Document) else size_of(piece.texts)
-
-
-def _require_some(source: Opened, found: Iterator[Piece], step: str) -> Iterator[Piece]:
-    """Pass the records on, but raise SourceError at the end if none of them can be used."""
-    first, count = None, 0
-    for piece in found:
-        yield piece
-        if not isinstance(piece, RecordError):
-            yield from found
-            return
-        first, count = first or piece, count + 1
-    if count:
-        reason = f"none of its {count:,} records can be used, the first being {first}"
-        raise source.error(reason, step)
-
-
-def _deliver(
-    records: Iterator[Record], on_error: Callable[[RecordError], None] | None
-) -> Iterator[Document]:
-    for found in records:
-        if isinstance(found, Document):
-            yield found
-        elif on_error is None:
-            raise found
-        else:
-            on_error(found)
+    return len(source) if is_in_memory and isinstance(source, Sized) else None

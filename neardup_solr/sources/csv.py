@@ -429,7 +429,7 @@ def are_enough(head: bytes) -> bool:
     return bool(lines) and (_is_json(head) or _is_plain(lines[0]))
 
 
-def recognize(source: Opened) -> tuple[Opened, str]:
+def recognize(source: Opened) -> Opened:
     """Recognize the format of standard input by its first lines, which a notice tells.
 
     Raises SourceError if it looks like a table without the columns that are needed.
@@ -440,17 +440,17 @@ def recognize(source: Opened) -> tuple[Opened, str]:
     if _is_json(head):
         format = "json"
     elif reading.delimiter:
-        return source, "csv"
+        return replace(source, format="csv")
     elif len(fitting) == 1:
         format = "tsv" if fitting[0] == "\t" else "csv"
         source = replace(source, reading=replace(reading, delimiter=fitting[0]))
     else:
         _refuse_table(source, lines)
-        return source, "lines"
+        return replace(source, format="lines")
     if reading.delimiter is None:
         name = format.upper()
         source.on_notice(f"{source.name} looks like {name} and is read as such")
-    return source, format
+    return replace(source, format=format)
 
 
 def _refuse_table(source: Opened, lines: Sequence[str]) -> None:

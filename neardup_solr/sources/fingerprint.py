@@ -58,7 +58,7 @@ def _of_path(given: Named, reading: Reading) -> str | None:
     if str(given) == "-":
         return None
     path = Path(given)
-    source = Opened(given=str(given), name=path.name, path=path, reading=reading)
+    source = Opened(label=str(given), name=path.name, path=path, reading=reading)
     if is_folder(source, path):
         return _of_folder(path)
     try:
@@ -106,7 +106,7 @@ def _of_memory(given: Any, reading: Reading) -> str | None:
     if parts is None:
         return None
     name = type(given).__name__
-    opened = Opened(given=f"the {name}", name=name, path=None, reading=reading)
+    opened = Opened(label=f"the {name}", name=name, path=None, reading=reading)
     found = (bytes_of(record) for part in parts for record in one_by_one(read_memory(part, opened)))
     return f"{name} of {len(given)} records, {_digest(found)}"
 

@@ -1,7 +1,7 @@
 """The files of a source: one, a folder of texts, or several files that are the parts of one table.
 
-Parts are named one by one, or lie in a folder that holds nothing else. Their columns are found by
-name, part by part, so their order may differ.
+Parts are named one by one, or lie in a folder that holds nothing else. Their columns are looked up
+by name, part by part, so their order may differ.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from neardup_solr.errors import ArgumentError, RecordError, SourceError, counted
+from neardup_solr.progress import LOG, ignore
 from neardup_solr.sources.lines import DECOMPRESSORS, blocks
 from neardup_solr.sources.record import (
     ID,
@@ -40,11 +42,15 @@ SUFFIXES: Final = {
     ".xlsx": "xlsx",
     ".xlsm": "xlsx",
 }
-
-PARTS: Final = "parts"  # the format of parts that are not alike
+FORMATS: Final = tuple(dict.fromkeys([*SUFFIXES.values(), "folder"]))
+CHOICES: Final = f"give `source_format` as one of: {', '.join(FORMATS)}"
 WITHOUT_COLUMNS: Final = ("lines", "folder")
 
+STDIN: Final = "standard input"
+LONGEST: Final = 1_000  # characters of a label: if it is a text, an error need not repeat it all
+
 Named: TypeAlias = str | os.PathLike[str]
+Notify: TypeAlias = Callable[[str], None]
 
 
 def paths_of(source: object) -> list[Named] | None:
@@ -62,6 +68,88 @@ def shown_name(paths: Sequence[Named]) -> str:
     return f"{os.fspath(paths[0])}{more}"
 
 
+def list_parts(
+    paths: Sequence[Named],
+    reading: Reading,
+    on_progress: Callable[[int], None] | None = None,
+    on_notice: Notify = ignore,
+    *,
+    refuses_mixed: bool = False,
+) -> list[Opened]:
+    """List the files of a source with their formats: None if standard input has to tell its own.
+
+    A notice says in which way a folder is read, unless `source_format` does. Raises ArgumentError
+    if the format is unknown, or standard input is among several sources; SourceError if it cannot
+    be read, a part is a link that leaves the folder, or with `refuses_mixed` if a folder holds a
+    table and other files.
+    """
+    notify = notify_once(on_notice)
+    sources = [name_source(path, reading, on_progress, notify) for path in paths]
+    if reading.source_format not in (None, *FORMATS):
+        problem = f"there is no format {reading.source_format!r}"
+        raise ArgumentError(f"{sources[0].label}: {problem}", CHOICES)
+    parts = [part for source in sources for part in _list_folder(source, refuses_mixed)]
+    if len(parts) > 1:
+        parts = _join_parts(parts)
+    return [replace(part, format=_choose_format(part)) for part in parts]
+
+
+def notify_once(on_notice: Notify) -> Notify:
+    """Make a function that passes each line on once, though columns may be looked for twice."""
+    lines: set[str] = set()
+
+    def notify(line: str) -> None:
+        if line not in lines:
+            lines.add(line)
+            on_notice(line)
+
+    return notify
+
+
+def name_source(
+    path: Named,
+    reading: Reading,
+    on_progress: Callable[[int], None] | None = None,
+    on_notice: Notify = partial(LOG.warning, "%s"),  # noqa: B008 - the same for all
+) -> Opened:
+    """Name a file, a folder or standard input, as errors and positions do."""
+    if path == "":
+        raise SourceError("''", "is no name of a file", "name a file or a folder")
+    is_stdin = str(path) == "-"
+    label = STDIN if is_stdin else str(path)
+    return Opened(
+        label=label if len(label) <= LONGEST else f"{label[:LONGEST]}…",
+        name=STDIN if is_stdin else Path(os.path.abspath(path)).name,
+        path=None if is_stdin else Path(path),
+        reading=reading,
+        on_progress=on_progress,
+        on_notice=on_notice,
+    )
+
+
+def _choose_format(source: Opened) -> str | None:
+    """Choose the format asked for, or that of the suffix, or None if standard input has to tell.
+
+    Raises SourceError if the source is not of it.
+    """
+    format = source.reading.source_format
+    if source.path is None:
+        return format
+    has_files, wants_files = is_folder(source, source.path), format == "folder"
+    if has_files and format is None:
+        return "folder"
+    if has_files != wants_files:
+        what = "a folder, not a file" if has_files else "a file, not a folder"
+        raise source.error(f"is {what}", "leave `source_format` out, or name the other")
+    if format is None:
+        format = suffix_format(source.path)
+        if source.reading.delimiter and format in (None, "lines"):
+            return "csv"
+        if format is None:
+            raise source.error("its suffix does not tell its format", CHOICES)
+    return format
+
+
 def suffix_format(path: Path) -> str | None:
     """Look up the format that the suffix of a file tells, or None."""
     name = path.name.lower()
@@ -70,28 +158,27 @@ def suffix_format(path: Path) -> str | None:
     return SUFFIXES.get(Path(name).suffix)
 
 
-def with_parts(source: Opened, *, refuses_mixed: bool = False) -> list[Opened]:
-    """The source itself, or the parts of the table that a folder holds.
-
-    A notice says in which way a folder is read, unless `source_format` does. Raises SourceError if
-    there is nothing to be read, a part is a link that leaves the folder, or with `refuses_mixed` if
-    a folder holds a table and other files.
-    """
-    asked = source.reading.source_format
-    if source.path is None or asked == "folder" or not is_folder(source, source.path):
+def _list_folder(source: Opened, refuses_mixed: bool) -> list[Opened]:
+    """List the parts of the table that a folder holds, or the source itself."""
+    format = source.reading.source_format
+    if source.path is None or format == "folder" or not is_folder(source, source.path):
         return [source]
-    found, other = _tables(source.path, asked)
-    if other is not None or not found:
-        if other is not None:
-            source.on_notice(_as_texts(source, found, other))
-        if found and other is not None and refuses_mixed:
-            reason = f"{_no_part(other, found[0])}, so each file would be read as one text"
-            step = "take it out, name the files of the table, or give `source_format` folder"
-            raise source.error(reason, step)
+    paths, other = _find_tables(source.path, format)
+    if other is not None:
+        line = f"{source.name}: each of its files is read as one text"
+        if paths:
+            mixed = f"{other.name} is no part of the same table as {paths[0].name}"
+            if refuses_mixed:
+                reason = f"{mixed}, so each file would be read as one text"
+                step = "take it out, name the files of the table, or give `source_format` folder"
+                raise source.error(reason, step)
+            line = f"{line}, as {mixed}; name the files of a table one by one"
+        source.on_notice(line)
+    if other is not None or not paths:
         return [source]
-    parts = [_part(source, path) for path in found]
+    parts = [_make_part(source, path) for path in paths]
     filled = [part for part in parts if part.path and size(part.path)] or parts[:1]
-    if asked is None:
+    if format is None:
         files = counted(len(parts), "file is", "files are")
         source.on_notice(f"{source.name}: its {files} read as one table, part by part")
     if len(filled) < len(parts):
@@ -101,39 +188,28 @@ def with_parts(source: Opened, *, refuses_mixed: bool = False) -> list[Opened]:
     return filled
 
 
-def _tables(folder: Path, asked: str | None) -> tuple[list[Path], Path | None]:
-    """The files of a folder that are parts of one table, and the first one that is no such part.
+def _find_tables(folder: Path, format: str | None) -> tuple[list[Path], Path | None]:
+    """Find the files of a folder that are parts of one table, and the first that is no such part.
 
     Names that begin with "_" are those of notes, such as Spark's _SUCCESS.
     """
-    found: list[Path] = []
+    paths: list[Path] = []
     for path in walk(folder):
         if any(name.startswith("_") for name in path.relative_to(folder).parts):
             continue
-        if asked is None:
-            format = suffix_format(path)
-            first = suffix_format(found[0]) if found else format
-            if format is None or format in WITHOUT_COLUMNS or format != first:
-                return found, path
-        found.append(path)
-    return found, None
+        if format is None:
+            suffix = suffix_format(path)
+            first = suffix_format(paths[0]) if paths else suffix
+            if suffix is None or suffix in WITHOUT_COLUMNS or suffix != first:
+                return paths, path
+        paths.append(path)
+    return paths, None
 
 
-def _as_texts(source: Opened, tables: Sequence[Path], other: Path) -> str:
-    line = f"{source.name}: each of its files is read as one text"
-    if not tables:
-        return line
-    return f"{line}, as {_no_part(other, tables[0])}; name the files of a table one by one"
-
-
-def _no_part(other: Path, table: Path) -> str:
-    return f"{other.name} is no part of the same table as {table.name}"
-
-
-def _part(source: Opened, path: Path) -> Opened:
+def _make_part(source: Opened, path: Path) -> Opened:
     assert source.path is not None
     within = os.fsencode(path.relative_to(source.path).as_posix()).decode("utf-8", "replace")
-    part = replace(source, given=str(path), name=f"{source.name}/{within}", path=path)
+    part = replace(source, label=str(path), name=f"{source.name}/{within}", path=path)
     if path.is_symlink() and not is_within(path, source.path):
         raise part.error("a link that leaves the folder is not followed", "name the file itself")
     if not path.is_file():  # reading a pipe or a device might never end
@@ -141,48 +217,45 @@ def _part(source: Opened, path: Path) -> Opened:
     return part
 
 
-def join_sources(sources: Sequence[Opened]) -> list[Opened]:
-    """Several sources as parts of one, each with a name of its own, and its share of the progress.
+def _join_parts(sources: Sequence[Opened]) -> list[Opened]:
+    """Give each part a name that no other has, and its share of the progress.
 
     Raises ArgumentError if standard input is among them.
     """
-    if any(source.path is None for source in sources):
-        raise ArgumentError("standard input cannot be one of several sources", "give it alone")
     names = [source.name for source in sources]
-    done, found = 0, []
+    done, parts = 0, []
     for source in sources:
-        assert source.path is not None
-        name = source.name if names.count(source.name) == 1 else source.given
-        tell = source.on_progress
-        found.append(replace(source, name=name, on_progress=tell and _from(done, tell)))
+        if source.path is None:
+            problem = "standard input cannot be one of several sources"
+            raise ArgumentError(problem, "give it alone")
+        name = source.name if names.count(source.name) == 1 else source.label
+        notify = source.on_progress
+        parts.append(replace(source, name=name, on_progress=notify and _shift(done, notify)))
         done += size(source.path)
-    return found
+    return parts
 
 
-def _from(done: int, tell: Callable[[int], None]) -> Callable[[int], None]:
-    return lambda count: tell(done + count)
+def _shift(done: int, on_progress: Callable[[int], None]) -> Callable[[int], None]:
+    return lambda count: on_progress(done + count)
 
 
 def is_folder(source: Opened, path: Path) -> bool:
     """Tell whether a path is that of a folder, or raise SourceError if nothing can be read."""
+    is_text = any(blank in source.label for blank in " \n")
+    step = "check the path" + ("; give a text itself as [(id, text)]" if is_text else "")
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except FileNotFoundError as error:
-        raise source.error("there is no such file or folder", _check_path(source)) from error
+        raise source.error("there is no such file or folder", step) from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise source.error(f"cannot be read ({reason})", _check_path(source)) from error
-
-
-def _check_path(source: Opened) -> str:
-    is_text = any(blank in source.given for blank in " \n")
-    return "check the path" + ("; give a text itself as [(id, text)]" if is_text else "")
+        raise source.error(f"cannot be read ({reason})", step) from error
 
 
 def walk(root: Path) -> Iterator[Path]:
     """List everything below a folder except folders and hidden names, sorted.
 
-    Links to folders are given, not followed; folders that may not be read are given too.
+    Links to folders are listed, not followed, and so are folders that may not be read.
     """
     waiting = [root]
     while waiting:
@@ -198,7 +271,7 @@ def walk(root: Path) -> Iterator[Path]:
 
 
 def size(path: Path) -> int:
-    """The bytes of what a path names, 0 if it is gone."""
+    """Count the bytes of what a path names, 0 if it is gone."""
     try:
         return path.lstat().st_size
     except OSError:
@@ -223,9 +296,8 @@ def _read_folder(source: Opened, reading: Reading) -> Iterator[Record]:
         raise source.error("is not a folder", "name the folder")
     read, path = 0, None
     for path in walk(source.path):
-        found = _file(path, source, reading)
-        if found is not None:
-            yield found
+        if (document := _file(path, source, reading)) is not None:
+            yield document
         if source.on_progress:
             read += size(path)
             source.on_progress(read)
@@ -247,7 +319,7 @@ def _file(path: Path, source: Opened, reading: Reading) -> Record | None:
             return None if path.is_symlink() else unreadable
         if not stat.S_ISREG(mode):  # reading a pipe or a device might never end
             return RecordError(position, "not a regular file", id)
-        text = contents(Opened(given=str(path), name=position, path=path, reading=reading), reading)
+        text = contents(Opened(label=str(path), name=position, path=path, reading=reading), reading)
     except Unusable as problem:
         as_it_is = None if problem.raw is None else as_columns((ID, TEXT), (id, problem.raw))
         return RecordError(position, str(problem), id, record=as_it_is)
@@ -267,10 +339,10 @@ def is_within(path: Path, root: Path) -> bool:
 
 def contents(source: Opened, reading: Reading) -> str:
     """Read the whole text of a file, or raise Unusable, or as `blocks` does."""
-    parts, taken = [], 0
+    parts, count = [], 0
     for block in blocks(source):
-        taken += len(block)
-        if taken > reading.max_doc_bytes:
+        count += len(block)
+        if count > reading.max_doc_bytes:
             raise Unusable(too_large(reading.max_doc_bytes))
         parts.append(block)
     return decode(b"".join(parts), reading)

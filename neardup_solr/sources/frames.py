@@ -356,7 +356,7 @@ def _with_plain_values(document: Document, position: str, reading: Reading) -> R
 def _of_pairs(items: Iterable[tuple[str, Any]], opened: Opened) -> Iterator[Record]:
     if opened.reading.keep:
         raise ArgumentError(
-            f"{opened.given}: pairs of id and text have no columns to keep",
+            f"{opened.label}: pairs of id and text have no columns to keep",
             "give dicts instead, or leave `keep` out",
         )
     id = 0 if opened.reading.has_ids else None

@@ -151,16 +151,17 @@ def reading_of(
 class Opened:
     """A source that is read: what the user named, where it is, and who is told about it."""
 
-    given: str  # as the user wrote it, for errors on the whole
+    label: str  # as the user wrote it, for errors on the whole
     name: str  # short, for the positions of records
     path: Path | None  # None: standard input
     reading: Reading
+    format: str | None = None  # None: standard input has to tell it
     on_progress: Callable[[int], None] | None = None
     on_notice: Callable[[str], None] = ignore
     begun: Iterator[bytes] | None = None  # its blocks, if the first ones were read already
 
     def error(self, reason: str, next_step: str) -> SourceError:
-        return SourceError(self.given, reason, next_step)
+        return SourceError(self.label, reason, next_step)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

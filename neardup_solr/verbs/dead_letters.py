@@ -284,7 +284,7 @@ class LetterReader:
         reading = replace(self.reading, encoding=None)  # dead letters are UTF-8
         raw = record.encode("utf-8", "surrogateescape") if isinstance(record, str) else b""
         source = Opened(
-            given=self._source, name=self._source, path=None, reading=reading, begun=iter([raw])
+            label=self._source, name=self._source, path=None, reading=reading, begun=iter([raw])
         )
         # Of a source that is gone, or was recognized, only objects tell what they are.
         is_object = raw.lstrip().startswith(b"{") if self._format is None else False
@@ -301,7 +301,8 @@ class LetterReader:
             if not self._header:  # nor if that of parts differs
                 return RecordError(where, NO_HEADER)
             source = replace(source, begun=iter([self._header.removeprefix(BOM_UTF8), b"\n", raw]))
-        records = list(sources.one_by_one(sources.open_part(source, self._format).documents()))
+        table = sources.open_part(replace(source, format=self._format))
+        records = list(sources.one_by_one(table.documents()))
         if len(records) != 1:
             return RecordError(where, f"{len(records)} records instead of one")
         return records[0]

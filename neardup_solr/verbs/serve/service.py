@@ -319,7 +319,7 @@ class Service:
             position = f"documents[{number}]"
             renamed = self._rename(one, position) if isinstance(one, dict) else one
             objects.append((position, renamed, b""))
-        source = Opened(given="documents", name="documents", path=None, reading=reading)
+        source = Opened(label="documents", name="documents", path=None, reading=reading)
         found = from_objects(source, objects, reading)
         return [(isinstance(one, Document) and make_refusal(one)) or one for one in found]
 
