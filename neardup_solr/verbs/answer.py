@@ -25,7 +25,6 @@ from neardup_solr.answers.verdicts import Verdicts
 from neardup_solr.arguments import Frame, Id, Judgement, OneOrMore, checked, require
 from neardup_solr.errors import (
     DocumentNotFound,
-    RecordError,
     SourceError,
     counted,
     without_password,
@@ -240,7 +239,8 @@ def _read_texts(
     if isinstance(source, Collection):
         found = source.texts(sorted(ids))
     else:
-        found, refused = _read_records(source, ids, reading)
+        records, refused = sources.find(source, ids, reading=reading)
+        found = {id: record.text for id, record in records.items()}
     gone: Sequence[str] = sorted({*ids} - found.keys())
     if gone and is_needed:
         if isinstance(source, Collection):
@@ -250,19 +250,3 @@ def _read_texts(
         documents = counted(len(gone), "document of answers is", "documents of answers are")
         LOG.warning("%s not there (such as %s): texts are not known", documents, gone[0])
     return found
-
-
-def _read_records(
-    source: SourceLike, ids: Several[str], reading: Reading
-) -> tuple[dict[str, str], dict[str | None, RecordError]]:
-    """Read the texts of records of a source by id, and why others make no document."""
-    found: dict[str, str] = {}
-    refused: dict[str | None, RecordError] = {}
-    for number, record in enumerate(sources.records(source, reading=reading), 1):
-        if isinstance(record, RecordError):
-            refused[record.id] = record
-        elif record.id in ids:
-            found[record.id] = record.text
-        elif (named := f"{record.id}@row{number}") in ids:  # as duplicates tells records apart
-            found[named] = record.text
-    return found, refused

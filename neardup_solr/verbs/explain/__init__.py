@@ -12,13 +12,13 @@ import numpy as np
 from neardup_solr import sources
 from neardup_solr.arguments import Id, MeasureName, OneOrMore, PairMeasure, checked, require
 from neardup_solr.candidates.by_word import count_shared_words
-from neardup_solr.errors import DocumentNotFound, RecordError
+from neardup_solr.errors import DocumentNotFound
 from neardup_solr.measures import AUTO, Limits, choose_measure, measure_of
 from neardup_solr.measures.aligned import frequencies
 from neardup_solr.measures.equality import parse_equality
 from neardup_solr.memory import Spill
 from neardup_solr.progress import OnProgress
-from neardup_solr.records import Document, check_documents
+from neardup_solr.records import Document
 from neardup_solr.settings import WORD_CAP, Settings, refuse_settings, require_indexed, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.schema import remedy
@@ -219,17 +219,13 @@ def _read_source(
 
     The texts are the first ones, and all that the measure, or what is chosen instead, may need.
     """
-    refused: dict[str | None, RecordError] = {}
-    found: dict[str, Document] = {}
     sample: list[str] = []
     lengths: list[int] = []
     words: list[int] = []
     step = 1  # between texts whose words are counted, so that these come from all parts
-    records = sources.records(source, reading=reading)
-    for number, document in enumerate(check_documents(records), 1):
-        if isinstance(document, RecordError):
-            refused[document.id] = document
-            continue
+
+    def look(number: int, document: Document) -> None:
+        nonlocal words, step
         lengths.append(len(document.text))
         is_needed = measure in ("aligned", "records") or (
             measure == AUTO and lengths[-1] < search.SAMPLED
@@ -240,11 +236,9 @@ def _read_source(
             words.append(len(normalize(document.text).split()))
             if len(words) == 2 * search.SAMPLE:
                 words, step = words[1::2], 2 * step
-        if document.id in ids:
-            found[document.id] = document
-        elif (named := f"{document.id}@row{number}") in ids:  # as duplicates tells records apart
-            found[named] = replace(document, id=named)
+
+    documents, refused = sources.find(source, ids, reading=reading, on_document=look)
     for id in ids:
-        if id not in found:
+        if id not in documents:
             raise sources.lacking(source, id, refused)
-    return found, sample, lengths, words
+    return documents, sample, lengths, words
