@@ -1,6 +1,6 @@
-"""Some of the records of a source in a file of their own, with columns beside theirs if wanted.
+"""Some of the records of a source in another file, with columns beside theirs if wanted.
 
-A record is copied as it is written, or becomes a JSON object if the file is one of JSON lines.
+A record is copied as it is written, or becomes a JSON object if the file is of JSON lines.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import csv
 import gzip
 import io
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import groupby
@@ -24,15 +24,16 @@ from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.record import SourceTable, plain
 
 # The suffix of a format that is copied, beside those of JSON lines, which any becomes.
-OWN: Final = {"csv": ".csv", "tsv": ".tsv", "lines": ".txt", "parquet": ".parquet"}
+SAME: Final = {"csv": ".csv", "tsv": ".tsv", "lines": ".txt", "parquet": ".parquet"}
 JSON_LINES: Final = (".jsonl", ".ndjson")
 COMPRESSED: Final = (".gz", ".zst")
 AT_ONCE: Final = 8_192  # rows of Parquet that are held
 BUFFER: Final = 2**20  # bytes that are written at once
 
 Added: TypeAlias = Mapping[str, str | float | None]
-# Takes a record of the source, None if there is none, and what is written beside its own columns.
+# Takes a record of the source, or None, and what is written beside its columns.
 Add: TypeAlias = Callable[[Any, Added], None]
+Encode: TypeAlias = Callable[[Any, Added], bytes]
 # The columns beside those of the source, and what they hold.
 Beside: TypeAlias = Mapping[str, type[str | float | int]]
 
@@ -42,13 +43,13 @@ def check_copy(path: Path, source_format: str, *, adds: bool) -> None:
 
     `adds` says that columns come to those of the source. Raises SourceError.
     """
-    own = OWN.get(source_format)
+    same = SAME.get(source_format)
     if adds and source_format == "lines":  # which have no room for other columns
-        own = None
+        same = None
     suffix = _suffix(path)
-    if suffix not in (own, *JSON_LINES):
+    if suffix not in (same, *JSON_LINES):
         reason = "records stay in the format of their source, or become JSON lines"
-        raise SourceError(str(path), reason, f"choose {f'{own} or ' if own else ''}.jsonl")
+        raise SourceError(str(path), reason, f"choose {f'{same} or ' if same else ''}.jsonl")
     if suffix == ".parquet":
         if path.suffix.lower() in COMPRESSED:
             raise SourceError(str(path), "Parquet is compressed itself", "name it .parquet")
@@ -68,7 +69,7 @@ def check_added(source: str, columns: Collection[str], added: Collection[str]) -
 
 @contextmanager
 def open_copy(path: Path, source: SourceTable, added: Beside = NOTHING) -> Iterator[Add]:
-    """Give what writes records of a source to a file, which appears once all are written.
+    """Yield what writes records of a source to a file, which appears once all are written.
 
     `added` names the columns beside those of the source. Raises SourceError if the file cannot be
     written.
@@ -83,12 +84,10 @@ def open_copy(path: Path, source: SourceTable, added: Beside = NOTHING) -> Itera
             return
         with _stream(unfinished, path.suffix.lower()) as file:
             if suffix in JSON_LINES:
-                encode = _object(source, path)
-            elif source.format == "lines":
-                encode = _encode_line(source)
+                encode = _encode_objects(source, path)
             else:
-                head, encode = _encode_row(source, added)
-                file.write(head)
+                file.write(_add_cells(source.head, list(added), source.delimiter))
+                encode = _encode_rows(source)
 
             def add(record: Any, beside: Added) -> None:
                 file.write(encode(record, beside))
@@ -101,7 +100,7 @@ def _require_names(path: Path, source: SourceTable) -> None:
     names = source.names or ()
     twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if twice is not None:
-        instead = f"write it as {source.format}, or " if source.format in OWN else ""
+        instead = f"write it as {source.format}, or " if source.format in SAME else ""
         reason = f"the source has the column {twice!r} twice"
         raise SourceError(str(path), reason, f"{instead}rename one of them")
 
@@ -128,69 +127,57 @@ def _stream(path: Path, suffix: str) -> Iterator[BinaryIO]:
             yield file
 
 
-Encode: TypeAlias = Callable[[Any, Added], bytes]
+def _encode_rows(source: SourceTable) -> Encode:
+    """Return what writes a record as its source has it, with cells behind it."""
 
-
-def _encode_line(source: SourceTable) -> Encode:
-    raw = source.raw
-    assert raw is not None
-    return lambda record, _: raw(record) + b"\n"
-
-
-def _encode_row(source: SourceTable, added: Beside) -> tuple[bytes, Encode]:
-    """Return the header, and what makes a row of a record."""
-    raw, delimiter = source.raw, source.delimiter
-    assert raw is not None
-
-    def encode(record: Any, beside: Added) -> bytes:
+    def encode(record: bytes | None, beside: Added) -> bytes:
         cells = list(beside.values())
-        if record is not None:
-            return _beside(raw(record), cells, delimiter) + b"\n"
-        return _cells([*([""] * len(source.names or ())), *cells], delimiter)
+        if record is None:
+            return _spell([*([""] * len(source.names or ())), *cells], source.delimiter)
+        return _add_cells(record, cells, source.delimiter)
 
-    return _beside(source.head, list(added), delimiter) + b"\n", encode
+    return encode
 
 
-def _beside(row: bytes, cells: Sequence[object], delimiter: str) -> bytes:
-    """Add further cells to a row as it is written, before the end of its line."""
+def _add_cells(row: bytes, cells: Sequence[object], delimiter: str) -> bytes:
+    """Add cells to a row as it is written, before the end of its line. Lines have no header."""
     if not cells:
-        return row
-    own = row.removesuffix(b"\r")
-    more = delimiter.encode() + _cells(cells, delimiter).removesuffix(b"\r\n")
-    return own + more + row[len(own) :]
+        return row + b"\n" if row else b""
+    start = row.removesuffix(b"\r")
+    more = delimiter.encode() + _spell(cells, delimiter).removesuffix(b"\r\n")
+    return start + more + row[len(start) :] + b"\n"
 
 
-def _cells(cells: Sequence[object], delimiter: str) -> bytes:
+def _spell(cells: Sequence[object], delimiter: str) -> bytes:
     line = io.StringIO()
     csv.writer(line, delimiter=delimiter).writerow(cells)
     return line.getvalue().encode("utf-8", "surrogatepass")
 
 
-def _object(source: SourceTable, path: Path) -> Encode:
-    raw = source.raw if source.format == "jsonl" else None
+def _encode_objects(source: SourceTable, path: Path) -> Encode:
+    """Return what writes a record as an object of JSON, as it is written if it is an object."""
 
     def encode(record: Any, beside: Added) -> bytes:
         if record is None:
-            return _json(beside) + b"\n"
-        own = raw(record) if raw else None
-        if own is None or any(name.encode() in own for name in beside):
-            row = plain(source.row(record))
-            check_added(f"a record for {path}", row, beside)
-            return _json({**row, **beside}) + b"\n"
-        return _with_keys(own, beside) + b"\n"
+            return _json(beside)
+        if source.format == "jsonl":
+            # Line breaks only ever stand between the parts of an object, which has at least its id.
+            raw = record.strip().replace(b"\n", b" ") if b"\n" in record else record
+            if not beside:
+                return bytes(raw + b"\n")
+            if not any(name.encode() in raw for name in beside):
+                return bytes(raw.rstrip()[:-1].rstrip() + b"," + _json(beside)[1:])
+        row = plain(source.row(record))
+        check_added(f"a record for {path}", row, beside)
+        return _json({**row, **beside})
 
     return encode
-
-
-def _with_keys(raw: bytes, beside: Added) -> bytes:
-    """Add keys to an object as it is written, which has at least one, its id."""
-    return raw.rstrip()[:-1].rstrip() + b"," + _json(beside)[1:] if beside else raw
 
 
 def _json(value: object) -> bytes:
     # Whole numbers may be longer than 64 bits; a lone surrogate stays the escape that it was.
     text = json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":"))
-    return text.encode("utf-8", "backslashreplace")
+    return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 @contextmanager
@@ -198,18 +185,19 @@ def _parquet(path: Path, unfinished: Path, source: SourceTable, added: Beside) -
     import pyarrow
     from pyarrow.parquet import ParquetWriter
 
-    own = source.schema
-    none = pyarrow.RecordBatch.from_pylist([{}], own)
+    none = pyarrow.RecordBatch.from_pylist([{}], source.schema)
     kinds = {str: pyarrow.string(), float: pyarrow.float64(), int: pyarrow.int64()}
     beside = pyarrow.schema([(name, kinds[kind]) for name, kind in added.items()])
-    schema = pyarrow.schema([*own, *beside], own.metadata)
+    schema = pyarrow.schema([*source.schema, *beside], source.schema.metadata)
     held: list[tuple[Any, Added]] = []
 
     def table() -> Any:
-        found = ((none, 0) if record is None else record for record, _ in held)
-        batches = [batch.take(pyarrow.array(rows)) for batch, rows in _of_batches(found)]
-        part = pyarrow.Table.from_batches(batches, own)
-        arrays = part.columns
+        rows = ((none, 0) if record is None else record for record, _ in held)
+        batches = [
+            batch.take(pyarrow.array([at for _, at in group]))
+            for (_, batch), group in groupby(rows, key=lambda row: (id(row[0]), row[0]))
+        ]
+        arrays = pyarrow.Table.from_batches(batches, source.schema).columns
         for name, kind in zip(beside.names, beside.types, strict=True):
             arrays.append(pyarrow.array([extra[name] for _, extra in held], kind))
         return pyarrow.Table.from_arrays(arrays, schema=schema)
@@ -229,10 +217,3 @@ def _parquet(path: Path, unfinished: Path, source: SourceTable, added: Beside) -
         except pyarrow.ArrowException as error:
             reason = f"cannot hold a value of the source ({error})"
             raise SourceError(str(path), reason, "choose a .jsonl file") from error
-
-
-def _of_batches(records: Iterable[tuple[Any, int]]) -> Iterator[tuple[Any, list[int]]]:
-    """Yield each batch with those of its rows that are wanted."""
-    for _, found in groupby(records, key=lambda record: id(record[0])):
-        some = list(found)
-        yield some[0][0], [at for _, at in some]

@@ -76,7 +76,7 @@ def of_pairs(
 
 
 def of_clusters(clusters: Iterable[Cluster], *, has_sides: bool) -> Columns:
-    """Make columns of the members of clusters, compared with the canonical one."""
+    """Make columns of the members of clusters, compared with the canonical document."""
     rows = [
         (cluster.id, member.id, at == 0, member.similarity, member.distance, member.side)
         for cluster in clusters
@@ -117,12 +117,12 @@ def write_pairs(pairs: Iterable[Pair], path: str | Path) -> None:
     """Write pairs to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
 
     The columns are id, other_id, distance (in words; empty, in JSONL null, if the measure has none)
-    and similarity (0..1), and answer if answers were asked for. In TSV, backslash, tab and line
+    and similarity (0..1), and answer if people are to answer. In TSV, backslash, tab and line
     breaks inside ids are escaped with a backslash. What a spreadsheet would run as a formula gets a
     backslash in TSV, an apostrophe in CSV and .xlsx, before its first sign (see `text.escape`).
     `read_pairs` undoes the first two.
 
-    Raises SourceError if the suffix is not known or the file cannot be written; an older file of
+    Raises SourceError if the suffix is unknown or the file cannot be written; an older file of
     that name then stays as it is.
     """
     rows, columns = _of_pairs(pairs)
@@ -140,7 +140,7 @@ def write_duplicates(
     """Write the pairs of a whole collection, like `write_pairs`.
 
     Columns id, other_id, similarity, distance (empty if it was not measured), measure, cluster;
-    then the text and the kept columns of both documents, if there are any.
+    then the text and the kept columns of both documents, if they have any.
     """
     rows, columns, further = _of_duplicates(pairs, texts, kept)
     write_rows(rows, columns, Path(path), kept=further, for_excel=for_excel)
@@ -157,7 +157,7 @@ def write_rows(
     """Write rows to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
 
     Numbers in columns that are `kept` are written as they are, others with 4 digits; CSV that is
-    `for_excel` begins with a byte order mark. Raises SourceError if the suffix is not known or the
+    `for_excel` begins with a byte order mark. Raises SourceError if the suffix is unknown or the
     file cannot be written.
     """
     face, suffix = _face(path), path.suffix.lower()
@@ -214,13 +214,13 @@ def _of_duplicates(
 def name_columns(
     pairs: Sequence[Pair | Duplicate], columns: tuple[str, ...] = DUPLICATE_COLUMNS
 ) -> tuple[str, ...]:
-    """Name the columns of pairs: with `answer`, for people to fill, if answers were asked for."""
+    """Name the columns of pairs: with `answer`, for people to fill, if they are to answer."""
     has_answers = bool(pairs) and pairs[0].answer is not None
     return (*columns, ANSWER) if has_answers else columns
 
 
 def format_matches(matches: Iterable[Match], format: str) -> Iterator[str]:
-    """Make lines of one document's near-duplicates in a format: "tsv", "csv" or "jsonl"."""
+    """Make lines of a document's near-duplicates in a format: "tsv", "csv" or "jsonl"."""
     rows = (_row(match, MATCH_COLUMNS[:-1]) | {"text": match.content} for match in matches)
     return format_rows(rows, MATCH_COLUMNS, format)
 
@@ -246,7 +246,7 @@ def check_format(format: str) -> None:
 def check_output(path: Path) -> None:
     """Refuse a report file that cannot be written, before any work is done for it.
 
-    Raises SourceError if its suffix is not known, openpyxl is missing, which .xlsx needs, or as
+    Raises SourceError if its suffix is unknown, openpyxl is missing, which .xlsx needs, or as
     `check_place` does.
     """
     if _face(path) is None:
@@ -287,13 +287,13 @@ def _spelling(is_kept: bool, mark: Mark) -> Callable[[Any], str]:
 
 
 def _flat(value: Any) -> Any:
-    """Make one cell of a value: lists and the like become their JSON."""
+    """Make a cell of a value: lists and the like become their JSON."""
     is_flat = value is None or isinstance(value, str | int | float)
     return value if is_flat else orjson.dumps(value).decode()
 
 
 def _on_one_line(text: str) -> str:
-    """Put a document's text on one line, as people would read it with escapes otherwise."""
+    """Put a document's text on a line, as people would read it with escapes otherwise."""
     return to_tsv(_BREAKS.sub(" ", text))
 
 
@@ -354,10 +354,10 @@ def write_sheets(
 ) -> None:
     """Write rows of texts, numbers and None below their names, completely or not at all.
 
-    A sheet that is full is followed by another one, and texts are cut to what a cell can hold; a
+    A sheet that is full is followed by another, and texts are cut to what a cell can hold; a
     line is logged for either. `spell` says how a text is written.
 
-    Raises SourceError if the file cannot be written, or there is no openpyxl.
+    Raises SourceError if the file cannot be written, or openpyxl is missing.
     """
     check_workbook(path)
     from openpyxl import Workbook
@@ -449,7 +449,7 @@ def to_arrow(columns: Columns, whole_ids: Collection[str] = ()) -> pa.Table:
 def to_pandas(columns: Columns, whole_ids: Collection[str] = ()) -> pd.DataFrame:
     """As `to_arrow`, as a pandas DataFrame, in which texts and numbers stay what they are."""
     pandas = _library("pandas")
-    # Pandas would make whole numbers floats if one is missing.
+    # Pandas would make whole numbers floats if any is missing.
     types = {"text": "object", "int64": "Int64", "uint64": "UInt64", "count": "Int64",
              "number": "float64", "texts": "object", "flag": "bool"}  # fmt: skip
 
@@ -489,7 +489,7 @@ _KINDS = {
 
 
 def _kinds(columns: Columns, whole_ids: Collection[str]) -> dict[str, str]:
-    """Choose the type of each column, or "" for a kept one that is left to the library."""
+    """Choose the type of each column, or "" for a kept column that is left to the library."""
     ids = _kind_of_numbers(id for name in whole_ids for id in columns.get(name, ()) if id != "")
 
     def kind_of(name: str, values: list[Any]) -> str:
@@ -510,7 +510,7 @@ def _kind_of_values(values: Iterable[Any]) -> str:
 
 
 def _kind_of_numbers(numbers: Iterable[int]) -> str:
-    """Choose the type that holds all of some whole numbers: text if there is no other."""
+    """Choose the type that holds all of some whole numbers: text if no other does."""
     numbers = list(numbers)
     least, most = min(numbers, default=0), max(numbers, default=0)
     if least >= -(2**63) and most < 2**63:
@@ -519,7 +519,7 @@ def _kind_of_numbers(numbers: Iterable[int]) -> str:
 
 
 def _alike(values: list[Any], kind: str) -> list[Any]:
-    """Make the values of a column of one type. A pair that is in no cluster has no number."""
+    """Make the values of a column alike. A pair that is in no cluster has no number."""
     if kind == "text":
         return [value if value is None else _as_text(value) for value in values]
     return [None if value == "" else value for value in values] if "int" in kind else values

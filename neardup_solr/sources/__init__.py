@@ -1,17 +1,17 @@
-"""Sources: documents from files, streams and what is in memory, one at a time, in bounded memory.
+"""Sources: documents from files, streams and what is in memory, each by itself, in bounded memory.
 
 | format | what | suffixes |
 |---|---|---|
 | lines | `id text`, the id up to the first white space | .txt |
 | csv, tsv | a header, then rows; quoted fields may hold newlines | .csv, .tsv |
-| jsonl, json | one JSON object a line, or an array of objects | .jsonl, .ndjson, .json |
+| jsonl, json | a JSON object a line, or an array of objects | .jsonl, .ndjson, .json |
 | parquet | columns | .parquet |
 | xlsx | the first sheet: a header, then rows | .xlsx, .xlsm |
-| folder | one text a file, the id is its path within the folder | a folder |
+| folder | a text in each file, the id is its path within the folder | a folder |
 
-Several files, or a folder of nothing but files of one format that has columns, are the parts of
-one table. Formats made of text may be compressed (.gz, .zst). Text is UTF-8, or UTF-16 with a byte
-order mark, if no other encoding is named. In memory there may be DataFrames, tables of Arrow,
+Several files, or a folder of nothing but files of the same format with columns, are the parts of
+a table. Formats made of text may be compressed (.gz, .zst). Text is UTF-8, or UTF-16 with a byte
+order mark, if no other encoding is named. In memory it may be DataFrames, tables of Arrow,
 mappings of columns, and iterables of dicts, pairs or Documents. A bad record is a RecordError that
 says where it stands; the rest is read.
 """
@@ -61,7 +61,7 @@ from neardup_solr.sources.record import (
     Record,
     SourceTable,
     Unusable,
-    columns,
+    find_columns,
     number_records,
     step_for,
 )
@@ -111,7 +111,7 @@ _log: Final = partial(LOG.warning, "%s")
 
 
 def is_collection(source: object) -> TypeIs[SolrCollection]:
-    """Tell a Collection from other sources. Without one, what talks with Solr is not loaded."""
+    """Tell a Collection from other sources. What talks with Solr is not loaded for it."""
     module = sys.modules.get("neardup_solr.solr.collection")
     return module is not None and isinstance(source, module.Collection)
 
@@ -126,14 +126,14 @@ def documents(
 ) -> Iterator[Document]:
     """Read the documents of anything that is a source. "-" is standard input.
 
-    `on_error` is called with each bad record, and reading goes on; without it the first one is
+    `on_error` is called with each bad record, and reading goes on; without it the first is
     raised. `on_progress` is called now and then with the number of bytes that were read (compressed
     ones if the source is compressed; see `size_hint` for the total), but not for pipes.
     `on_notice` is called with a line about the source as a whole, such as that it holds no
     records; without it, the line is logged.
 
     What an iterator yields is passed on at once; of anything else the first records are read before
-    any is passed on. Raises ArgumentError if it is not a source or cannot be read as asked,
+    any is passed on. Raises ArgumentError if it is not a source or cannot be read so,
     SourceError if it lacks the columns or cannot be read as a whole: before the first document,
     unless a file becomes unreadable later; at the end of an iterator if none of its records can be
     used.
@@ -199,8 +199,8 @@ def find(
 ) -> tuple[dict[str, Document], dict[str | None, RecordError]]:
     """Find the records of a source that have these ids, and why others make no document.
 
-    ID@rowN stands for the Nth record, as `duplicates` tells records of one id apart. Each document
-    goes to `on_document` with its number. Raises as `documents` does.
+    ID@rowN stands for the Nth record, as `duplicates` tells records that share an id apart. Each
+    document goes to `on_document` with its number. Raises as `documents` does.
     """
     documents: dict[str, Document] = {}
     refused: dict[str | None, RecordError] = {}
@@ -232,7 +232,7 @@ def _read_parts(parts: Sequence[Opened], name: str) -> Iterator[Piece]:
 
 
 def _read_part(part: Opened) -> Iterator[Piece]:
-    """Read the documents of a part, and at last the error of one that ends too early."""
+    """Read the documents of a part, and at last the error if it ends too early."""
     try:
         yield from open_part(part).documents()
         return
@@ -242,7 +242,7 @@ def _read_part(part: Opened) -> Iterator[Piece]:
 
 
 def _check_format(source: Opened) -> None:
-    """Raise ArgumentError if something is asked for that the format does not have."""
+    """Raise ArgumentError if an option is not for the format."""
     reading, format = source.reading, source.format
     of = f"{source.label}: the format {format}"
     if format is None:
@@ -296,7 +296,7 @@ def open(source: SourceLike, *, reading: Reading, on_notice: Notify = ignore) ->
     if len(parts) == 1:
         return replace(first, records=_until_damage(first))
     parts = _with_reading(parts, first.reading)
-    # Each is opened only while it is read: there may be more than a process may have open.
+    # Each is opened only while it is read: they may be more than a process may have open.
     tables = [replace(open_part(part), records=iter(())) for part in parts]
     again = map(open_part, parts)
     if all(_layout(table) == _layout(first) for table in tables):
@@ -313,7 +313,7 @@ def open(source: SourceLike, *, reading: Reading, on_notice: Notify = ignore) ->
             for number, record in _until_damage(table)
         ),
         parse=lambda record: record[0].row(record[1]),
-        raw=None,
+        is_text=False,
         names=next(twice, None),
     )
 
@@ -323,7 +323,7 @@ def _layout(table: SourceTable) -> tuple[object, ...]:
 
 
 def _until_damage(table: SourceTable) -> Iterator[tuple[int, Any]]:
-    """Yield the records up to where their source is damaged, and None there."""
+    """Yield the records up to where their source is damaged, which is None."""
     number = 0
     try:
         for number, record in table.records:
@@ -349,7 +349,7 @@ def _check_columns(parts: Sequence[Opened]) -> list[Opened]:
         if table.names is None or part.format in WITHOUT_COLUMNS:
             continue
         names = list(table.names)
-        columns(part, names, parts[0].reading)
+        find_columns(part, names, parts[0].reading)
         if first is None:
             first = part.name, names
         elif names != first[1] and not has_notice:
@@ -362,7 +362,7 @@ def _check_columns(parts: Sequence[Opened]) -> list[Opened]:
 
 
 def _with_reading(parts: Sequence[Opened], reading: Reading) -> list[Opened]:
-    """Make all parts be read as the first one, whose ids were chosen."""
+    """Make all parts be read as the first, whose ids were chosen."""
     if reading.guess == "number":
         reading = replace(reading, guess="none")
     return [replace(part, reading=reading) for part in parts]
@@ -394,7 +394,7 @@ def _require_most(source: Opened, pieces: Iterator[Piece], step: str) -> Iterato
             f"{len(bad)} of the first {records} records cannot be used, the first being {bad[0]}",
             step_for((piece.reason for piece in bad), step),
         )
-    while first:  # which are let go one by one, for they may be large
+    while first:  # each is let go at once, for they may be large
         yield first.popleft()
     yield from pieces
 
@@ -420,7 +420,7 @@ def _require_some(source: Opened, pieces: Iterator[Piece], step: str) -> Iterato
 
 
 def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # noqa: B008
-    """Read a file as one text. "-" is standard input.
+    """Read a file as a text. "-" is standard input.
 
     Raises SourceError if it cannot be read, is not UTF-8 or is too large.
     """
@@ -449,7 +449,7 @@ def column_names(source: SourceLike, *, reading: Reading) -> list[Any]:
     if parts[0].format in WITHOUT_COLUMNS:
         return []
     names = open_part(parts[0]).names
-    if names is None:  # each object has its own
+    if names is None:  # each object has others
         from neardup_solr.sources.json import first_names
 
         names = first_names(parts[0])[0]
@@ -502,7 +502,7 @@ def is_for_excel(source: SourceLike, *, reading: Reading) -> bool:
     try:
         parts = list_parts(paths_of(source) or [], reading)
         return any(part.format == "xlsx" or has_mark(part) for part in parts)
-    except (SourceError, OSError):  # which is told by who reads it
+    except (SourceError, OSError):  # which its reader reports
         return False
 
 

@@ -17,7 +17,7 @@ from neardup_solr.sources.record import (
     Piece,
     SourceTable,
     choose_id,
-    columns,
+    find_columns,
     from_columns,
     from_row,
     too_large,
@@ -38,10 +38,10 @@ def open_parquet(source: Opened) -> SourceTable:
     reading = choose_id(source, names, source.reading)
 
     def documents() -> Iterator[Piece]:
-        places, asked = columns(source, names, reading).needed()
+        places, columns = find_columns(source, names, reading).needed()
         wanted = [names[place] for place in places]
         batches = _tell_progress(source, file, _batches(file, wanted))
-        yield from _documents(replace(source, reading=reading), batches, wanted, asked)
+        yield from _documents(replace(source, reading=reading), batches, wanted, columns)
 
     def records() -> Iterator[tuple[int, Any]]:
         number = 0
@@ -67,7 +67,7 @@ def open_parquet(source: Opened) -> SourceTable:
 def _rows_at_once(metadata: Any) -> int:
     """Choose the number of rows of a file that are read at once: fewer if they are large.
 
-    One by one, pyarrow would hold each row twice.
+    Of single rows pyarrow would hold each twice.
     """
     groups = (metadata.row_group(at) for at in range(metadata.num_row_groups))
     largest = max((each.total_byte_size // max(1, each.num_rows) for each in groups), default=0)
@@ -80,15 +80,15 @@ def _batches(file: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
     Many rows at once are read sooner. If the file is damaged, few at once give all that is whole,
     before the error is raised.
     """
-    given, most = 0, _rows_at_once(file.metadata)
+    count, most = 0, _rows_at_once(file.metadata)
     for at_once in (most, min(most, ROWS_AT_ONCE)):
         seen = 0
         try:
             for batch in file.iter_batches(batch_size=at_once, columns=columns):
                 seen += batch.num_rows
-                if seen > given:
-                    yield batch.slice(batch.num_rows - (seen - given))
-                    given = seen
+                if seen > count:
+                    yield batch.slice(batch.num_rows - (seen - count))
+                    count = seen
             return
         except _damage() as error:
             damage = error
@@ -116,35 +116,35 @@ def _open(source: Opened) -> Any:
 def read_arrow(source: Opened, batches: Any) -> Iterator[Piece]:
     """Read the rows of a RecordBatchReader."""
     names = batches.schema.names
-    places, asked = columns(source, names, source.reading).needed()
+    places, columns = find_columns(source, names, source.reading).needed()
     # Few at a time: their values become Python objects, which take memory.
     small = (
         batch.slice(first, ROWS_AT_ONCE)
         for batch in batches
         for first in range(0, batch.num_rows, ROWS_AT_ONCE)
     )
-    return _documents(source, small, places, asked)
+    return _documents(source, small, places, columns)
 
 
 def _documents(
-    source: Opened, batches: Iterable[Any], wanted: Sequence[Any], asked: Columns
+    source: Opened, batches: Iterable[Any], wanted: Sequence[Any], columns: Columns
 ) -> Iterator[Piece]:
     number, limit, where = 0, source.reading.max_doc_bytes, f"{source.name}, row "
     try:
         for batch in batches:
             if batch.nbytes <= limit:
                 parts = [_values(batch.column(each)) for each in wanted]
-                yield from from_columns(where, number + 1, parts, asked, source.reading)
+                yield from from_columns(where, number + 1, parts, columns, source.reading)
                 number += batch.num_rows
                 continue
             bounded = (_values_within(batch.column(each), limit) for each in wanted)
             for row in zip(*bounded, strict=True):
                 number += 1
                 if TOO_LARGE in row:
-                    id = asked.id_of(row) if isinstance(asked.id_of(row), str) else None
+                    id = columns.id_of(row) if isinstance(columns.id_of(row), str) else None
                     yield RecordError(f"{where}{number}", too_large(limit), id)
                 else:
-                    yield from_row(f"{where}{number}", row, asked, source.reading)
+                    yield from_row(f"{where}{number}", row, columns, source.reading)
     except _damage() as error:
         position = f"{source.name}, after row {number}"
         what = "the file is" if source.path else "the data is"
@@ -179,7 +179,7 @@ def _values(column: Any) -> Sequence[Any]:
         if texts := _pack(column):
             return texts
         return list(column.to_pylist())
-    except (UnicodeDecodeError, ValueError):  # one by one, so that only bad ones are left as bytes
+    except (UnicodeDecodeError, ValueError):  # each alone, so that only bad values stay bytes
         return [_value(value) for value in column]
 
 

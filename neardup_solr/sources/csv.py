@@ -28,8 +28,8 @@ from neardup_solr.sources.record import (
     as_columns,
     as_text,
     choose_id,
-    columns,
     decode,
+    find_columns,
     has_columns,
     number_them,
     record,
@@ -41,7 +41,7 @@ from neardup_solr.sources.record import (
 )
 
 # The csv module holds a quoted field at four bytes a character, and a quote that is never closed
-# makes one field of the rest of the file. Longer texts can be given as JSONL or Parquet.
+# makes a field of the rest of the file. Longer texts can be given as JSONL or Parquet.
 MAX_QUOTED_BYTES: Final = 2**25
 
 DELIMITERS: Final = (",", ";", "\t", "|")  # that are recognized without being named
@@ -100,13 +100,13 @@ def open_lines(source: Opened) -> SourceTable:
             if not _is_blank(raw, reading)
         ),
         parse=parse,
-        raw=bytes,
+        is_text=True,
         names=(ID, TEXT) if reading.has_ids else (TEXT,),
     )
 
 
 def _texts(raws: Sequence[bytes | None]) -> list[str]:
-    """Decode lines, or none if one of them is too long or not UTF-8."""
+    """Decode lines, or none if any is too long or not UTF-8."""
     if None in raws:
         return []
     written = b"\n".join(raw for raw in raws if raw is not None)
@@ -141,7 +141,7 @@ def id_and_text(line: str, reading: Reading) -> list[str]:
     """Split a line into id and text: nothing if it is blank, an id alone if it has no text."""
     if reading.has_ids:
         parts = line.rstrip("\r").split(None, 1)
-        # Before a tab there is a column, if an empty one; blanks may only align the ids.
+        # Before a tab stands a column, if an empty column; blanks may only align the ids.
         return ["", line.strip()] if parts and line.startswith("\t") else parts
     return [NUMBERED, line.rstrip("\r")] if line.strip() else []
 
@@ -189,7 +189,7 @@ def open_tsv(source: Opened) -> SourceTable:
 
 def open_csv(source: Opened, usual: str = ",") -> SourceTable:
     """Open comma-separated values with a header. A quoted field may hold commas and newlines."""
-    # The limit of a field is one for the whole process: only ever raised, so that no other reader
+    # The limit of a field holds for the whole process: only ever raised, so that no other reader
     # fails.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
     reading = source.reading
@@ -208,17 +208,17 @@ def open_csv(source: Opened, usual: str = ",") -> SourceTable:
     where = f"{source.name}, line "
 
     def documents() -> Iterator[Piece]:
-        asked = columns(source, names, reading)
+        columns = find_columns(source, names, reading)
         for block in _blocks(feed, reading, delimiter):
             rows = block.rows
             if len(rows) > 1 and reading.is_in_runs and set(map(len, rows)) == {len(names)}:
-                ids = [] if asked.id is None else [row[asked.id] for row in rows]
-                texts = [row[asked.text[0]] for row in rows]
+                ids = [] if columns.id is None else [row[columns.id] for row in rows]
+                texts = [row[columns.text[0]] for row in rows]
                 if piece := run(where, block.numbers, ids, texts, reading=reading):
                     yield piece
                     continue
             for number, row in zip(block.numbers, rows, strict=True):
-                yield _of_row(f"{where}{number}", row, asked, reading, delimiter)
+                yield _of_row(f"{where}{number}", row, columns, reading, delimiter)
 
     def parse(raw: bytes) -> list[str]:
         lines = _Feed([raw.split(b"\n")])
@@ -236,7 +236,7 @@ def open_csv(source: Opened, usual: str = ",") -> SourceTable:
             for block in _blocks(feed, reading, delimiter)
         ),
         parse=parse,
-        raw=bytes,
+        is_text=True,
         head=(codecs.BOM_UTF8 if has_mark(source) else b"") + head,
         delimiter=delimiter,
         names=names,
@@ -285,7 +285,7 @@ class _Block(NamedTuple):
 
 
 def _blocks(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[_Block]:
-    """Read rows, as many as are at hand, or one if any of these is odd."""
+    """Read rows, as many as are at hand, or a single row if any of these is odd."""
     while feed.has(0):
         end, count = len(feed.held), _in_whole_rows(feed.held)
         begins, rows = _split(_texts(feed.held[:count]), delimiter)
@@ -310,11 +310,11 @@ def _in_whole_rows(lines: Sequence[bytes | None]) -> int:
 
 
 def _split(texts: Sequence[str], delimiter: str) -> tuple[list[int], list[list[str]]]:
-    """Split lines into rows, with the places where these begin, or none if one is odd."""
+    """Split lines into rows, with the places where these begin, or none if any is odd."""
     if not any('"' in text for text in texts):
         begins = [at for at, text in enumerate(texts) if text not in ("", "\r")]
         return begins, [texts[at].rstrip("\r").split(delimiter) for at in begins]
-    if delimiter == "\t":  # in which a quote may be no more than one
+    if delimiter == "\t":  # in which a quote may be a character like others
         return [], []
     rows, begins, line = [], [], 0
     reader = csv.reader((f"{text}\n" for text in texts), delimiter=delimiter, strict=True)
@@ -375,29 +375,31 @@ def _continue_row(feed: _Feed, at: int, reading: Reading) -> Iterator[str]:
 
 
 def _join(lines: Sequence[bytes | None]) -> bytes | None:
-    """Join the lines of a row as they are written, or None if one was too long to be held."""
+    """Join the lines of a row as they are written, or None if any was too long to be held."""
     held = [line for line in lines if line is not None]
     return b"\n".join(held) if len(held) == len(lines) else None
 
 
-def _of_row(position: str, row: Row, asked: Columns, reading: Reading, delimiter: str) -> Record:
+def _of_row(position: str, row: Row, columns: Columns, reading: Reading, delimiter: str) -> Record:
     if isinstance(row, Unusable):
         return unusable(position, row)
-    if len(row) == len(asked.names):
-        text = tuple(row[at] for at in asked.text) if len(asked.text) > 1 else row[asked.text[0]]
-        kept = {name: row[at] for name, at in asked.keep if row[at]} if asked.keep else NOTHING
-        made = record(position, asked.id_of(row), text, reading=reading, kept=kept)
+    if len(row) == len(columns.names):
+        text = (
+            tuple(row[at] for at in columns.text) if len(columns.text) > 1 else row[columns.text[0]]
+        )
+        kept = {name: row[at] for name, at in columns.keep if row[at]} if columns.keep else NOTHING
+        made = record(position, columns.id_of(row), text, reading=reading, kept=kept)
         if type(made) is RecordError:
-            made.record = as_columns(asked.names, row)
+            made.record = as_columns(columns.names, row)
         return made
-    reason = f"{counted(len(row), 'field')}, but the header has {len(asked.names)}"
+    reason = f"{counted(len(row), 'field')}, but the header has {len(columns.names)}"
     line = io.StringIO()
     csv.writer(line, delimiter=delimiter, lineterminator="\n").writerow(row)
     return RecordError(position, reason, record=as_text(line.getvalue().removesuffix("\n")))
 
 
 def choose_delimiter(source: Opened, first: bytes | None, reading: Reading, usual: str) -> str:
-    """Choose what separates the columns: the usual, unless only another one makes them fit."""
+    """Choose what separates the columns: the usual, unless only another makes them fit."""
     if reading.delimiter:
         return reading.delimiter
     header = (first or b"").decode("utf-8", "replace").rstrip("\r")
@@ -414,7 +416,7 @@ def choose_delimiter(source: Opened, first: bytes | None, reading: Reading, usua
 
 
 def fields(line: str, delimiter: str) -> list[str]:
-    """Split one line of a table."""
+    """Split a line of a table."""
     try:
         return next(csv.reader([line], delimiter=delimiter), [])
     except csv.Error:

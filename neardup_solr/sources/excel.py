@@ -13,12 +13,19 @@ from typing import Any, BinaryIO, Final
 from neardup_solr.errors import RecordError
 from neardup_solr.sources.arrow import first_line
 from neardup_solr.sources.lines import NEEDS_FORMATS
-from neardup_solr.sources.record import Opened, Record, SourceTable, choose_id, columns, from_row
+from neardup_solr.sources.record import (
+    Opened,
+    Record,
+    SourceTable,
+    choose_id,
+    find_columns,
+    from_row,
+)
 
 STREAMED: Final = ("xl/worksheets/", "xl/sharedStrings")  # read piece by piece
 MOST_WHOLE: Final = 2**24  # bytes of any other part, and how far any part may grow
 MOST_GROWTH: Final = 200  # times; sheets grow 10 to 40 times
-# A sheet of Excel has no more. A row may say that it is a later one: openpyxl would make up those
+# A sheet of Excel has no more. A row may have a higher number: openpyxl would make up those
 # before it.
 MOST_ROWS, MOST_COLUMNS = 2**20, 2**14
 
@@ -33,11 +40,11 @@ def open_xlsx(source: Opened) -> SourceTable:
     reading = choose_id(source, header, source.reading)
 
     def documents() -> Iterator[Record]:
-        asked = columns(source, header, reading)
+        columns = find_columns(source, header, reading)
         for number, row in rows:
-            for at in asked.text:  # an empty cell is an empty text, as in CSV
+            for at in columns.text:  # an empty cell is an empty text, as in CSV
                 row[at] = "" if row[at] is None else row[at]
-            yield from_row(f"{source.name}, row {number}", row, asked, reading)
+            yield from_row(f"{source.name}, row {number}", row, columns, reading)
 
     return SourceTable(
         format="xlsx",
@@ -115,9 +122,9 @@ def _check_parts(source: Opened, file: BinaryIO) -> None:
 
 
 def _rows_with_cells(sheet: Any, first: int, width: int) -> Iterator[tuple[int, Any]]:
-    """The rows that are not blank, from one on, as far as a sheet may go.
+    """Yield the rows that are not blank, from the first on, as far as a sheet may go.
 
-    Of those that the file leaves out, openpyxl gives one and the same row again and again.
+    Of those that the file leaves out, openpyxl gives the same row again and again.
     """
     before = None
     rows = sheet.iter_rows(min_row=first, max_row=MOST_ROWS + 1, max_col=width, values_only=True)

@@ -1,4 +1,4 @@
-"""Fingerprints of sources: a run goes on with one that is still what it was only."""
+"""Fingerprints of sources: a run goes on only with a source that is still what it was."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import stat
 from collections.abc import Iterable
 from dataclasses import fields
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from neardup_solr.records import Document
-from neardup_solr.sources.folders import Named, is_folder, paths_of, walk
+from neardup_solr.sources.folders import Named, is_folder, name_source, paths_of, walk
 from neardup_solr.sources.frames import ends_of, read_memory
 from neardup_solr.sources.record import Opened, Reading, Record, one_by_one
 
@@ -24,7 +25,7 @@ DIGEST: Final = 16  # bytes
 
 
 def identity(source: SourceLike, reading: Reading) -> str | None:
-    """A line that is another one if the source has changed, or is read in another way.
+    """Write a line that differs if the source has changed, or is read in another way.
 
     Of a file, its size, its time of change and both its ends count; of a folder, the names, sizes
     and times of its files; of several sources, the identity of each; of a DataFrame, an Arrow table
@@ -36,13 +37,13 @@ def identity(source: SourceLike, reading: Reading) -> str | None:
     """
     paths = paths_of(source)
     if paths is None:
-        told = _of_memory(source, reading)
+        line = _of_memory(source, reading)
     else:
         parts = [_of_path(path, reading) for path in paths]
-        told = None if None in parts else parts[0]
-        if told and len(parts) > 1:
-            told = f"{len(parts)} sources, {_digest(parts)}"
-    return told and f"{told}, read as {_digest(_options(reading))}"
+        line = None if None in parts else parts[0]
+        if line and len(parts) > 1:
+            line = f"{len(parts)} sources, {_digest(parts)}"
+    return line and f"{line}, read as {_digest(_options(reading))}"
 
 
 def _options(reading: Reading) -> Iterable[object]:
@@ -54,11 +55,11 @@ def _options(reading: Reading) -> Iterable[object]:
             yield field.name, value
 
 
-def _of_path(given: Named, reading: Reading) -> str | None:
-    if str(given) == "-":
+def _of_path(name: Named, reading: Reading) -> str | None:
+    source = name_source(name, reading)
+    path = source.path
+    if path is None:
         return None
-    path = Path(given)
-    source = Opened(label=str(given), name=path.name, path=path, reading=reading)
     if is_folder(source, path):
         return _of_folder(path)
     try:
@@ -70,9 +71,9 @@ def _of_path(given: Named, reading: Reading) -> str | None:
 
 def _of_file(path: Path) -> str:
     with path.open("rb") as file:
-        found = os.fstat(file.fileno())
-        ends = _read(file, 0), _read(file, max(0, found.st_size - END))
-    return f"file of {found.st_size} bytes, {found.st_mtime_ns} ns, {_digest(ends)}"
+        state = os.fstat(file.fileno())
+        ends = _read(file, 0), _read(file, max(0, state.st_size - END))
+    return f"file of {state.st_size} bytes, {state.st_mtime_ns} ns, {_digest(ends)}"
 
 
 def _read(file: BinaryIO, at: int) -> bytes:
@@ -92,33 +93,33 @@ def _of_folder(root: Path) -> str:
 def _state(path: Path) -> tuple[int, ...]:
     """Look up kind, size and time of what a path leads to, or of a link that leads nowhere."""
     try:
-        found = path.stat()
+        state = path.stat()
     except OSError:
         try:
-            found = path.lstat()
+            state = path.lstat()
         except OSError:  # gone since the folder was listed
             return ()
-    return stat.S_IFMT(found.st_mode), found.st_size, found.st_mtime_ns
+    return stat.S_IFMT(state.st_mode), state.st_size, state.st_mtime_ns
 
 
-def _of_memory(given: Any, reading: Reading) -> str | None:
-    parts = ends_of(given, ROWS)
+def _of_memory(source: Any, reading: Reading) -> str | None:
+    parts = ends_of(source, ROWS)
     if parts is None:
         return None
-    name = type(given).__name__
+    name = type(source).__name__
     opened = Opened(label=f"the {name}", name=name, path=None, reading=reading)
-    found = (bytes_of(record) for part in parts for record in one_by_one(read_memory(part, opened)))
-    return f"{name} of {len(given)} records, {_digest(found)}"
+    records = one_by_one(chain.from_iterable(read_memory(part, opened) for part in parts))
+    return f"{name} of {len(source)} records, {_digest(map(bytes_of, records))}"
 
 
 def bytes_of(record: Record) -> bytes:
-    """Spell a record, so that two that differ are told apart, wherever they stand."""
+    """Spell a record, so that two that differ are spelled otherwise, wherever they stand."""
     if isinstance(record, Document):
         kept = sorted(record.kept.items()) if record.kept else ""
-        said = f"{len(record.id)},{len(record.text)},{record.id}{record.text}{kept}\n"
+        text = f"{len(record.id)},{len(record.text)},{record.id}{record.text}{kept}\n"
     else:
-        said = f"{record.reason}\n"
-    return said.encode("utf-8", "surrogatepass")
+        text = f"{record.reason}\n"
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _digest(values: Iterable[object]) -> str:

@@ -1,6 +1,6 @@
-"""The files of a source: one, a folder of texts, or several files that are the parts of one table.
+"""The files of a source: a file, a folder of texts, or several files that are parts of a table.
 
-Parts are named one by one, or lie in a folder that holds nothing else. Their columns are looked up
+Parts are named, or lie in a folder that holds nothing else. Their columns are looked up
 by name, part by part, so their order may differ.
 """
 
@@ -76,7 +76,7 @@ def list_parts(
     *,
     refuses_mixed: bool = False,
 ) -> list[Opened]:
-    """List the files of a source with their formats: None if standard input has to tell its own.
+    """List the files of a source with their formats: None of standard input, which is recognized.
 
     A notice says in which way a folder is read, unless `source_format` does. Raises ArgumentError
     if the format is unknown, or standard input is among several sources; SourceError if it cannot
@@ -128,7 +128,7 @@ def name_source(
 
 
 def _choose_format(source: Opened) -> str | None:
-    """Choose the format asked for, or that of the suffix, or None if standard input has to tell.
+    """Choose the format asked for, or that of the suffix, or None of standard input.
 
     Raises SourceError if the source is not of it.
     """
@@ -189,7 +189,7 @@ def _list_folder(source: Opened, refuses_mixed: bool) -> list[Opened]:
 
 
 def _find_tables(folder: Path, format: str | None) -> tuple[list[Path], Path | None]:
-    """Find the files of a folder that are parts of one table, and the first that is no such part.
+    """Find the files of a folder that are parts of a table, and the first that is no such part.
 
     Names that begin with "_" are those of notes, such as Spark's _SUCCESS.
     """
@@ -306,7 +306,7 @@ def _read_folder(source: Opened, reading: Reading) -> Iterator[Record]:
 
 
 def _file(path: Path, source: Opened, reading: Reading) -> Record | None:
-    """Read the document in one file, or None for a link to a folder that is read elsewhere."""
+    """Read the document in a file, or None for a link to a folder that is read elsewhere."""
     assert source.path is not None
     id = path.relative_to(source.path).as_posix()
     position = os.fsencode(f"{source.name}/{id}").decode("utf-8", "replace")

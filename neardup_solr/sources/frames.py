@@ -1,7 +1,7 @@
 """Records of DataFrames, tables of Arrow, mappings of columns and iterables.
 
-A DataFrame is known by its class, so neither pandas nor polars is loaded for it. It is read a few
-rows at a time: nothing is copied as a whole.
+A DataFrame is recognized by its class, so neither pandas nor polars is loaded for it. It is read a
+few rows at a time: nothing is copied as a whole.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from neardup_solr.sources.record import (
     Unusable,
     as_columns,
     choose_id,
-    columns,
+    find_columns,
     from_columns,
     from_row,
     kept_value,
@@ -56,7 +56,7 @@ SERIES: Final = {
     'series.rename_axis("id").rename("text").reset_index()',
     "polars.Series": 'give pl.DataFrame({"id": ids, "text": series})',
 }
-# What has tables of Arrow has one of these.
+# What has tables of Arrow has any of these.
 DOORS: Final = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "to_batches")
 
 WHAT_MAY_BE: Final = (
@@ -184,13 +184,13 @@ def _read_slices(
     take: Callable[[Any, int], list[Any]],
 ) -> Iterator[Piece]:
     """Read DataFrames of a few rows each. `take` takes the values of a column by its place."""
-    places, asked = columns(opened, names, opened.reading).needed()
+    places, columns = find_columns(opened, names, opened.reading).needed()
 
     def read() -> Iterator[Piece]:
         number, where = 1, f"{opened.name}, row "
         for few in slices:
             parts = [take(few, place) for place in places]
-            yield from from_columns(where, number, parts, asked, opened.reading)
+            yield from from_columns(where, number, parts, columns, opened.reading)
             number += len(few)
 
     return read()
@@ -203,7 +203,7 @@ def _read_polars(frame: Any, opened: Opened) -> Iterator[Piece]:
 def _read_lazy(frame: Any, opened: Opened) -> Iterator[Piece]:
     """Read the rows of a LazyFrame: only the columns that are needed are computed, in batches."""
     names = frame.collect_schema().names()
-    places, _ = columns(opened, names, opened.reading).needed()
+    places, _ = find_columns(opened, names, opened.reading).needed()
     names = [names[place] for place in places]
     few = frame.select(names)
     if hasattr(few, "collect_batches"):
@@ -217,7 +217,7 @@ def _read_frames(frames: Iterable[Any], names: Sequence[str], opened: Opened) ->
 
 
 def _read_batches(source: Any, opened: Opened) -> Iterator[Piece]:
-    """Read an Arrow table, or what can be turned into one."""
+    """Read an Arrow table, or what can become one."""
     try:
         import pyarrow
     except ImportError as error:
@@ -229,7 +229,7 @@ def _read_batches(source: Any, opened: Opened) -> Iterator[Piece]:
             reader = pyarrow.Table.from_batches([pyarrow.record_batch(source)]).to_reader()
         elif hasattr(source, "to_batches"):  # a dataset, of which only some columns are read
             names = source.schema.names
-            places, _ = columns(opened, names, opened.reading).needed()
+            places, _ = find_columns(opened, names, opened.reading).needed()
             reader = source.scanner(columns=[names[place] for place in places]).to_reader()
         else:
             from pyarrow.interchange import from_dataframe
@@ -244,7 +244,7 @@ def _read_batches(source: Any, opened: Opened) -> Iterator[Piece]:
 def _read_mapping(source: Any, opened: Opened) -> Iterator[Record]:
     """Read the rows of a mapping of columns to their values."""
     names = list(source.keys())
-    places, asked = columns(opened, names, opened.reading).needed()
+    places, columns = find_columns(opened, names, opened.reading).needed()
     parts = {names[place]: source[names[place]] for place in places}
     for name, part in parts.items():
         if isinstance(part, str | bytes | Mapping) or not hasattr(part, "__len__"):
@@ -258,7 +258,7 @@ def _read_mapping(source: Any, opened: Opened) -> Iterator[Record]:
             f"its columns differ in length: {lengths}", "give as many values for each of them"
         )
     return (
-        from_row(f"{opened.name}, row {number}", row, asked, opened.reading)
+        from_row(f"{opened.name}, row {number}", row, columns, opened.reading)
         for number, row in enumerate(zip(*parts.values(), strict=True), 1)
     )
 
@@ -269,7 +269,7 @@ PAIR: Final = "a pair"
 
 
 def _read_records(source: Iterable[Any], opened: Opened) -> Iterator[Piece]:
-    """Read an iterable of Documents, dicts, or pairs of id and text, all of one kind."""
+    """Read an iterable of Documents, dicts, or pairs of id and text, all of a kind."""
     numbered = enumerate(source, 1)
     for number, item in numbered:
         kind = _kind(item)
@@ -298,7 +298,7 @@ def _names(item: Any) -> Iterable[Any]:
 def _of_one_kind(
     opened: Opened, numbered: Iterable[tuple[int, Any]], kind: str
 ) -> Iterator[tuple[str, Any]]:
-    """Pass records on with their positions, and an error in place of one of another kind."""
+    """Pass records on with their positions, with an error in place of each of another kind."""
     for number, item in numbered:
         position = f"{opened.name}, record {number}"
         fits = _kind(item) == kind
@@ -321,7 +321,7 @@ def _misfit(item: object, kind: str) -> str:
 
 
 def _of_documents(items: Iterable[tuple[str, Any]], opened: Opened) -> Iterator[Record]:
-    """Pass documents on as they are: the verb that uses them says what is wrong with one."""
+    """Pass documents on as they are: the verb that uses them checks each."""
     for position, item in items:
         if isinstance(item, RecordError):
             yield item
@@ -378,7 +378,7 @@ def _of_mappings(items: Iterable[tuple[str, Any]], opened: Opened) -> Iterator[R
 
 
 def _take_columns(position: str, item: Any, reading: Reading) -> Object:
-    """Take the values of the columns that are asked for of a mapping, as Python has them."""
+    """Take the values of the columns that are columns for of a mapping, as Python has them."""
     if isinstance(item, RecordError):
         return position, item, b""
     if hasattr(item, "_fields"):

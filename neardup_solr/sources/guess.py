@@ -25,7 +25,7 @@ MOST_FIELDS = 16
 MOST_SHOWN = 12  # of the columns that are left out
 FILLED = 0.05  # of the records, which have a value at least
 MOST = 0.95  # of the values, which stand for all
-CONSTANT = 0.97  # of the values, which are one and the same
+CONSTANT = 0.97  # of the values, which are all the same
 PROSE, LONG_PROSE = 200, 400  # bytes of a value by the median
 NOTE = 30  # the same, of a column that is named like notes
 BESIDE_PROSE = 3  # columns at most, with which records are texts all the same
@@ -92,7 +92,7 @@ Read = Callable[[Sequence[str]], Iterable[tuple[int, Mapping[str, Any]]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Values:
-    """The values of a column as texts, "" for none, by side, and those that are there."""
+    """The values of a column as texts, "" for none, by side, and those that are not empty."""
 
     name: str
     sides: tuple[list[str], ...]
@@ -110,7 +110,7 @@ class _Values:
 
     @property
     def size(self) -> float:
-        """The bytes of a value by the median: a sign of Chinese, of three, says more than one."""
+        """The bytes of a value by the median: a Chinese sign, of three, says more than a letter."""
         return float(np.median([len(text.encode("utf-8", "replace")) for text in self.texts]))
 
     @property
@@ -126,11 +126,11 @@ class _Values:
 
     def share(self, pattern: re.Pattern[str]) -> float:
         """The share of the values that are wholly of a form."""
-        found = sum(pattern.fullmatch(text) is not None for text in self.texts)
-        return found / max(len(self.texts), 1)
+        count = sum(pattern.fullmatch(text) is not None for text in self.texts)
+        return count / max(len(self.texts), 1)
 
     def is_unique(self) -> bool:
-        """Tell whether no value is there twice on a side."""
+        """Tell whether no value comes twice on a side."""
         return all(len({*filter(None, side)}) == len(side) - side.count("") for side in self.sides)
 
     def are_numbers_of_rows(self) -> bool:
@@ -152,18 +152,18 @@ def guess_columns(
     id: str | None = None,
     read: Read | None = None,
 ) -> Guess | None:
-    """Choose columns by the values of some records, or None if there is no column to compare.
+    """Choose columns by the values of some records, or None without a column to compare.
 
-    `sides` are the records of one source, or of two, with values as JSON has them. `id` is the
-    column of the ids, if it is named; else one of the name "id" is, or one that is unique and looks
-    like one. `read` reads columns of all records, if these are more: none is left out as a
+    `sides` are the records of a source, or of two, with values as JSON has them. `id` is the
+    column of the ids, if it is named; else a column named "id" is, or a unique column that looks
+    like ids. `read` reads columns of all records, if these are more: none is left out as a
     constant, or as unique, that only some of them show to be so.
     """
     names = list(dict.fromkeys(name for side in sides for row in side for name in row))
     columns = {}
     for name in names:
         values = [[row.get(name) for row in side] for side in sides]
-        columns[name] = _look(name, [[as_text(one).strip() for one in side] for side in values])
+        columns[name] = _look(name, [[as_text(value).strip() for value in side] for side in values])
     ids = [[*columns][at] for at in matches(id or "id", columns)]
     left_out = _find_reasons(columns, ids, read)
     if id is None and not ids:
@@ -199,7 +199,7 @@ def guess_columns(
 
 
 def _is_nested(value: object) -> bool:
-    """Tell whether a value is one that a text cannot be."""
+    """Tell whether a value cannot be a text."""
     several = value if isinstance(value, list) else [value]
     return any(isinstance(part, Mapping | list) for part in several)
 
@@ -281,13 +281,13 @@ def _refute(read: Read, reasons: Mapping[str, str]) -> set[str]:
             break
     return refuted | {
         name
-        for name, one in counts.items()
-        if max(one.values(), default=0) < CONSTANT * one.total()
+        for name, count in counts.items()
+        if max(count.values(), default=0) < CONSTANT * count.total()
     }
 
 
 def _choose_id(columns: Mapping[str, _Values], reasons: Mapping[str, str]) -> str:
-    """Choose the column of the ids: unique in all records, and named so or the first one."""
+    """Choose the column of the ids: unique in all records, and named so or the first."""
     is_few = _count(columns) < FEW
     unique = [
         name
@@ -372,28 +372,28 @@ def _choose_texts(
 
 
 def _find_joined(columns: Sequence[_Values]) -> dict[str, str]:
-    """Find columns that repeat what others hold: one of them, or several joined."""
+    """Find columns that repeat what others hold: a single column, or several joined."""
     words = {each.name: each.words for each in columns}
     counts = [Counter(chain.from_iterable(row)) for row in zip(*words.values(), strict=True)]
     joined: dict[str, str] = {}
     for each in sorted(columns, key=lambda each: each.size)[::-1]:  # the later of two equal ones
         if each.distinct < DISTINCT:  # few values are alike by chance
             continue
-        own = words[each.name]
-        there = [at for at, some in enumerate(own) if some]
-        most = MOST * len(there)
-        repeated = [counts[at][word] > 1 for at in there for word in own[at]]
+        rows = words[each.name]
+        filled = [at for at, row in enumerate(rows) if row]
+        most = MOST * len(filled)
+        repeated = [counts[at][word] > 1 for at in filled for word in rows[at]]
         if sum(repeated) < MOST * max(len(repeated), 1):
             continue
         held = {
-            name: sum(bool(other[at]) and other[at] <= own[at] for at in there)
+            name: sum(bool(other[at]) and other[at] <= rows[at] for at in filled)
             for name, other in words.items()
             if name != each.name and name not in joined
         }
         parts = [name for name, count in held.items() if count >= most / 2]
-        same = [one for one in parts if sum(words[one][at] == own[at] for at in there) >= most]
+        same = [part for part in parts if sum(words[part][at] == rows[at] for at in filled) >= most]
         if same or len(parts) > 1:
             joined[each.name] = f"as {same[0]}" if same else f"{', '.join(parts[:3])} … joined"
-            for at in there:
-                counts[at].subtract(own[at])
+            for at in filled:
+                counts[at].subtract(rows[at])
     return joined

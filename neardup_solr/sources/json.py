@@ -1,4 +1,4 @@
-"""Objects, which name their own columns, as records: JSON, an object a line or in an array."""
+"""Objects, each with its names of columns, as records: JSON, an object a line or in an array."""
 
 from __future__ import annotations
 
@@ -51,16 +51,14 @@ FIRST_OBJECTS: Final = 100  # that are looked at for their names
 
 
 def open_json(source: Opened) -> SourceTable:
-    """Open an object a line, or one array of objects. Blank lines are passed over."""
+    """Open an object a line, or an array of objects. Blank lines are passed over."""
     if source.reading.guess == "number" and source.reading.has_ids:
         names, source = first_names(source)
         source = replace(source, reading=choose_id(source, names, source.reading))
     source, is_array = _begun(source)
     reading, room = source.reading, _room(source.reading.max_doc_bytes)
     where = f"{source.name}, {'record' if is_array else 'line'} "
-    lists: Iterator[Sequence[bytes | None]] = (
-        ([raw] for raw in _elements(source, room)) if is_array else lists_of_lines(source, room)
-    )
+    lists = (_lists_of_elements if is_array else lists_of_lines)(source, room)
 
     def numbered(first: int, raws: Iterable[bytes | None]) -> Iterator[tuple[int, bytes | None]]:
         for number, raw in enumerate(raws, first):
@@ -83,7 +81,7 @@ def open_json(source: Opened) -> SourceTable:
             if objects and (piece := run(where, numbers, *objects, reading=reading)):
                 yield piece
             else:
-                yield from make(numbers[0], raws)
+                yield from make(numbers.start, raws)
 
     def parse(raw: bytes) -> dict[str, Any]:
         made = json.loads(raw.decode("utf-8", reading.on_invalid), object_pairs_hook=_distinct)
@@ -97,7 +95,7 @@ def open_json(source: Opened) -> SourceTable:
         documents=documents,
         records=((at, raw or b"") for at, raw in numbered(1, chain.from_iterable(lists))),
         parse=parse,
-        raw=_on_one_line,
+        is_text=True,
     )
 
 
@@ -107,11 +105,6 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) < len(pairs):
         raise ValueError("a key appears twice")
     return made
-
-
-def _on_one_line(raw: bytes) -> bytes:
-    """Spell an object of JSON without line breaks, which only ever stand between its parts."""
-    return raw.strip().replace(b"\n", b" ") if b"\n" in raw else raw
 
 
 def first_names(source: Opened) -> tuple[list[str], Opened]:
@@ -141,43 +134,43 @@ def from_objects(source: Opened, objects: Iterable[Object], reading: Reading) ->
     several = len(reading.text) > 1
     id_name, text_name = reading.id, reading.text[0]
     unseen = {*reading.text, *reading.keep} if several or reading.keep else set()
-    for position, found, raw in objects:
-        if type(found) is not dict:
-            if not isinstance(found, RecordError):
-                found = RecordError(position, "not a JSON object", record=as_text(raw))
-            yield found
+    for position, item, raw in objects:
+        if type(item) is not dict:
+            if not isinstance(item, RecordError):
+                item = RecordError(position, "not a JSON object", record=as_text(raw))
+            yield item
             continue
         if unseen:
-            unseen = {name for name in unseen if _key(name, found) not in found}
-        id = found[id_name] if id_name in found else found.get(_key(id_name, found))
+            unseen = {name for name in unseen if _key(name, item) not in item}
+        id = item[id_name] if id_name in item else item.get(_key(id_name, item))
         id = id if reading.has_ids else NUMBERED
         if type(id) is float and raw:
-            id = _load_exactly(raw).get(_key(id_name, found), math.nan)
+            id = _load_exactly(raw).get(_key(id_name, item), math.nan)
         text: object
         if several:
-            text = tuple(found.get(_key(name, found)) for name in reading.text)
+            text = tuple(item.get(_key(name, item)) for name in reading.text)
         else:
-            text = found[text_name] if text_name in found else found.get(_key(text_name, found))
-        kept = _kept_values(found, reading.keep) if reading.keep else NOTHING
+            text = item[text_name] if text_name in item else item.get(_key(text_name, item))
+        kept = _kept_values(item, reading.keep) if reading.keep else NOTHING
         made = record(position, id, text, reading=reading, kept=kept)
-        if kept and raw and (name := _find_rounded(kept, found, raw)):
+        if kept and raw and (name := _find_rounded(kept, item, raw)):
             reason = f"the column {name!r} has a whole number over 64 bits"
             made = RecordError(position, reason)
         if type(made) is RecordError:
-            made.record = _original(found, raw)
+            made.record = _original(item, raw)
         yield made
     if unseen:
         names = " or ".join(map(repr, sorted(unseen)))
         source.on_notice(f"{source.name}: no record has a column {names}")
 
 
-def _key(name: str, found: dict[str, Any]) -> str:
+def _key(name: str, item: dict[str, Any]) -> str:
     """Find the key that a name stands for, which may differ in case."""
-    return name if name in found else str(key(name, tuple(found)))
+    return name if name in item else str(key(name, tuple(item)))
 
 
-def _kept_values(found: dict[str, Any], keep: Iterable[str]) -> dict[str, Any]:
-    values = ((name, found.get(_key(name, found))) for name in keep)
+def _kept_values(item: dict[str, Any], keep: Iterable[str]) -> dict[str, Any]:
+    values = ((name, item.get(_key(name, item))) for name in keep)
     return {name: value for name, value in values if value is not None}
 
 
@@ -189,22 +182,22 @@ def _load_exactly(raw: bytes | str) -> dict[str, Any]:
         return {}
 
 
-def _find_rounded(kept: Mapping[str, Any], found: dict[str, Any], raw: bytes | str) -> str | None:
+def _find_rounded(kept: Mapping[str, Any], item: dict[str, Any], raw: bytes | str) -> str | None:
     """A kept column with a whole number over 64 bits, of which orjson made a float."""
     for name, value in kept.items():
         parts = value if type(value) is list else [value]
         if any(type(part) is float and abs(part) >= 2**63 for part in parts):
-            written = _load_exactly(raw).get(_key(name, found))
+            written = _load_exactly(raw).get(_key(name, item))
             pairs = zip(parts, written if type(written) is list else [written], strict=False)
-            if any(type(part) is float and type(one) is str for part, one in pairs):
+            if any(type(part) is float and type(text) is str for part, text in pairs):
                 return name
     return None
 
 
-def _original(found: dict[str, Any], raw: bytes | str) -> dict[str, Any] | str | None:
-    """Parse an object as its source has it. Whole numbers over 64 bits are floats in `found`."""
+def _original(item: dict[str, Any], raw: bytes | str) -> dict[str, Any] | str | None:
+    """Parse an object as its source has it. Whole numbers over 64 bits are floats in `item`."""
     if not raw:
-        return as_columns(found.keys(), found.values())
+        return as_columns(item.keys(), item.values())
     written = as_text(raw)
     try:
         return written and dict(json.loads(written))
@@ -220,7 +213,7 @@ def _room(limit: int) -> int:
 def _read_objects(
     raws: Sequence[bytes | None], reading: Reading
 ) -> tuple[Sequence[Any], Packed] | None:
-    """Read ids and texts of objects, or None if there is anything more to say of one."""
+    """Read ids and texts of objects, or None if any of them needs a closer look."""
     written = [raw for raw in raws if raw is not None]
     if len(written) < len(raws):
         return None
@@ -239,20 +232,20 @@ def _read_objects(
 def load(position: str, raw: bytes | None, reading: Reading) -> Object:
     """Parse an element, or make the error that says what is wrong with it.
 
-    Invalid UTF-8 is told from malformed JSON, or read anyway if lossy.
+    Invalid UTF-8 is another error than malformed JSON, or read anyway if lossy.
     """
     if raw is None:
         return position, RecordError(position, too_large(reading.max_doc_bytes)), b""
     reason = ""
     try:
         try:
-            found = orjson.loads(raw)
+            item = orjson.loads(raw)
         except ValueError as error:
             reason = f"malformed JSON ({error})"
             text = decode(raw, reading).encode()
-            found, raw = orjson.loads(text), text
-        if type(found) is not dict or not _repeats(found, raw):
-            return position, found, raw
+            item, raw = orjson.loads(text), text
+        if type(item) is not dict or not _repeats(item, raw):
+            return position, item, raw
         reason = _repetition(raw)
     except Unusable as problem:
         return position, unusable(position, problem), b""
@@ -261,20 +254,20 @@ def load(position: str, raw: bytes | None, reading: Reading) -> Object:
     return position, RecordError(position, reason, record=as_text(raw)), b""
 
 
-def _repeats(found: dict[str, Any], raw: bytes) -> bool:
+def _repeats(item: dict[str, Any], raw: bytes) -> bool:
     """Tell whether an object has a key twice: more quotes are written than were read."""
     # Most objects have no quotes within their texts and no other objects: that is seen soonest.
     written = raw.count(b'"')
-    if written == 2 * (len(found) + list(map(type, found.values())).count(str)):
+    if written == 2 * (len(item) + list(map(type, item.values())).count(str)):
         return False
     try:
-        return written > orjson.dumps(found).count(b'"')
-    except TypeError:  # orjson's own, for more than 254 levels
+        return written > orjson.dumps(item).count(b'"')
+    except TypeError:  # orjson's, for more than 254 levels
         return False
 
 
 def _repetition(raw: bytes) -> str:
-    """The reason for an object with a key twice: which value counts cannot be told."""
+    """Write the reason for an object with a key twice: which value counts is not clear."""
     twice: list[str] = []
 
     def see(pairs: list[tuple[str, Any]]) -> None:
@@ -286,16 +279,16 @@ def _repetition(raw: bytes) -> str:
 
 
 _QUOTE, _COMMA = b'",'
-# A string is one token, which may go on in the next block; then its closing quote is missing.
+# A string is a token, which may go on in the next block; then its closing quote is missing.
 _STRING_END: Final = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
 _TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*("?)|[\[\]{},]', re.DOTALL)
 
 
-def _elements(source: Opened, room: int) -> Iterator[bytes | None]:
-    """Split a JSON array into its elements as they are written, in bounded memory.
+def _lists_of_elements(source: Opened, room: int) -> Iterator[list[bytes | None]]:
+    """Split a JSON array into its elements as they are written, as many as come in a block.
 
-    None stands for one of more than `room` bytes. Raises RecordError if the array does not end, or
-    if something follows it.
+    None stands for an element of more than `room` bytes. Raises RecordError if the array does not
+    end, or if something follows it.
     """
     most, passed = most_passed_over(source, room), 0
     held, depth = bytearray(), 0  # of an element that is too large, one byte more than may be
@@ -303,6 +296,7 @@ def _elements(source: Opened, room: int) -> Iterator[bytes | None]:
     stream = blocks(source)
     for block in stream:
         start = at = 0
+        elements: list[bytes | None] = []
         if in_string and (end := _STRING_END.match(block, escaped)):
             in_string, at, escaped = not end[1], end.end(), len(block) - end.end()
         for token in _TOKEN.finditer(block, at):
@@ -317,19 +311,21 @@ def _elements(source: Opened, room: int) -> Iterator[bytes | None]:
             elif depth == 0 or (depth == 1 and mark == _COMMA):
                 held += block[start : token.start()][: room + 1 - len(held)]
                 if mark == _COMMA or held.strip():
-                    yield bytes(held) if len(held) <= room else None
+                    elements.append(bytes(held) if len(held) <= room else None)
                 held.clear()
                 start, passed = token.end(), 0
             if depth == 0:
+                yield elements
                 if any(rest.strip() for rest in chain([block[start:]], stream)):
                     reason = "what follows the array is not read: give an object a line instead"
                     raise RecordError(f"{source.name}, at its end", reason)
                 return
         held += block[start:][: room + 1 - len(held)]
         passed += len(block)
+        yield elements
         if passed > most:
             raise without_end(source, most)
     if len(held) > room:
-        yield None
+        yield [None]
     reason = "the file ends too early (the array is not closed)"
     raise RecordError(f"{source.name}, at its end", reason)

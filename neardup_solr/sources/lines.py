@@ -22,7 +22,7 @@ from neardup_solr.sources.record import Opened, too_large
 BLOCK: Final = 2**18
 
 # A Zstandard frame can grow 32,000 times, and the decompressor does not limit what it gives for
-# one piece: small pieces bound it to 32 MiB.
+# a piece: small pieces bound it to 32 MiB.
 ZSTD_PIECE: Final = 2**10
 
 # gzip lets what is all the same grow 1,032 times, Zstandard 32,000 times. Texts grow 3 to 10 times,
@@ -31,7 +31,7 @@ MAX_GROWTH: Final = "NEARDUP_MAX_GROWTH"
 USUAL_GROWTH: Final = 1_000.0
 GROWS_FROM: Final = 2**28  # bytes, up to which anything may grow
 
-# How many times its limit a record of a pipe may have: one that is too large is passed over, but
+# How many times its limit a record of a pipe may have: what is too large is passed over, but
 # /dev/zero has no end.
 MOST_TIMES: Final = 16
 
@@ -65,7 +65,7 @@ def _end(error: UnicodeError) -> int:
 
 
 def lists_of_lines(source: Opened, limit: int) -> Iterator[list[bytes | None]]:
-    """Read lines in UTF-8 without their newlines, as many at a time as come in one block.
+    """Read lines in UTF-8 without their newlines, as many at a time as come in a block.
 
     None stands for a line of more than `limit` bytes, which is skipped and not held. Raises
     SourceError as `blocks` does, and if the source is empty, and RecordError for a line of a pipe
@@ -98,12 +98,12 @@ def _take_lines(held: bytearray, rest: bytes, limit: int, is_long: bool) -> list
 
 
 def most_passed_over(source: Opened, limit: int) -> float:
-    """The bytes of one record after which reading ends: a pipe or a device might never end."""
+    """Count the bytes of a record after which reading ends: a pipe or a device might never end."""
     try:
-        found = os.fstat(sys.stdin.fileno()) if source.path is None else source.path.stat()
+        state = os.fstat(sys.stdin.fileno()) if source.path is None else source.path.stat()
     except (OSError, ValueError, AttributeError):  # of a standard input that is none, or closed
         return math.inf
-    return math.inf if stat.S_ISREG(found.st_mode) else MOST_TIMES * limit
+    return math.inf if stat.S_ISREG(state.st_mode) else MOST_TIMES * limit
 
 
 def without_end(source: Opened, most: float) -> RecordError:
@@ -212,12 +212,12 @@ def _limit_growth(source: Opened, file: BinaryIO, stream: Iterator[bytes]) -> It
 
 def _most_growth() -> float:
     """Look up how many times its size a source may grow when decompressed, 0 for any."""
-    given = os.environ.get(MAX_GROWTH, "")
+    text = os.environ.get(MAX_GROWTH, "")
     try:
-        return max(0.0, float(given)) if given else USUAL_GROWTH
+        return max(0.0, float(text)) if text else USUAL_GROWTH
     except ValueError:
         step = f"give a number, such as {USUAL_GROWTH:g}, or 0 for no limit"
-        raise ArgumentError(f"${MAX_GROWTH} {given!r} is not a number", step) from None
+        raise ArgumentError(f"${MAX_GROWTH} {text!r} is not a number", step) from None
 
 
 class _Damaged(Exception):

@@ -1,4 +1,4 @@
-"""Pairs of ids from files: known pairs, and earlier reports."""
+"""Pairs of ids from files: reference pairs, and earlier reports."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _read_lines(path: Path) -> tuple[str, list[str], list[Line]]:
         if format == "parquet":
             lines = [(number, list(table.row(record).values())) for number, record in table.records]
             return format, list(table.names or ()), lines
-        head = table.names if table.raw is None else table.head.removeprefix(BOM_UTF8)
+        head = table.names if not table.is_text else table.head.removeprefix(BOM_UTF8)
         lines = [(number, _cells(table, record)) for number, record in table.records]
         return format, _cells(table, head), lines
     except (SourceError, UnicodeDecodeError) as error:
@@ -102,7 +102,7 @@ def _parse(table: SourceTable, record: Any) -> dict[str, Any]:
 
 def _cells(table: SourceTable, record: Any) -> list[str]:
     """Take the cells of a line, without the marks before formulas."""
-    if table.raw is None:
+    if not table.is_text:
         return ["" if cell is None else from_csv(_unescape(str(cell))) for cell in record or ()]
     text = (record or b"").decode().rstrip("\r")
     if table.format == "tsv":

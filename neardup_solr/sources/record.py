@@ -1,6 +1,6 @@
 """Records of a source: the options by which it is read, its columns, and the check of each record.
 
-Values come as libraries have them and become Python's own, or what JSON has.
+Values come as libraries have them and become Python's, or what JSON has.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from neardup_solr.records import EMPTY_ID, MAX_ID_BYTES, NOTHING, Document, Numb
 from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.text.packed import Packed
 
-# Readers yield errors as values, so that one bad record does not end the stream.
+# Readers yield errors as values, so that a bad record does not end the stream.
 Record: TypeAlias = Document | RecordError
 # What a reader yields: a record, or a run of documents.
 Piece: TypeAlias = Record | Run
 
 ROW: Final = ":row"  # the column of ids that numbers records
-# Stands for an id until a record has its number: known by its identity, not by what it says.
+# Stands for an id until a record has its number: recognized by its identity, not by its letters.
 NUMBERED: Final = "".join((":", "row"))
 ID, TEXT = "id", "text"  # what the columns are called in a format without names
 SHOWN: Final = 10  # names in a message
@@ -66,9 +66,9 @@ class Reading:
     """Options of reading a source.
 
     `id`, `text` and `keep` name columns; the id ":row" stands for the number of the record, from 1
-    on. `guess` says what is done if nobody named the id and nothing looks like one: "refuse" the
+    on. `guess` says what is done if nobody named the id and no column looks like it: "refuse" the
     source, or "number" its records; the text of a document is that of its `text` columns
-    joined by line breaks, without those that a record lacks. `source_format` is one of `FORMATS`,
+    joined by line breaks, without those that a record lacks. `source_format` is in `FORMATS`,
     or None to go by the suffix; `delimiter` is the character between the columns of CSV and TSV;
     `encoding` is that of text, None for UTF-8 or what a byte order mark says; `lossy` replaces
     bytes that cannot be decoded by U+FFFD instead of refusing the record; a record with more text
@@ -76,7 +76,7 @@ class Reading:
     With `at_once` records of standard input are passed on as they come; else the first 1,000 are
     read before, of which most have to be usable.
 
-    Raises ArgumentError if there is no such delimiter or encoding, `text` names no column, or
+    Raises ArgumentError if delimiter or encoding cannot be, `text` names no column, or
     `max_doc_bytes` is not positive.
     """
 
@@ -149,7 +149,7 @@ def reading_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """A source that is read: what the user named, where it is, and who is told about it."""
+    """A source that is read: what the user named, where it is, and who hears about it."""
 
     label: str  # as the user wrote it, for errors on the whole
     name: str  # short, for the positions of records
@@ -170,9 +170,9 @@ class SourceTable:
 
     Either `documents` or `records` can be read, once. There are as many records as documents and
     errors, in the same order; each comes with its number, and is None where the source is damaged.
-    `parse` gives its values, by name or in the order of `names` (None if each record names its
-    own), and raises ValueError if it cannot be taken apart; `raw` gives its bytes without the line
-    break, and is None if the format is not made of text. `head` is the header, `delimiter` stands
+    `parse` gives its values, by name or in the order of `names` (None if each record has others),
+    and raises ValueError if it cannot be taken apart. If `is_text`, a record is its bytes without
+    the line break. `head` is the header, `delimiter` stands
     between the columns. `schema` is that of a table of Arrow, of which a record is a batch and the
     place of a row in it. `reading` has the ids that were chosen.
     """
@@ -182,7 +182,7 @@ class SourceTable:
     documents: Callable[[], Iterator[Piece]]
     records: Iterator[tuple[int, Any]]
     parse: Callable[[Any], Sequence[Any] | dict[str, Any]]
-    raw: Callable[[Any], bytes] | None = None
+    is_text: bool = False
     head: bytes = b""
     delimiter: str = ","
     names: Sequence[Any] | None = None
@@ -212,7 +212,7 @@ class SourceTable:
 
 
 def _delimiter(name: str) -> str:
-    """Find the character between columns, or raise ArgumentError if it is not one character."""
+    """Find the character between columns, or raise ArgumentError if it is no character."""
     delimiter = "\t" if name.lower() in ("\\t", "tab") else name  # it is hard to type in a shell
     if len(delimiter) != 1 or delimiter in '"\r\n\0\ufeff':
         step = "give one character, such as ; or a tab"
@@ -233,9 +233,9 @@ def _encoding(label: str) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Places of the id, the text and what is kept in each row, the latter by the names asked for.
+    """Places of the id, the text and what is kept in each row, the latter by the names to keep.
 
-    `names` are those of all columns of a row; there is no id if records are numbered.
+    `names` are those of all columns of a row; `id` is None if records are numbered.
     """
 
     names: tuple[object, ...]
@@ -259,8 +259,8 @@ class Columns:
         return places, Columns(names=names, id=id, text=text, keep=keep)
 
 
-def columns(source: Opened, names: Sequence[object], reading: Reading) -> Columns:
-    """Find the columns that are asked for.
+def find_columns(source: Opened, names: Sequence[object], reading: Reading) -> Columns:
+    """Find the columns that a reading names.
 
     Raises SourceError unless each of them is among `names` exactly once.
     """
@@ -288,7 +288,7 @@ def columns(source: Opened, names: Sequence[object], reading: Reading) -> Column
 def choose_id(source: Opened, names: Iterable[object], reading: Reading) -> Reading:
     """Return the reading, by which records are numbered if none of the columns looks like an id.
 
-    A notice says so. If nobody asked for a guess, nothing changes.
+    A notice says so. Without a guess, nothing changes.
     """
     names = list(names)
     if reading.guess != "number" or not reading.has_ids or matches(reading.id, names):
@@ -350,7 +350,7 @@ def shown(names: Sequence[object]) -> str:
 
 
 def _problem(name: str, columns: Sequence[object]) -> str:
-    """Say why a name does not stand for exactly one column. `columns` match it."""
+    """Say why a name does not stand for a single column. `columns` match it."""
     if not columns:
         return f"the column {name!r} is missing"
     if name in columns:
@@ -385,7 +385,7 @@ class Unusable(ValueError):
 
 
 def step_for(reasons: Iterable[str], otherwise: str) -> str:
-    """Choose a next step for records that all have one fault, else `otherwise`."""
+    """Choose a next step for records that all have the same fault, else `otherwise`."""
     reasons = list(reasons)
     if all(reason.startswith((NO_ID, EMPTY_ID)) for reason in reasons):
         return f"{otherwise}, or give :row for `id` to number the records"
@@ -437,7 +437,7 @@ def as_columns(names: Iterable[object], row: Iterable[Any]) -> dict[str, Any] | 
 
 
 def decode(raw: bytes | None, reading: Reading) -> str:
-    """Decode one record's UTF-8, or raise Unusable with the offset of the first bad byte.
+    """Decode a record's UTF-8, or raise Unusable with the offset of the first bad byte.
 
     None stands for a record that was too large to be held.
     """
@@ -456,7 +456,7 @@ def decode(raw: bytes | None, reading: Reading) -> str:
 
 
 def number_records(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Pass pieces on. Records that came without an id get their number as one."""
+    """Pass pieces on. Records that came without an id get their number instead."""
     before = 0
     for piece in pieces:
         if isinstance(piece, Run):
@@ -498,7 +498,7 @@ def run(
 ) -> Run | None:
     """Check many ids and texts at once, or return None if `record` has to say what is wrong.
 
-    It needs one at least, and no text may have lone surrogates. Without ids they are numbered
+    None may have lone surrogates, and at least a text is needed. Without ids they are numbered
     later.
     """
     kinds = set(map(type, ids)) if len(ids) else {str}
@@ -522,11 +522,11 @@ def _are_ids(ids: Sequence[str]) -> bool:
 
 
 def from_columns(
-    where: str, first: int, parts: Sequence[Sequence[Any]], asked: Columns, reading: Reading
+    where: str, first: int, parts: Sequence[Sequence[Any]], columns: Columns, reading: Reading
 ) -> Iterator[Piece]:
     """Make documents of rows, numbered from `first` on. `parts` has their values by column."""
-    texts = parts[asked.text[0]]
-    ids = () if asked.id is None else list(parts[asked.id])
+    texts = parts[columns.text[0]]
+    ids = () if columns.id is None else list(parts[columns.id])
     numbers = range(first, first + len(texts))
     if len(texts) and reading.is_in_runs:
         piece = run(where, numbers, ids, texts, reading=reading)
@@ -534,7 +534,7 @@ def from_columns(
             yield piece
             return
     for number, row in zip(numbers, zip(*parts, strict=True), strict=True):
-        yield from_row(f"{where}{number}", row, asked, reading)
+        yield from_row(f"{where}{number}", row, columns, reading)
 
 
 def _is_unicode(text: str) -> bool:
@@ -545,27 +545,27 @@ def _is_unicode(text: str) -> bool:
         return False
 
 
-def from_row(position: str, row: Sequence[Any], asked: Columns, reading: Reading) -> Record:
+def from_row(position: str, row: Sequence[Any], columns: Columns, reading: Reading) -> Record:
     """Make a document of a row, whose values are as a library has them."""
     try:
-        id, text = asked.id_of(row), row[asked.text[0]]
+        id, text = columns.id_of(row), row[columns.text[0]]
         if type(id) is not str or not id.isascii():
             id = value(id, reading)
-        if len(asked.text) > 1:
-            text = tuple(value(row[at], reading) for at in asked.text)
+        if len(columns.text) > 1:
+            text = tuple(value(row[at], reading) for at in columns.text)
         elif type(text) is not str or not text.isascii():
             text = value(text, reading)
-        kept = _kept(row, asked, reading) if asked.keep else NOTHING
+        kept = _kept(row, columns, reading) if columns.keep else NOTHING
         made = record(position, id, text, reading=reading, kept=kept)
     except Unusable as problem:
         made = RecordError(position, str(problem))
     if type(made) is RecordError:
-        made.record = as_columns(asked.names, row)
+        made.record = as_columns(columns.names, row)
     return made
 
 
-def _kept(row: Sequence[Any], asked: Columns, reading: Reading) -> dict[str, Any]:
-    values = ((name, kept_value(name, row[at], reading)) for name, at in asked.keep)
+def _kept(row: Sequence[Any], columns: Columns, reading: Reading) -> dict[str, Any]:
+    values = ((name, kept_value(name, row[at], reading)) for name, at in columns.keep)
     return {name: each for name, each in values if each is not None}
 
 
@@ -690,7 +690,7 @@ def _kind(value: object) -> str:
 
 
 def value(boxed: Any, reading: Reading) -> Any:
-    """Make Python's own of an id or a text of a library, or raise Unusable."""
+    """Make a value of Python of an id or a text of a library, or raise Unusable."""
     plain_value = unbox(boxed)
     if type(plain_value) is bytes:
         return decode(plain_value, reading)
@@ -718,7 +718,7 @@ def kept_value(name: str, boxed: Any, reading: Reading) -> Any:
 
 
 def unbox(value: Any) -> Any:
-    """Make Python's own of a value of a library, and None of a missing one, such as NaN.
+    """Make a value of Python of that of a library, and None of what is missing, such as NaN.
 
     Dates are left as they are, and so is what Python has no equivalent for.
     """

@@ -1,4 +1,4 @@
-"""The report of a collection's near-duplicates as one HTML file that needs no other file."""
+"""The report of a collection's near-duplicates as an HTML file that needs no other file."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _SPELLING = frozenset("\u200c\u200d\ufe0e\ufe0f")
 class Page:
     """Contents of a report page.
 
-    `summary` has the large figures and `parameters` how they were found, both by label, in order;
+    `summary` has the large figures and `parameters` how they came about, both by label, in order;
     `texts` the texts by key (see `key_of`), of which any may be missing (an estimate reads none),
-    `kept` the columns to keep. `by` is the way in which candidates were found, `curve` the (bands,
-    rows) that found them; `borderline` says how much depends on the threshold. With `frequencies`
+    `kept` the columns to keep. `by` says how candidates were searched, `curve` has the (bands,
+    rows) of the search; `borderline` says how much depends on the threshold. With `frequencies`
     the words that stand for others are marked. `complete` is False if something may be missing;
     `notes` are sentences that say what. `made` says when and by which version the page was made,
     `command` by which command.
@@ -71,7 +71,7 @@ def page_lines(page: Page) -> Iterator[str]:
     """Make the HTML of a page, piece by piece. The same page gives the same file.
 
     It lists all clusters, and of large ones some of their pairs and documents; its figures count
-    all. The file loads nothing and runs only its own code; texts are data in it, never markup.
+    all. The file loads nothing and runs only its script; texts are data in it, never markup.
     """
     style, script = _asset("report.css"), _asset("words.js") + _asset("report.js")
     listed = list(list_clusters(page.clusters, page.pairs))
@@ -124,7 +124,7 @@ def _left_out(page: Page, listed: Sequence[Listed], texts: int) -> str:
     clusters, all_pairs = len(page.clusters), sum(each.pairs for each in page.clusters)
     pairs = sum(len(each.pairs) for each in listed)
     documents = sum(len(cluster.members) for cluster in page.clusters)
-    if not page.texts:  # nobody asked for any
+    if not page.texts:  # none were to be shown
         texts = documents
     parts = []
     if len(listed) < clusters:
@@ -189,8 +189,8 @@ def show_invisibles(text: str, *, is_id: bool = False) -> str:
     It stands apart from the reading direction around it. In an id joiners are marked, too.
     """
 
-    def mark(found: re.Match[str]) -> str:
-        character = found[0]
+    def mark(match: re.Match[str]) -> str:
+        character = match[0]
         if character in _SPELLING and not is_id:
             return character
         if character in "\t\n\r" and not is_id:

@@ -1,9 +1,9 @@
 """The lists of a page as JSON inside it: compact rows, harmless whatever the texts contain.
 
-A document is known by its row, in the natural order of ids. Texts, kept columns and pairs come in
+A document is named by its row, in the natural order of ids. Texts, kept columns and pairs come in
 parts, so that a page need not read all of them to show some. The words of a text are separated by
-one space; a space inside a word as it is shown becomes U+00A0, a word that was joined to the one
-before begins with U+2009, one that began a line with a line feed. Words themselves contain no
+a space; a space inside a word as it is shown becomes U+00A0, a word that was joined to that
+before begins with U+2009, the first of a line with a line feed. Words themselves contain no
 spaces of any kind.
 """
 
@@ -31,7 +31,7 @@ MOST_TEXTS = 24 << 20  # characters
 MOST_KEPT = 1_000  # characters of a kept value
 FIRST_MEMBERS, FIRST_PAIRS = 100, 10  # of a cluster, before other clusters are left out for them
 TURN = 10  # documents of each cluster whose texts come before further ones of another
-PART = 1 << 18  # characters that a page reads in one go
+PART = 1 << 18  # characters that a page reads at once
 _OF_CLUSTER, _OF_MEMBER = 50, 24  # bytes of a row, about, without the ids
 _DIGITS = 4  # of a similarity
 _INNER, _JOINED, _BREAK = "\u00a0", "\u2009", "\n"
@@ -41,7 +41,7 @@ _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """A cluster as a page lists it: `members` and `pairs` are some of its own, if it has many.
+    """A cluster as a page lists it: `members` and `pairs` are some of all, if it has many.
 
     `key` is that of the document that the cluster is named by.
     `low` and `high` are the similarities of the least and of the most similar of all its pairs.
@@ -64,7 +64,7 @@ class _Packed:
 
 
 def list_clusters(clusters: Sequence[Cluster], pairs: Sequence[Duplicate]) -> Iterator[Listed]:
-    """List all clusters, the largest first, with some of their members and pairs if there are many.
+    """List all clusters, the largest first, with some of their members and pairs if it has many.
 
     Clusters are left out only beyond MOST_ROWS bytes; their ids and figures are read when the page
     opens. Pairs of no cluster are not listed.
@@ -79,18 +79,18 @@ def list_clusters(clusters: Sequence[Cluster], pairs: Sequence[Duplicate]) -> It
     keys = [_key(cluster) if has_sides else cluster.id for cluster in listed]
     of_cluster: dict[AnyId, list[Duplicate]] = {key: [] for key in keys}
     # Clusters of the second side alone may have the names of others.
-    apart = {key_of(one.id, 1): key for each, key in zip(listed, keys, strict=True)
-             if key != each.id for one in each.members}  # fmt: skip
+    apart = {key_of(member.id, 1): key for cluster, key in zip(listed, keys, strict=True)
+             if key != cluster.id for member in cluster.members}  # fmt: skip
     for pair in pairs:
-        cluster: AnyId = pair.cluster
+        key: AnyId = pair.cluster
         if apart:
-            cluster = apart.get(key_of(pair.id, pair.sides[0]), cluster)
-        if pair.cluster != "" and cluster in of_cluster:
-            of_cluster[cluster].append(pair)
-    counts = np.array([len(own) for own in of_cluster.values()], dtype=np.int64)
+            key = apart.get(key_of(pair.id, pair.sides[0]), key)
+        if pair.cluster != "" and key in of_cluster:
+            of_cluster[key].append(pair)
+    counts = np.array(list(map(len, of_cluster.values())), dtype=np.int64)
     most = shares(counts, MOST_PAIRS, least=FIRST_PAIRS)
-    for one, key, *at_most in zip(listed, keys, members.tolist(), most.tolist(), strict=False):
-        yield _list_cluster(one, key, of_cluster[key], *at_most)
+    for cluster, key, *at_most in zip(listed, keys, members.tolist(), most.tolist(), strict=False):
+        yield _list_cluster(cluster, key, of_cluster[key], *at_most)
 
 
 def documents(listed: Iterable[Listed]) -> Iterator[AnyId]:
@@ -118,15 +118,15 @@ def shares(sizes: NDArray[np.int64], room: int, *, least: int) -> NDArray[np.int
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if np.minimum(sizes, middle).sum() <= room else (low, middle - 1)
-    found = np.minimum(sizes, low)
-    found[np.cumsum(found) > room] = 0
-    return found
+    counts = np.minimum(sizes, low)
+    counts[np.cumsum(counts) > room] = 0
+    return counts
 
 
 def choose_pairs(pairs: Sequence[Duplicate], bridges: Iterable[str], most: int) -> list[Duplicate]:
     """Choose up to `most` pairs to look at, the least similar first.
 
-    If there are more, a third are the least similar ones, a third the least similar of documents
+    Of more, a third are the least similar, a third the least similar of documents
     that are bridges, and the others examples from the least to the most similar.
     """
     rising = sorted(pairs, key=lambda pair: pair.similarity)
@@ -158,33 +158,34 @@ def rows(
     """Embed the documents, clusters and pairs as blocks of JSON, a line for each.
 
     Pairs come with their diffs, and with `frequencies` also with the words that stand for each
-    other, without those that the diff has beside each other, and with what somebody said of them.
+    other, without those that the diff has beside each other, and with the answers of people.
     """
     keys = sorted(set(chain.from_iterable(map(_keys_of, listed))), key=_place)
     row_of = {key: row for row, key in enumerate(keys)}
     words = {key: _pack_words(diff.split(text)) for key, text in texts.items()}
 
-    def pair(own: Duplicate) -> list[object]:
-        one, other = _ends(own)
-        first, second = words.get(one), words.get(other)
-        figures = [round(own.similarity, _DIGITS), own.distance, own.shared]
-        said = [[], own.answer] if own.answer else []
+    def describe(pair: Duplicate) -> list[object]:
+        ends = _ends(pair)
+        first, second = map(words.get, ends)
+        figures = [round(pair.similarity, _DIGITS), pair.distance, pair.shared]
+        facts = [*map(row_of.__getitem__, ends), *figures]
+        answer = [[], pair.answer] if pair.answer else []
         if first is None or second is None:
-            return [row_of[one], row_of[other], *figures, None, *said]
+            return [*facts, None, *answer]
         forms = first.forms.split(), second.forms.split()
         stand = [] if frequencies is None else [_standing(*forms, frequencies)]
-        return [row_of[one], row_of[other], *figures, steps(*forms), *stand, *said[len(stand) :]]
+        return [*facts, steps(*forms), *stand, *answer[len(stand) :]]
 
     yield from _block("ids", (_name_of(key, row_of) for key in keys))
     yield from _block("clusters", (_cluster(each, row_of) for each in listed))
     yield from _parts("texts", (words[key].shown if key in words else None for key in keys))
     if kept:
         yield from _parts("kept", (_values(kept.get(key, {})) for key in keys))
-    yield from _parts("pairs", (list(map(pair, each.pairs)) for each in listed))
+    yield from _parts("pairs", (list(map(describe, each.pairs)) for each in listed))
 
 
 def within(keys: Iterable[AnyId], texts: Mapping[AnyId, str]) -> Iterator[tuple[AnyId, str]]:
-    """Yield the keys and texts of a page in this order, as far as there is room for them."""
+    """Yield the keys and texts of a page in this order, as far as they have room."""
     room = MOST_TEXTS
     for key in keys:
         if key in texts and len(text := texts[key]) <= room:
@@ -218,10 +219,10 @@ def _standing(
 ) -> list[list[int]]:
     """List the places of words that stand for each other, and are not equal in the diff."""
     equal = {
-        (one, other)
+        pair
         for change in diff.changes(first, second)
         if change.kind == "equal"
-        for one, other in zip(
+        for pair in zip(
             range(change.first.start, change.first.stop),
             range(change.second.start, change.second.stop),
             strict=True,
@@ -233,8 +234,8 @@ def _standing(
 def _keys_of(each: Listed) -> dict[AnyId, None]:
     """List the keys of a listed cluster, once each, those first that are shown first."""
     members = [key_of(member.id, member.side) for member in each.members]
-    own = (members[0], *chain.from_iterable(map(_ends, each.pairs)), *members)
-    return dict.fromkeys((*own, each.key))
+    ends = chain.from_iterable(map(_ends, each.pairs))
+    return dict.fromkeys((members[0], *ends, *members, each.key))
 
 
 def _ends(pair: Duplicate) -> tuple[AnyId, AnyId]:
@@ -253,7 +254,7 @@ def _place(key: AnyId) -> tuple[object, ...]:
 
 
 def _name_of(key: AnyId, row_of: Mapping[AnyId, int]) -> str:
-    """Name a document by its id, with the side if the first one has it too."""
+    """Name a document by its id, with the side if the first has it too."""
     if not isinstance(key, tuple):
         return str(key)
     return f"{key[1]} (other side)" if key[1] in row_of else str(key[1])

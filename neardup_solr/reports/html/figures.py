@@ -17,8 +17,8 @@ WIDTH, HEIGHT = 432, 216
 TOP, BOTTOM = 18, 181  # of the bars; titles are above, the axis and its name below
 CHARACTER = 7  # its approximate width in the largest font that the page uses in figures
 
-EACH_SIZE = 24  # up to this size, each cluster size has its own bar
-LEAST_SIZES = 8  # there is room for at least this many bars, or a few would be huge
+EACH_SIZE = 24  # up to this size, each cluster size has a bar
+LEAST_SIZES = 8  # bars at least, for which room is left, or a few would be huge
 LOG_FROM = 40  # if a bar is this many times as high as another, the axis is logarithmic
 POWERS = [10**power for power in range(12)]
 ROUND = [digit * power for power in POWERS for digit in (1, 2, 5)]
@@ -53,10 +53,10 @@ def similarities_figure(
     *,
     name: str = "similarity",
 ) -> str:
-    """Draw pairs by similarity as an SVG, with the S-curve of (bands, rows) over them if given.
+    """Draw pairs by similarity as an SVG, with the S-curve of (bands, rows) over them.
 
     P(s) = 1 - (1 - s^rows)^bands, "Mining of Massive Datasets", section 3.4.2. The threshold of
-    `borderline` is marked, with the pairs just below it as one bar of the same area.
+    `borderline` is marked, with the pairs just below it as a bar of the same area.
     """
     counts, edges = np.histogram(similarities, bins=BINS, range=(0.0, 1.0))
     below = 0
@@ -162,7 +162,7 @@ def _rectangle(left: float, right: float, top: float, colour: str) -> str:
 
 
 def _curve(across: Axis, bands: int, rows: int) -> Iterator[str]:
-    """Draw the chance of being found along the similarities, with an axis of its own."""
+    """Draw the chance of a candidate along the similarities, with another axis."""
     points = " ".join(
         f"{across.place(at)},{CHANCE.place(100 * float(plans.curve(at, bands, rows)))}"
         for at in np.linspace(0, 1, 201).tolist()
