@@ -330,33 +330,25 @@ def _split(texts: Sequence[str], delimiter: str) -> tuple[list[int], list[list[s
 
 
 def _row(feed: _Feed, at: int, delimiter: str, reading: Reading) -> tuple[Row, int]:
-    """Read the row that begins at a line, or why it cannot be read; and count its lines."""
-    first, row, size = feed.held[at], None, 1
+    """Read the row that begins at a line, or why it cannot be read, and count its lines."""
+    row, size = None, 1
+    if b'"' in (feed.held[at] or b""):
+        reader = csv.reader(_continue_row(feed, at, reading), delimiter=delimiter, strict=True)
+        try:
+            row, size = next(reader), reader.line_num
+        except (csv.Error, Unusable) as error:
+            if delimiter != "\t":
+                is_long = isinstance(error, Unusable)
+                reason = str(error) if is_long else f"malformed quoting ({error})"
+                return Unusable(reason, feed.held[at]), 1
+    # Many write quotes into TSV as they are: lines between two of them only look like one row.
+    if row and delimiter == "\t" and size > 1 and "\t" in "".join(row):
+        row, size = None, 1
     try:
-        if first is not None and b'"' in first:
-            row, size = _quoted_row(feed, at, delimiter, reading)
-        written = decode(_join(feed.held[at : at + size]), reading)
+        text = decode(_join(feed.held[at : at + size]), reading)
     except Unusable as problem:
         return problem, size
-    return written.rstrip("\r").split(delimiter) if row is None else row, size
-
-
-def _quoted_row(
-    feed: _Feed, at: int, delimiter: str, reading: Reading
-) -> tuple[list[str] | None, int]:
-    """Read a row with quotes, or None if they are text: many write them into TSV as they are."""
-    reader = csv.reader(_continue_row(feed, at, reading), delimiter=delimiter, strict=True)
-    try:
-        row = next(reader)
-    except (csv.Error, Unusable) as error:
-        if delimiter == "\t":
-            return None, 1
-        is_long = isinstance(error, Unusable)
-        reason = str(error) if is_long else f"malformed quoting ({error})"
-        raise Unusable(reason, feed.held[at]) from error
-    size = reader.line_num
-    are_several = delimiter == "\t" and size > 1 and "\t" in "".join(row)  # that look like one row
-    return (None, 1) if are_several else (row, size)
+    return text.rstrip("\r").split(delimiter) if row is None else row, size
 
 
 def _continue_row(feed: _Feed, at: int, reading: Reading) -> Iterator[str]:

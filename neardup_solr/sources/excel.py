@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, BinaryIO, Final
 
-from neardup_solr.errors import RecordError
+from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.sources.arrow import first_line
 from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.record import (
@@ -76,7 +76,9 @@ def _rows(source: Opened) -> Iterator[tuple[int, list[Any]]]:
                     number = at
                     # Cells at the end of a row that were never filled are missing.
                     yield number, [*row, *[None] * (width - len(row))]
-        except damage() as error:
+        except MemoryError:
+            raise
+        except Exception as error:  # openpyxl raises almost any of a damaged file
             reason = f"the file is damaged from here on ({first_line(error)})"
             raise RecordError(f"{source.name}, after row {number}", reason) from error
         if number == MOST_ROWS:
@@ -102,7 +104,9 @@ def _open(source: Opened) -> Iterator[Any]:
             book = openpyxl.load_workbook(file, read_only=True, data_only=True)
         except OSError as error:
             raise source.error(f"cannot be read ({error})", "check its permissions") from error
-        except damage() as error:
+        except (SourceError, MemoryError):
+            raise
+        except Exception as error:
             reason = f"is not a whole Excel file ({first_line(error)})"
             raise source.error(reason, "save it as .xlsx") from error
         yield book
@@ -134,15 +138,3 @@ def _rows_with_cells(sheet: Any, first: int, width: int) -> Iterator[tuple[int, 
         if row is not before and any(value is not None for value in row):
             yield number, row
         before = row
-
-
-def damage() -> tuple[type[Exception], ...]:
-    """List the errors that openpyxl raises for a damaged file, a ZIP archive of XML."""
-    import zlib
-    from lzma import LZMAError
-    from zipfile import BadZipFile  # loaded for Excel only
-
-    return (
-        BadZipFile, zlib.error, KeyError, ValueError, TypeError, AttributeError, SyntaxError,
-        EOFError, NotImplementedError, IndexError, RuntimeError, OverflowError, LZMAError, OSError,
-    )  # fmt: skip

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import orjson
+
 from neardup_solr import sources
 from neardup_solr.arguments import describe
 from neardup_solr.errors import ArgumentError, SourceError
@@ -40,10 +42,10 @@ def read_pairs(path: str | Path) -> list[tuple[str, str]]:
             f"`path` cannot be {describe(path)}", "give the path of a file of pairs"
         )
     path = Path(path)
-    format, names, lines = _read_lines(path)
+    format, names, lines = _read_lines(path, PAIR)
     places = [0, 1]
-    if set(PAIR) <= set(names) or format == "jsonl":
-        places = [names.index(name) for name in PAIR if name in names]
+    if set(PAIR) <= set(names):
+        places = [names.index(name) for name in PAIR]
     elif format != "parquet":
         lines = _with_first(path, names, lines)
     return [
@@ -66,18 +68,21 @@ def read_columns(path: str | Path) -> dict[str, list[Any]]:
     return columns if set(PAIR) <= columns.keys() else {}
 
 
-def _read_lines(path: Path) -> tuple[str, list[str], list[Line]]:
-    """Read a file: its format, the names of its columns, or its first line, and the others."""
+def _read_lines(path: Path, keys: Sequence[str] | None = None) -> tuple[str, list[str], list[Line]]:
+    """Read a file: its format, the names of its columns, or its first line, and the others.
+
+    Only these `keys` of JSON are read, else all.
+    """
     format = FORMATS.get(path.suffix.lower(), "tsv")
     if format == "jsonl" and sources.size_hint(path) == 0:
-        return format, [], []
+        return format, [*PAIR], []
     reading = Reading(id=PAIR[0], text=PAIR[1:], source_format=format)
     on_notice = LOG.warning if format == "xlsx" else ignore
     try:
         table = sources.open(path, reading=reading, on_notice=on_notice)
         if format == "jsonl":
-            rows = [(number, _parse(table, record)) for number, record in table.records]
-            names = list(dict.fromkeys(name for _, row in rows for name in row))
+            rows = [(number, _parse(record)) for number, record in table.records]
+            names = list(keys or dict.fromkeys(name for _, row in rows for name in row))
             return format, names, [(at, [row.get(name) for name in names]) for at, row in rows]
         if format == "parquet":
             lines = [(number, list(table.row(record).values())) for number, record in table.records]
@@ -86,18 +91,19 @@ def _read_lines(path: Path) -> tuple[str, list[str], list[Line]]:
         lines = [(number, _cells(table, record)) for number, record in table.records]
         return format, _cells(table, head), lines
     except (SourceError, UnicodeDecodeError) as error:
-        if "UTF" not in str(error).upper():
+        if isinstance(error, SourceError) and "UTF" not in error.reason:
             raise
         reason = "is not text in UTF-8, and so not a file of pairs"
         step = "give a TSV, CSV, JSONL, Parquet or .xlsx file; a spreadsheet saves CSV as UTF-8"
         raise SourceError(str(path), reason, step) from None
 
 
-def _parse(table: SourceTable, record: Any) -> dict[str, Any]:
+def _parse(line: bytes) -> dict[str, Any]:
     try:
-        return table.row(record)
-    except (ValueError, RecursionError):  # which is no pair
-        return {}
+        row = orjson.loads(line)
+    except ValueError:
+        row = None
+    return row if isinstance(row, dict) else {}  # which is no pair
 
 
 def _cells(table: SourceTable, record: Any) -> list[str]:

@@ -9,8 +9,7 @@ import stat
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
-from hashlib import blake2b
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,7 +21,7 @@ from neardup_solr.progress import Progress
 from neardup_solr.records import NOTHING, Removed
 from neardup_solr.reports.copies import Beside, check_added, check_copy, open_copy
 from neardup_solr.sources import is_collection
-from neardup_solr.sources.folders import walk
+from neardup_solr.sources.fingerprint import identity
 from neardup_solr.verbs.duplicates.from_source import AT_ONCE
 from neardup_solr.verbs.duplicates.inputs import Compared, Input
 
@@ -92,7 +91,7 @@ class Outputs:
                     raise SourceError(str(output), reason, "name a place outside of it")
                 check_copy(output, format, adds=bool(ADDED[name]))
                 check_added(sources.shown_name(self._paths), columns, ADDED[name])
-        self._state = self._read_state()
+        self._identity = identity(self._paths, self._reading)
 
     def _layout(self) -> tuple[str, Collection[str]]:
         """The format of the source, and its columns, or those of its first record.
@@ -132,14 +131,6 @@ class Outputs:
             "write it to a file first",
         )
 
-    def _read_state(self) -> bytes:
-        """Digest what changes if the source does."""
-        digest = blake2b()
-        for path in chain.from_iterable(map(walk, self._paths)):
-            found = path.lstat() if path.is_symlink() else path.stat()
-            digest.update(repr((path, found.st_size, found.st_mtime_ns)).encode("utf-8", "replace"))
-        return digest.digest()
-
     def write(self, side: Input, removed: Mapping[str, Removed]) -> Unique:
         """Read the source once more, and write each record to the file that it belongs to.
 
@@ -173,7 +164,7 @@ class Outputs:
                     text = None if is_apart else source.text_of(record)
                     added = {REASON: reason, POSITION: position, RECORD: text}
                     reject(record if is_apart else None, added)
-            if self._read_state() != self._state:
+            if identity(self._paths, self._reading) != self._identity:
                 raise self._make_error()
         return outcomes.count()
 
