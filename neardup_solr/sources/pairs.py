@@ -7,7 +7,7 @@ import io
 import os
 import re
 from codecs import BOM_UTF8
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -81,9 +81,12 @@ def _read_lines(path: Path, keys: Sequence[str] | None = None) -> tuple[str, lis
     try:
         table = sources.open(path, reading=reading, on_notice=on_notice)
         if format == "jsonl":
-            rows = [(number, _parse(record)) for number, record in table.records]
-            names = list(keys or dict.fromkeys(name for _, row in rows for name in row))
-            return format, names, [(at, [row.get(name) for name in names]) for at, row in rows]
+            rows: Iterable[tuple[int, dict[str, Any]]]
+            rows = ((number, _parse(record)) for number, record in table.records)
+            if keys is None:
+                rows = list(rows)
+                keys = list(dict.fromkeys(name for _, row in rows for name in row))
+            return format, [*keys], [(at, [row.get(name) for name in keys]) for at, row in rows]
         if format == "parquet":
             lines = [(number, list(table.row(record).values())) for number, record in table.records]
             return format, list(table.names or ()), lines
