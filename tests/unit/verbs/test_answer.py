@@ -64,7 +64,7 @@ def test_an_answer_is_noted_and_obeyed(folder: Path) -> None:
         (("1", "2"), "give ID OTHER_ID same|different|unsure, or --import, or neither"),
         (("1", "2", "same", "--import", "a.csv"), "give ID OTHER_ID same|different|unsure, or"),
         (("--import", "a.csv"), "a.csv: has no columns id, other_id and answer; write the pairs"),
-        (("--import", "no.csv"), "no.csv: "),
+        (("--import", "no.csv"), "no.csv: there is no such file or folder"),
         ((), "answers.jsonl: cannot be read (No such file or directory); begin one with"),
     ],
 )
