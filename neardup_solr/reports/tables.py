@@ -447,7 +447,7 @@ def to_arrow(columns: Columns, whole_ids: Collection[str] = ()) -> pa.Table:
 
 
 def to_pandas(columns: Columns, whole_ids: Collection[str] = ()) -> pd.DataFrame:
-    """As `to_arrow`, as a pandas DataFrame, in which texts and numbers stay what they are."""
+    """Make a pandas DataFrame, as `to_arrow`, in which texts and numbers stay what they are."""
     pandas = _library("pandas")
     # Pandas would make whole numbers floats if any is missing.
     types = {"text": "object", "int64": "Int64", "uint64": "UInt64", "count": "Int64",
@@ -467,7 +467,7 @@ def to_pandas(columns: Columns, whole_ids: Collection[str] = ()) -> pd.DataFrame
 
 
 def to_polars(columns: Columns, whole_ids: Collection[str] = ()) -> pl.DataFrame:
-    """As `to_arrow`, as a polars DataFrame."""
+    """Make a polars DataFrame, as `to_arrow`."""
     polars = _library("polars")
     frame: type[pl.DataFrame] = polars.DataFrame
     types = {"text": polars.String, "int64": polars.Int64, "uint64": polars.UInt64,

@@ -203,7 +203,7 @@ def _pack(column: Any) -> Packed | None:
 
 
 def _values_within(column: Any, limit: int) -> Sequence[Any]:
-    """The same, with TOO_LARGE in place of a text over the limit, which is not copied."""
+    """Take the values of a column, with TOO_LARGE in place of a text over the limit."""
     import pyarrow
     import pyarrow.compute
 

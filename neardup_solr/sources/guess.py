@@ -120,12 +120,12 @@ class _Values:
 
     @property
     def bits(self) -> float:
-        """What the column can tell: the entropy of its values, less those that are missing."""
+        """The entropy of the values in bits, less for those that are missing."""
         shares = self.column.counts / max(len(self.texts), 1)
         return float(-(shares * np.log2(shares)).sum()) * self.filled
 
     def share(self, pattern: re.Pattern[str]) -> float:
-        """The share of the values that are wholly of a form."""
+        """Measure the share of the values that are wholly of a form."""
         count = sum(pattern.fullmatch(text) is not None for text in self.texts)
         return count / max(len(self.texts), 1)
 

@@ -120,7 +120,7 @@ def first_names(source: Opened) -> tuple[list[str], Opened]:
 
 
 def _begun(source: Opened) -> tuple[Opened, bool]:
-    """The source, whose first line was read, and whether it begins an array."""
+    """Read the first line of a source, and tell whether it begins an array."""
     head, source = begun(source, lambda head: b"\n" in head.lstrip() or len(head) > _HEAD)
     first = head.lstrip()[:_HEAD].partition(b"\n")[0].strip()
     if first == b"{":
@@ -183,7 +183,7 @@ def _load_exactly(raw: bytes | str) -> dict[str, Any]:
 
 
 def _find_rounded(kept: Mapping[str, Any], item: dict[str, Any], raw: bytes | str) -> str | None:
-    """A kept column with a whole number over 64 bits, of which orjson made a float."""
+    """Find a kept column with a whole number over 64 bits, of which orjson made a float."""
     for name, value in kept.items():
         parts = value if type(value) is list else [value]
         if any(type(part) is float and abs(part) >= 2**63 for part in parts):
@@ -206,7 +206,7 @@ def _original(item: dict[str, Any], raw: bytes | str) -> dict[str, Any] | str | 
 
 
 def _room(limit: int) -> int:
-    """The bytes that an object with so long a text may take, with escapes and other fields."""
+    """Count the bytes that an object with a text of `limit` bytes may take, with escapes."""
     return 2 * limit + 64 * 1024
 
 

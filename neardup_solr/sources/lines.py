@@ -107,7 +107,7 @@ def most_passed_over(source: Opened, limit: int) -> float:
 
 
 def without_end(source: Opened, most: float) -> RecordError:
-    """The error for a record of more bytes than are passed over."""
+    """Make the error for a record of more bytes than are passed over."""
     reason = f"{too_large(int(most))}, and its end has not come: nothing more is read"
     return RecordError(f"{source.name}, last record", reason)
 
@@ -133,7 +133,7 @@ def _not_empty(source: Opened) -> Iterator[bytes]:
 
 
 def begun(source: Opened, is_enough: Callable[[bytes], bool]) -> tuple[bytes, Opened]:
-    """The beginning of a source, as much of it as is enough, and the source to read from its start.
+    """Read as much of a source as is enough, and return it with the source to read from its start.
 
     Raises SourceError if it is empty, and what `blocks` raises.
     """
@@ -147,7 +147,7 @@ def begun(source: Opened, is_enough: Callable[[bytes], bool]) -> tuple[bytes, Op
 
 
 def blocks(source: Opened) -> Iterator[bytes]:
-    """The contents in blocks: decompressed (.gz, .zst) and converted to UTF-8.
+    """Read the contents in blocks, decompressed (.gz, .zst) and converted to UTF-8.
 
     Raises SourceError if the source cannot be opened or is not compressed as its name says,
     RecordError if it ends too early or is damaged further on.
