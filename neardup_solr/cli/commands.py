@@ -150,7 +150,7 @@ def search(given: Given, *, format: RowFormat | None = None) -> int:
     if as_rows is None:
         show.print_matches(matches)
     else:
-        show.print_rows(faces.format_matches(matches, as_rows))
+        show.print_rows(faces.match_rows(matches).lines(as_rows))
     if not matches:
         show.say(_describe_nothing(target, given["id"]))
         show.say_if_full_text(given["fq"], target.place)
@@ -186,7 +186,7 @@ def report(given: Given, *, output: Path | None = None, format: RowFormat | None
     elif as_rows is None:
         show.print_report(found, target.texts(show.list_ids(found)))
     else:
-        show.print_rows(faces.format_pairs(found.pairs, as_rows))
+        show.print_rows(faces.pair_rows(found.pairs).lines(as_rows))
     show.say_report(found)
     if not found.pairs:
         show.say_if_full_text([given["query"], *given["fq"]], target.place)
@@ -283,7 +283,7 @@ def answer(
 
 def _print_answers(answers: nd.Answers, output: Path | None, as_rows: str | None) -> None:
     """Print the latest answers, or write them to a file."""
-    from neardup_solr.reports.tables import format_rows
+    from neardup_solr.reports.tables import RowTable
 
     columns = answers.columns()
     if output is not None:
@@ -296,7 +296,7 @@ def _print_answers(answers: nd.Answers, output: Path | None, as_rows: str | None
         show.print_rows(f"{line}\n" for line in show.align([[*columns], *cells], right=()))
     else:
         rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-        show.print_rows(format_rows(rows, [*columns], as_rows))
+        show.print_rows(RowTable(rows, [*columns]).lines(as_rows))
     aside = show.counted(len(answers.set_aside), "is", "are")
     show.say(f"Answers about {show.counted(len(columns['id']), 'pair')}; {aside} set aside.")
 
@@ -447,12 +447,12 @@ def doctor(given: Given, *, format: RowFormat | None = None) -> int:
 def _print_findings(findings: Sequence[Finding], as_rows: str | None) -> None:
     """Print findings for people, or as rows in one of the formats."""
     from neardup_solr.cli.main import in_options
-    from neardup_solr.reports.tables import format_rows
+    from neardup_solr.reports.tables import RowTable
 
     findings = [replace(one, remedy=in_options(one.remedy, "lint")) for one in findings]
     if as_rows is not None:
         columns = ("level", "rule", "about", "reason", "remedy")
-        show.print_rows(format_rows(map(asdict, findings), columns, as_rows))
+        show.print_rows(RowTable(map(asdict, findings), columns).lines(as_rows))
         return
     for one in findings:
         print(show.printable(f"{one.level}: {one.about}: {one.reason}"))

@@ -129,11 +129,11 @@ def _find_target(given: Given) -> Collection:
 def _format_letters(letters: Iterable[nd.types.Letter], format: str) -> Iterator[str]:
     """Format dead letters as lines, in JSONL as they are in their file."""
     from neardup_solr.checkpoint import line_of
-    from neardup_solr.reports.tables import format_rows
+    from neardup_solr.reports.tables import RowTable
 
     if format == "jsonl":
         return map(line_of, letters)
-    return format_rows(map(_row, letters), COLUMNS, format)
+    return RowTable(map(_row, letters), COLUMNS).lines(format)
 
 
 def _row(letter: nd.types.Letter) -> dict[str, str | None]:

@@ -79,7 +79,7 @@ def duplicates(
     else:
         from neardup_solr.reports import tables as faces
 
-        lines = faces.format_duplicates(found.pairs, as_rows, texts=found.texts, kept=found.kept)
+        lines = faces.duplicate_rows(found.pairs, found.texts, found.kept).lines(as_rows)
         show.print_rows(lines)
     _say_duplicates(found)
     if found.unique is not None:

@@ -10,6 +10,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain, islice
@@ -113,91 +114,60 @@ def beside(
     return table
 
 
-def write_pairs(pairs: Iterable[Pair], path: str | Path) -> None:
-    """Write pairs to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
+@dataclass(frozen=True, slots=True)
+class RowTable:
+    """Rows of a report, their columns, and those of these that are `kept` from the source.
 
-    The columns are id, other_id, distance (in words; empty, in JSONL null, if the measure has none)
-    and similarity (0..1), and answer if people are to answer. In TSV, backslash, tab and line
-    breaks inside ids are escaped with a backslash. What a spreadsheet would run as a formula gets a
-    backslash in TSV, an apostrophe in CSV and .xlsx, before its first sign (see `text.escape`).
-    `read_pairs` undoes the first two.
-
-    Raises SourceError if the suffix is unknown or the file cannot be written; an older file of
-    that name then stays as it is.
+    Numbers in columns that are `kept` are written as they are, others with 4 digits. In TSV,
+    backslash, tab and line breaks are escaped with a backslash. What a spreadsheet would run as a
+    formula gets a backslash in TSV, an apostrophe in CSV and .xlsx, before its first sign (see
+    `text.escape`). `read_pairs` undoes all of it.
     """
-    rows, columns = _of_pairs(pairs)
-    write_rows(rows, columns, Path(path))
+
+    rows: Iterable[Row]
+    columns: Sequence[str]
+    kept: Collection[str] = ()
+
+    def write(self, path: Path, *, for_excel: bool = False) -> None:
+        """Write a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
+
+        CSV that is `for_excel` begins with a byte order mark. Raises SourceError if the suffix is
+        unknown or the file cannot be written; an older file of that name then stays as it is.
+        """
+        face, suffix = _face(path), path.suffix.lower()
+        if face is None:
+            cells = ([_flat(row[name]) for name in self.columns] for row in self.rows)
+            write_sheets(path, self.columns, cells, to_csv)
+            return
+        lines = face(self.rows, self.columns, self.kept)
+        write_lines(path, chain(["\ufeff"], lines) if for_excel and suffix == ".csv" else lines)
+
+    def lines(self, format: str) -> Iterator[str]:
+        """Make lines in a format: "tsv", "csv" or "jsonl"; raise ArgumentError for another."""
+        check_format(format)
+        return _FACES[f".{format}"](self.rows, self.columns, self.kept)
 
 
-def write_duplicates(
-    pairs: Sequence[Duplicate],
-    path: str | Path,
-    *,
-    texts: Mapping[AnyId, str] = NOTHING,
-    kept: Mapping[AnyId, Mapping[str, Any]] = NOTHING,
-    for_excel: bool = False,
-) -> None:
-    """Write the pairs of a whole collection, like `write_pairs`.
+def pair_rows(pairs: Iterable[Pair]) -> RowTable:
+    """Make rows of pairs: id, other_id, distance in words (or None), and similarity (0..1).
 
-    Columns id, other_id, similarity, distance (empty if it was not measured), measure, cluster;
-    then the text and the kept columns of both documents, if they have any.
+    With `answer`, too, if people are to answer.
     """
-    rows, columns, further = _of_duplicates(pairs, texts, kept)
-    write_rows(rows, columns, Path(path), kept=further, for_excel=for_excel)
-
-
-def write_rows(
-    rows: Iterable[Row],
-    columns: Sequence[str],
-    path: Path,
-    *,
-    kept: Collection[str] = (),
-    for_excel: bool = False,
-) -> None:
-    """Write rows to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
-
-    Numbers in columns that are `kept` are written as they are, others with 4 digits; CSV that is
-    `for_excel` begins with a byte order mark. Raises SourceError if the suffix is unknown or the
-    file cannot be written.
-    """
-    face, suffix = _face(path), path.suffix.lower()
-    if face is None:
-        cells = ([_flat(row[name]) for name in columns] for row in rows)
-        write_sheets(path, columns, cells, to_csv)
-        return
-    lines = face(rows, columns, kept)
-    write_lines(path, chain(["\ufeff"], lines) if for_excel and suffix == ".csv" else lines)
-
-
-def format_pairs(pairs: Iterable[Pair], format: str) -> Iterator[str]:
-    """Make lines of a report in a format: "tsv", "csv" or "jsonl"."""
-    rows, columns = _of_pairs(pairs)
-    return format_rows(rows, columns, format)
-
-
-def _of_pairs(pairs: Iterable[Pair]) -> tuple[Iterator[Row], Sequence[str]]:
-    """Make rows of pairs, and their columns."""
     pairs = list(pairs)
     columns = name_columns(pairs, COLUMNS)
-    return (_row(pair, columns) for pair in pairs), columns
+    return RowTable((_row(pair, columns) for pair in pairs), columns)
 
 
-def format_duplicates(
+def duplicate_rows(
     pairs: Sequence[Duplicate],
-    format: str,
-    *,
     texts: Mapping[AnyId, str] = NOTHING,
     kept: Mapping[AnyId, Mapping[str, Any]] = NOTHING,
-) -> Iterator[str]:
-    """Make lines of a whole collection's pairs in a format: "tsv", "csv" or "jsonl"."""
-    rows, columns, further = _of_duplicates(pairs, texts, kept)
-    return format_rows(rows, columns, format, kept=further)
+) -> RowTable:
+    """Make rows of the pairs of a whole collection.
 
-
-def _of_duplicates(
-    pairs: Sequence[Duplicate], texts: Mapping[AnyId, str], kept: Mapping[AnyId, Mapping[str, Any]]
-) -> tuple[Iterator[Row], Sequence[str], Sequence[str]]:
-    """Make rows of pairs, their columns, and those of these that come from the documents."""
+    Columns id, other_id, similarity, distance (None if it was not measured), measure, cluster;
+    then the text and the kept columns of both documents, if they have any.
+    """
     first = name_columns(pairs)
 
     def table(part: Sequence[Duplicate]) -> Columns:
@@ -208,7 +178,13 @@ def _of_duplicates(
     parts = (pairs[at : at + ROWS_AT_ONCE] for at in range(0, len(pairs), ROWS_AT_ONCE))
     cells = chain.from_iterable(zip(*table(part).values(), strict=True) for part in parts)
     rows = (dict(zip(names, row, strict=True)) for row in cells)
-    return rows, names, names[len(first) :]
+    return RowTable(rows, names, names[len(first) :])
+
+
+def match_rows(matches: Iterable[Match]) -> RowTable:
+    """Make rows of a document's near-duplicates."""
+    rows = (_row(match, MATCH_COLUMNS[:-1]) | {"text": match.content} for match in matches)
+    return RowTable(rows, MATCH_COLUMNS)
 
 
 def name_columns(
@@ -217,23 +193,6 @@ def name_columns(
     """Name the columns of pairs: with `answer`, for people to fill, if they are to answer."""
     has_answers = bool(pairs) and pairs[0].answer is not None
     return (*columns, ANSWER) if has_answers else columns
-
-
-def format_matches(matches: Iterable[Match], format: str) -> Iterator[str]:
-    """Make lines of a document's near-duplicates in a format: "tsv", "csv" or "jsonl"."""
-    rows = (_row(match, MATCH_COLUMNS[:-1]) | {"text": match.content} for match in matches)
-    return format_rows(rows, MATCH_COLUMNS, format)
-
-
-def format_rows(
-    rows: Iterable[Row], columns: Sequence[str], format: str, *, kept: Collection[str] = ()
-) -> Iterator[str]:
-    """Make lines of rows in a format: "tsv", "csv" or "jsonl". See `write_rows`.
-
-    Raises ArgumentError for another format.
-    """
-    check_format(format)
-    return _FACES[f".{format}"](rows, columns, kept)
 
 
 def check_format(format: str) -> None:

@@ -16,7 +16,7 @@ from neardup_solr.minhash import make_entry
 from neardup_solr.progress import OnProgress, Progress, ignore
 from neardup_solr.records import Document, Hit, Pair, natural
 from neardup_solr.reports import tables
-from neardup_solr.reports.tables import ANSWER, Columns, of_pairs, write_pairs
+from neardup_solr.reports.tables import ANSWER, Columns, of_pairs, pair_rows
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Finder
@@ -91,7 +91,7 @@ class Report(tables.Table):
         Raises SourceError if the suffix is not known or the file cannot be written; an older file
         of that name then stays as it is.
         """
-        write_pairs(self.pairs, path)
+        pair_rows(self.pairs).write(Path(path))
 
 
 @checked

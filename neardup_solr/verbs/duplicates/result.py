@@ -394,13 +394,8 @@ class Duplicates:
         elif suffix == TABLE:
             self._write_table(path)
         else:
-            tables.write_duplicates(
-                self.pairs,
-                path,
-                texts=self.texts,
-                kept=self.kept,
-                for_excel=self.origin.is_for_excel,
-            )
+            rows = tables.duplicate_rows(self.pairs, self.texts, self.kept)
+            rows.write(path, for_excel=self.origin.is_for_excel)
 
     def _write_table(self, path: Path) -> None:
         pairs, names = self.pairs, tables.name_columns(self.pairs)

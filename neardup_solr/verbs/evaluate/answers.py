@@ -27,7 +27,7 @@ from neardup_solr.minhash.signature import wilson
 from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId, Duplicate, ordered
 from neardup_solr.reports import tables
-from neardup_solr.reports.tables import ANSWER, Columns, write_rows
+from neardup_solr.reports.tables import ANSWER, Columns, RowTable
 from neardup_solr.sources.pairs import PAIR, read_columns, read_pairs
 
 IdPair = tuple[AnyId, AnyId]
@@ -192,7 +192,7 @@ def precision_of(similarities: Mapping[IdPair, float], answers: JudgedPairs) -> 
 def write_columns(columns: Columns, path: Path) -> None:
     """Write columns to a file of rows, completely or not at all."""
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    write_rows(rows, list(columns), path)
+    RowTable(rows, list(columns)).write(path)
 
 
 def key_of_pair(id: AnyId, other_id: AnyId, *, in_order: bool) -> IdPair:

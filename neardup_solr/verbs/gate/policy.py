@@ -287,7 +287,7 @@ def format_decisions(decisions: Iterable[Decision | RecordError], format: str) -
     tables.check_format(format)
     if format == "jsonl":
         return (orjson.dumps(_object(one)).decode() + "\n" for one in decisions)
-    return tables.format_rows(map(_row, decisions), COLUMNS, format)
+    return tables.RowTable(map(_row, decisions), COLUMNS).lines(format)
 
 
 def write_decisions(decisions: Iterable[Decision | RecordError], path: Path) -> None:
@@ -299,7 +299,7 @@ def write_decisions(decisions: Iterable[Decision | RecordError], path: Path) -> 
     if path.suffix.lower() == ".jsonl":
         write_lines(path, format_decisions(decisions, "jsonl"))
     else:
-        tables.write_rows(map(_row, decisions), COLUMNS, path)
+        tables.RowTable(map(_row, decisions), COLUMNS).write(path)
 
 
 def check_held(path: Path) -> None:
