@@ -43,7 +43,7 @@ from neardup_solr.measures.fields import (
 )
 from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize
-from neardup_solr.verbs.duplicates import choose_way
+from neardup_solr.verbs.duplicates.work import choose_way
 
 THREADS = os.cpu_count() or 1
 # What was measured of others on the same sets: Splink 4.0.17, p >= 0.5, its first sensible model ->

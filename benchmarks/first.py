@@ -31,7 +31,7 @@ from neardup_solr.candidates.by_word import DEFAULT, word_candidates
 from neardup_solr.measures import aligned
 from neardup_solr.measures.aligned import ALIGNED, compare_records, frequencies
 from neardup_solr.text.normalize import normalize
-from neardup_solr.verbs.duplicates import choose_way
+from neardup_solr.verbs.duplicates.work import choose_way
 
 THREADS = os.cpu_count() or 1
 OTHERS = ("words", "jaccard", "aligned")  # measures that are not chosen

@@ -68,6 +68,12 @@ Id = str | int  # a whole number is taken as its text
 
 # Arguments and options that are no more, with what to do instead. One of all commands has dashes.
 GONE = {
+    "nd.duplicates.output": "the result writes it: found.write(path)",
+    "nd.duplicates.unique": "the result writes it: found.write_unique(path)",
+    "nd.duplicates.removed": "the result writes it: found.write_unique(removed=path)",
+    "nd.duplicates.rejected": "the result writes it: found.write_unique(rejected=path)",
+    "nd.duplicates.yes": "give it to what writes: found.write_unique(path, yes=True)",
+    "nd.duplicates.spill": "set $TMPDIR",
     "--as-given": "nd.evaluate(..., as_given=True) does that",
     "--checkpoint": "it is beside the first file that is written",
     "--concurrency": "nd.serve(..., concurrency=N) does that",
@@ -214,7 +220,8 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
                 raise ArgumentError(f"`{name}` is of the source", step)
             near = _nearest(name, signature.parameters)
             meant = f"did you mean `{near}`?" if near else about
-            step = GONE.get(f"{verb.__name__}.{name}", meant)
+            gone = GONE.get(f"{verb.__name__}.{name}", meant)
+            step = GONE.get(f"{called[:-2]}.{name}", gone)
             raise ArgumentError(f"{called} has no argument `{name}`", step)
     try:
         given = signature.bind(*args, **kwargs).arguments

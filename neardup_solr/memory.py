@@ -1,6 +1,7 @@
-"""Columns of `duplicates` in files without a name, and how much memory (`--memory`) it may take.
+"""Columns of `duplicates` that may be large, and how much memory (`--memory`) it may take.
 
-The system keeps in memory what of a file is looked at, as long as nothing else needs the room.
+Large ones are in files without a name: the system keeps in memory what is looked at of them, as
+long as nothing else needs the room.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import tempfile
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import numpy as np
@@ -23,6 +23,7 @@ from neardup_solr.measures import Flat
 from neardup_solr.text.packed import SPARE, Packed
 
 T = TypeVar("T")
+HELD = 1 << 26  # bytes of a column that are held in memory; more of them go to a file
 _AT_ONCE = 10_000  # rows
 _SHARE = 4  # the keys of a search for candidates may hold this part of the memory
 _PAIR = 16  # bytes of a candidate, with what is needed for it meanwhile
@@ -39,15 +40,15 @@ def release_unused() -> None:
 
 
 class Spill:
-    """Columns in files of `folder` (None: the system's for temporary files). Closing frees them.
+    """Columns, of which large ones are in temporary files. Closing frees them.
 
     The files have no name, so that nothing is left of them whatever happens. `memory` is in bytes
     (None: half of the machine's).
     """
 
-    def __init__(self, *, memory: int | None = None, folder: str | Path | None = None) -> None:
+    def __init__(self, *, memory: int | None = None) -> None:
         self.memory = memory or _machine() // 2
-        self._folder, self._files = folder, ExitStack()
+        self._files = ExitStack()
 
     def __enter__(self) -> Spill:
         return self
@@ -80,9 +81,9 @@ class Spill:
     def file(self) -> IO[bytes]:
         """Make a new file without a name, or raise SourceError."""
         try:
-            return self._files.enter_context(tempfile.TemporaryFile(buffering=0, dir=self._folder))
+            return self._files.enter_context(tempfile.TemporaryFile(buffering=0))
         except OSError as error:
-            raise self._no_room(error) from None
+            raise _no_room(error) from None
 
     def write(self, file: IO[bytes], content: bytes | memoryview) -> None:
         """Append to a file. Raises SourceError if the disk is full."""
@@ -92,21 +93,16 @@ class Spill:
             while len(left):
                 left = left[file.write(left) :]
         except OSError as error:
-            raise self._no_room(error) from None
-
-    def _no_room(self, error: OSError) -> SourceError:
-        where = str(self._folder or tempfile.gettempdir())
-        reason = f"cannot hold what does not fit into memory ({error.strerror})"
-        return SourceError(where, reason, "name a folder with more room with `spill`")
+            raise _no_room(error) from None
 
 
 class Rows:
-    """A table that grows by blocks of rows."""
+    """A table that grows by blocks of rows, in memory up to HELD bytes, then in a file."""
 
     def __init__(self, spill: Spill, width: int, dtype: np.dtype[Any]) -> None:
-        self._spill, self._dtype, self._row = spill, dtype, width * dtype.itemsize
-        self._file: IO[bytes] | None = None
+        self._spill, self._row = spill, width * dtype.itemsize
         self._table = np.empty((0, width), dtype=dtype)
+        self._file: IO[bytes] | None = None
         self._rows = 0
 
     def __len__(self) -> int:
@@ -114,23 +110,31 @@ class Rows:
 
     def append(self, block: NDArray[Any]) -> None:
         """Add rows, shape (rows, width)."""
+        first, self._rows = self._rows, self._rows + len(block)
+        if self._file is None and self._rows * self._row <= HELD:
+            if self._rows > len(self._table):
+                room = max(self._rows, min(17 * self._rows // 16, HELD // self._row))
+                self._table.resize((room, self._table.shape[1]), refcheck=False)
+            self._table[first : self._rows] = block
+            return
         if self._file is None:
             self._file = self._spill.file()
-        self._spill.write(self._file, np.ascontiguousarray(block, self._dtype).data)
-        self._rows += len(block)
+            self._spill.write(self._file, self._table[:first].data)
+            self._table = self._table[:0].copy()
+        self._spill.write(self._file, np.ascontiguousarray(block, self._table.dtype).data)
 
     def read(self, first: int, last: int) -> bytes:
-        """Read rows as bytes, which do not stay in memory."""
+        """Read rows as bytes. Those of a file do not stay in memory."""
         if self._file is None:
-            return b""
+            return self._table[first:last].tobytes()
         return read_at(self._file, first * self._row, (last - first) * self._row)
 
     def table(self) -> NDArray[Any]:
-        """Give all rows, shape (rows, width). Those that are looked at come to memory."""
+        """Give all rows, shape (rows, width). Those of a file that are looked at come to memory."""
         if self._file is not None and len(self._table) < self._rows:
-            mapped = np.memmap(self._file, self._dtype, "r")
+            mapped = np.memmap(self._file, self._table.dtype, "r")
             self._table = np.asarray(mapped).reshape(self._rows, -1)
-        return self._table
+        return self._table[: self._rows]
 
 
 class Lists:
@@ -216,6 +220,11 @@ class Strings(Column[str]):
             content = np.frombuffer(joined.encode("utf-8", "surrogatepass"), np.uint8)
         self._ends.append(len(self._bytes) + np.cumsum(sizes)[:, None])
         self._bytes.append(content[:, None])
+
+
+def _no_room(error: OSError) -> SourceError:
+    reason = f"cannot hold what does not fit into memory ({error.strerror})"
+    return SourceError(tempfile.gettempdir(), reason, "name a folder with more room by $TMPDIR")
 
 
 def _machine() -> int:

@@ -17,7 +17,7 @@ _MODULES = {
     "verbs.annotate": "AnnotateSummary StripSummary",
     "verbs.dead_letters": "RetrySummary",
     "verbs.doctor": "Diagnosis",
-    "verbs.duplicates.inputs": "Compared",
+    "verbs.duplicates.work": "Compared",
     "verbs.duplicates.training": "Training",
     "verbs.explain.verdict": "Explanation",
     "verbs.gate.policy": "Decisions",

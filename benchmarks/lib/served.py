@@ -26,9 +26,9 @@ from neardup_solr.measures import Pairs
 from neardup_solr.memory import Spill
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
-from neardup_solr.verbs.duplicates import Duplicates, Options
+from neardup_solr.verbs.duplicates import Duplicates, plan
 from neardup_solr.verbs.duplicates.compare import Comparison, find_candidates
-from neardup_solr.verbs.duplicates.inputs import Gathered, gather
+from neardup_solr.verbs.duplicates.read import read_documents
 from neardup_solr.verbs.mark import Marks
 
 PAIRS_A_DOCUMENT = 17.5  # 7 million pairs of 400,000 documents
@@ -57,10 +57,11 @@ def _served(documents: Sequence[Document]) -> Iterator[Collection]:
         yield solr
 
 
-def _candidates(solr: Collection, spill: Spill) -> tuple[Gathered, Candidates]:
+def _candidates(solr: Collection, spill: Spill) -> tuple[Comparison, Candidates]:
     """What `duplicates` does before it compares."""
-    gathered = gather(Options(source=solr), spill)
-    return gathered, find_candidates(gathered, "bands")
+    work = plan(source=solr)
+    documents = read_documents(work, spill)
+    return Comparison.of(work, documents), find_candidates(work, documents, "bands")
 
 
 def _plain(solr: Collection) -> dict[str, Any]:
@@ -132,9 +133,8 @@ def verified(options: argparse.Namespace) -> dict[str, Any]:
     count = options.documents[0]
     peak = Peak()
     with _collection(count) as solr, Spill() as spill:
-        gathered, found = _candidates(solr, spill)
+        comparison, found = _candidates(solr, spill)
         pairs = _filled(found.pairs, count, round(PAIRS_A_DOCUMENT * count))
-        comparison = Comparison.of(gathered)
         comparison.verify(pairs[:1000])
         with peak.watched():
             started = time.perf_counter()

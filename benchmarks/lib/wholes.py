@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -178,11 +179,11 @@ def _growth(task: Task) -> dict[str, Any]:
     few = [(str(at), f"some words of a text {at % 2}") for at in range(200)]
     neardup_solr.duplicates(few, by="bands")  # compiled code is read from its cache
     stages = Stages()
+    tempfile.tempdir = str(task.folder)
     found = neardup_solr.duplicates(
         Path(task.folder) / f"{task.documents}.jsonl",
         memory=task.memory,
         on_progress=stages.tell,
-        spill=Path(task.folder),
     )
     seconds = stages.seconds()
     return {
@@ -251,7 +252,8 @@ def _large(task: Task) -> dict[str, Any]:
         peaks[stage] = held("RssAnon") / MEGABYTE
 
     peaks: dict[str, float] = {}
-    with Spill(memory=task.memory, folder=Path(task.folder)) as spill:
+    tempfile.tempdir = str(task.folder)
+    with Spill(memory=task.memory) as spill:
         rows = spill.rows(HASHES, np.uint32)
         for block, model in synthetic(task.documents, 1):
             rows.append(block)

@@ -15,6 +15,9 @@ from neardup_solr.threads import run_aside
 
 MOST_PAIRS = 1 << 28
 MOST_OF_ALL = 20_000_000  # pairs, if nothing selects them
+# Few documents are all compared with each other, if that takes about a second: bands miss some
+# pairs, and many pairs of short texts.
+FEW = 2_000
 MEMORY = 1 << 30  # bytes for the keys and their marks
 ROOM = 1 << 20  # pairs in a block, about
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,17 +20,18 @@ if TYPE_CHECKING:
     from neardup_solr.records import Cluster
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.duplicates import Duplicates
-    from neardup_solr.verbs.duplicates.clean_file import Unique
-    from neardup_solr.verbs.duplicates.previous_run import Changes
+    from neardup_solr.verbs.duplicates.remember import Changes
+    from neardup_solr.verbs.duplicates.split import Unique
     from neardup_solr.verbs.mark import Marks
-
-
-FILES = ("unique", "removed", "rejected")  # for the records of a source
 
 
 def duplicates(
     given: Given,
     *,
+    output: Sequence[Path] = (),
+    unique: Path | None = None,
+    removed: Path | None = None,
+    rejected: Path | None = None,
     mark: bool = False,
     undo: bool = False,
     dry_run: bool = False,
@@ -40,18 +41,17 @@ def duplicates(
 ) -> int:
     """Find all near-duplicates of a collection or file, in clusters."""
     source, against = given["source"], given["against"]
-    _check(given, mark=mark, undo=undo, dry_run=dry_run)
+    files = {"unique": unique, "removed": removed, "rejected": rejected}
+    _check(given, files, mark=mark, undo=undo, dry_run=dry_run, writes=bool(output))
     _check_source(given.paths, given.address)
     if undo:
         _undo(given.connect(), given["fq"], dry_run=dry_run)
         return 0
     as_rows = options.choose_format(format)
-    outputs: Sequence[Path] = given["output"] or ()
-    files = {name: given[name] for name in FILES}
     most_failed(max_failed, 0)
     if not (source or given.collection) and _has_no_solr(given.address):
         raise click.BadParameter("name a file, or a collection with -c")
-    first = next(iter([*outputs, *filter(None, files.values())]), None)
+    first = next(iter([*output, *filter(None, files.values())]), None)
     if first is not None and first.name:
         given["checkpoint"] = first.with_name(f"{first.name}.unfinished")
     if against is not None:
@@ -59,20 +59,28 @@ def duplicates(
     options.choose_columns(given)
     if not given["texts"]:
         given["texts"] = _choose_texts(
-            outputs,
+            output,
             are_shown=as_rows is None and not (mark and format is None),
             has_page_texts=bool(source) and against is None and given["measure"] != "estimate",
         )
-    with _say_if_unfinished(given.get("checkpoint")), show.watch(comparing="pairs") as watching:
+    counts = None
+    with _keep_unfinished(given.get("checkpoint")), show.watch(comparing="pairs") as watching:
         place = given["source"] = source or given.connect(check=_require_markable if mark else None)
+        _check_files(given, output, files)
         show.compile_kernel()
-        removes = bool(given["unique"] or given["removed"])
-        found = nd.duplicates(
-            **watching, **given, yes=lambda found: _allow(found, yes=yes or not removes)
-        )
-    if outputs:
-        show.say(f"Wrote {' and '.join(map(str, outputs))}.")
-    elif format is None and (mark or found.unique is not None):
+        found = nd.duplicates(**watching, **given)
+        if found.doubt and (unique or removed) and not yes:
+            _confirm_removal(found)
+        if any(files.values()):
+            counts = found.write_unique(
+                unique, removed=removed, rejected=rejected, yes=True,
+                on_progress=watching["on_progress"],
+            )  # fmt: skip
+        for path in output:
+            found.write(path)
+    if output:
+        show.say(f"Wrote {' and '.join(map(str, output))}.")
+    elif format is None and (mark or counts is not None):
         pass  # only marks, or the files, were asked for
     elif as_rows is None:
         _print_clusters(found)
@@ -82,8 +90,8 @@ def duplicates(
         lines = faces.duplicate_rows(found.pairs, found.texts, found.kept).lines(as_rows)
         show.print_rows(lines)
     _say_duplicates(found)
-    if found.unique is not None:
-        _say_unique(found.unique, **files)
+    if counts is not None:
+        _say_unique(counts, unique, removed, rejected)
     if mark and not given.paths:
         if not dry_run:
             _confirm(found, yes=yes)
@@ -92,9 +100,32 @@ def duplicates(
     return 1 if found.failed > most_failed(max_failed, records) else 0
 
 
+def _check_files(given: Given, outputs: Sequence[Path], files: Mapping[str, Path | None]) -> None:
+    """Refuse files that could not be written, before any work is done for them."""
+    from neardup_solr.files import check_apart
+    from neardup_solr.sources import paths_of, reading_of
+    from neardup_solr.verbs.duplicates.result import check_output
+    from neardup_solr.verbs.duplicates.split import check_files, require_copied
+
+    tables = {f"`output` {path}" if at else "`output`": path for at, path in enumerate(outputs)}
+    others = {name: given[name] for name in ("remember", "answers", "model")} | dict(files)
+    check_apart(tables | {f"`{name}`": path for name, path in others.items()})
+    columns = {name: given[name] for name in ("id", "text")}
+    source, reading = reading_of(given["source"], "none", **columns)
+    against, _ = reading_of(given["against"], "none", **columns)
+    for name, side in (("source", source), ("against", against)):
+        for path in map(Path, paths_of(side) or ()):
+            check_apart({f"`{name}`": path, **tables})
+    if any(files.values()):
+        second = [Path(path) for path in paths_of(against) or ()]
+        check_files(require_copied(source, reading, None), reading, files, second)
+    for path in outputs:
+        check_output(path)
+
+
 @contextmanager
-def _say_if_unfinished(unfinished: Path | None) -> Iterator[None]:
-    """If interrupted, or unable to write, say where the finished comparisons are kept."""
+def _keep_unfinished(unfinished: Path | None) -> Iterator[None]:
+    """Delete the finished comparisons at the end, or say where they are if files are lacking."""
     try:
         yield
     except (KeyboardInterrupt, nd.SourceError, nd.SolrError):
@@ -103,6 +134,15 @@ def _say_if_unfinished(unfinished: Path | None) -> Iterator[None]:
                 f"What was compared is in {unfinished}, and the same command goes on from there."
             )
         raise
+    except click.exceptions.Exit:  # nothing is to be removed
+        _delete(unfinished)
+        raise
+    _delete(unfinished)
+
+
+def _delete(path: Path | None) -> None:
+    if path is not None:
+        path.unlink(missing_ok=True)
 
 
 def _choose_texts(
@@ -242,7 +282,10 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _check(given: Given, *, mark: bool, undo: bool, dry_run: bool) -> None:
+def _check(
+    given: Given, files: Mapping[str, Path | None], *, mark: bool, undo: bool, dry_run: bool,
+    writes: bool,
+) -> None:  # fmt: skip
     """Refuse options that do not go together, before any work."""
     source, against = given["source"], given["against"]
     marks, compares = mark or undo, given["remember"] is not None
@@ -253,14 +296,14 @@ def _check(given: Given, *, mark: bool, undo: bool, dry_run: bool) -> None:
             marks and (source or against is not None),
             "marks are for one collection: leave SOURCE and --against out",
         ),
-        (undo and given["output"], "--undo writes no pairs: leave -o out"),
+        (undo and writes, "--undo writes no pairs: leave -o out"),
         (undo and compares, "--undo compares nothing: leave --remember out"),
     ):
         if is_wrong:
             raise click.BadParameter(reason)
     given.require_source("SOURCE")
-    for name in FILES:
-        if given[name] is not None and not source:
+    for name, path in files.items():
+        if path is not None and not source:
             raise click.BadParameter(
                 f"--{name} is for a file: --mark marks a collection, and tells the filter query"
                 " that leaves its near-duplicates out"
@@ -293,19 +336,14 @@ def _has_no_solr(address: str | None) -> bool:
     return not (address or os.environ.get(ADDRESS) or embedded.is_known())
 
 
-def _allow(found: Duplicates, *, yes: bool) -> bool:
-    """Say which clusters may be no copies, and ask before any is removed, unless `yes` answers."""
-    from neardup_solr.cli.main import in_options
-
-    show.say(show.printable(f"{in_options(found.doubt, 'duplicates')}."))
-    if not yes:
-        documents = f"{len(found.removed):,} of {show.counted(found.documents, 'document')}"
-        options.confirm(
-            f"Remove {documents} all the same?",
-            unasked=f"nothing was written; add --yes to remove {documents} all the same",
-            declined="Nothing was written.",
-        )
-    return True
+def _confirm_removal(found: Duplicates) -> None:
+    """Ask before what may be no copies is removed."""
+    documents = f"{len(found.removed):,} of {show.counted(found.documents, 'document')}"
+    options.confirm(
+        f"Remove {documents} all the same?",
+        unasked=f"nothing was written; add --yes to remove {documents} all the same",
+        declined="Nothing was written.",
+    )
 
 
 def _confirm(found: Duplicates, *, yes: bool) -> None:

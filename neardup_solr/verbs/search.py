@@ -351,7 +351,7 @@ def measure_by(
                 settings = collection.stored_settings()
         return (settings and settings.measure) or "words"
     from neardup_solr.measures.model import make_joined_measure
-    from neardup_solr.verbs.duplicates.training import read_model
+    from neardup_solr.verbs.duplicates.work import read_model
 
     require(measure == AUTO, "a model has its own measure", "leave `model` or `measure` out")
     trained = read_model(model)

@@ -28,8 +28,8 @@ from neardup_solr.verbs.columns import fill_in
 from neardup_solr.verbs.evaluate.answers import id_pairs, known_pairs
 
 if TYPE_CHECKING:
-    from neardup_solr.verbs.duplicates.inputs import Compared
     from neardup_solr.verbs.duplicates.training import Training
+    from neardup_solr.verbs.duplicates.work import Compared
 else:
     Compared = Training = Any
 

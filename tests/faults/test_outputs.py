@@ -8,14 +8,13 @@ import re
 import resource
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import neardup_solr as nd
 from neardup_solr.kernel import edits
 from neardup_solr.minhash import sign
-from tests.command import NEARDUP
+from tests.command import NEARDUP, neardup
 
 OUTPUTS = {
     "tsv": ["-o", "out.tsv"],
@@ -69,11 +68,9 @@ def run(words: list[str], folder: Path, *, is_full: bool) -> subprocess.Complete
     )
 
 
-def arguments(words: list[str], folder: Path) -> dict[str, Any]:
-    """The same outputs as arguments of the function."""
-    named = {"-o": "output"}
-    pairs = zip(words[::2], words[1::2], strict=True)
-    return {named.get(name, name.strip("-")): folder / file for name, file in pairs}
+def words_in(words: list[str], folder: Path) -> list[str]:
+    """The same options with files of a folder."""
+    return [word if word.startswith("-") else str(folder / word) for word in words]
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
@@ -101,9 +98,8 @@ def test_what_was_compared_outlives_a_full_disk(
         raise AssertionError("compared again")
 
     monkeypatch.setattr(edits, "compute_distances", compare_again)
-    found = nd.duplicates(
-        source, by="bands", measure="words", checkpoint=kept, yes=True, **arguments(words, tmp_path)
-    )
-    assert len(found.pairs) == 600
+    done = neardup("duplicates", str(source), *words_in(words, tmp_path), "--by", "bands",
+                   "--measure", "words", "--yes")  # fmt: skip
+    assert "600 near-duplicate pairs" in done.stderr
     assert out.stat().st_size > ROOM
     assert not kept.exists()

@@ -252,9 +252,8 @@ def test_what_is_no_argument_at_all(name: str) -> None:
         (lambda nd: nd.search(NOWHERE, text="x", fq=[5]),
          "`fq` has to be a text or a list of texts, not a list with 5;"
          " give a text, such as fq='5'"),
-        (lambda nd: nd.duplicates([], output=5),
-         "`output` has to be a text or a path or a list of paths, not 5;"
-         " give a text, such as output='5'"),
+        (lambda nd: nd.duplicates([], output="pairs.tsv"),
+         "nd.duplicates() has no argument `output`; the result writes it: found.write(path)"),
         (lambda nd: nd.delete(NOWHERE, "abc"),
          "`ids` has to be a list of texts, not the text 'abc';"
          " give a list of texts, such as ids=['abc']"),

@@ -40,7 +40,7 @@ from neardup_solr.solr.update import Order
 from neardup_solr.threads import run_aside, start_thread
 from neardup_solr.verbs.annotate.rewrite import Rewrite, Row, pages
 from neardup_solr.verbs.duplicates import duplicates
-from neardup_solr.verbs.duplicates.previous_run import read_asked
+from neardup_solr.verbs.duplicates.remember import read_asked
 from neardup_solr.verbs.lint import require_safe
 from neardup_solr.verbs.mark import Marks, mark, require_markable
 

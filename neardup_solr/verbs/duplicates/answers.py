@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -22,7 +22,7 @@ from neardup_solr.answers import (
 from neardup_solr.answers.verdicts import CHANGED, GONE, Answered, place_answers
 from neardup_solr.clusters import components
 from neardup_solr.measures import Pairs, number_pairs
-from neardup_solr.verbs.duplicates.inputs import AT_ONCE, Gathered
+from neardup_solr.verbs.duplicates.read import AT_ONCE, Corpus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,18 +55,18 @@ def _number(pairs: NDArray[Any]) -> NDArray[np.uint64]:
     return number_pairs(np.sort(pairs, axis=1).astype(np.uint32))
 
 
-def find_answered(gathered: Gathered) -> RowAnswers:
+def find_answered(documents: Corpus, judged: Iterable[Answer]) -> RowAnswers:
     """Find the documents that answers are about, and the answers that are obeyed."""
-    latest = choose_latest(gathered.options.judged)
+    latest = choose_latest(judged)
     ends = [(id, hash) for one in latest
             for id, hash in ((one.id, one.hash), (one.other_id, one.other_hash))]  # fmt: skip
-    rows = _find_rows(gathered, {id for id, _ in ends})
+    rows = _find_rows(documents, {id for id, _ in ends})
     hashes = _hash_texts(
-        gathered, sorted({row for id, hash in ends if hash for row in rows.get(id, ())})
+        documents, sorted({row for id, hash in ends if hash for row in rows.get(id, ())})
     )
 
     def locate(answer: Answer) -> tuple[int, int] | str:
-        places = list(_find_places(answer, rows, gathered))
+        places = list(_find_places(answer, rows, documents))
         near = next((pair for pair in places if _agrees(answer, *pair, hashes)), None)
         return near or (CHANGED if places else GONE)
 
@@ -78,39 +78,39 @@ def find_answered(gathered: Gathered) -> RowAnswers:
         )
         for word in JUDGEMENTS
     }  # fmt: skip
-    groups = components(len(gathered), pairs[SAME])
+    groups = components(len(documents), pairs[SAME])
     apart = _number(groups[pairs[DIFFERENT]])
     return RowAnswers(pairs=pairs, answered=answered, groups=groups, apart=apart)
 
 
-def _find_rows(gathered: Gathered, wanted: Collection[str]) -> dict[str, list[int]]:
+def _find_rows(documents: Corpus, wanted: Collection[str]) -> dict[str, list[int]]:
     """Find the rows of documents by their ids, several if two sides have an id."""
     found: dict[str, list[int]] = defaultdict(list)
-    living = gathered.living()
+    living = documents.living()
     for at in range(0, len(living) if wanted else 0, AT_ONCE):
         rows = living[at : at + AT_ONCE].tolist()
-        for row, id in zip(rows, map(str, gathered.ids(rows)), strict=True):
+        for row, id in zip(rows, map(str, documents.ids(rows)), strict=True):
             if id in wanted:
                 found[id].append(row)
     return found
 
 
-def _hash_texts(gathered: Gathered, rows: Sequence[int]) -> dict[int, str]:
+def _hash_texts(documents: Corpus, rows: Sequence[int]) -> dict[int, str]:
     """Hash the texts of ascending rows, without those that are gone."""
     found: dict[int, str] = {}
     for at in range(0, len(rows), AT_ONCE):
         part = rows[at : at + AT_ONCE]
-        texts = zip(part, gathered.texts(part), strict=True)
+        texts = zip(part, documents.texts(part), strict=True)
         found |= {row: hash_text(text) for row, text in texts if text is not None}
     return found
 
 
 def _find_places(
-    answer: Answer, rows: Mapping[str, Sequence[int]], gathered: Gathered
+    answer: Answer, rows: Mapping[str, Sequence[int]], documents: Corpus
 ) -> Iterator[tuple[int, int]]:
     """Find the rows that an answer may be about, first those across two sides in order."""
-    has_sides = len(gathered.sides) > 1
-    second = gathered.bounds[1]
+    has_sides = len(documents.sides) > 1
+    second = documents.bounds[1]
 
     def is_across(pair: tuple[int, int]) -> bool:
         return pair[0] < second <= pair[1]

@@ -30,7 +30,8 @@ from neardup_solr.records import (
 from neardup_solr.templates import FEWEST, Template, choose_doubtful, find_template
 from neardup_solr.threads import gc_disabled
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
-from neardup_solr.verbs.duplicates.inputs import AT_ONCE, Gathered
+from neardup_solr.verbs.duplicates.read import AT_ONCE, Corpus
+from neardup_solr.verbs.duplicates.work import Work
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import Linkage
@@ -218,17 +219,17 @@ def group_verified(comparison: Comparison, verified: Verified) -> tuple[Grouped,
     For complete linkage, the pairs that single linkage would infer are compared too, and those
     that are near-duplicates are added.
     """
-    gathered = comparison.gathered
-    nodes, rows = _name_nodes(gathered, np.unique(verified.pairs))
+    work, documents = comparison.work, comparison.documents
+    nodes, rows = _name_nodes(documents, np.unique(verified.pairs))
     near = [_renumber(verified, rows)]
-    if gathered.options.linkage == "complete":
+    if work.linkage == "complete":
         labels = components(len(nodes), near[0].pairs)
         lacking = clusters.missing_pairs(len(nodes), near[0].pairs, labels)
         asked = np.sort(rows[lacking], axis=1)
-        near.append(_renumber(replace(comparison, previous=None).verify(asked), rows))
+        near.append(_renumber(comparison.verify(asked), rows))
     pairs = np.concatenate([each.pairs for each in near])
     similarities = np.concatenate([each.similarities for each in near])
-    shared, answers = _count_shared(gathered, rows[pairs]), comparison.answers
+    shared, answers = _count_shared(documents, rows[pairs]), comparison.answers
     same, different = (
         _number(judged[np.isin(judged, rows).all(axis=1)], rows)
         for judged in (answers.pairs[word] if answers else NO_PAIRS for word in (SAME, DIFFERENT))
@@ -236,12 +237,12 @@ def group_verified(comparison: Comparison, verified: Verified) -> tuple[Grouped,
     graph = Graph(
         nodes=nodes,
         texts=_number_texts(comparison, rows, pairs, similarities, shared),
-        values=_read_values(gathered, rows),
-        rule=gathered.options.rule,
+        values=_read_values(work, documents, rows),
+        rule=work.rule,
         measure=comparison.comparer.measure.name,
         has_distance=comparison.comparer.measure.has_distance,
-        linkage=gathered.options.linkage,
-        has_sides=len(gathered.sides) > 1,
+        linkage=work.linkage,
+        has_sides=len(documents.sides) > 1,
         pairs=pairs,
         distances=np.concatenate([each.distances for each in near]),
         similarities=similarities,
@@ -253,7 +254,7 @@ def group_verified(comparison: Comparison, verified: Verified) -> tuple[Grouped,
 
     def compare(pairs: Pairs) -> tuple[Distances, Similarities]:
         asked = np.sort(rows[pairs], axis=1)
-        measured = comparison.without_limits().verify(np.unique(asked, axis=0))
+        measured = comparison.measure(np.unique(asked, axis=0))
         places = find_pairs(asked, measured.pairs)
         distances, similarities = np.full(len(pairs), NO_DISTANCE), np.zeros(len(pairs))
         there = places >= 0  # the others were deleted meanwhile
@@ -264,10 +265,10 @@ def group_verified(comparison: Comparison, verified: Verified) -> tuple[Grouped,
     return group(graph, compare), rows
 
 
-def _name_nodes(gathered: Gathered, rows: RowNumbers) -> tuple[list[DocumentKey], RowNumbers]:
+def _name_nodes(documents: Corpus, rows: RowNumbers) -> tuple[list[DocumentKey], RowNumbers]:
     """Name the documents of rows, in the natural order of their ids, and sort the rows like it."""
-    are_second = (rows >= gathered.bounds[1]).tolist()
-    ids = gathered.ids(rows.tolist())
+    are_second = (rows >= documents.bounds[1]).tolist()
+    ids = documents.ids(rows.tolist())
     order = sorted(range(len(ids)), key=lambda at: (are_second[at], *natural(ids[at])))
     return [(int(are_second[at]), ids[at]) for at in order], rows[order]
 
@@ -294,30 +295,30 @@ def _number_texts(
     shared: NDArray[np.int64],
 ) -> Labels:
     """Number the normal forms of the documents, by what tells which are equal."""
-    gathered = comparison.gathered
+    documents = comparison.documents
     if comparison.copies is not None:
         return np.unique(comparison.copies.keys[rows], return_inverse=True)[1]
     is_equal = similarities >= 1.0
     equal = pairs[is_equal]
     if comparison.comparer.measure.counts_shingles:
-        equal = equal[shared[is_equal] == gathered.settings.bands]
+        equal = equal[shared[is_equal] == documents.settings.bands]
         nodes = np.unique(equal)
         nodes = nodes[np.argsort(rows[nodes])]
         hashes = np.zeros(len(rows), dtype=np.uint64)
         for at in range(0, len(nodes), AT_ONCE):
             part = nodes[at : at + AT_ONCE]
-            texts = gathered.texts(rows[part].tolist())
-            hashes[part] = hash_texts(gathered.normalize(texts))
+            texts = documents.texts(rows[part].tolist())
+            hashes[part] = hash_texts(documents.normalize(texts))
         equal = equal[hashes[equal[:, 0]] == hashes[equal[:, 1]]]
     return components(len(rows), equal)
 
 
-def _read_values(gathered: Gathered, rows: RowNumbers) -> list[object]:
+def _read_values(work: Work, documents: Corpus, rows: RowNumbers) -> list[object]:
     """Read what the rule for the canonical document compares."""
     values: list[object] = []
-    for name in gathered.options.rule.needs:
+    for name in work.rule.needs:
         rising = np.argsort(rows)
-        column = gathered.values(rows[rising].tolist(), [name])[name]
+        column = documents.values(rows[rising].tolist(), [name])[name]
         values = [column[at] for at in np.argsort(rising).tolist()]
         if values and all(value is None for value in values):
             hint = "index with num_words" if name == LENGTH else "check its name"
@@ -326,12 +327,12 @@ def _read_values(gathered: Gathered, rows: RowNumbers) -> list[object]:
     return values
 
 
-def _count_shared(gathered: Gathered, pairs: Pairs) -> NDArray[np.int64]:
+def _count_shared(documents: Corpus, pairs: Pairs) -> NDArray[np.int64]:
     """Count the LSH bands in which each pair of rows agrees."""
     shared = np.empty(len(pairs), dtype=np.int64)
     for at in range(0, len(pairs), PAIRS_AT_ONCE):
         part = slice(at, at + PAIRS_AT_ONCE)
-        shared[part] = count_shared_bands(gathered.signatures, pairs[part], gathered.settings)
+        shared[part] = count_shared_bands(documents.signatures, pairs[part], documents.settings)
     return shared
 
 
@@ -339,13 +340,13 @@ def find_borderline(
     comparison: Comparison, candidates: Pairs, verified: Verified
 ) -> Borderline | None:
     """Count what depends on the threshold, or return None if more than it counts."""
-    options, least = comparison.gathered.options, comparison.comparer.least
-    if options.max_distance is not None or options.equality:
+    work, least = comparison.work, comparison.comparer.least
+    if work.limits.max_distance is not None or work.equality:
         return None
-    near, count = verified.pairs, len(comparison.gathered)
+    near, count = verified.pairs, len(comparison.documents)
     is_higher = verified.similarities >= floor(min(least + BORDER, 1.0))
     # Documents of one side are not compared across, and a pair may be left out for a better one.
-    has_wedges = options.against is None
+    has_wedges = not work.is_across
     wedges = (
         clusters.count_open_wedges(candidates, pairs, count) if has_wedges else None
         for pairs in (near, near[is_higher])
@@ -360,11 +361,13 @@ def find_borderline(
     )
 
 
-def find_templates(gathered: Gathered, grouped: Grouped, rows: RowNumbers) -> tuple[Template, ...]:
+def find_templates(
+    work: Work, documents: Corpus, grouped: Grouped, rows: RowNumbers
+) -> tuple[Template, ...]:
     """Find the clusters that may be templates instead of copies, by some of their texts."""
-    options, documents = gathered.options, len(gathered) - len(gathered.dead)
+    count = len(documents) - len(documents.dead)
     large = [each for each in largest(grouped.clusters) if len(each.members) >= FEWEST]
-    if not (large and options.reads_texts):
+    if not (large and work.reads_texts):
         return ()
     places = np.unique((np.linspace(0, 1, LOOKED_AT) ** 2 * (len(large) - 1)).astype(np.int64))
     chosen = [large[at] for at in places.tolist()]
@@ -374,12 +377,12 @@ def find_templates(gathered: Gathered, grouped: Grouped, rows: RowNumbers) -> tu
         some = each.members[:: -(-len(each.members) // TEXTS)]
         parts.append([row_of[key_of(member.id, member.side)] for member in some])
     wanted = sorted({row for part in parts for row in part})
-    forms = dict(zip(wanted, gathered.normalize(gathered.compared(wanted)), strict=True))
+    forms = dict(zip(wanted, documents.normalize(documents.compared(wanted)), strict=True))
     templates = []
     for each, part in zip(chosen, parts, strict=True):
         size = len(each.members)
-        template = find_template(each.id, size, size / documents, [forms[row] for row in part])
-        if template and options.without_common:  # what is left of templates differs where it did
+        template = find_template(each.id, size, size / count, [forms[row] for row in part])
+        if template and work.without_common:  # what is left of templates differs where it did
             template = replace(template, is_regular=False)
         templates.append(template)
     return choose_doubtful(filter(None, templates))

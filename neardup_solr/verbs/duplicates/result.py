@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from html import escape
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,15 +24,22 @@ from neardup_solr.arguments import (
     TableOf,
     Way,
     checked,
-    listed,
     require,
     require_choice,
     require_positive,
 )
 from neardup_solr.candidates import Candidates
 from neardup_solr.clusters import remove_across, remove_within
-from neardup_solr.errors import RecordError, SourceError, counted, without_password
+from neardup_solr.errors import (
+    ArgumentError,
+    RecordError,
+    SourceError,
+    TemplateError,
+    counted,
+    without_password,
+)
 from neardup_solr.files import check_place, write_lines
+from neardup_solr.progress import OnProgress, ignore
 from neardup_solr.records import (
     AnyId,
     Borderline,
@@ -46,7 +53,7 @@ from neardup_solr.records import (
 from neardup_solr.reports import tables
 from neardup_solr.settings import Settings
 from neardup_solr.sources import is_collection, is_for_excel, paths_of, shown_name
-from neardup_solr.sources.record import ROW, step_for
+from neardup_solr.sources.record import step_for
 from neardup_solr.templates import FEWEST, Template
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
@@ -57,7 +64,9 @@ from neardup_solr.verbs.duplicates.group import (
     find_templates,
     group_again,
 )
-from neardup_solr.verbs.duplicates.inputs import Compared, Gathered
+from neardup_solr.verbs.duplicates.read import Corpus
+from neardup_solr.verbs.duplicates.split import Files, SourceRecords, Unique
+from neardup_solr.verbs.duplicates.work import Compared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,8 +75,7 @@ if TYPE_CHECKING:
 
     from neardup_solr.measures import Frequencies
     from neardup_solr.measures.fields import Weights
-    from neardup_solr.verbs.duplicates.clean_file import Unique
-    from neardup_solr.verbs.duplicates.previous_run import Changes
+    from neardup_solr.verbs.duplicates.remember import Changes
     from neardup_solr.verbs.evaluate import KnownPairs, Sweep
     from neardup_solr.verbs.evaluate.answers import AnswerSheet
 
@@ -88,12 +96,13 @@ class Origin:
     """The name of what was compared, and the `texts` that a page shows if none were asked for.
 
     A source that `is_for_excel` is a sheet, or begins with a byte order mark, and so does CSV that
-    is written of it.
+    is written of it. `records` are those of a source, or the reason why they cannot be copied.
     """
 
     name: str = ""
     texts: Mapping[AnyId, str] = field(default_factory=dict)
     is_for_excel: bool = False
+    records: SourceRecords | ArgumentError | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -114,8 +123,7 @@ class Duplicates:
     keep; for the measure fields, `weights` say what each field tells; for the measure aligned,
     `frequencies` has those of their words. With `against`, which tells whether there were two
     sides, those of the second one are there by (1, id), and by their id if the first side has no
-    document of that id in a pair. `unique` counts the records of the files that were asked for:
-    `kept`, `removed`, `repeated` and `failed`. `since` says what has changed since the run that the
+    document of that id in a pair. `since` says what has changed since the run that the
     file `remember` held, if one was named. `graph` has the pairs as arrays, for `at`; `origin` has
     what files of it need. `whole_ids` names the columns of ids that are all whole numbers.
     `answered` says what became of the answers of people, if a file of them was named. `borderline`
@@ -151,7 +159,6 @@ class Duplicates:
     frequencies: Frequencies | None = field(default=None, compare=False)
     weights: Weights | None = field(default=None, compare=False)
     against: bool = False
-    unique: Unique | None = None
     since: Changes | None = None
     answered: Answered | None = None
     borderline: Borderline | None = field(default=None, compare=False)
@@ -332,7 +339,6 @@ class Duplicates:
             min_similarity=min_similarity,
             beyond_cap=0,  # it was judged by the lower threshold
             numeric=0,
-            unique=None,
             templates=tuple(each for each in self.templates if each.cluster in before),
             borderline=None,  # which pairs were compared is not kept
         )
@@ -396,6 +402,39 @@ class Duplicates:
         else:
             rows = tables.duplicate_rows(self.pairs, self.texts, self.kept)
             rows.write(path, for_excel=self.origin.is_for_excel)
+
+    @checked
+    def write_unique(
+        self,
+        path: str | Path | None = None,
+        *,
+        removed: str | Path | None = None,
+        rejected: str | Path | None = None,
+        yes: bool = False,
+        on_progress: OnProgress | None = None,
+    ) -> Unique:
+        """Write the records of the source that stay if its near-duplicates are removed.
+
+        `removed` names a file for the others (see `removed` of the result), which get the columns
+        neardup_duplicate_of, an id, neardup_similarity, and neardup_row, the number of the record;
+        `rejected` one for those that cannot be used, with neardup_reason and neardup_position, and
+        neardup_record if they cannot be taken apart. So each record is in one of the three, which
+        are counted. Their suffixes select the formats; columns and order are those of the source,
+        which is read once more. All files are written completely, or none is.
+
+        Raises TemplateError without `yes` if records may be removed that are no copies (`doubt`),
+        ArgumentError if the source cannot be read twice, SourceError if it has changed, or a file
+        cannot be written.
+        """
+        records = self.origin.records
+        if isinstance(records, ArgumentError):
+            raise records
+        assert records is not None
+        if self.doubt and not yes and not (path is None and removed is None):
+            raise TemplateError(self.templates, self.doubt)
+        given = {"unique": path, "removed": removed, "rejected": rejected}
+        files: Files = {name: Path(each) if each else None for name, each in given.items()}
+        return records.write(files, self.removed, on_progress or ignore)
 
     def _write_table(self, path: Path) -> None:
         pairs, names = self.pairs, tables.name_columns(self.pairs)
@@ -497,14 +536,16 @@ def make_result(
     verified: Verified,
     grouped: Grouped,
     involved: NDArray[np.uint32],
+    *,
+    since: Changes | None,
+    state: str | None,
 ) -> Duplicates:
     """Make the result of what was compared and grouped. `involved` rows have a pair."""
-    gathered = comparison.gathered
-    options, sides, previous = gathered.options, gathered.sides, gathered.previous
+    work, documents, sides = comparison.work, comparison.documents, comparison.documents.sides
     keys = dict(zip(involved.tolist(), grouped.graph.keys, strict=True))  # by row
-    texts = _read_texts(gathered, grouped, keys, options.texts) if options.texts else {}
-    has_page_texts = options.texts is None and options.needs_texts
-    page_texts = _read_page_texts(gathered, grouped, keys) if has_page_texts else {}
+    texts = _read_texts(documents, grouped, keys, work.texts) if work.texts else {}
+    has_page_texts = work.texts is None and work.needs_texts
+    page_texts = _read_page_texts(documents, grouped, keys) if has_page_texts else {}
     are_whole = [side.are_whole() for side in sides]
     whole = {"id": are_whole[0], "other_id": are_whole[-1], "cluster": all(are_whole)}
     return Duplicates(
@@ -514,41 +555,42 @@ def make_result(
         documents=sum(side.documents for side in sides),
         candidates=len(candidates.pairs),
         hot_keys=candidates.hot_keys,
-        settings=gathered.settings,
-        measure=options.measure,
+        settings=documents.settings,
+        measure=cast(PairMeasure, work.measure.name),
         by=way,
         min_similarity=comparison.comparer.least,
-        max_distance=options.max_distance,
-        linkage=options.linkage,
-        canonical=options.canonical,
-        fq=listed(options.fq),
-        same=listed(options.same),
+        max_distance=work.limits.max_distance,
+        linkage=work.linkage,
+        canonical=work.canonical,
+        fq=work.filters,
+        same=work.same,
         beyond_cap=comparison.count_beyond(candidates),
         numeric=comparison.count_numeric(verified),
-        has_ids=options.id != ROW,
-        chosen=options.chosen,
+        has_ids=work.has_ids,
+        chosen=work.chosen,
         repeated=sum(side.repeated for side in sides),
         failed=sum(side.failures.count for side in sides),
         errors=tuple(error for side in sides for error in side.failures.first),
-        gaps=tuple(_find_gaps(gathered, verified)),
+        gaps=tuple(_find_gaps(work.filters, documents, verified)),
         texts=texts,
         frequencies=_select_frequencies(comparison, texts or page_texts),
         weights=None if comparison.matcher is None else comparison.matcher.weights,
-        kept=_read_kept(gathered, keys),
-        against=options.against is not None,
-        since=None if previous is None else previous.changes,
+        kept=_read_kept(documents, keys, work.keep),
+        against=work.is_across,
+        since=since,
         answered=None if comparison.answers is None else comparison.answers.answered,
         borderline=find_borderline(comparison, candidates.pairs, verified),
-        templates=find_templates(gathered, grouped, involved),
+        templates=find_templates(work, documents, grouped, involved),
         graph=grouped.graph,
         origin=Origin(
-            name=" against ".join(map(_name, options.given)),
+            name=" against ".join(map(_name, work.sides)),
             texts=page_texts,
             is_for_excel=any(
                 is_for_excel(source, reading=reading)
-                for source, reading in zip(options.given, options.readings, strict=False)
+                for source, reading in zip(work.sides, work.readings, strict=True)
                 if not is_collection(source)
             ),
+            records=SourceRecords.of(work, sides[0], keys, state),
         ),
     )
 
@@ -560,19 +602,19 @@ def _name(source: Compared) -> str:
     return "documents" if paths is None else shown_name([Path(path).name for path in paths])
 
 
-def _find_gaps(gathered: Gathered, verified: Verified) -> Iterator[str]:
+def _find_gaps(filters: Sequence[str], documents: Corpus, verified: Verified) -> Iterator[str]:
     """Say what may be missing from the result, and what to do about it."""
-    fq, step = gathered.options.fq, "run it again"
-    for side in gathered.sides:
+    step = "run it again"
+    for side in documents.sides:
         if side.is_cut:
             yield f"only the first {side.documents:,} documents were read"
         if side.collection is not None:
             from neardup_solr.solr import schema
 
             yield from schema.describe_unsigned(side.collection, side.unsigned)
-            if fq and not (side.documents or side.unsigned):
-                name, filters = side.collection.name, " AND ".join(fq)
-                yield f"no document of {name!r} matches {filters}; check the filter"
+            if filters and not (side.documents or side.unsigned):
+                name, query = side.collection.name, " AND ".join(filters)
+                yield f"no document of {name!r} matches {query}; check the filter"
         if side.failures.count:
             step = step_for((error.reason for error in side.failures.first), "").replace("`", "")
             yield f"records that could not be used: {side.failures.count:,}{step and f'; {step}'}"
@@ -585,18 +627,20 @@ def _find_gaps(gathered: Gathered, verified: Verified) -> Iterator[str]:
         yield f"documents deleted meanwhile: {len(verified.vanished):,}"
     if verified.stale:
         yield f"documents whose text has changed: {len(verified.stale):,}; {step}"
-    groups = gathered.numbers
+    groups = documents.numbers
     if groups is not None and groups.alone:
         names = " or ".join(groups.fields)
         yield f"documents without {names}: {groups.alone:,}, which were compared with nothing"
 
 
-def _read_kept(gathered: Gathered, keys: Mapping[int, AnyId]) -> Mapping[AnyId, Mapping[str, Any]]:
+def _read_kept(
+    documents: Corpus, keys: Mapping[int, AnyId], names: Sequence[str]
+) -> Mapping[AnyId, Mapping[str, Any]]:
     """Read the columns to keep of each document that has a pair, by its key and its id."""
-    names, involved = gathered.options.keep, sorted(keys)
+    involved = sorted(keys)
     if not names:
         return {}
-    columns = gathered.values(involved, names)
+    columns = documents.values(involved, names)
     values = zip(*(columns[name] for name in names), strict=True)
     kept = {keys[row]: dict(zip(names, each, strict=True))
             for row, each in zip(involved, values, strict=True)}  # fmt: skip
@@ -604,7 +648,7 @@ def _read_kept(gathered: Gathered, keys: Mapping[int, AnyId]) -> Mapping[AnyId, 
 
 
 def _read_texts(
-    gathered: Gathered, grouped: Grouped, keys: Mapping[int, AnyId], wanted: bool | int
+    documents: Corpus, grouped: Grouped, keys: Mapping[int, AnyId], wanted: bool | int
 ) -> Mapping[AnyId, str]:
     """Read the texts of all pairs, or of the first members of so many of the largest clusters."""
     involved = sorted(keys)
@@ -614,29 +658,29 @@ def _read_texts(
         ]
         shown = {key_of(member.id, member.side) for member in members}
         involved = [row for row in involved if keys[row] in shown]
-    return _read_rows(gathered, keys, involved)
+    return _read_rows(documents, keys, involved)
 
 
 def _read_page_texts(
-    gathered: Gathered, grouped: Grouped, keys: Mapping[int, AnyId]
+    documents: Corpus, grouped: Grouped, keys: Mapping[int, AnyId]
 ) -> Mapping[AnyId, str]:
     """Read the texts that a page shows, unless Solr has to be asked for them."""
-    if any(side.collection is not None for side in gathered.sides):
+    if any(side.collection is not None for side in documents.sides):
         return {}
-    from neardup_solr.reports.html.embed import MOST_TEXTS, documents, list_clusters
+    from neardup_solr.reports.html import embed
 
     row_of = {key: row for row, key in keys.items()}
-    listed = documents(list_clusters(grouped.clusters, grouped.pairs))
-    return _read_rows(gathered, keys, (row_of[key] for key in listed), MOST_TEXTS)
+    listed = embed.documents(embed.list_clusters(grouped.clusters, grouped.pairs))
+    return _read_rows(documents, keys, (row_of[key] for key in listed), embed.MOST_TEXTS)
 
 
 def _read_rows(
-    gathered: Gathered, keys: Mapping[int, AnyId], wanted: Iterable[int], most: float = math.inf
+    documents: Corpus, keys: Mapping[int, AnyId], wanted: Iterable[int], most: float = math.inf
 ) -> Mapping[AnyId, str]:
     """Read the texts of rows, some at a time, until they have so many characters."""
     left, texts = iter(wanted), dict[AnyId, str]()
     while most > 0 and (part := sorted({*islice(left, AT_ONCE)})):
-        read = zip(part, gathered.texts(part), strict=True)
+        read = zip(part, documents.texts(part), strict=True)
         texts |= {keys[row]: text for row, text in read if text is not None}
         most -= sum(len(texts.get(keys[row], "")) for row in part)
     return _add_ids(texts, keys)
@@ -658,7 +702,7 @@ def _select_frequencies(comparison: Comparison, texts: Mapping[AnyId, str]) -> F
         return None
     from neardup_solr.measures.aligned import split_words
 
-    normalization = comparison.gathered.settings.normalization
+    normalization = comparison.documents.settings.normalization
     forms = (normalize(text, normalization) for text in texts.values())
     words = {word for form in forms for word in split_words(form)}
     return replace(known, counts={word: known.counts.get(word, 1) for word in words})

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from neardup_solr.answers import DIFFERENT, SAME
 from neardup_solr.answers.verdicts import Answered
-from neardup_solr.arguments import require
-from neardup_solr.errors import SourceError
+from neardup_solr.arguments import PairMeasure, require
 from neardup_solr.files import check_apart, check_place, write_lines
 from neardup_solr.measures import model as models
 from neardup_solr.measures import number_pairs, pairs_of
@@ -21,13 +20,13 @@ from neardup_solr.measures.fields import FLOOR
 from neardup_solr.measures.model import Model
 from neardup_solr.memory import Spill
 from neardup_solr.sources import paths_of
-from neardup_solr.verbs.duplicates import Options, choose_way
+from neardup_solr.verbs.duplicates import plan
 from neardup_solr.verbs.duplicates.answers import find_answered
 from neardup_solr.verbs.duplicates.compare import find_candidates, find_copies, make_records
-from neardup_solr.verbs.duplicates.inputs import gather
+from neardup_solr.verbs.duplicates.read import read_documents
+from neardup_solr.verbs.duplicates.work import Work
 
 FEWEST, FEWEST_OF_EACH = 10, 2  # answers, below which the model decides as the default
-MAKE = "make one with: neardup tune FILE --answers answers.jsonl -o model.json"
 
 
 class Influence(NamedTuple):
@@ -88,62 +87,49 @@ class Training:
         write_lines(Path(path), [self.model.to_text()])
 
 
-def read_model(path: str | Path) -> Model:
-    """Read a model that `tune` has written.
-
-    Raises SourceError if the file cannot be read, or is not such a model.
-    """
-    try:
-        return models.parse_model(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        reason = f"cannot be read ({error.strerror or error})"
-        raise SourceError(str(path), reason, MAKE) from None
-    except ValueError as error:
-        reason = "is not UTF-8" if isinstance(error, UnicodeError) else str(error)[:200]
-        raise SourceError(str(path), reason, MAKE) from None
-
-
 def train(output: str | Path | None = None, **given: Any) -> Training:
     """Train a model by answers about the documents that `duplicates` would compare.
 
     `given` are arguments of that; the model is written to `output`, if that is named.
     """
-    options = Options(**given)
-    require(options.compared_by.needs_texts, "a model compares texts, not estimates",
+    work = plan(**given)
+    require(work.measure.needs_texts, "a model compares texts, not estimates",
             "choose another `measure`")  # fmt: skip
     if output is not None:
         check_place(Path(output))
-        for path in (*options.files.values(), *(paths_of(options.source) or ())):
-            check_apart({"`output`": Path(output), "what is read": Path(path)})
-    with Spill(memory=options.room) as spill:
-        trained = _train(options, spill)
+        for path in (given.get("answers"), *(paths_of(work.sides[0]) or ())):
+            place = None if path is None else Path(path)
+            check_apart({"`output`": Path(output), "what is read": place})
+    with Spill(memory=work.memory) as spill:
+        trained = _train(work, spill)
     if output is not None:
         trained.write(output)
     return trained
 
 
-def _train(options: Options, spill: Spill) -> Training:
-    gathered = gather(options, spill)
-    living = gathered.living().tolist()
-    forms = gathered.forms()
+def _train(work: Work, spill: Spill) -> Training:
+    documents = read_documents(work, spill)
+    living = documents.living().tolist()
+    forms = documents.forms()
     texts = [forms[row] for row in living]
-    matcher = make_records(gathered, frequencies(texts, gathered.settings.normalization))
-    copies = find_copies(gathered, matcher.columns)
-    documents = len(gathered if copies is None else copies.distinct) - len(gathered.dead)
-    way = options.by or choose_way(options.compared_by, documents, gathered.fits)
-    candidates = find_candidates(gathered, way, copies).pairs
-    known = find_answered(gathered)
+    matcher = make_records(work, documents, frequencies(texts, documents.settings.normalization))
+    copies = find_copies(work, documents, matcher.columns)
+    distinct = len(documents if copies is None else copies.distinct) - len(documents.dead)
+    way = work.choose_way(distinct, documents.fits)
+    candidates = find_candidates(work, documents, way, copies).pairs
+    known = find_answered(documents, work.judged or ())
+    name = cast(PairMeasure, work.measure.name)
 
     judged = {word: number_pairs(known.pairs[word]) for word in (SAME, DIFFERENT)}
     numbers = np.unique(np.concatenate([number_pairs(candidates), *judged.values()]))
-    alike, values = matcher.compare(pairs_of(numbers), options.measure)
+    alike, values = matcher.compare(pairs_of(numbers), name)
     is_same = np.isin(numbers[alike], judged[SAME])
     is_open = ~(is_same | np.isin(numbers[alike], judged[DIFFERENT]))
     asked = np.flatnonzero(~is_open)
     are_same = is_same[asked]
     told = int(np.count_nonzero(are_same))
 
-    default = models.make_default(options.measure, options.kinds)
+    default = models.make_default(name, work.kinds)
     guesses = models.judge(values, default)
     fit = models.learn(values, guesses, asked, are_same)
     least = min(told, len(asked) - told)

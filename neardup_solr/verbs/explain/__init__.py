@@ -25,9 +25,10 @@ from neardup_solr.solr.schema import remedy
 from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs import search
-from neardup_solr.verbs.duplicates import Options, choose_way
+from neardup_solr.verbs.duplicates import plan
 from neardup_solr.verbs.duplicates.compare import Comparison, find_candidates
-from neardup_solr.verbs.duplicates.inputs import Gathered, gather
+from neardup_solr.verbs.duplicates.read import Corpus, read_documents
+from neardup_solr.verbs.duplicates.work import Work, choose_way
 from neardup_solr.verbs.explain.facts import STORED, Facts, Subject, make_subject
 from neardup_solr.verbs.explain.verdict import Explanation, explain_facts
 
@@ -75,7 +76,7 @@ def explain(
     require(ids[0] != ids[1], f"both ids are {ids[0]!r}", "give the ids of two documents")
     if fields is not None or model is not None:
         given = {name: value for name, value in locals().items() if name not in PAIR}
-        return explain_facts(_compare_fields(Options(**given), ids))
+        return explain_facts(_compare_fields(plan(**given), ids))
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
     measure_of(measure, limits)  # which checks them
     measure = "words" if measure == AUTO and max_distance is not None else measure
@@ -125,56 +126,54 @@ def _read_settings(collection: Collection, given: Settings | Mapping[str, Any] |
     return used
 
 
-def _compare_fields(options: Options, ids: Sequence[str]) -> Facts:
+def _compare_fields(work: Work, ids: Sequence[str]) -> Facts:
     """Compare all candidates by their fields, and the records of these ids in detail."""
-    source, subjects = options.source, list[Subject]()
+    source, subjects = work.sides[0], list[Subject]()
     if isinstance(source, Collection):
-        subjects = _read_stored(source, ids, _read_settings(source, options.settings))
+        subjects = _read_stored(source, ids, _read_settings(source, None))
     with Spill() as spill:
-        gathered = gather(options, spill)
-        rows = [_find_row(gathered, id) for id in ids]
+        documents = read_documents(work, spill)
+        rows = [_find_row(work, documents, id) for id in ids]
         for id, row in zip(ids, rows[len(subjects) :], strict=False):
-            document = Document(id=id, text=gathered.texts([row])[0] or "")
-            subjects.append(make_subject(document, gathered.settings))
-        comparison = Comparison.of(gathered)
-        copies = comparison.copies
-        documents = len(gathered if copies is None else copies.distinct)
-        by = choose_way(options.compared_by, documents, gathered.fits)
-        candidates = find_candidates(gathered, by, copies).pairs
-        limits = options.limits
-        if options.trained is None:
+            document = Document(id=id, text=documents.texts([row])[0] or "")
+            subjects.append(make_subject(document, documents.settings))
+        comparison = Comparison.of(work, documents)
+        by = work.choose_way(comparison.distinct, documents.fits)
+        candidates = find_candidates(work, documents, by, comparison.copies).pairs
+        limits = work.limits
+        if work.model is None:
             comparison.verify(candidates)  # which teaches the weights
         else:
             limits = replace(limits, min_similarity=comparison.comparer.least)
         matcher, pair = comparison.matcher, np.array([sorted(rows)], dtype=np.uint32)
         assert matcher is not None
         first, second = subjects
-        normal, forms = (first.entry.normal, second.entry.normal), gathered.forms()
+        normal, forms = (first.entry.normal, second.entry.normal), documents.forms()
         return Facts(
             first=first,
             second=second,
-            settings=gathered.settings,
+            settings=documents.settings,
             limits=limits,
             frequencies=matcher.frequencies,
-            measure=options.measure,
+            measure=cast(PairMeasure, work.measure.name),
             shared_words=_count_shared_words(*normal, forms, len(forms)),
             by=by,
             evidence=tuple(matcher.explain(pair)),
             candidates=len(candidates),
-            equality=options.equality,
+            equality=work.equality,
             probability=float(matcher.match(pair)[0]),
         )
 
 
-def _find_row(gathered: Gathered, id: str) -> int:
+def _find_row(work: Work, documents: Corpus, id: str) -> int:
     """Find the row of an id, the last one if several records have it."""
-    (side,) = gathered.sides
+    (side,) = documents.sides
     known = list(map(str, side.ids.take(range(len(side.ids)))))
-    found = [row for row, own in enumerate(known) if own == id or own.startswith(f"{id}@row")]
-    if found:
-        return known.index(id) if id in known else found[-1]
+    rows = [row for row, each in enumerate(known) if each == id or each.startswith(f"{id}@row")]
+    if rows:
+        return known.index(id) if id in known else rows[-1]
     refused = {error.id: error for error in side.failures.first}
-    raise sources.lacking(gathered.options.source, id, refused, "record with words")
+    raise sources.lacking(work.sides[0], id, refused, "record with words")
 
 
 def _count_shared_words(

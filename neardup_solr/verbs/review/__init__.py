@@ -35,8 +35,8 @@ from neardup_solr.records import AnyId, Cluster, key_of
 from neardup_solr.settings import Settings
 from neardup_solr.verbs.answer import find_name, open_answers, read_from
 from neardup_solr.verbs.columns import fill_in
-from neardup_solr.verbs.duplicates import Duplicates, Options, find_duplicates
-from neardup_solr.verbs.duplicates.inputs import Compared
+from neardup_solr.verbs.duplicates import Duplicates, find_duplicates, plan
+from neardup_solr.verbs.duplicates.work import Compared
 from neardup_solr.verbs.review.page import make_bar, make_end, make_question
 from neardup_solr.verbs.review.questions import Learner, Questions, Tally
 
@@ -260,15 +260,15 @@ def _open_review(arguments: Mapping[str, Any]) -> Review:
         from neardup_solr.measures.fields import parse_fields
 
         keep = tuple(dict.fromkeys((*parse_fields(arguments["fields"]), *keep)))
-    options = Options(keep=keep, texts=True, **{name: arguments[name] for name in names})
+    work = plan(keep=keep, texts=True, **{name: arguments[name] for name in names})
     path = open_answers(arguments["answers"])
     if os.path.exists(path):  # False for a name that cannot be, too
         read_from(path)  # which refuses a file that is none, before any work
     append_answers(path, [])  # and one that cannot be written
-    result = find_duplicates(options)
+    result = find_duplicates(work)
     if result.chosen:
         LOG.warning("%s", result.chosen)
     if not result.pairs:
         raise ArgumentError("there is no pair to ask about", "ask for a larger `reach`")
-    threshold = options.compared_by.least(Limits(min_similarity=arguments["min_similarity"]))
+    threshold = work.measure.least(Limits(min_similarity=arguments["min_similarity"]))
     return Review(result=result, threshold=threshold, path=path, who=find_name(arguments["who"]))

@@ -17,7 +17,7 @@ from neardup_solr.measures.model import Features, RecordMatcher, learn, make_def
 from neardup_solr.minhash import sign
 from neardup_solr.records import AnyId, Duplicate, key_of
 from neardup_solr.verbs.duplicates import Duplicates
-from neardup_solr.verbs.duplicates.inputs import THREADS
+from neardup_solr.verbs.duplicates.read import THREADS
 
 STEP = 0.01  # pairs that are so near to each other are asked about at random
 LEASE = 600.0  # seconds for which nobody else is asked about a pair

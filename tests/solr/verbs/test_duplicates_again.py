@@ -13,7 +13,7 @@ import neardup_solr as nd
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.update import set_fields
 from neardup_solr.testing import fresh_core
-from neardup_solr.verbs.duplicates.previous_run import Changes
+from neardup_solr.verbs.duplicates.remember import Changes
 from neardup_solr.verbs.mark import FIELDS
 from tests.unit.verbs.test_duplicates_again import changed, documents, of_again, result, texts
 

@@ -9,7 +9,7 @@ import neardup_solr as nd
 from neardup_solr.measures import Flat
 from neardup_solr.settings import Settings, choose_fields
 from neardup_solr.solr.collection import Collection
-from neardup_solr.verbs.duplicates.inputs import FIRST, Gathered
+from neardup_solr.verbs.duplicates.read import FIRST, Corpus
 from tests.excerpts import EXCERPTS, articles, excerpts
 
 SETTINGS = Settings(fields=choose_fields("content_bands,signature,content"))
@@ -42,20 +42,20 @@ def test_long_texts_are_read_few_at_a_time(
     """By shingles, too, as many as fit by the length of those before; the pairs are the same."""
     nd.index([nd.Document(id=id, text=text) for id, text in texts.items()], solr, settings=SETTINGS)
     whole = nd.duplicates(solr, measure="containment")
-    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.inputs"], "CHARACTERS", 20_000)
+    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.read"], "CHARACTERS", 20_000)
     sizes: list[int] = []
-    read_sets, read = Gathered.read_sets, Gathered.texts
+    read_sets, read = Corpus.read_sets, Corpus.texts
 
-    def counted(self: Gathered, rows: Sequence[int]) -> Sequence[str | None]:
+    def counted(self: Corpus, rows: Sequence[int]) -> Sequence[str | None]:
         sizes.append(len(rows))
         return read(self, rows)
 
-    def looked_at(self: Gathered, tell: Callable[[int], None]) -> Flat:
+    def looked_at(self: Corpus, tell: Callable[[int], None]) -> Flat:
         with monkeypatch.context() as patch:
-            patch.setattr(Gathered, "texts", counted)
+            patch.setattr(Corpus, "texts", counted)
             return read_sets(self, tell)
 
-    monkeypatch.setattr(Gathered, "read_sets", looked_at)
+    monkeypatch.setattr(Corpus, "read_sets", looked_at)
     assert nd.duplicates(solr, measure="containment").pairs == whole.pairs
     assert sizes[:2] == [FIRST] * 2  # one is read while another is used
     assert sum(sizes) == len(texts)

@@ -26,7 +26,7 @@ from neardup_solr.solr.names import MARKS
 from neardup_solr.solr.update import set_fields
 from neardup_solr.text import normalize
 from neardup_solr.verbs.annotate import AnnotateSummary, follow
-from neardup_solr.verbs.duplicates.previous_run import FIRST_LINE
+from neardup_solr.verbs.duplicates.remember import FIRST_LINE
 from tests.command import NEARDUP
 from tests.solr import theirs
 

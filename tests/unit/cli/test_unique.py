@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from neardup_solr.cli import main
 from neardup_solr.cli.main import parser
+from tests.command import neardup
 
 CONTENT = """id,text
 1,one two three
@@ -169,15 +170,15 @@ def test_templates_are_removed_only_after_a_question(folder: Path) -> None:
     before = sorted(folder.iterdir())
     command = ["duplicates", "alerts.csv", "--measure", "words"]
     for option in ("--unique", "--removed"):
-        ran = CliRunner().invoke(parser(), [*command, option, "out.csv", "-o", "page.html"])
-        assert ran.exit_code == 2
+        ran = neardup(*command, option, "out.csv", "-o", "page.html")
+        assert ran.returncode == 2
         phrase = "20 documents (100 % of all) share “disk usage on … is … percent of the volume”"
         assert phrase in ran.stderr
         assert "differ in web-0, web-1, web-2 and in 70, 71, 72; --without-common" in ran.stderr
         assert "nothing was written; add --yes to remove 19 of 20 documents" in ran.stderr
         assert sorted(folder.iterdir()) == before
-    ran = CliRunner().invoke(parser(), [*command, "--unique", "out.csv", "--yes"])
-    assert (ran.exit_code, ran.stderr.count("A template, not copies")) == (0, 1)
+    ran = neardup(*command, "--unique", "out.csv", "--yes")
+    assert (ran.returncode, ran.stderr.count("A template, not copies")) == (0, 1)
     assert "1 is in out.csv, 19 removed" in ran.stderr
-    ran = CliRunner().invoke(parser(), command)
-    assert (ran.exit_code, ran.stderr.count("A template, not copies")) == (0, 1)
+    ran = neardup(*command)
+    assert (ran.returncode, ran.stderr.count("A template, not copies")) == (0, 1)

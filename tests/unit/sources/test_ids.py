@@ -18,6 +18,7 @@ import neardup_solr as nd
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.sources import Reading, records
 from neardup_solr.sources.csv import lines_have_ids
+from tests.split import write_copies
 
 TEXTS = ["one two three", "four five", "one two three four"]
 ROWS = [{"title": text, "n": at} for at, text in enumerate(TEXTS)]
@@ -237,7 +238,7 @@ def test_a_file_without_ids_is_written_without_its_near_duplicates(tmp_path: Pat
     """Lines stay lines; what is removed names the number of what is kept."""
     source, unique, removed = (tmp_path / name for name in ("in.txt", "out.txt", "gone.jsonl"))
     source.write_text("The cat sat there\n\nA dog\nThe cat sat here\n")
-    nd.duplicates(source, unique=unique, removed=removed, min_similarity=0.7)
+    write_copies(source, unique=unique, removed=removed, min_similarity=0.7)
     assert unique.read_text() == "The cat sat there\nA dog\n"
     assert removed.read_text() == (
         '{"text":"The cat sat here","neardup_duplicate_of":"1","neardup_similarity":0.75,'

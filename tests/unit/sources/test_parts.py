@@ -19,6 +19,7 @@ from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.records import Document
 from neardup_solr.sources import Reading, documents, size_hint
 from neardup_solr.sources.fingerprint import identity
+from tests.split import write_copies
 
 WORDS = "one two three four five six seven eight nine ten"
 ROWS: list[dict[str, Any]] = [
@@ -186,7 +187,7 @@ def test_a_part_that_is_damaged_or_empty_costs_only_itself(tmp_path: Path) -> No
     ]
     assert notices[1:] == ["ads: 1 part is empty, the first being ads/b.jsonl"]
     unique, removed = tmp_path / "u.jsonl", tmp_path / "r.jsonl"
-    made = nd.duplicates(folder, unique=unique, removed=removed).unique
+    made = write_copies(folder, unique=unique, removed=removed)[1]
     assert made is not None
     assert (made.kept, made.removed, made.failed) == (3, 3, 1)
     assert [json.loads(line)["id"] for line in unique.read_text().splitlines()] == ["1", "3", "5"]

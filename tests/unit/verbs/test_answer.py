@@ -109,7 +109,7 @@ def test_the_texts_of_a_table_are_those_that_were_judged(folder: Path, suffix: s
 
     path = folder / f"pairs{suffix}"
     (folder / "answers.jsonl").touch()
-    nd.duplicates("a.csv", answers="answers.jsonl", texts=True, output=path)
+    nd.duplicates("a.csv", answers="answers.jsonl", texts=True).write(path)
     if suffix == ".csv":
         fill(path, {("1", "2"): "different"})
     elif suffix in (".xlsx", ".parquet"):
@@ -142,7 +142,8 @@ def test_hostile_ids_come_back_from_a_spreadsheet(folder: Path, suffix: str, tex
     path = folder / f"pairs{suffix}"
     nd.answer(None, "x", "y", "same", answers="answers.jsonl")
     how: dict[str, Any] = {"answers": "answers.jsonl", "measure": "words"}
-    found = nd.duplicates(rows, **how, texts=texts, output=path)
+    found = nd.duplicates(rows, **how, texts=texts)
+    found.write(path)
     if suffix == ".csv":  # as saved with semicolons and a byte order mark
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     else:

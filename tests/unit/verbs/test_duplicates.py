@@ -7,9 +7,10 @@ import json
 import pickle
 import re
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,8 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.session import CheckedSession
 from neardup_solr.sources.pairs import read_pairs
 from neardup_solr.text import normalize
-from neardup_solr.verbs.duplicates.inputs import FIRST, Gathered
+from neardup_solr.verbs.duplicates.read import FIRST, Corpus
+from tests.command import neardup
 
 LOOSE: dict[str, Any] = {"min_similarity": 0.7}
 CHAIN = {
@@ -50,11 +52,14 @@ def documents(texts: dict[str, str]) -> list[nd.Document]:
 
 
 @pytest.mark.parametrize("measure", ["words", "jaccard", "containment", "aligned", "estimate"])
-def test_little_memory_changes_nothing(measure: str, tmp_path: Path) -> None:
-    """What is spilled to files gives the same as what is held in memory."""
+def test_little_memory_changes_nothing(
+    measure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is left of the files that hold what is read."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     verifying: dict[str, Any] = {"measure": measure}
     held = nd.duplicates(demo.listings(), **verifying)
-    little: dict[str, Any] = {"memory": 1 << 20, "spill": tmp_path}
+    little: dict[str, Any] = {"memory": 1 << 20}
     assert nd.duplicates(demo.listings(), **verifying, **little) == held
     assert len(held.pairs) > 20
     assert list(tmp_path.iterdir()) == []
@@ -63,15 +68,15 @@ def test_little_memory_changes_nothing(measure: str, tmp_path: Path) -> None:
 def test_long_texts_are_read_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """How many at once is known by the length of those before."""
     texts = {str(at): " ".join([f"w{word} x" for word in range(at % 7, 60)]) for at in range(400)}
-    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.inputs"], "CHARACTERS", 3_000)
+    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.read"], "CHARACTERS", 3_000)
     sizes: list[int] = []
-    read = Gathered.texts
+    read = Corpus.texts
 
-    def counted(self: Gathered, rows: Sequence[int]) -> Sequence[str | None]:
+    def counted(self: Corpus, rows: Sequence[int]) -> Sequence[str | None]:
         sizes.append(len(rows))
         return read(self, rows)
 
-    monkeypatch.setattr(Gathered, "texts", counted)
+    monkeypatch.setattr(Corpus, "texts", counted)
     nd.duplicates(documents(texts), by="bands")
     assert sizes[:3] == [FIRST] * 3  # one is read, one normalised, one used
     assert max(sizes[3:15]) < 20
@@ -323,7 +328,7 @@ def test_a_page_says_how_candidates_were_found(tmp_path: Path) -> None:
     """By words and by all, neither bands nor their curve are on the page."""
     ways: dict[Way, str] = {"words": "share a rare word", "all": "every pair"}
     for by, said in ways.items():
-        nd.duplicates(documents(CHAIN), by=by, output=tmp_path / "report.html", **LOOSE)
+        nd.duplicates(documents(CHAIN), by=by, **LOOSE).write(tmp_path / "report.html")
         facts = facts_of(tmp_path / "report.html")
         assert (facts["by"], facts["curve"]) == (by, None)
         assert dict(facts["parameters"])["Candidates"] == said
@@ -346,7 +351,7 @@ def test_the_foot_of_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_page_has_the_kept_columns(tmp_path: Path) -> None:
     """Columns to keep are on the page, apart from the text."""
-    nd.duplicates(documents(CHAIN), keep="place", output=tmp_path / "report.html", **LOOSE)
+    nd.duplicates(documents(CHAIN), keep="place", **LOOSE).write(tmp_path / "report.html")
     assert facts_of(tmp_path / "report.html")["kept"] == ["place"]
     assert '["2"]' in (tmp_path / "report.html").read_text()
 
@@ -378,7 +383,7 @@ def test_records_that_do_not_count_change_nothing(
     on_repeat: Any, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither the cap, nor the way, nor the frequencies of words, see those of a repeated id."""
-    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates"], "FEW", 50)
+    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.work"], "FEW", 50)
     words = [f"word{n}" for n in range(40)]
     near = {"a": " ".join(words), "b": " ".join([*words[:39], "other"])}
     once = documents(near | {f"{n}": f"text {n} of many others {n * n} here" for n in range(40)})
@@ -392,24 +397,21 @@ def test_records_that_do_not_count_change_nothing(
     assert found.repeated == 30
 
 
-@pytest.mark.parametrize("late", ["group_verified", "Duplicates.write"])
 def test_a_late_interrupt_keeps_the_checkpoint(
-    late: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was compared is kept until the report is in its place."""
+    """What was compared is kept until it is deleted, as the command does at its end."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    path, report = tmp_path / "pairs.tsv.unfinished", tmp_path / "pairs.tsv"
+    path = tmp_path / "pairs.tsv.unfinished"
     with monkeypatch.context() as patched:
-        patched.setattr(f"neardup_solr.verbs.duplicates.{late}", interrupt)
+        patched.setattr("neardup_solr.verbs.duplicates.group_verified", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            nd.duplicates(documents(CHAIN), **LOOSE, checkpoint=path, output=report)
+            nd.duplicates(documents(CHAIN), **LOOSE, checkpoint=path)
     assert path.exists()
-    found = nd.duplicates(documents(CHAIN), **LOOSE, checkpoint=path, output=report)
-    assert not path.exists()
-    assert len(read_pairs(report)) == len(found.pairs)
+    assert nd.duplicates(documents(CHAIN), **LOOSE, checkpoint=path).pairs
 
 
 def test_demo_listings_against_all_pairs_that_share_a_band() -> None:
@@ -504,9 +506,8 @@ BESIDE = ["text", "size", "tags", "other_text", "other_size", "other_tags"]
 def test_texts_and_kept_columns_stand_beside_the_pairs(tmp_path: Path, suffix: str) -> None:
     """Those of both documents, by the names that the library gives them, as they were."""
     path = tmp_path / f"pairs{suffix}"
-    found = nd.duplicates(
-        JOINED, text=["title", "body"], keep=["size", "tags"], texts=True, output=path
-    )
+    found = nd.duplicates(JOINED, text=["title", "body"], keep=["size", "tags"], texts=True)
+    found.write(path)
     table = found.to_arrow()
     assert table.column_names[-6:] == BESIDE
     if suffix in (".csv", ".tsv"):
@@ -532,7 +533,7 @@ def test_texts_and_kept_columns_stand_beside_the_pairs(tmp_path: Path, suffix: s
     assert list(row) == table.column_names
     assert (row["text"], row["size"], row["tags"]) == (text, size, tags)
     assert row["other_tags"] == ("" if is_text else None)
-    without = nd.duplicates(JOINED, text=["title", "body"], output=path)
+    without = nd.duplicates(JOINED, text=["title", "body"])
     assert without.to_arrow().column_names == table.column_names[:-6]
 
 
@@ -569,13 +570,17 @@ def test_a_collection_has_names_of_its_own(name: str, why: str) -> None:
 
 def test_several_outputs_are_written_and_refused_alike(tmp_path: Path) -> None:
     """A list of files; one that could not be written is refused before any work."""
-    files: list[str | Path] = [tmp_path / "pairs.csv", str(tmp_path / "report.html")]
-    nd.duplicates(JOINED, text="body", output=files)
-    assert all(Path(file).stat().st_size for file in files)
-    with pytest.raises(nd.SourceError, match="is both `output` and `output`"):
-        nd.duplicates(JOINED, text="body", output=[files[0], files[0]])
-    with pytest.raises(nd.SourceError, match="there is no report format"):
-        nd.duplicates(JOINED, text="body", output=[tmp_path / "new.tsv", tmp_path / "b.odd"])
+    source, files = tmp_path / "in.jsonl", [tmp_path / "pairs.csv", tmp_path / "report.html"]
+    source.write_text("".join(json.dumps(row) + "\n" for row in JOINED))
+
+    def run(*outputs: Path) -> str:
+        words = chain.from_iterable(("-o", str(path)) for path in outputs)
+        return neardup("duplicates", str(source), "--text-field", "body", *words).stderr
+
+    run(*files)
+    assert all(file.stat().st_size for file in files)
+    assert "is both --output and --output" in run(files[0], files[0])
+    assert "there is no report format" in run(tmp_path / "new.tsv", tmp_path / "b.odd")
     assert not (tmp_path / "new.tsv").exists()
 
 
@@ -594,7 +599,11 @@ def test_csv_is_for_excel_if_the_source_was(tmp_path: Path, mark: bytes, suffix:
     outputs = [tmp_path / "pairs.csv", tmp_path / "pairs.tsv", tmp_path / "pairs.xlsx"]
     own = (("unique", "u.csv"), ("removed", "r.csv")) if suffix == ".csv" else ()
     kept: dict[str, Any] = {name: tmp_path / file for name, file in own}
-    nd.duplicates(source, output=outputs, **kept)
+    found = nd.duplicates(source)
+    for path in outputs:
+        found.write(path)
+    if kept:
+        found.write_unique(kept["unique"], removed=kept["removed"])
     is_for_excel = bool(mark) or suffix == ".xlsx"
     for path in (outputs[0], *kept.values()):
         assert path.read_bytes().startswith(codecs.BOM_UTF8) == is_for_excel

@@ -13,8 +13,8 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.arguments import Linkage, MeasureName, Way
-from neardup_solr.verbs.duplicates import Duplicates, previous_run
-from neardup_solr.verbs.duplicates.previous_run import Changes
+from neardup_solr.verbs.duplicates import Duplicates, remember
+from neardup_solr.verbs.duplicates.remember import Changes
 
 WORDS = [f"word{number}" for number in range(400)]
 duplicates = partial(nd.duplicates, measure="words")  # which can be remembered
@@ -315,10 +315,9 @@ def test_what_cannot_be_remembered_costs_nothing(
     def fail(path: Path, *_: object) -> None:
         raise nd.SourceError(str(path), "cannot be written (No space left on device)", "make room")
 
-    monkeypatch.setattr(previous_run, "write_arrays", fail)
-    found = duplicates(now, remember=known, output=tmp_path / "pairs.csv")
+    monkeypatch.setattr(remember, "write_arrays", fail)
+    found = duplicates(now, remember=known)
     assert found.pairs
-    assert (tmp_path / "pairs.csv").exists()
     assert "the next run will compare all of this again" in caplog.text
 
 
@@ -330,7 +329,7 @@ def test_devices_pipes_and_folders_are_left_alone(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "one.txt").write_text("one two three", encoding="utf-8")
     now = documents(texts(10, seed=12))
-    for name in ("remember", "output", "checkpoint"):
+    for name in ("remember", "checkpoint"):
         named: dict[str, Any] = {name: pipe}
         with pytest.raises(nd.SourceError, match="is a device or a pipe"):
             duplicates(now, **named)
@@ -341,10 +340,10 @@ def test_devices_pipes_and_folders_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_one_file_for_two_things(tmp_path: Path) -> None:
-    """The result is not overwritten by what is remembered."""
+    """What is kept of a run is not overwritten by what is remembered."""
     one = tmp_path / "pairs.tsv"
-    with pytest.raises(nd.SourceError, match="is both `output` and `remember`"):
-        duplicates(documents(["a b", "b c"]), output=one, remember=one)
+    with pytest.raises(nd.SourceError, match="is both `checkpoint` and `remember`"):
+        duplicates(documents(["a b", "b c"]), checkpoint=one, remember=one)
 
 
 def test_an_interruption_and_another_text(tmp_path: Path) -> None:

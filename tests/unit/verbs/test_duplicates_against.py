@@ -130,8 +130,9 @@ def test_files_of_pairs_have_the_texts_of_their_side(tmp_path: Path, suffix: str
 def test_the_page_has_both_documents_of_an_id(tmp_path: Path, texts: bool | None) -> None:
     """A row each with its own text and column; the page names the side of the second one."""
     path = tmp_path / "page.html"
-    nd.duplicates(given("north"), against=given("south"), min_similarity=0.5,
-                  keep="owner", texts=texts, output=path)  # fmt: skip
+    found = nd.duplicates(given("north"), against=given("south"), min_similarity=0.5,
+                          keep="owner", texts=texts)  # fmt: skip
+    found.write(path)
     page = path.read_text()
     assert embedded(page, "ids") == ["1", "1 (other side)", "2", "2 (other side)"]
     assert embedded_parts(page, "texts") == [member[1] for member in MEMBERS]

@@ -151,7 +151,8 @@ def test_the_best_match_may_be_wrong(tmp_path: Path) -> None:
 def test_the_written_pairs_have_a_column_for_answers(tmp_path: Path) -> None:
     """It is there if answers are asked for, and it has those that are known."""
     path = write(tmp_path / "answers.jsonl", ("1", "2", "same"), ("2", "3", "unsure"))
-    found = nd.duplicates(rows(FOX), answers=path, output=tmp_path / "pairs.csv")
+    found = nd.duplicates(rows(FOX), answers=path)
+    found.write(tmp_path / "pairs.csv")
     lines = (tmp_path / "pairs.csv").read_text().splitlines()
     assert lines[0] == "id,other_id,similarity,distance,measure,cluster,answer"
     assert [line.split(",")[-1] for line in lines[1:]] == ["same", "", "", "unsure", "", ""]
@@ -159,12 +160,12 @@ def test_the_written_pairs_have_a_column_for_answers(tmp_path: Path) -> None:
     assert "answer" not in nd.duplicates(rows(FOX)).to_arrow().column_names
 
 
-def test_a_file_of_answers_is_no_output(tmp_path: Path) -> None:
+def test_a_file_of_answers_is_no_other(tmp_path: Path) -> None:
     """The file is never written over, and a wrong name is told before any work."""
     path = write(tmp_path / "answers.jsonl", ("1", "2", "same"))
     before = path.read_bytes()
     with pytest.raises(nd.SourceError, match="is both"):
-        nd.duplicates(rows(FOX), answers=path, output=path)
+        nd.duplicates(rows(FOX), answers=path, remember=path)
     with pytest.raises(nd.SourceError, match="cannot be read"):
         nd.duplicates(rows(FOX), answers=tmp_path / "other.jsonl")
     assert path.read_bytes() == before

@@ -86,12 +86,12 @@ def test_the_text_of_candidates_may_be_another(tmp_path: Path) -> None:
         tmp_path / "people.csv",
         fields=FIELDS,
         text=["name", "zip"],
-        unique=tmp_path / "clean.csv",
-        output=[tmp_path / "page.html", tmp_path / "pairs.csv"],
         checkpoint=tmp_path / "unfinished",
     )
-    assert found.unique is not None
-    assert found.unique.kept == len(frame) - len(found.removed)
+    found.write(tmp_path / "page.html")
+    found.write(tmp_path / "pairs.csv")
+    counts = found.write_unique(tmp_path / "clean.csv")
+    assert counts.kept == len(frame) - len(found.removed)
     assert "fields" in (tmp_path / "page.html").read_text()
     assert len((tmp_path / "pairs.csv").read_text().splitlines()) == 1 + len(found.pairs)
 

@@ -75,7 +75,7 @@ def test_little_memory_changes_nothing(tmp_path: Path) -> None:
     """With 2 MB, so that shingles lie in a file and are joined in parts, the pairs are the same."""
     whole = articles(foot=FOOT)
     parts = excerpts(whole, changed=1)
-    little = find(whole, parts, memory="2M", spill=tmp_path)
+    little = find(whole, parts, memory="2M")
     assert little.pairs == find(whole, parts).pairs
     assert count_found(little) == EXCERPTS
 

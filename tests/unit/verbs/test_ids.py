@@ -165,7 +165,8 @@ def test_numbers_beyond_63_bits(of: Any) -> None:
 def test_numbers_of_any_size_are_written(ids: list[Any], name: str, tmp_path: Path) -> None:
     """Each format has them with all their digits."""
     frame = pd.DataFrame({"id": pd.Series(ids, dtype=object), "text": TEXTS})
-    found = nd.duplicates(frame, min_similarity=0.7, output=tmp_path / name)
+    found = nd.duplicates(frame, min_similarity=0.7)
+    found.write(tmp_path / name)
     if name != "a.html":
         pairs = [(str(pair.id), str(pair.other_id)) for pair in found.pairs]
         assert read_pairs(tmp_path / name) == pairs

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup_solr as nd
+from tests.split import write_copies
 from tests.unit.verbs.test_unique import rows_of
 
 REASON, POSITION, RECORD = "neardup_reason", "neardup_position", "neardup_record"
@@ -43,14 +44,13 @@ def compare(source: Path, suffix: str, on_repeat: Any, **dialect: Any) -> list[l
     """The records in each of the three files."""
     files = [source.with_name(f"{name}{suffix}") for name in ("unique", "removed", "rejected")]
     unique, removed, rejected = files
-    found = nd.duplicates(
+    found, counts = write_copies(
         nd.Source(source, **dialect), unique=unique, removed=removed, rejected=rejected,
         on_repeat=on_repeat, min_similarity=0.7, yes=True, on_error=lambda error: None,
     )  # fmt: skip
-    assert found.unique is not None
-    counts = (found.unique.kept, found.unique.removed + found.unique.repeated, found.failed)
+    told = (counts.kept, counts.removed + counts.repeated, found.failed)
     made = [places(path) for path in files]
-    assert counts == tuple(map(len, made))
+    assert told == tuple(map(len, made))
     return made
 
 
@@ -159,7 +159,7 @@ def test_what_is_rejected_is_as_it_was(tmp_path: Path) -> None:
     source.write_bytes(
         b'id;text;n\r\n1;a b;1\r\n;"no ""id""";02\r\n3;c d;3\r\n4\r\n5;caf\xe9;5\r\n6;e;6\r\n'
     )
-    nd.duplicates(source, rejected=rejected, on_error=lambda error: None)
+    write_copies(source, rejected=rejected, on_error=lambda error: None)
     assert rejected.read_bytes().split(b"\r\n")[:2] == [
         b"id;text;n;neardup_reason;neardup_position;neardup_record",
         b';"no ""id""";02;the id is empty;in.csv, line 3;',
@@ -182,9 +182,8 @@ def test_a_file_that_ends_too_early(tmp_path: Path) -> None:
     """The place where it is damaged is rejected: nobody knows what followed."""
     source, rejected = tmp_path / "in.json", tmp_path / "out.jsonl"
     source.write_text('[{"id": 1, "text": "a b"}, {"id": 2, "text": "c d"}, {"id": 3')
-    found = nd.duplicates(source, rejected=rejected, on_error=lambda error: None)
-    assert found.unique is not None
-    assert (found.unique.kept, found.unique.failed) == (2, 1)
+    _, counts = write_copies(source, rejected=rejected, on_error=lambda error: None)
+    assert (counts.kept, counts.failed) == (2, 1)
     [row] = rows_of(rejected)
     assert row == {
         REASON: "the file ends too early (the array is not closed)",
@@ -199,7 +198,7 @@ def test_texts_of_a_folder(tmp_path: Path) -> None:
     folder.mkdir()
     for name, content in (("a", b"one two"), ("b", b"caf\xe9"), ("c", b"three"), ("d", b"four")):
         (folder / f"{name}.txt").write_bytes(content)
-    nd.duplicates(folder, rejected=tmp_path / "out.jsonl", on_error=lambda error: None)
+    write_copies(folder, rejected=tmp_path / "out.jsonl", on_error=lambda error: None)
     [row] = rows_of(tmp_path / "out.jsonl")
     assert (row["id"], row["text"]) == ("b.txt", None)
     assert row[REASON].startswith("invalid UTF-8")
@@ -211,7 +210,7 @@ def test_a_row_that_cannot_be_read_in_parts_of_other_columns(tmp_path: Path) -> 
     parts[0].write_text('id,text\n1,a b c d\n2,"a "b" c"\n3,x y z\n')
     parts[1].write_text("text,id,more\nk l m n,4,5\n")
     unique, rejected = tmp_path / "u.jsonl", tmp_path / "bad.jsonl"
-    found = nd.duplicates(parts, unique=unique, rejected=rejected).unique
+    found = write_copies(parts, unique=unique, rejected=rejected)[1]
     assert found is not None
     assert (found.kept, found.failed) == (3, 1)
     assert [json.loads(line)["id"] for line in unique.read_text().splitlines()] == ["1", "3", "4"]

@@ -127,7 +127,8 @@ def test_kept_lists_of_several_kinds_become_json(
 ) -> None:
     """Those of one kind stay what they are."""
     rows = [{"id": str(at), "text": "the same", "x": x} for at, x in enumerate(values)]
-    found = nd.duplicates(rows, keep="x", output=tmp_path / "pairs.parquet")
+    found = nd.duplicates(rows, keep="x")
+    found.write(tmp_path / "pairs.parquet")
     assert found.to_arrow("clusters")["x"].to_pylist() == (texts or values)
     assert found.to_polars("clusters")["x"].to_list() == (texts or values)
     assert found.to_pandas("clusters")["x"].tolist() == values

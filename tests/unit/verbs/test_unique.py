@@ -25,6 +25,7 @@ from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.records import Cluster, Duplicate, Member
 from neardup_solr.sources import Reading
 from neardup_solr.sources import documents as read
+from tests.split import write_copies
 from tests.unit.sources.test_bad_input import BAD_RECORDS, GOOD_LINE, HEADER
 
 OF, SIMILARITY, ROW = "neardup_duplicate_of", "neardup_similarity", "neardup_row"
@@ -118,7 +119,7 @@ def test_a_format_stays_or_becomes_json_lines(source: str, output: str, tmp_path
     """The same records with the same columns, in their order, whatever the formats are."""
     SOURCES[source](tmp_path / source)
     unique, removed = tmp_path / output, tmp_path / f"removed-{output}"
-    found = nd.duplicates(tmp_path / source, unique=unique, removed=removed, **LOOSE)
+    _, counts = write_copies(tmp_path / source, unique=unique, removed=removed, **LOOSE)
     kept, gone = rows_of(unique), rows_of(removed)
     assert [row["id"] for row in kept] == STAY
     assert [(row["id"], row[OF], float(row[SIMILARITY])) for row in gone] == GO
@@ -127,8 +128,7 @@ def test_a_format_stays_or_becomes_json_lines(source: str, output: str, tmp_path
     assert kept[0]["note"] == 'say "hi", twice'
     assert kept[1]["note"] == "ä\nö"
     assert str(kept[0]["year"]) == "1999"
-    assert found.unique is not None
-    assert (found.unique.kept, found.unique.removed, found.unique.records) == (3, 2, 5)
+    assert (counts.kept, counts.removed, counts.records) == (3, 2, 5)
 
 
 @pytest.mark.parametrize(("source", "output"), REFUSED)
@@ -140,7 +140,7 @@ def test_other_formats_are_refused(source: str, output: str, tmp_path: Path) -> 
     for name in ("unique", "removed", "rejected"):
         files: dict[str, Any] = {name: tmp_path / output}
         with pytest.raises(SourceError, match=f"{re.escape(choices)}$"):
-            nd.duplicates(tmp_path / source, **files, on_progress=unwanted)
+            write_copies(tmp_path / source, **files, on_progress=unwanted)
 
 
 def test_what_stays_is_copied_byte_for_byte(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_what_stays_is_copied_byte_for_byte(tmp_path: Path) -> None:
         b'3;"other\r\n\r\nwords; not those";007\r\n',
     ]
     source.write_bytes(b"".join(lines))
-    nd.duplicates(source, unique=unique, removed=tmp_path / "gone.csv")
+    write_copies(source, unique=unique, removed=tmp_path / "gone.csv")
     assert unique.read_bytes() == lines[0] + lines[1] + lines[4]
     assert (tmp_path / "gone.csv").read_bytes() == (
         b'\xef\xbb\xbfid;"text";n;neardup_duplicate_of;neardup_similarity;neardup_row\r\n'
@@ -167,7 +167,7 @@ def test_an_object_keeps_its_spelling(tmp_path: Path) -> None:
     source, unique, removed = (tmp_path / f"{name}.jsonl" for name in ("in", "out", "gone"))
     first = '{"id": 1, "text": "a b c d e", "n": 12345678901234567890123, "e": "\\u00e4"}'
     source.write_text(f'{first}\n\n{{ "id" : "2", "text" : "a b c d e" }} \n')
-    nd.duplicates(source, unique=unique, removed=removed)
+    write_copies(source, unique=unique, removed=removed)
     assert unique.read_text() == f"{first}\n"
     assert removed.read_text() == (
         '{ "id" : "2", "text" : "a b c d e","neardup_duplicate_of":"1","neardup_similarity":1.0,'
@@ -179,16 +179,16 @@ def test_lines_and_folders(tmp_path: Path) -> None:
     """Lines stay lines; the texts of a folder become rows."""
     source, unique, removed = (tmp_path / name for name in ("in.txt", "out.txt", "gone.jsonl"))
     source.write_text("1 a b c d\n\n2\ta b c d\n3 other words\n")
-    nd.duplicates(source, unique=unique, removed=removed)
+    write_copies(source, unique=unique, removed=removed)
     assert unique.read_text() == "1 a b c d\n3 other words\n"
     assert rows_of(removed) == [{"id": "2", "text": "a b c d", OF: "1", SIMILARITY: 1.0, ROW: 2}]
     with pytest.raises(SourceError, match=r"choose .jsonl$"):  # lines have no other columns
-        nd.duplicates(source, removed=tmp_path / "gone.txt")
+        write_copies(source, removed=tmp_path / "gone.txt")
     folder = tmp_path / "texts"
     folder.mkdir()
     for name in ("a", "b"):
         (folder / f"{name}.txt").write_text("the same words")
-    nd.duplicates(folder, unique=tmp_path / "out.jsonl")
+    write_copies(folder, unique=tmp_path / "out.jsonl")
     assert rows_of(tmp_path / "out.jsonl") == [{"id": "a.txt", "text": "the same words"}]
 
 
@@ -208,8 +208,8 @@ def test_the_numbers_add_up(tmp_path: Path) -> None:
         {"id": "6", "text": "a lone surrogate"},
     ]
     source.write_text("".join(json.dumps(one) + "\n" for one in records))
-    found = nd.duplicates(source, unique=unique, removed=removed, on_repeat="last")
-    told = found.unique
+    found, counts = write_copies(source, unique=unique, removed=removed, on_repeat="last")
+    told = counts
     assert told is not None
     assert (told.kept, told.removed, told.repeated, told.failed) == (5, 1, 2, 2)
     assert told.records == len(records)
@@ -227,7 +227,7 @@ def test_what_is_kept_for_a_repeated_id_is_in_the_file(tmp_path: Path) -> None:
     source, removed = tmp_path / "in.jsonl", tmp_path / "gone.jsonl"
     texts = [("2", "one two three"), ("1", "a b c d"), ("2", "a b c d")]
     source.write_text("".join(json.dumps({"id": id, "text": text}) + "\n" for id, text in texts))
-    nd.duplicates(source, removed=removed, on_repeat="last")
+    write_copies(source, removed=removed, on_repeat="last")
     assert [(row["id"], row[OF]) for row in rows_of(removed)] == [("2", "1"), ("2", "1")]
 
 
@@ -236,7 +236,7 @@ def test_the_number_of_a_removed_record_tells_it_from_others_of_its_id(tmp_path:
     source, removed = tmp_path / "in.csv", tmp_path / "gone.csv"
     texts = ["7,a b c d", "8,one two three", "", ",no id", "7,one two three", "7,a b c d"]
     source.write_text("\n".join(["id,text", *texts, ""]))
-    found = nd.duplicates(source, removed=removed, on_error=lambda error: None)
+    found, _ = write_copies(source, removed=removed, on_error=lambda error: None)
     assert sorted(map(str, found.removed)) == ["7@row4", "7@row5"]
     assert removed.read_text().splitlines() == [
         f"id,text,{OF},{SIMILARITY},{ROW}",
@@ -254,8 +254,8 @@ def test_a_table_among_other_files_is_no_folder_of_texts(tmp_path: Path) -> None
     (folder / "notes.md").write_text("read me")
     reason = "ads: notes.md is no part of the same table as a.csv.*; take it out, name the files"
     with pytest.raises(SourceError, match=reason):
-        nd.duplicates(folder, unique=tmp_path / "out.jsonl", on_progress=unwanted)
-    nd.duplicates(nd.Source(folder, source_format="folder"), unique=tmp_path / "out.jsonl")
+        write_copies(folder, unique=tmp_path / "out.jsonl", on_progress=unwanted)
+    write_copies(nd.Source(folder, source_format="folder"), unique=tmp_path / "out.jsonl")
     assert [row["id"] for row in rows_of(tmp_path / "out.jsonl")] == ["a.csv", "notes.md"]
 
 
@@ -268,13 +268,11 @@ def test_no_pair_is_left(linkage: Any, canonical: str, measure: Any, tmp_path: P
     source, unique = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     documents = [{"id": one.id, "text": one.text} for one in read(demo.listings())]
     source.write_text("".join(json.dumps(one) + "\n" for one in documents))
-    found = nd.duplicates(source, unique=unique, canonical=canonical, **how, yes=True)
+    found, _ = write_copies(source, unique=unique, canonical=canonical, **how, yes=True)
     assert len(found.clusters) > 10
     assert nd.duplicates(unique, **how).pairs == ()
     spilled = tmp_path / "spilled.jsonl"
-    nd.duplicates(
-        source, unique=spilled, canonical=canonical, yes=True, memory=1 << 20, spill=tmp_path, **how
-    )
+    write_copies(source, unique=spilled, canonical=canonical, yes=True, memory=1 << 20, **how)
     assert spilled.read_bytes() == unique.read_bytes()
     ids = {row["id"] for row in rows_of(unique)}
     assert ids == {one["id"] for one in documents} - set(found.removed)
@@ -333,7 +331,7 @@ def test_against_leaves_what_is_new(tmp_path: Path) -> None:
     old.write_text(
         '{"id": "1", "text": "a b c d e f g h i x"}\n{"id": "2", "text": "a b c d e f g h i j"}\n'
     )
-    found = nd.duplicates(new, against=old, unique=unique, removed=removed, **LOOSE)
+    found, _ = write_copies(new, against=old, unique=unique, removed=removed, **LOOSE)
     assert [row["id"] for row in rows_of(unique)] == ["2", "3"]
     assert [(row["id"], row[OF], row[SIMILARITY]) for row in rows_of(removed)] == [("1", "2", 1.0)]
     assert list(found.removed) == ["1"]
@@ -348,7 +346,7 @@ def test_a_dataframe_is_filtered_by_the_result() -> None:
     numbered = frame.rename(columns={"id": "Nr"})
     filtered = re.escape('df[~df["Nr"].isin(found.removed)]')
     with pytest.raises(ArgumentError, match=filtered):
-        nd.duplicates(numbered, id="Nr", unique="out.csv")
+        write_copies(numbered, id="Nr", unique="out.csv")
 
 
 class TestRefused:
@@ -372,33 +370,33 @@ class TestRefused:
         for which in ("unique", "removed"):
             output: dict[str, Any] = {which: source.parent / name}
             with pytest.raises(SourceError, match=reason):
-                nd.duplicates(source, **output, on_progress=unwanted)
+                write_copies(source, **output, on_progress=unwanted)
         assert source.read_bytes() == before
 
     def test_one_file_for_two(self, source: Path) -> None:
         """Both outputs are one file, or one is the other side."""
         out = source.parent / "out.jsonl"
         with pytest.raises(SourceError, match="is both"):
-            nd.duplicates(source, unique=out, removed=out)
+            write_copies(source, unique=out, removed=out)
         write_jsonl(out)
         with pytest.raises(SourceError, match="is both"):
-            nd.duplicates(source, against=out, unique=out)
+            write_copies(source, against=out, unique=out)
 
     def test_within_the_folder_that_is_read(self, source: Path) -> None:
         """It would be a text of the folder the next time."""
         with pytest.raises(SourceError, match="in the folder that is read"):
-            nd.duplicates(source.parent, unique=source.parent / "out.jsonl")
+            write_copies(source.parent, unique=source.parent / "out.jsonl")
 
     @pytest.mark.parametrize("given", [[("1", "a b")], "-"])
     def test_what_is_read_once(self, given: Any, tmp_path: Path) -> None:
         """Standard input and iterables cannot be read twice."""
         with pytest.raises(ArgumentError):
-            nd.duplicates(given, unique=tmp_path / "out.jsonl")
+            write_copies(given, unique=tmp_path / "out.jsonl")
 
     def test_part_of_a_file(self, source: Path) -> None:
         """The rest would be lost."""
         with pytest.raises(ArgumentError, match="limit"):
-            nd.duplicates(source, limit=2, unique=source.parent / "out.jsonl")
+            write_copies(source, limit=2, unique=source.parent / "out.jsonl")
 
 
 def unwanted(_: object) -> None:
@@ -417,7 +415,7 @@ def test_a_source_that_changes_meanwhile(tmp_path: Path) -> None:
             source.write_text(source.read_text().replace("1999", "1998"))
 
     with pytest.raises(SourceError, match="changed while it was read"):
-        nd.duplicates(source, unique=unique, on_progress=change)
+        write_copies(source, unique=unique, on_progress=change)
     assert unique.read_text() == "as before"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
 
@@ -427,8 +425,8 @@ def test_columns_of_one_name_are_not_converted(tmp_path: Path) -> None:
     source = tmp_path / "in.csv"
     source.write_text("id,text,n,n\n1,a b,5,6\n2,a b,7,8\n")
     with pytest.raises(SourceError, match="'n' twice"):
-        nd.duplicates(source, unique=tmp_path / "out.jsonl")
-    nd.duplicates(source, unique=tmp_path / "out.csv")
+        write_copies(source, unique=tmp_path / "out.jsonl")
+    write_copies(source, unique=tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == "id,text,n,n\n1,a b,5,6\n"
 
 
@@ -437,10 +435,10 @@ def test_columns_of_the_source_are_never_overwritten(suffix: str, tmp_path: Path
     """What was removed is a source again, but for files that would lose one of its columns."""
     source, first, second = (tmp_path / f"{name}.{suffix}" for name in ("in", "one", "two"))
     SOURCES[f"in.{suffix}"](source)
-    nd.duplicates(source, removed=first, **LOOSE)
+    write_copies(source, removed=first, **LOOSE)
     with pytest.raises(SourceError, match=r"'neardup_duplicate_of' .* rename that column, or drop"):
-        nd.duplicates(first, removed=second, on_progress=unwanted, **LOOSE)
-    nd.duplicates(first, unique=second, rejected=tmp_path / f"bad.{suffix}", **LOOSE)
+        write_copies(first, removed=second, on_progress=unwanted, **LOOSE)
+    write_copies(first, unique=second, rejected=tmp_path / f"bad.{suffix}", **LOOSE)
     (row,) = rows_of(second)
     assert (row["id"], row[OF], float(row[SIMILARITY])) == ("3", "1", 0.9)
 
@@ -451,7 +449,7 @@ def test_a_key_of_a_later_object_is_not_overwritten(tmp_path: Path) -> None:
     rows = [{"id": "1", "text": "a b"}, {"id": "2", "text": "a b", SIMILARITY: 5}]
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(SourceError, match="'neardup_similarity' of its own"):
-        nd.duplicates(source, removed=removed)
+        write_copies(source, removed=removed)
     assert not removed.exists()
 
 
@@ -469,8 +467,8 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
     ]
     pq.write_table(pa.Table.from_pylist(rows, schema), source)
     with pytest.raises(SourceError, match="compressed itself"):
-        nd.duplicates(source, unique=tmp_path / "out.parquet.gz")
-    nd.duplicates(source, unique=unique, removed=removed)
+        write_copies(source, unique=tmp_path / "out.parquet.gz")
+    write_copies(source, unique=unique, removed=removed)
     kept, gone = pq.read_table(unique), pq.read_table(removed)
     assert kept.schema.equals(pq.read_table(source).schema, check_metadata=True)
     assert kept.num_rows + gone.num_rows == 1_000
@@ -541,10 +539,10 @@ def test_a_damaged_file_gives_what_is_whole(tmp_path: Path) -> None:
     texts = "".join(f"{at},words {at * at} {at} of their own {-at}\n" for at in range(50_000))
     content = gzip.compress(f"id,text\n{texts}".encode())
     source.write_bytes(content[: len(content) // 2])
-    found = nd.duplicates(
+    found, counts = write_copies(
         source, unique=unique, removed=tmp_path / "gone.csv", by="bands", yes=True
     )
-    told = found.unique
+    told = counts
     assert told is not None
     assert told.failed == 1
     assert told.kept + told.removed == found.documents > 1_000
@@ -562,10 +560,10 @@ def test_of_a_damaged_table_all_that_is_whole_is_copied(tmp_path: Path) -> None:
     at = pq.ParquetFile(source).metadata.row_group(2).column(1).data_page_offset
     content[at + 40 : at + 4_000] = bytes(3_960)
     source.write_bytes(content)
-    found = nd.duplicates(
+    found, counts = write_copies(
         source, unique=unique, removed=tmp_path / "gone.parquet", by="bands", yes=True
     )
-    told = found.unique
+    told = counts
     assert told is not None
     assert (told.failed, told.kept + told.removed) == (1, found.documents)
     assert found.documents >= 5_000
@@ -578,7 +576,7 @@ def test_another_encoding_comes_out_as_utf8(encoding: str, tmp_path: Path) -> No
     source, unique = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_bytes("id,text\n1,größer als\n2,größer als\n".encode(encoding))
     named = None if encoding == "utf-16" else encoding
-    nd.duplicates(nd.Source(source, encoding=named), unique=unique)
+    write_copies(nd.Source(source, encoding=named), unique=unique)
     assert unique.read_text(encoding="utf-8") == "id,text\n1,größer als\n"
 
 
@@ -589,7 +587,7 @@ def test_parts_that_are_alike_are_copied_as_they_are_written(tmp_path: Path) -> 
         b"id,text,note\r\n2,other words,0.50\r\n3,a b c d e f g h i x,\r\n"
     )
     unique, removed = tmp_path / "u.csv", tmp_path / "r.csv"
-    nd.duplicates([tmp_path / "a.csv", tmp_path / "b.csv"], unique=unique, removed=removed, **LOOSE)
+    write_copies([tmp_path / "a.csv", tmp_path / "b.csv"], unique=unique, removed=removed, **LOOSE)
     assert unique.read_bytes() == (
         b'id,text,note\n1,a b c d e f g h i j,"x, ""y"""\n2,other words,0.50\r\n'
     )
@@ -602,9 +600,9 @@ def test_parts_with_other_columns_become_json_lines(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("note,text,id\nsmall,a b c d e f g h i x,2\n,other words,3\n")
     parts = [tmp_path / "a.csv", tmp_path / "b.csv"]
     with pytest.raises(SourceError, match=r"choose .jsonl$"):
-        nd.duplicates(parts, unique=tmp_path / "u.csv", on_progress=unwanted)
+        write_copies(parts, unique=tmp_path / "u.csv", on_progress=unwanted)
     unique, removed = tmp_path / "u.jsonl", tmp_path / "r.jsonl"
-    nd.duplicates(parts, unique=unique, removed=removed, **LOOSE)
+    write_copies(parts, unique=unique, removed=removed, **LOOSE)
     assert [row["id"] for row in rows_of(unique)] == ["1", "3"]
     assert rows_of(removed) == [
         {
@@ -624,19 +622,19 @@ def test_a_part_that_changes_or_would_be_overwritten_is_noticed(tmp_path: Path) 
     for at, part in enumerate(parts):
         part.write_text(f"id,text\n{at},a b c d\n")
     with pytest.raises(SourceError, match=r"b\.csv: is both the source and `unique`"):
-        nd.duplicates(parts, unique=parts[1])
+        write_copies(parts, unique=parts[1])
     (tmp_path / "all").mkdir()
     for part in parts:
         part.rename(tmp_path / "all" / part.name)
     with pytest.raises(SourceError, match="lies in the folder that is read"):
-        nd.duplicates(tmp_path / "all", unique=tmp_path / "all" / "u.csv")
+        write_copies(tmp_path / "all", unique=tmp_path / "all" / "u.csv")
 
     def write_to_one(told: nd.types.Progress) -> None:
         if told.stage == "comparing":
             (tmp_path / "all" / "b.csv").write_text("id,text\n7,changed meanwhile\n")
 
     with pytest.raises(SourceError, match="changed while it was read"):
-        nd.duplicates(tmp_path / "all", unique=tmp_path / "u.csv", on_progress=write_to_one)
+        write_copies(tmp_path / "all", unique=tmp_path / "u.csv", on_progress=write_to_one)
 
 
 def test_templates_are_an_error_without_yes(tmp_path: Path) -> None:
@@ -644,25 +642,19 @@ def test_templates_are_an_error_without_yes(tmp_path: Path) -> None:
     source, unique = tmp_path / "in.csv", tmp_path / "out.csv"
     rows = [f"{n},pump {n} of station {n}b is at {n} bar again today" for n in range(10)]
     source.write_text("id,text\n" + "\n".join(rows) + "\n")
-    how: dict[str, Any] = {"measure": "words", "checkpoint": tmp_path / "half"}
+    how: dict[str, Any] = {"measure": "words"}
     with pytest.raises(
         nd.errors.TemplateError, match="share “pump … of station … is at … bar"
     ) as refused:
-        nd.duplicates(source, unique=unique, **how)
+        write_copies(source, unique=unique, **how)
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
     (one,) = pickle.loads(pickle.dumps(refused.value)).templates
     assert (one.documents, one.is_regular, one.values[0]) == (10, True, ("0", "1", "2"))
-    asked: list[nd.Duplicates] = []
-
-    def decline(found: nd.Duplicates) -> bool:
-        asked.append(found)
-        return False
-
     with pytest.raises(nd.errors.TemplateError):
-        nd.duplicates(source, removed=unique, yes=decline, **how)
-    assert asked[0].templates == refused.value.templates
-    found = nd.duplicates(source, unique=unique, yes=True, **how)
-    assert (found.unique and found.unique.removed, found.templates) == (9, (one,))
+        write_copies(source, removed=unique, **how)
+    found, counts = write_copies(source, unique=unique, yes=True, **how)
+    assert (counts.removed, found.templates) == (9, (one,))
+    assert found.templates == refused.value.templates
     assert found.at(0.6).templates == (one,)
     assert found.at(1.0).templates == ()
     assert found.at(1.0).doubt == ""
@@ -672,7 +664,7 @@ def test_a_result_of_templates_is_warned_of(caplog: pytest.LogCaptureFixture) ->
     """Where nothing is removed, one line tells of it."""
     rows = [(str(n), f"pump {n} of station {n}b is at {n} bar again today") for n in range(10)]
     found = nd.duplicates(rows, measure="words")
-    assert [line.getMessage() for line in caplog.records] == [found.doubt]
+    assert [line.getMessage() for line in caplog.records] == [f"{found.doubt}."]
     assert "`equal` numbers" in found.doubt
 
 

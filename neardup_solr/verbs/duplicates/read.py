@@ -1,0 +1,717 @@
+"""The documents that `duplicates` compares: a source is signed, a collection has signatures."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, compress
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from neardup_solr import sources
+from neardup_solr.arguments import OnRepeatOrKeep
+from neardup_solr.candidates import ONE_GROUP
+from neardup_solr.clusters import ARRIVAL, LENGTH
+from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError
+from neardup_solr.measures import Flat, choose_measure, read_measure
+from neardup_solr.memory import Column, Lists, Rows, Spill, Strings, release_unused
+from neardup_solr.minhash import sign, signature
+from neardup_solr.minhash.sign import Signed, hash_texts
+from neardup_solr.progress import LOG, Failures, Progress, ignore
+from neardup_solr.records import AnyId, Document, Number, Run, check_documents
+from neardup_solr.settings import Settings
+from neardup_solr.sources import Reading, is_collection
+from neardup_solr.sources.record import Piece, came_before, plain
+from neardup_solr.templates import Common, find_common
+from neardup_solr.text.packed import Packed, size_of
+from neardup_solr.threads import prefetch, thread_pool
+from neardup_solr.verbs.duplicates.work import Work
+
+if TYPE_CHECKING:
+    from neardup_solr.solr.collection import Collection
+    from neardup_solr.solr.documents import CollectionState
+    from neardup_solr.solr.schema import Schema
+
+Key: TypeAlias = str | tuple[str, ...]
+Hashes: TypeAlias = NDArray[np.uint64]
+T = TypeVar("T")
+READING = "reading"
+AT_ONCE = 20_000  # texts that are read or signed at once,
+SIGNED = 1 << 23  # or so many that they have more characters than this
+SIGNERS = 2  # batches that are signed at the same time, so that no core waits for the end of one
+SAMPLED = 50_000  # documents, for what many have in common
+LOOKED_AT = 1_000  # documents whose numbers of words choose the measure, about
+PAGE, PAGES = 500, 4  # documents that are requested at once, and pages at the same time
+EXPORTS, MANY = 2, 20_000  # exports at the same time, if there are so many documents: each a thread
+FIRST, MOST = 100, 10_000  # texts that are read while others are worked on: the first, and at most
+CHARACTERS = 1 << 24  # that those have, about
+THREADS = os.cpu_count() or 1  # that compare
+
+
+@dataclass(slots=True, kw_only=True)
+class Input:
+    """The documents of one source that have words: ids and texts by row, and what was left out.
+
+    `unsigned` documents have text but no signature; `repeated` records had an id that others have;
+    `dead` rows do not count beside those. `state` is the state of a collection when it was read.
+    Of a source, `are_documents` has 1 for each record that makes a document, `have_words` 1 for
+    each document that has words, and `words` their number in each row. `are_whole` tells whether
+    all ids are whole numbers. `contents` are hashes of the texts of a source or the versions in a
+    collection, by row, if they are needed and there are such.
+    """
+
+    ids: Column[Any]
+    texts: Callable[[Sequence[int]], Sequence[str | None]]
+    values: Callable[[Sequence[int], Sequence[str]], Mapping[str, list[Any]]]
+    documents: int = 0
+    failures: Failures = field(default_factory=lambda: Failures(ignore))
+    unsigned: int = 0
+    is_cut: bool = False
+    repeated: int = 0
+    dead: list[int] = field(default_factory=list)
+    collection: Collection | None = None
+    state: CollectionState | None = None
+    are_documents: bytearray = field(default_factory=bytearray)
+    have_words: bytearray = field(default_factory=bytearray)
+    words: Rows | None = None
+    are_whole: Callable[[], bool] = lambda: False
+    contents: Rows | None = None
+
+    def numbers(self) -> NDArray[np.intp]:
+        """The numbers of the records of all rows, from 1 on."""
+        documents = np.flatnonzero(np.frombuffer(self.are_documents, np.uint8))
+        return 1 + documents[: len(self.have_words)][np.frombuffer(self.have_words, np.bool_)]
+
+
+@dataclass(slots=True)
+class Groups:
+    """Numbers of documents by row, equal for those that have equal values in all `fields`.
+
+    `alone` documents lack one of the values: each has a number of its own, and so is compared with
+    nothing.
+    """
+
+    fields: Sequence[str]
+    rows: Rows
+    alone: int = 0
+    _numbers: dict[tuple[Key, ...], int] = field(default_factory=dict)
+
+    def add(self, columns: Sequence[Sequence[Any]]) -> None:
+        """Number the next documents. `columns` has their values of each field."""
+        numbers = [self._number(values) for values in zip(*columns, strict=True)]
+        self.rows.append(np.array(numbers, dtype=np.uint32)[:, None])
+
+    def table(self) -> NDArray[np.uint32]:
+        """The numbers of all documents.
+
+        Raises SettingsError if none has all values.
+        """
+        table = self.rows.table()[:, 0]
+        if len(table) and self.alone == len(table):
+            reason = f"no document has a value of {' and '.join(self.fields)}"
+            raise SettingsError(reason, "check the names in `same`")
+        return table
+
+    def _number(self, values: Sequence[Any]) -> int:
+        new = len(self._numbers) + self.alone
+        keys = tuple(_key(plain(value)) for value in values)
+        if not all(keys):
+            self.alone += 1
+            return new
+        return self._numbers.setdefault(keys, new)
+
+
+def _key(value: Any) -> Key:
+    """Make a key of a value, or of several in any order, that is "" or () for none.
+
+    A field of Solr that takes several values may have one.
+    """
+    if not isinstance(value, list):
+        return _as_text(value)
+    texts = sorted({_as_text(each) for each in value} - {""})
+    return texts[0] if len(texts) == 1 else tuple(texts)
+
+
+def _as_text(value: Any) -> str:
+    """A value as a text, "" for none: 2024 is a text in CSV, a number in JSON, in pandas 2024.0."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if value is None or isinstance(value, str):
+        return value or ""
+    return orjson.dumps(value, default=str).decode()
+
+
+def fitting_parts(count: int, read: Callable[[], tuple[int, int]]) -> Iterator[slice]:
+    """Split so many texts into parts to read at once, by the length of those before.
+
+    `read` gives how many have been read by then, and how many characters they have.
+    """
+    at = 0
+    while at < count:
+        done, characters = read()
+        fitting = CHARACTERS * done // max(characters, 1) if done else FIRST
+        last = min(at + max(1, min(MOST, fitting)), count)
+        yield slice(at, last)
+        at = last
+
+
+@dataclass(slots=True, kw_only=True)
+class Corpus:
+    """The documents that are compared, by row: those of the second side come after the first's.
+
+    What is read is added to `rows` (signatures), `sets` (the shingles of each document, None if
+    they are not wanted), `numbers` (of groups, if there are such) and `sides`. `spill` holds it.
+
+    Only documents of the same of `groups` are compared; it is empty if all are. The rows that are
+    `dead`, because another record of their id counts, have groups of their own.
+    """
+
+    spill: Spill
+    settings: Settings
+    rows: Rows
+    sets: Lists | None = None
+    numbers: Groups | None = None
+    sides: list[Input] = field(default_factory=list)
+    signatures: NDArray[np.uint32] = field(default_factory=lambda: np.empty((0, 0), np.uint32))
+    groups: NDArray[np.uint32] = field(default_factory=lambda: ONE_GROUP)
+    common: Common | None = None
+    dead: list[int] = field(default_factory=list)
+    _forms: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.signatures)
+
+    @property
+    def may_change(self) -> bool:
+        """True if others may change the texts meanwhile, as those of a collection."""
+        return any(side.collection is not None for side in self.sides)
+
+    @property
+    def bounds(self) -> list[int]:
+        """The first row of each side, and the number of all rows."""
+        return list(accumulate((len(side.ids) for side in self.sides), initial=0))
+
+    def by_side(self, rows: Sequence[int]) -> Iterator[tuple[Input, list[int]]]:
+        """Split ascending rows by their sides, in which they begin at 0."""
+        for side, first, last in zip(self.sides, self.bounds, self.bounds[1:], strict=False):
+            yield side, [row - first for row in rows if first <= row < last]
+
+    def ids(self, rows: Sequence[int]) -> list[AnyId]:
+        """The ids of rows, in ascending order."""
+        return [id for side, own in self.by_side(rows) for id in side.ids.take(own)]
+
+    def texts(self, rows: Sequence[int]) -> Sequence[str | None]:
+        """The texts of rows, in ascending order, or None if a document is no longer there."""
+        if len(self.sides) == 1:
+            return self.sides[0].texts(rows)
+        return [text for side, own in self.by_side(rows) for text in side.texts(own)]
+
+    def normalize(self, texts: Sequence[str | None]) -> Packed:
+        """Make the normal forms of texts, "" for one that is no longer there."""
+        known = [text or "" for text in texts]
+        return sign.normal_forms(known, self.settings.normalization, threads=THREADS)
+
+    def compared(self, rows: Sequence[int]) -> Sequence[str | None]:
+        """The texts of rows as they are compared: without what is `common`."""
+        texts = self.texts(rows)
+        if self.common is None:
+            return texts
+        rest = self.common.strip(self.normalize(texts))
+        return [text and form for text, form in zip(texts, rest, strict=True)]
+
+    def leave_out_common(self, share: float | None) -> None:
+        """Find what many documents have in common, and sign all of them anew without it."""
+        living = self.living()
+        some = living[np.linspace(0, len(living) - 1, min(len(living), SAMPLED)).astype(np.int64)]
+        texts = (
+            self.texts(some[at : at + AT_ONCE].tolist()) for at in range(0, len(some), AT_ONCE)
+        )
+        forms = [form for part in texts for form in self.normalize(part)]
+        self.common = find_common(forms, share)
+        rows = self.spill.rows(self.settings.hashes, np.uint32)
+        for at in range(0, len(self), AT_ONCE):
+            rest = [text or "" for text in self.compared(range(at, min(at + AT_ONCE, len(self))))]
+            signed = sign.sign(rest, self.settings, threads=THREADS, keep_keys=False)
+            rows.append(signed.signatures)
+        self.signatures = rows.table()
+        runs = "words" if self.common.size == 1 else f"runs of {self.common.size} words"
+        LOG.warning("compared without %s that %.2g %% of the documents or more share: %d",
+                    runs, 100 * self.common.share, len(self.common.hashes))  # fmt: skip
+
+    def living(self) -> NDArray[np.intp]:
+        """The rows that count, in ascending order."""
+        return np.delete(np.arange(len(self)), self.dead)
+
+    def fits(self, most: int) -> bool:
+        """Tell whether texts that count have at most `most` characters, reading few of them."""
+        total, rows = 0, self.living()
+        for at in range(0, len(rows), PAGE):
+            texts = self.compared(rows[at : at + PAGE].tolist())
+            total += sum(len(text or "") for text in texts)
+            if total > most:
+                return False
+        return True
+
+    def forms(self) -> list[str]:
+        """Normalise the texts of all documents once, "" for one that is no longer there."""
+        for at in range(len(self._forms), len(self), AT_ONCE):
+            texts = self.compared(range(at, min(at + AT_ONCE, len(self))))
+            self._forms.extend(self.normalize(texts))
+        return self._forms
+
+    def read_sets(self, tell: Callable[[int], None]) -> Flat:
+        """Read the shingles of all documents, if they were not kept while these were signed.
+
+        `tell` gets how many are done.
+        """
+        if self.sets is not None:
+            return self.sets.flat()
+        from neardup_solr.measures.sets import hash_sets
+
+        sets, every, characters = self.spill.lists(), range(len(self)), 0
+        parts = (every[part] for part in fitting_parts(len(self), lambda: (len(sets), characters)))
+        with thread_pool(1) as reader:
+            for texts in prefetch(reader, self.compared, parts):
+                forms = self.normalize(texts)
+                sets.extend(hash_sets(forms, self.settings))
+                characters += size_of(forms)
+                tell(len(sets))
+        return sets.flat()
+
+    def values(self, rows: Sequence[int], fields: Sequence[str]) -> dict[str, list[Any]]:
+        """The values of fields of rows, in ascending order, or None if there is no value."""
+        if not fields:
+            return {}
+        found = [side.values(own, fields) for side, own in self.by_side(rows)]
+        return {name: [value for side in found for value in side[name]] for name in fields}
+
+
+def read_documents(work: Work, spill: Spill) -> Corpus:
+    """Read one source, or two sides, and sign those that are not collections.
+
+    The stored settings of a collection apply to both sides.
+
+    Raises SettingsError if two collections have different settings.
+    """
+    stored = [_read_settings(side) for side in work.sides if is_collection(side)]
+    # Not by their fields: those that are read are there, and others do not shape signatures.
+    if len({replace(each, fields=frozenset()) for each in stored}) == 2:
+        shown = " and ".join(f"[{each.fingerprint}]" for each in stored)
+        reason = f"the two collections were indexed with different settings, {shown}"
+        raise SettingsError(reason, "index one of them again with the settings of the other")
+    settings = stored[0] if stored else work.settings
+    if stored:
+        work.choose_measure(*read_measure(settings))
+    keeps_sets = work.needs_sets and not (stored or work.without_common)
+    documents = Corpus(
+        spill=spill,
+        settings=settings,
+        rows=spill.rows(settings.hashes, np.uint32),
+        sets=spill.lists() if keeps_sets else None,
+        numbers=Groups(work.same, spill.rows(1, np.uint32)) if work.same else None,
+    )
+    for source, reading in zip(work.sides, work.readings, strict=True):
+        if is_collection(source):
+            side = _read_collection(source, work, documents)
+        else:
+            side = _sign_source(source, reading, work, documents)
+        documents.dead += [documents.bounds[-1] + row for row in side.dead]
+        documents.sides.append(side)
+    words = [side.words.table()[:, 0] for side in documents.sides if side.words is not None]
+    if words:
+        every = np.concatenate(words)
+        some = every[:: len(every) // LOOKED_AT or 1].tolist()
+        work.choose_measure(*choose_measure(settings, some))
+    release_unused()
+    documents.signatures = documents.rows.table()
+    if documents.numbers is not None:
+        documents.groups = documents.numbers.table()
+    if dead := documents.dead:
+        groups = documents.groups.copy()
+        groups = groups if len(groups) else np.zeros(len(documents), dtype=np.uint32)
+        groups[dead] = int(groups.max()) + 1 + np.arange(len(dead), dtype=np.uint32)
+        documents.groups = groups
+    if work.without_common:
+        share = work.without_common
+        documents.leave_out_common(None if share is True else share)
+    return documents
+
+
+def _read_settings(collection: Collection) -> Settings:
+    if not collection.commit_if_allowed():
+        LOG.warning("%s: this user may not commit; only what is committed is read", collection.url)
+    settings = collection.needed_settings()
+    settings.require("signature", "content")
+    return settings
+
+
+def _read_collection(collection: Collection, work: Work, documents: Corpus) -> Input:
+    """Read the documents of a collection that have a signature, which is added to `documents`."""
+    from neardup_solr.solr.names import VERSION
+    from neardup_solr.solr.responses import LOG_AGAIN
+    from neardup_solr.solr.schema import count_unsigned, read_schema
+
+    state, same = collection.state(), work.same
+    count = collection.count(work.filters) if work.filters else state.documents
+    total = count if work.limit is None else min(work.limit, count)
+    ids = documents.spill.strings()
+    schema = read_schema(collection)
+    are_exported = [_require_readable(collection, schema, name, "same") for name in same]
+    for name in work.keep:
+        _require_readable(collection, schema, name, "keep")
+    for name in work.kinds:
+        _require_readable(collection, schema, name, "fields")
+    version = schema.field(VERSION) if work.remember else None
+    has_versions = version is not None and version.is_exported
+    side = Input(
+        ids=ids,
+        texts=lambda rows: _read_texts(collection, ids.take(rows)),
+        values=lambda rows, fields: _read_values(collection, ids.take(rows), fields),
+        collection=collection,
+        state=state,
+        is_cut=total < count,
+        unsigned=count_unsigned(collection, schema, work.filters),
+        contents=documents.spill.rows(1, np.uint64) if has_versions else None,
+    )
+    fields = ["id", "signature", *[VERSION] * has_versions, *same * all(are_exported)]
+    parts, exported = EXPORTS if count >= MANY else 1, 0
+    for block in collection.exported(fields, filters=work.filters, parts=parts):
+        exported += len(block)  # the rest is read, too, so that it is known to be whole
+        block = block[: total - side.documents]
+        if not block:
+            continue
+        signed = [row for row in block if row.get("signature")]
+        names = [row["id"] for row in signed]
+        ids.extend(names)
+        encoded = [row["signature"] for row in signed]
+        documents.rows.append(signature.decode_all(encoded, documents.settings))
+        if documents.numbers is not None:
+            columns = (
+                [[row.get(name) for row in signed] for name in same]
+                if all(are_exported)
+                else [*_read_values(collection, names, same).values()]
+            )
+            documents.numbers.add(columns)
+        if side.contents is not None:
+            versions = np.fromiter((row.get(VERSION, 0) for row in signed), np.int64, len(signed))
+            side.contents.append(versions.view(np.uint64)[:, None])
+        side.documents += len(block)
+        work.watching.on_progress(Progress(READING, side.documents, total))
+    is_short = bool(work.filters) and exported != count
+    if (is_short or side.documents != total) and collection.state() == state:
+        reason = f"the export has {exported if work.filters else side.documents:,} of its"
+        reason += f" {count if work.filters else total:,} documents"
+        raise SolrAnswerError(collection.url, 200, reason, LOG_AGAIN)
+    return side
+
+
+def _require_readable(collection: Collection, schema: Schema, name: str, argument: str) -> bool:
+    """Return True if the values of a field can be exported.
+
+    Raises SettingsError if there is no such field, or its values cannot be read.
+    """
+    field = schema.field(collection.names.of(name))
+    if field is None or not (field.is_exported or field.is_kept):
+        lacks = f"the field {name!r} is neither stored nor in docValues"
+        missing = f"the collection {collection.name!r} has no field {name!r}"
+        raise SettingsError(lacks if field else missing, f"name another one in `{argument}`")
+    return field.is_exported
+
+
+def _read_texts(collection: Collection, ids: Sequence[str]) -> list[str | None]:
+    found = _read_pages(ids, collection.texts)
+    return [found.get(id) for id in ids]
+
+
+def _read_values(
+    collection: Collection, ids: Sequence[str], fields: Sequence[str]
+) -> dict[str, list[Any]]:
+    found = _by_id(collection, ids, fields)
+    return {name: _unbox([found.get(id, {}).get(name) for id in ids]) for name in fields}
+
+
+def _unbox(values: list[Any]) -> list[Any]:
+    """Take values out of their lists if no document has several, as in a column that was kept."""
+    if all(value is None or (isinstance(value, list) and len(value) == 1) for value in values):
+        return [value and value[0] for value in values]
+    return values
+
+
+def _by_id(
+    collection: Collection, ids: Sequence[str], fields: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    return _read_pages(
+        ids, lambda page: {one["id"]: one for one in collection.stored(page, fields)}
+    )
+
+
+def _read_pages(ids: Sequence[str], read: Callable[[Sequence[str]], dict[str, T]]) -> dict[str, T]:
+    """Read by ids, some pages at the same time."""
+    pages = [ids[at : at + PAGE] for at in range(0, len(ids), PAGE)]
+    with thread_pool(PAGES) as pool:
+        return {id: value for found in pool.map(read, pages) for id, value in found.items()}
+
+
+class Ids(Column[AnyId]):
+    """Ids by row, with the number of its record for one that others have, if all are kept.
+
+    `are_numbers` has 1 for each row whose id is given back as a whole number, or is empty.
+    """
+
+    def __init__(self, given: Strings) -> None:
+        self.given = given  # without numbers of records
+        self.are_numbers = bytearray()
+        self._are_shared: NDArray[np.bool_] | None = None
+        self._numbers = np.empty(0, dtype=np.intp)
+        self._taken: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return len(self.given)
+
+    def extend(self, ids: Iterable[str]) -> None:
+        """Add ids."""
+        self.given.extend(list(ids))
+
+    def take(self, rows: Sequence[int]) -> list[AnyId]:
+        """Take the ids of rows."""
+        given = self.given.take(rows)
+        found: list[AnyId] = [*given]
+        if self.are_numbers:
+            own = zip(rows, given, strict=True)
+            found = [int(id) if self.are_numbers[row] else id for row, id in own]
+        if self._are_shared is not None:
+            for at in np.flatnonzero(self._are_shared[rows]).tolist():
+                row = rows[at]
+                found[at] = self._taken.get(row) or f"{given[at]}@row{self._numbers[row]}"
+        return found
+
+    @property
+    def are_whole(self) -> bool:
+        """True if all ids are given back as whole numbers."""
+        return self._are_shared is None and 0 not in self.are_numbers and bool(self.are_numbers)
+
+    def tell_apart(
+        self, are_shared: NDArray[np.bool_], numbers: NDArray[np.intp], hashes: NDArray[np.int64]
+    ) -> None:
+        """Give rows whose ids are shared the `numbers` of their records. `hashes` are of all ids.
+
+        The number comes twice if an id of the source looks like that already.
+        """
+        self._are_shared, self._numbers = are_shared, numbers
+        rows = np.flatnonzero(are_shared)
+        while len(rows):
+            names = self.take(rows.tolist())
+            taken = np.isin(np.fromiter(map(hash, names), np.int64, len(names)), hashes)
+            rows = rows[taken]
+            for row, name in zip(rows.tolist(), compress(names, taken.tolist()), strict=True):
+                self._taken[row] = f"{name}@row{numbers[row]}"
+
+
+def _sign_source(
+    source: sources.SourceLike, reading: Reading, work: Work, documents: Corpus
+) -> Input:
+    """Sign the documents of a source that have words, and add the signatures to `documents`."""
+    spill, settings, sets = documents.spill, documents.settings, documents.sets
+    ids, words, texts = Ids(spill.strings()), spill.rows(1, np.int64), spill.strings()
+    columns: dict[str, list[Any]] = {name: [] for name in reading.keep}
+    keeps_texts, in_memory = work.reads_texts or bool(work.texts), sources.paths_of(source) is None
+    side = Input(
+        ids=ids,
+        texts=texts.pack,
+        values=lambda rows, fields: _take_values(words, columns, rows, fields),
+        failures=Failures(work.watching.on_error),
+        words=words,
+        are_whole=lambda: ids.are_whole,
+        contents=spill.rows(1, np.uint64) if work.remember or work.checkpoint else None,
+    )
+    signers = min(SIGNERS, THREADS)
+
+    def sign_batch(batch: _Batch) -> tuple[_Batch, Signed, Flat | None]:
+        signed = sign.sign_parts(
+            batch.texts,
+            settings,
+            threads=-(-THREADS // signers),
+            keep_normal=sets is not None,
+            keep_keys=False,
+        )
+        if sets is None:
+            return batch, signed, None
+        from neardup_solr.measures.sets import hash_sets
+
+        return batch, signed, hash_sets(signed.normal, settings)
+
+    hashes: list[NDArray[np.int64]] = []  # of all ids
+    pieces = read_pieces(source, reading, work.on_repeat)
+    batches = _make_batches(pieces, work.limit, side)
+    with thread_pool(signers) as pool:
+        for batch, signed, batch_sets in prefetch(pool, sign_batch, batches, at_once=signers):
+            has_words = signed.words > 0
+            kept = has_words.tolist()
+            side.have_words.extend(has_words.tobytes())
+            side.documents += len(batch.ids)
+            hashes.append(np.fromiter(map(hash, batch.ids), np.int64, len(batch.ids)))
+            if documents.numbers is not None:
+                rows = [*compress(batch.kept, kept)]
+                documents.numbers.add([[row.get(name) for row in rows] for name in work.same])
+            for name, column in columns.items():
+                column.extend(row.get(name) for row in compress(batch.kept, kept))
+            ids.extend(compress(batch.ids, kept))
+            if in_memory:
+                ids.are_numbers.extend(compress(batch.are_numbers, kept))
+            # If all have words, without a copy, which takes a tenth as long as signing.
+            documents.rows.append(
+                signed.signatures if has_words.all() else signed.signatures[has_words]
+            )
+            words.append(signed.words[has_words][:, None])
+            if keeps_texts:
+                batch.add_to(texts, has_words)
+            if sets is not None and batch_sets is not None:
+                ends = batch_sets.bounds[1:][has_words]  # the sets of the others are empty
+                sets.extend(batch_sets._replace(bounds=np.concatenate([[0], ends])))
+            if side.contents is not None:
+                contents = np.concatenate([hash_texts(part) for part in batch.texts])
+                side.contents.append(contents[has_words][:, None])
+            work.watching.on_progress(Progress(READING, side.documents, work.limit))
+    _note_repeats(side, ids, np.concatenate([np.empty(0, np.int64), *hashes]), work.on_repeat)
+    return side
+
+
+def read_pieces(
+    source: sources.SourceLike, reading: Reading, on_repeat: OnRepeatOrKeep
+) -> Iterator[Piece]:
+    """Read a source, with an error in place of each record that cannot be used."""
+    pieces = check_documents(sources.pieces(source, reading=reading))
+    return _fail_repeated(pieces) if on_repeat == "fail" else pieces
+
+
+def _fail_repeated(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Put an error in place of each record whose id came before."""
+    seen: set[str] = set()
+    for piece in pieces:
+        if isinstance(piece, RecordError):
+            yield piece
+            continue
+        ids = [piece.id] if isinstance(piece, Document) else piece.ids
+        if len(set(ids)) == len(ids) and seen.isdisjoint(ids):
+            yield piece
+        elif isinstance(piece, Document):
+            yield came_before(piece)
+        else:
+            for at, document in enumerate(piece.documents()):
+                is_new = document.id not in seen
+                yield piece.part(at, at + 1) if is_new else came_before(document)
+                seen.add(document.id)
+        seen.update(ids)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Batch:
+    """Documents that are signed at once, column by column, with texts in parts."""
+
+    ids: list[str] = field(default_factory=list)
+    are_numbers: bytearray = field(default_factory=bytearray)
+    texts: list[Sequence[str]] = field(default_factory=list)
+    kept: list[Mapping[str, Any]] = field(default_factory=list)
+    _open: list[str] | None = None  # the last part, if more texts may come to it
+
+    def add(self, piece: Document | Run) -> int:
+        """Add what follows, and return the number of its characters."""
+        if isinstance(piece, Run):
+            self.ids += piece.ids
+            self.are_numbers += bytes([piece.are_numbers]) * len(piece)
+            self.texts.append(piece.texts)
+            self._open = None
+            return size_of(piece.texts)
+        self.ids.append(piece.id)
+        self.are_numbers.append(type(piece.id) is Number)
+        self.kept.append(piece.kept)
+        if self._open is None:
+            self._open = list[str]()
+            self.texts.append(self._open)
+        self._open.append(piece.text)
+        return len(piece.text)
+
+    def add_to(self, texts: Strings, are_wanted: NDArray[np.bool_]) -> None:
+        """Add the texts of the documents that are wanted."""
+        for part in self.texts:
+            of_part, are_wanted = are_wanted[: len(part)], are_wanted[len(part) :]
+            texts.extend(part if of_part.all() else list(compress(part, of_part.tolist())))
+
+
+def _make_batches(pieces: Iterable[Piece], limit: int | None, side: Input) -> Iterator[_Batch]:
+    """Collect documents to batches, the first ones if there is a limit.
+
+    Notes in `side` which records make none, and whether documents are left over.
+    """
+    batch, characters, left = _Batch(), 0, math.inf if limit is None else limit
+    for piece in pieces:
+        if isinstance(piece, RecordError):
+            side.are_documents.append(0)
+            side.failures.add(piece)
+            continue
+        size = len(piece) if isinstance(piece, Run) else 1
+        side.are_documents.extend(b"\1" * size)
+        side.is_cut = size > left
+        if side.is_cut and isinstance(piece, Run):
+            piece = piece.part(0, int(left))
+        if left:
+            characters += batch.add(piece)
+        if side.is_cut:
+            break
+        left -= size
+        if len(batch.ids) >= AT_ONCE or characters > SIGNED:
+            yield batch
+            batch, characters = _Batch(), 0
+    if batch.ids:
+        yield batch
+
+
+def _take_values(
+    words: Rows, columns: Mapping[str, list[Any]], rows: Sequence[int], fields: Sequence[str]
+) -> dict[str, list[Any]]:
+    """Take the values of fields by row: of kept columns, and what is known of any text."""
+    values: dict[str, list[Any]] = {}
+    for name in fields:
+        if name == LENGTH:
+            values[name] = words.table()[rows, 0].tolist()
+        elif name == ARRIVAL:
+            values[name] = list(rows)
+        elif name in columns:
+            values[name] = [columns[name][row] for row in rows]
+        else:
+            reason = f"the source's column {name!r} is not kept"
+            raise SettingsError(reason, f"add {name!r} to `keep`")
+    return values
+
+
+def _note_repeats(
+    side: Input, ids: Ids, hashes: NDArray[np.int64], on_repeat: OnRepeatOrKeep
+) -> None:
+    """Note which records share their ids, and which of these count, by hashes of all ids."""
+    ordered = np.sort(hashes)
+    # Not by `np.unique`, which imports masked arrays without need.
+    shared = ordered[1:][ordered[1:] == ordered[:-1]]
+    side.repeated = len(shared)
+    if not side.repeated:
+        return
+    with_words = hashes[np.frombuffer(side.have_words, np.bool_)]
+    if on_repeat == "keep":
+        ids.tell_apart(np.isin(with_words, shared), side.numbers(), ordered)
+    else:
+        side.documents -= side.repeated
+        side.dead = _find_dead(ids, with_words, last_counts=on_repeat == "last")
+
+
+def _find_dead(ids: Ids, hashes: NDArray[np.int64], *, last_counts: bool) -> list[int]:
+    """Find the rows whose id, of which there are hashes, others have, but for that which counts."""
+    order = np.argsort(hashes, kind="stable")
+    same = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
+    pairs = ((int(order[at]), int(order[at + 1])) for at in same.tolist())
+    return [
+        row if last_counts else later for row, later in pairs if str(ids[row]) == str(ids[later])
+    ]

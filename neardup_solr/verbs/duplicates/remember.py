@@ -1,0 +1,216 @@
+"""Comparisons of an earlier run, so that the next one compares only what came or changed since.
+
+A comparison says something about two documents, each with its text (of a source) or its version (in
+Solr), so it still holds if both are still there. All else is done anew, as in a full run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.errors import SourceError
+from neardup_solr.files import read_arrays, write_arrays
+from neardup_solr.kernel import joins
+from neardup_solr.measures import Pairs, number_pairs, pairs_of
+from neardup_solr.minhash.sign import hash_texts
+from neardup_solr.sources import is_collection
+from neardup_solr.verbs.duplicates.read import AT_ONCE, Corpus, Hashes
+from neardup_solr.verbs.duplicates.work import Compared, Work
+
+if TYPE_CHECKING:
+    from neardup_solr.solr.collection import Collection
+
+FIRST_LINE = b"neardup duplicates: what the next run need not compare\n"
+ASKED = ("by", "max_distance", "min_similarity", "fq", "same", "cap", "linkage", "canonical",
+         "limit", "equal")  # fmt: skip
+UNKNOWN = np.uint64(0)  # the key of a document that is not remembered
+NOTHING: Hashes = np.empty(0, dtype=np.uint64)
+
+Known: TypeAlias = tuple[Pairs, NDArray[np.int64], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """Counts of what has changed since the earlier run, and of what was used again.
+
+    `came`, `changed` and `gone` count documents, `reused` candidates that were not compared again.
+    `reason` says why everything was compared, if it was.
+    """
+
+    came: int = 0
+    changed: int = 0
+    gone: int = 0
+    reused: int = 0
+    reason: str = ""
+
+
+class Memory:
+    """What the file `remember` has of an earlier run, and what this run adds.
+
+    `changes` are those since the earlier run.
+
+    Raises SourceError if there is another file at that place.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._is_kept, self.changes = path, True, Changes()
+        self._stored = read_arrays(path, FIRST_LINE)
+        self._before, self._arrays = dict[str, NDArray[Any]](), dict[str, NDArray[Any]]()
+        self._work = ""
+
+    def match(self, work: Work, documents: Corpus) -> None:
+        """Find what of the earlier run still holds for these documents."""
+        from neardup_solr import __version__
+
+        (source,), (side,) = work.sides, documents.sides
+        measure, contents = work.measure, side.contents
+        if measure.needs_frequencies:
+            reason = f"{measure.name} weighs words by all documents, so nothing can be remembered"
+        elif contents is None:
+            reason = "_version_ has no docValues in its schema, so nothing can be remembered"
+        else:
+            compared = _describe(source, work)
+            fingerprint = documents.settings.fingerprint
+            self._work = f"{__version__} {fingerprint} {measure.name} {work.limits} {compared}"
+            self._number(documents, contents.table()[:, 0])
+            reason = self._look_at_stored()
+            self.changes = replace(self.changes, reason=reason)
+            return
+        self._is_kept, self.changes = False, Changes(reason=reason)
+
+    def _number(self, documents: Corpus, contents: Hashes) -> None:
+        """Make a key of each document, of its id and what is in it."""
+        count = len(documents)
+        parts = (range(at, min(at + AT_ONCE, count)) for at in range(0, count, AT_ONCE))
+        hashes = [hash_texts(list(map(str, documents.ids(part)))) for part in parts]
+        ids, keys = np.concatenate([NOTHING, *hashes]), np.empty(count, dtype=np.uint64)
+        joins.hash_whole(np.stack([ids, contents], axis=1).view(np.uint32), 4, keys)
+        ids[documents.dead] = keys[documents.dead] = UNKNOWN
+        self._arrays = {"ids": ids, "keys": keys}
+
+    def _look_at_stored(self) -> str:
+        """Find where the documents of the earlier run are now, or return why it is of no use."""
+        if isinstance(self._stored, str):
+            return self._stored
+        about, before = self._stored
+        if about["work"] != self._work:
+            return ("the last run was of another collection or version, or had other settings,"
+                    " limits, fields or filters")  # fmt: skip
+        if not len(before["ids"]):
+            return "the last run had no documents"
+        ids, keys = self._arrays["ids"], self._arrays["keys"]
+        order = np.argsort(keys, kind="stable")
+        then = np.argsort(before["keys"], kind="stable")
+        at = _find_places(before["keys"][then], keys[order])
+        places = np.full(len(then), -1)
+        is_kept = (at >= 0) & (before["keys"][then] != UNKNOWN)
+        places[then[is_kept]] = order[at[is_kept]]
+        before["near"], kept = _renumber(before["near"], places)
+        before["far"], _ = _renumber(before["far"], places)
+        for name in ("distances", "similarities"):
+            before[name] = before[name][kept]
+        self._before = before
+        now, old = ids[ids != UNKNOWN], before["ids"][before["ids"] != UNKNOWN]
+        is_same = np.isin(keys, before["keys"])[ids != UNKNOWN]
+        is_there = np.isin(now, old)
+        self.changes = Changes(
+            came=int(np.count_nonzero(~is_there)),
+            changed=int(np.count_nonzero(is_there & ~is_same)),
+            gone=int(np.count_nonzero(~np.isin(old, now))),
+        )
+        return ""
+
+    def split(self, pairs: Pairs) -> tuple[Known | None, Pairs]:
+        """Look pairs up: the near ones with their results, and those that are to be compared."""
+        if not self._is_kept:
+            return None, pairs
+        numbers = np.sort(number_pairs(pairs), kind="stable")  # quick as long stretches ascend
+        self._arrays["far"] = numbers
+        if not (before := self._before):
+            nothing = np.empty(0, dtype=np.int64)
+            return (pairs[:0], nothing, nothing.astype(np.float64)), pairs_of(numbers)
+        places = _find_places(numbers, before["near"])
+        is_near = places >= 0
+        is_known = is_near | (_find_places(numbers, before["far"]) >= 0)
+        at = places[is_near]
+        self.changes = replace(self.changes, reused=int(np.count_nonzero(is_known)))
+        near = pairs_of(numbers[is_near]), before["distances"][at], before["similarities"][at]
+        return near, pairs_of(numbers[~is_known])
+
+    def take(
+        self,
+        pairs: Pairs,
+        distances: NDArray[np.int64],
+        similarities: NDArray[np.float64],
+        forgotten: Iterable[int],
+    ) -> None:
+        """Take the results of all near ones of the pairs that were split.
+
+        Documents in `forgotten` rows were deleted or changed during the run.
+        """
+        numbers = number_pairs(pairs)
+        order, asked = np.argsort(numbers, kind="stable"), self._arrays["far"]
+        near = numbers[order]
+        self._arrays |= {"near": near, "far": asked[_find_places(asked, near) < 0]}
+        self._arrays |= {"distances": distances[order], "similarities": similarities[order]}
+        self._arrays["keys"][list(forgotten)] = UNKNOWN
+
+    def write(self, work: Work) -> None:
+        """Store this run in place of the earlier, if it can be remembered.
+
+        Raises SourceError if the file cannot be written.
+        """
+        asked = {name: work.asked[name] for name in ASKED} | {"measure": work.measure.name}
+        if work.asked["answers"] is not None:
+            asked["answers"] = str(Path(work.asked["answers"]).absolute())
+        if self._is_kept:
+            about = {"work": self._work, "asked": asked}
+            write_arrays(self._path, FIRST_LINE, about, self._arrays)
+
+
+def _describe(source: Compared, work: Work) -> str:
+    """Describe what is compared of a collection or of a source: anything else is another work."""
+    if is_collection(source):
+        return source.identity + (f" {work.filters!r}" if work.filters else "")
+    return f"a source, on repeat {work.on_repeat}"
+
+
+def _renumber(numbers: Hashes, places: NDArray[np.int64]) -> tuple[Hashes, NDArray[np.int64]]:
+    """Pairs whose rows are now at `places`, in ascending order, and where each was before."""
+    moved, kept = np.empty_like(numbers), np.empty(len(numbers), dtype=np.int64)
+    count, do_ascend = joins.renumber_pairs(numbers, places, moved, kept)
+    moved, kept = moved[:count], kept[:count]
+    if do_ascend:
+        return moved, kept
+    order = np.argsort(moved, kind="stable")  # the rows of a source may come in another order
+    return moved[order], kept[order]
+
+
+def _find_places(numbers: Hashes, known: Hashes) -> NDArray[np.int64]:
+    """Find where each of the numbers is among the known ones, -1 if it is not. Both ascend."""
+    places = np.empty(len(numbers), dtype=np.int64)
+    joins.lookup_sorted(numbers, known, places)
+    return places
+
+
+def read_asked(path: Path, collection: Collection) -> Mapping[str, Any]:
+    """Read the arguments of `duplicates` by which the run of a file is run again.
+
+    Raises SourceError if there is no such run of the collection.
+    """
+    stored = read_arrays(path, FIRST_LINE)
+    step = f"neardup duplicates {collection.place} --mark --remember"
+    if isinstance(stored, str):
+        raise SourceError(str(path), stored, f"run this once: {step} {path}")
+    about, _ = stored
+    if collection.identity not in about["work"]:
+        reason = f"the last run was not of {collection.name!r}, or of other text fields"
+        raise SourceError(str(path), reason, f"name another file, and run this once: {step} FILE")
+    asked: Mapping[str, Any] = about["asked"]
+    return asked
