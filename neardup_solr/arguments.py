@@ -60,6 +60,7 @@ UNITS = {"k": 2**10, "m": 2**20, "g": 2**30}
 SECONDS = {"s": 1, "m": 60, "h": 3600}
 MAX_DOC_BYTES = "10M"  # of text in a document, unless another bound is given
 
+_FURTHER = inspect.Parameter.VAR_KEYWORD
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T", bound=str)
@@ -165,10 +166,10 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
 def check_fields(record: Any, names: Iterable[str]) -> None:
     """Raise ArgumentError if one of these fields of a dataclass does not fit its annotation."""
     kind: Callable[..., Any] = type(record)
-    hints = _known(kind)[1]
+    hints = _inspect(kind)[1]
     for name in names:
         if not _fits(value := getattr(record, name), hints[name]):
-            raise _refusal(name, value, hints[name], None)
+            raise _refuse(name, value, hints[name])
 
 
 def listed(given: T | Sequence[T]) -> tuple[T, ...]:
@@ -208,44 +209,39 @@ def _nearest(given: str, known: Iterable[str]) -> str | None:
 
 
 def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-    signature, hints = _known(verb)
+    signature, hints = _inspect(verb)
     place = "spark" if verb.__module__.startswith("neardup_solr.spark.") else "nd"
     called, about = f"{place}.{verb.__qualname__}()", f"see help({place}.{verb.__qualname__})"
-    parameters = [each for each in signature.parameters.values() if each.name != "self"]
-    further = next((one.name for one in parameters if one.kind is one.VAR_KEYWORD), "")
-    for name in kwargs:
-        if name not in signature.parameters and not further:
-            if name in ("id", "text", *DIALECT) and "source" in signature.parameters:
+    names = [name for name in signature.parameters if name != "self"]
+    further = next((name for name in names if signature.parameters[name].kind is _FURTHER), "")
+    for name in kwargs if not further else ():
+        if name not in names:
+            if name in ("id", "text", *DIALECT) and "source" in names:
                 step = f"give nd.Source(PATH, {name}=...)"
                 raise ArgumentError(f"`{name}` is of the source", step)
-            near = _nearest(name, signature.parameters)
+            near = _nearest(name, names)
             meant = f"did you mean `{near}`?" if near else about
             gone = GONE.get(f"{verb.__name__}.{name}", meant)
             step = GONE.get(f"{called[:-2]}.{name}", gone)
             raise ArgumentError(f"{called} has no argument `{name}`", step)
     try:
-        given = signature.bind(*args, **kwargs).arguments
+        bound = signature.bind(*args, **kwargs).arguments
     except TypeError as error:
         reason = re.sub(r"'(\w+)'", r"`\1`", str(error))
-        placed = [f"`{one.name}`" for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
-        order = f"give {', '.join(placed)} in this order, and the rest by name"
-        raise ArgumentError(f"{called}: {reason}", order if placed else about) from None
-    given |= given.pop(further, {})
-    if isinstance(source := given.get("source"), Source):
+        raise ArgumentError(f"{called}: {reason}", about) from None
+    bound |= bound.pop(further, {})
+    if isinstance(source := bound.get("source"), Source):
         for name in ("id", "text"):
-            is_once = name not in given or getattr(source, name) is None
+            is_once = name not in bound or getattr(source, name) is None
             require(is_once, f"`{name}` is in nd.Source, too", "leave one of the two out")
-    for name, value in given.items():
+    for name, value in bound.items():
         hint = hints.get(name, hints.get(further, Any))
         if not _fits(value, hint):
-            is_place = "Collection" in _names(hint)
-            others = [other for other, its in given.items() if type(its).__name__ == "Collection"]
-            swapped = [one for one in others if "Collection" not in _names(hints.get(one, Any))]
-            raise _refusal(name, value, hint, swapped[0] if is_place and swapped else None)
+            raise _refuse(name, value, hint)
 
 
 @cache
-def _known(verb: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Any]]:
+def _inspect(verb: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Any]]:
     return inspect.signature(verb), get_type_hints(verb)
 
 
@@ -303,39 +299,45 @@ def _is_several(value: object) -> TypeGuard[Collection[object]]:
     return isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
 
 
-# By the name of a type: how it is called, and one of it.
+# By the name of a type: how it is called, and an example.
 _WORDS = {
-    "str": ("a text", ""),
-    "int": ("a whole number", ""),
-    "float": ("a number", ""),
+    "str": ("a text", '"12"'),
+    "int": ("a whole number", "5"),
+    "float": ("a number", "0.5"),
     "bool": ("True or False", "True"),
     "tuple": ("a pair of ids", '("1", "2")'),
     "Callable": ("a function", "print"),
     "Mapping": ("a mapping", '{"X-Api-Key": "..."}'),
     "Settings": ("nd.Settings", "nd.Settings(hashes=256)"),
     "Collection": ("a Collection", 'nd.connect("http://host:8983/solr", "NAME")'),
-    "Duplicates": ("what nd.duplicates gives", "nd.duplicates(...)"),
+    "Duplicates": ("what nd.duplicates returns", "nd.duplicates(...)"),
     "Connection": ("a pysolr.Solr", ""),
-    "Path": ("a path", ""),
+    "Path": ("a path", '"pairs.csv"'),
     "Frame": ("a DataFrame", ""),
 }
 _SEVERAL = {"str": "texts", "Literal": "them", "tuple": "pairs of ids"}
 
 
-def _refusal(name: str, value: object, hint: Any, swapped: str | None) -> ArgumentError:
-    """Say what is wrong with a value, and what to give instead."""
+def _refuse(name: str, value: object, hint: Any) -> ArgumentError:
+    """Make the error that says what a value has to be, with an example."""
     kinds = [kind for kind in _kinds(hint) if kind is not NoneType]
     inner = next((get_args(kind)[0] for kind in kinds if get_origin(kind) is Sequence), None)
     wrong: object = value
     if inner is not None and _is_several(value):
-        wrong = next((one for one in value if not _fits(one, inner)), value)
-    listed = [get_args(kind) for kind in (*kinds, *_kinds(inner)) if get_origin(kind) is Literal]
-    if listed and isinstance(wrong, str):
-        return _no_choice(name, wrong, list(dict.fromkeys(chain.from_iterable(listed))))
+        wrong = next((item for item in value if not _fits(item, inner)), value)
+    choices = [get_args(kind) for kind in (*kinds, *_kinds(inner)) if get_origin(kind) is Literal]
+    if choices and isinstance(wrong, str):
+        return _no_choice(name, wrong, list(dict.fromkeys(chain.from_iterable(choices))))
     wanted = " or ".join(dict.fromkeys(map(_describe_kind, kinds)))
-    given = describe(value) if wrong is value else f"{describe(value)} with {describe(wrong)}"
-    step = f"swap it and `{swapped}`" if swapped else _next_step(name, wrong, kinds)
-    return ArgumentError(f"`{name}` has to be {wanted}, not {given}", step)
+    described = describe(value) if wrong is value else f"{describe(value)} with {describe(wrong)}"
+    package, kind = type(wrong).__module__.partition(".")[0], type(wrong).__name__
+    if package == "pysolr":
+        step = "wrap it: nd.connect(it)"
+    elif kind == "Column":
+        step = "give the name of the column"
+    else:
+        step = f"give one such as {name}={next(filter(None, map(_example, kinds)), '...')}"
+    return ArgumentError(f"`{name}` has to be {wanted}, not {described}", step)
 
 
 def _describe_kind(kind: Any) -> str:
@@ -348,6 +350,15 @@ def _describe_kind(kind: Any) -> str:
     return f"a list of {'paths' if 'Path' in names else _SEVERAL.get(names[0], f'{names[0]}s')}"
 
 
+def _example(kind: Any) -> str:
+    (name,) = _names(kind)
+    if get_origin(kind) is Literal:
+        return repr(get_args(kind)[0])
+    if get_origin(kind) is Sequence:
+        return f"[{_example(_kinds(get_args(kind)[0])[0])}]"
+    return _WORDS.get(name, ("", ""))[1]
+
+
 def describe(value: object) -> str:
     """Describe a value in a message."""
     if value is None:
@@ -355,50 +366,13 @@ def describe(value: object) -> str:
     if isinstance(value, bool | Real):
         return repr(value)[:40]
     if isinstance(value, str):
-        return f"the text {value[:40]!r}{'' if _is_text(value) else ', which is not valid Unicode'}"
+        problem = "" if _is_text(value) else ", which is not valid Unicode"
+        return f"the text {value[:40]!r}{problem}"
     kind = type(value)
     name = kind.__name__
     if kind.__module__ != "builtins":
         name = f"{kind.__module__.partition('.')[0]}.{name}"
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
-
-
-def _next_step(name: str, value: object, kinds: Sequence[Any]) -> str:
-    """Say how to give a value of one of these kinds, if possible the one that was meant."""
-    if type(value).__module__.partition(".")[0] == "pysolr":
-        return "wrap it: nd.connect(it)"
-    if type(value).__name__ == "Column":
-        return "give the name of the column"
-    if isinstance(value, str) and "\0" in value:
-        return "take the NUL character out"
-    if isinstance(value, str) and not _is_text(value):
-        return "take the surrogates out"
-    for kind in kinds:
-        if example := _example(kind, value):
-            described = "" if get_origin(kind) is Literal else f"{_describe_kind(kind)}, such as "
-            return f"give {described}{name}={example}"
-    return f"leave `{name}` out"
-
-
-def _example(kind: Any, value: object) -> str:
-    """Spell a value of a kind, near the one that was given if that is a text or a number."""
-    is_plain = isinstance(value, str | Real) and not isinstance(value, bool)
-    if get_origin(kind) is Literal:
-        return repr(get_args(kind)[0])
-    if get_origin(kind) is Sequence:
-        inner = _example(_kinds(get_args(kind)[0])[0], value)
-        return inner and f"[{inner}]"
-    if kind is str:
-        return repr(str(value)[:40] if is_plain else "one")
-    if kind not in (int, float):
-        return _WORDS.get(_names(kind)[0], ("", ""))[1]
-    try:
-        number = float(value) if is_plain else math.nan  # type: ignore[arg-type]  # plain: a number
-    except (ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
-        return "1" if kind is int else "0.5"
-    return str(round(number)) if kind is int else f"{number:g}"
 
 
 def in_bytes(size: int | str, name: str | None = None) -> int:

@@ -17,8 +17,8 @@ from neardup_solr.verbs.annotate import AnnotateSummary as AnnotateSummary
 from neardup_solr.verbs.annotate import StripSummary as StripSummary
 from neardup_solr.verbs.dead_letters import RetrySummary as RetrySummary
 from neardup_solr.verbs.doctor import Diagnosis as Diagnosis
-from neardup_solr.verbs.duplicates.inputs import Compared as Compared
 from neardup_solr.verbs.duplicates.training import Training as Training
+from neardup_solr.verbs.duplicates.work import Compared as Compared
 from neardup_solr.verbs.explain.verdict import Explanation as Explanation
 from neardup_solr.verbs.gate.policy import Decisions as Decisions
 from neardup_solr.verbs.index import IndexSummary as IndexSummary

@@ -78,7 +78,7 @@ def test_a_value_of_a_wrong_kind(name: str, right: dict[str, dict[str, Any]]) ->
         ({"text": "body"}, "the DataFrame has no column 'body'; those there are: id, text, city;"
          " name the right one with `text`"),
         ({"settings": "bands=3"}, "`settings` has to be nd.Settings or a mapping, not the text"
-         " 'bands=3'; give nd.Settings, such as settings=nd.Settings(hashes=256)"),
+         " 'bands=3'; give one such as settings=nd.Settings(hashes=256)"),
         ({"settings": {"band": 3}}, "`settings` cannot be 'band'; did you mean 'bands'? Choose"),
         ({"texts": "text"}, "() has no argument `texts`; did you mean `text`?"),
     ],
@@ -98,16 +98,16 @@ def test_what_all_of_them_say(frame: DataFrame, arguments: dict[str, Any], said:
     ("arguments", "said"),
     [
         ({"min_similarity": "0.8"}, "`min_similarity` has to be a number, not the text '0.8'; give"
-         " a number, such as min_similarity=0.8"),
+         " one such as min_similarity=0.5"),
         ({"min_similarity": 80}, "`min_similarity` cannot be 80; for 80 % give 0.8"),
-        ({"max_distance": 1.5}, "`max_distance` has to be a whole number, not 1.5; give a whole"
-         " number, such as max_distance=2"),
+        ({"max_distance": 1.5}, "`max_distance` has to be a whole number, not 1.5; give one"
+         " such as max_distance=5"),
         ({"measure": "aligned"}, 'the measure aligned is not one for Spark; take "words"'),
-        ({"cap": "5"}, "`cap` has to be a whole number, not the text '5'; give a whole"
-         " number, such as cap=5"),
+        ({"cap": "5"}, "`cap` has to be a whole number, not the text '5'; give one"
+         " such as cap=5"),
         ({"cap": 1}, "`cap` cannot be 1; give 2 or more"),
-        ({"documents": "6"}, "`documents` has to be a whole number, not the text '6'; give a"
-         " whole number, such as documents=6"),
+        ({"documents": "6"}, "`documents` has to be a whole number, not the text '6'; give"
+         " one such as documents=5"),
         ({"documents": -1}, "`documents` cannot be -1; give 0 or more, or leave it out"),
     ],
 )  # fmt: skip
@@ -153,8 +153,8 @@ def test_what_is_no_dataframe_of_spark(given: Any, step: str) -> None:
     ("arguments", "said"),
     [
         ({"batch": 0}, "`batch` cannot be 0; give 1 or more"),
-        ({"batch": "5"}, "`batch` has to be a whole number, not the text '5'; give a whole"
-         " number, such as batch=5"),
+        ({"batch": "5"}, "`batch` has to be a whole number, not the text '5'; give one"
+         " such as batch=5"),
         ({"patience": -1}, "`patience` cannot be -1; give 0 or more"),
         ({"max_doc_bytes": "much"}, "`max_doc_bytes` much is not a size; give one such as 512M or"
          " 4G"),

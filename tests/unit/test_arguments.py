@@ -209,39 +209,39 @@ def test_what_is_no_argument_at_all(name: str) -> None:
     ("call", "said"),
     [
         (lambda nd: nd.search("ads", text="x"),
-         '`collection` has to be a Collection, not the text \'ads\'; give a'
-         ' Collection, such as collection=nd.connect("http://host:8983/solr", "NAME")'),
+         "`collection` has to be a Collection, not the text 'ads'; give one such as "
+         'collection=nd.connect("http://host:8983/solr", "NAME")'),
         (lambda nd: nd.index(NOWHERE, "ads.jsonl"),
-         "`collection` has to be a Collection, not the text 'ads.jsonl'; swap it and `source`"),
+         "`collection` has to be a Collection, not the text 'ads.jsonl'; give one such as "
+         'collection=nd.connect("http://host:8983/solr", "NAME")'),
         (lambda nd: nd.gate(NOWHERE, []),
-         "`collection` has to be a Collection, not a list; swap it and `source`"),
+         '`collection` has to be a Collection, not a list; give one such as '
+         'collection=nd.connect("http://host:8983/solr", "NAME")'),
         (lambda nd: nd.search(NOWHERE, text="x", candidates="5"),
-         "`candidates` has to be a whole number, not the text '5';"
-         " give a whole number, such as candidates=5"),
+         "`candidates` has to be a whole number, not the text '5'; give one such as candidates=5"),
         (lambda nd: nd.search(NOWHERE, text="x", candidates="all"),
-         "`candidates` has to be a whole number, not the text 'all';"
-         " give a whole number, such as candidates=1"),
+         "`candidates` has to be a whole number, not the text 'all'; give one such as "
+         'candidates=5'),
         (lambda nd: nd.search(NOWHERE, text="x", candidates=2.7),
-         "`candidates` has to be a whole number, not 2.7;"
-         " give a whole number, such as candidates=3"),
+         '`candidates` has to be a whole number, not 2.7; give one such as candidates=5'),
         (lambda nd: nd.reband(NOWHERE, bands=5, row=3),
          "nd.reband() has no argument `row`; did you mean `rows`?"),
         (lambda nd: nd.search(NOWHERE, text="x", min_similarity="0.8"),
-         "`min_similarity` has to be a number, not the text '0.8';"
-         " give a number, such as min_similarity=0.8"),
+         "`min_similarity` has to be a number, not the text '0.8'; give one such as "
+         'min_similarity=0.5'),
         (lambda nd: nd.search(NOWHERE, text="x", min_similarity=80),
          "`min_similarity` cannot be 80; for 80 % give 0.8"),
         (lambda nd: nd.duplicates([], min_similarity=1.5),
-         "`min_similarity` cannot be 1.5; give one from 0 to 1"),
+         '`min_similarity` cannot be 1.5; give 0 to 1'),
         (lambda nd: nd.duplicates([], texts=-1),
          "`texts` cannot be -1; give 0 or more, or True"),
         (lambda nd: nd.duplicates([], by="all", cap=9),
          "`cap` is not for `by` all, which compares every pair; leave it out"),
         (lambda nd: nd.search(NOWHERE, id=5.5),
-         "`id` has to be a text or a whole number, not 5.5; give a text, such as id='5.5'"),
+         '`id` has to be a text or a whole number, not 5.5; give one such as id="12"'),
         (lambda nd: nd.search(NOWHERE, text="\ud800"),
-         "`text` has to be a text, not the text '\\ud800', which is not valid Unicode;"
-         " take the surrogates out"),
+         "`text` has to be a text, not the text '\\ud800', which is not valid Unicode; give one "
+         'such as text="12"'),
         (lambda nd: nd.search(NOWHERE, text="x", same=["city"]),
          "a text has no value of city for `same`; name first_word or md5_hash, or take `fq`"),
         (lambda nd: nd.search(NOWHERE, text="x", by="band"),
@@ -250,21 +250,19 @@ def test_what_is_no_argument_at_all(name: str) -> None:
         (lambda nd: nd.duplicates([], within=True),
          "nd.duplicates() has no argument `within`; compare each side by itself, too"),
         (lambda nd: nd.search(NOWHERE, text="x", fq=[5]),
-         "`fq` has to be a text or a list of texts, not a list with 5;"
-         " give a text, such as fq='5'"),
+         '`fq` has to be a text or a list of texts, not a list with 5; give one such as fq="12"'),
         (lambda nd: nd.duplicates([], output="pairs.tsv"),
          "nd.duplicates() has no argument `output`; the result writes it: found.write(path)"),
         (lambda nd: nd.delete(NOWHERE, "abc"),
-         "`ids` has to be a list of texts, not the text 'abc';"
-         " give a list of texts, such as ids=['abc']"),
+         '`ids` has to be a list of texts, not the text \'abc\'; give one such as ids=["12"]'),
         (lambda nd: nd.delete(NOWHERE, 7),
-         "`ids` has to be a list of texts, not 7; give a list of texts, such as ids=['7']"),
+         '`ids` has to be a list of texts, not 7; give one such as ids=["12"]'),
         (lambda nd: nd.mark(NOWHERE, [1]),
-         "`clusters` has to be what nd.duplicates gives or a list of Clusters, not a list with 1;"
-         " give what nd.duplicates gives, such as clusters=nd.duplicates(...)"),
+         '`clusters` has to be what nd.duplicates returns or a list of Clusters, not a list with '
+         '1; give one such as clusters=nd.duplicates(...)'),
         (lambda nd: nd.duplicates([], settings=5),
-         "`settings` has to be nd.Settings or a mapping, not 5;"
-         " give nd.Settings, such as settings=nd.Settings(hashes=256)"),
+         '`settings` has to be nd.Settings or a mapping, not 5; give one such as '
+         'settings=nd.Settings(hashes=256)'),
         (lambda nd: nd.duplicates(NOWHERE, settings={"hashes": 256}),
          "a collection has its own settings, and `settings` are given; leave `settings` out"),
         (lambda nd: nd.index([], NOWHERE, patience="soon"),
@@ -275,13 +273,12 @@ def test_what_is_no_argument_at_all(name: str) -> None:
          " shingle_size, language, family, hashes, seed, bands, rows, signatures, fields,"
          " profile_min_token_len, profile_quant_rate, normalization, measure"),
         (lambda nd: nd.Source([], lossy="yes"),
-         "`lossy` has to be True or False, not the text 'yes'; give True or False, such as"
-         " lossy=True"),
+         "`lossy` has to be True or False, not the text 'yes'; give one such as lossy=True"),
         (lambda nd: nd.duplicates([], on_error=5),
-         "`on_error` has to be a function, not 5; give a function, such as on_error=print"),
+         '`on_error` has to be a function, not 5; give one such as on_error=print'),
         (lambda nd: nd.tune([], known=[("1",)]),
-         "`known` has to be a list of pairs of ids or a text or a path or a DataFrame, not a list"
-         ' with a tuple; give a list of pairs of ids, such as known=[("1", "2")]'),
+         '`known` has to be a list of pairs of ids or a text or a path or a DataFrame, not a list'
+         ' with a tuple; give one such as known=[("1", "2")]'),
     ],
 )  # fmt: skip
 def test_messages(call: Callable[[Any], object], said: str) -> None:
