@@ -58,7 +58,7 @@ define void @NRT_MemInfo_call_dtor(ptr %header) {
 """
 _LINKED = {"NRT_MemInfo_alloc_aligned", "NRT_MemInfo_call_dtor", "memset", "memcpy", "memmove"}
 _LOCK = RLock()
-LARGE = 1 << 22  # values in all arguments, from which a call may take long: see `threads`
+LARGE = 1 << 22  # values in the arrays of a call, from which it may take long: see `threads`
 _ARRAY = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_void_p)
 _NAMES = {char: np.dtype(char).name for char in "?bBhHiIlLqQfd"}  # quicker than `dtype.name`
 _SCALARS = {bool: "bool", int: "int64", float: "float64"}
@@ -69,15 +69,6 @@ _CTYPES: dict[str, Any] = {
 }  # fmt: skip
 
 Kind = Any  # of an argument: the name of a scalar, (name, dimensions, layout), or of a NamedTuple
-
-
-class Constant:
-    """An argument of many calls, such as a table of constants, flattened once."""
-
-    def __init__(self, value: Any) -> None:
-        self.values: list[Any] = []
-        self.kind = _flatten(value, self.values)
-        self.value = value  # which has to live: the values have addresses in it
 
 
 class Inner:
@@ -122,7 +113,8 @@ class Compiled:
             call = self._bind(arguments)
         else:
             call = partial(_call_jit, self.function, (), arguments)
-        return run_aside(call) if _count(arguments) > LARGE else call()
+        size = sum(getattr(value, "size", 1) for value in arguments)
+        return run_aside(call) if size > LARGE else call()
 
     def _bind(self, arguments: Sequence[Any]) -> Callable[[], Any]:
         """Bind the machine code, which is compiled if need be, to these arguments."""
@@ -190,14 +182,11 @@ def _runs_alone() -> bool:
 
 def _call_jit(function: Callable[..., Any], _: Sequence[Any], arguments: Sequence[Any]) -> Any:
     """Have numba call a function. It flattens the arguments by itself."""
-    return _jit(function)(*(getattr(value, "value", value) for value in arguments))
+    return _jit(function)(*arguments)
 
 
 def _flatten(value: Any, values: list[Any]) -> Kind:
     """Append what a compiled function gets for an argument, and return the argument's kind."""
-    if isinstance(value, Constant):
-        values += value.values
-        return value.kind
     if isinstance(value, np.ndarray):
         address = value.__array_interface__["data"][0]
         values += (None, None, value.size, value.itemsize, address, *value.shape, *value.strides)
@@ -214,14 +203,6 @@ def _flatten(value: Any, values: list[Any]) -> Kind:
         return value.dtype.name
     values.append(value)
     return _SCALARS[type(value)]
-
-
-def _count(arguments: Sequence[Any]) -> int:
-    """Count the values of arguments."""
-    return sum(
-        _count(value) if isinstance(value, tuple) else getattr(value, "size", 1)
-        for value in arguments
-    )
 
 
 def _arguments(kind: Kind) -> Iterator[Any]:

@@ -29,7 +29,7 @@ import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.kernel import Constant, joins
+from neardup_solr.kernel import joins
 from neardup_solr.kernel import shingle_hashes as kernel
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize
@@ -317,12 +317,12 @@ def hash_texts(texts: Sequence[str]) -> NDArray[np.uint64]:
 
 
 @cache
-def _make_tables(normalization: int) -> Constant:
+def _make_tables(normalization: int) -> kernel.Tables:
     characters = table(normalization)
     sequences = [sequence.encode() for sequence in characters.sequences]
     becomes = np.array(characters.becomes, dtype=np.int16)
     short = _encode_short(becomes[:0x10000], sequences)
-    tables = kernel.Tables(
+    return kernel.Tables(
         lower=short[:128].astype(np.uint8),
         short=short,
         becomes=becomes,
@@ -330,7 +330,6 @@ def _make_tables(normalization: int) -> Constant:
         sequences=np.frombuffer(b"".join(sequences), dtype=np.uint8),
         bounds=np.cumsum([0, *map(len, sequences)]).astype(np.uint64),
     )
-    return Constant(tables)
 
 
 def _encode_short(becomes: NDArray[np.int16], sequences: list[bytes]) -> NDArray[np.uint32]:
@@ -354,9 +353,9 @@ def _pack_short(sequence: bytes) -> int:
 
 
 @cache
-def _make_shape(settings: Settings) -> Constant:
+def _make_shape(settings: Settings) -> kernel.Shape:
     multiplier, offset = draw_coefficients(settings)
-    shape = kernel.Shape(
+    return kernel.Shape(
         kind=kernel.CHARACTERS if settings.kind == "chars" else kernel.WORDS,
         size=np.uint64(settings.shingle_size),
         seed=np.uint32(settings.seed),
@@ -366,4 +365,3 @@ def _make_shape(settings: Settings) -> Constant:
         bands=settings.bands,
         rows=settings.rows,
     )
-    return Constant(shape)
