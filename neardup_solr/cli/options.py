@@ -404,23 +404,26 @@ def connect(
     which a line tells. With `create`, a missing collection of the embedded Solr is created;
     `patience` is as for `nd.connect`; `check` may refuse the collection once it is open.
     """
+    from dataclasses import fields
+
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.connect import ADDRESS
 
     create = create and not (address or os.environ.get(ADDRESS))
+    names = {each.name for each in fields(Collection)}
 
     class Unopened(Collection):
         __slots__ = ()
 
         def __getattr__(self, field: str) -> Any:  # only of fields that are not set yet
-            if field not in Collection.__slots__:
+            if field not in names:
                 raise AttributeError(field)
             opened = nd.connect(
                 address, name, create=create, patience=patience, on_started=show.say
             )
             if check is not None:
                 check(opened)
-            for each in Collection.__slots__:
+            for each in names:
                 object.__setattr__(self, each, getattr(opened, each))
             object.__setattr__(self, "__class__", Collection)
             return getattr(self, field)
