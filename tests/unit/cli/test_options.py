@@ -22,7 +22,7 @@ from neardup_solr import embedded, sources
 from neardup_solr.arguments import DIALECT, GONE
 from neardup_solr.cli import show
 from neardup_solr.cli.main import COMMANDS, command, in_options, parser
-from neardup_solr.cli.options import arguments_of, join_names, split_names
+from neardup_solr.cli.options import arguments_of, connect, join_names, split_names
 from neardup_solr.solr import admin, collection, schema
 from neardup_solr.solr.schema import Schema
 from website.commands import commands
@@ -405,3 +405,11 @@ def test_words_of_other_tools(words: str, meant: str) -> None:
     ran = CliRunner().invoke(parser(), words.split())
     assert ran.exit_code == 2
     assert f"Did you mean '{meant}'?" in ran.stderr
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(nd.Collection)])
+def test_a_collection_is_opened_by_whichever_field_is_read_first(name: str) -> None:
+    """Not before, so that nothing is asked for an argument that is wrong."""
+    unopened = connect("http://127.0.0.1:9/solr", "x")
+    with pytest.raises(nd.SolrError, match="connection refused"):
+        getattr(unopened, name)
