@@ -37,7 +37,7 @@ TOP = Path(__file__).parents[1]
 SECONDS = 300.0  # for the tests of a mutant; one that hangs has been noticed
 FUZZ = "faults/test_fuzz_solr.py::test_"
 TESTS = {
-    "checkpoint": ["unit/test_checkpoint.py", "unit/test_array_checkpoint.py"],
+    "checkpoint": ["unit/test_checkpoint.py"],
     "solr.query": ["unit/solr/test_query.py"],
     "solr.export": [
         "faults/test_exports.py", f"{FUZZ}a_damaged_export", f"{FUZZ}any_documents_in_an_export",

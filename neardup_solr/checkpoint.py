@@ -177,7 +177,7 @@ class Job:
 
     def _require_replaceable(self) -> None:
         """Refuse files of these names that no job has written, and letters that were edited."""
-        saved, changed = read_checkpoint(self.folder), modified_at(self.letters)
+        saved, changed = read_checkpoint(self.folder), read_mtime(self.letters)
         if saved and saved.has_ended and changed and saved.letters_time not in (0, changed):
             reason = f"{self.letters} was edited after its job had ended"
             step = "index what is mended first (neardup dead-letters retry), or remove that file"
@@ -222,7 +222,7 @@ class Job:
 
     def _write(self, saved: SavedJob) -> None:
         """Write a checkpoint, with the time of the dead letters as they are now."""
-        content = asdict(saved) | {"format": FORMAT, "letters_time": modified_at(self.letters)}
+        content = asdict(saved) | {"format": FORMAT, "letters_time": read_mtime(self.letters)}
         _replace(self.folder / CHECKPOINT, [json.dumps(content, indent=1)])
 
     def keep_letters(self, letters: Iterable[Letter]) -> None:
@@ -352,7 +352,7 @@ def all_jobs() -> Path:
     return home() / "jobs"
 
 
-def modified_at(path: Path) -> int:
+def read_mtime(path: Path) -> int:
     """Return when a file was written last, in ns, or 0 without a file."""
     try:
         return path.stat().st_mtime_ns

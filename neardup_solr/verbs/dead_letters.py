@@ -18,9 +18,9 @@ from neardup_solr.checkpoint import (
     Letter,
     SavedJob,
     folders_of,
-    modified_at,
     read_checkpoint,
     read_letters,
+    read_mtime,
 )
 from neardup_solr.errors import JobError, NeardupError, RecordError, SourceError
 from neardup_solr.progress import Failures, OnError, OnProgress, ignore
@@ -179,7 +179,7 @@ class _Retry:
     def index_letters(self, folder: Path) -> None:
         """Index those of a job. What is indexed is removed afterwards, at once."""
         with Job(folder) as job:
-            before = modified_at(job.letters)
+            before = read_mtime(job.letters)
             saved = _read_ended(folder)  # as it is now that no other run has it
             if not before:
                 job.end()
@@ -195,7 +195,7 @@ class _Retry:
                 on_error=lambda error: errors.update({int(error.position): error}),
                 on_progress=self.on_progress,
             )
-            if modified_at(job.letters) != before:
+            if read_mtime(job.letters) != before:
                 reason = f"{job.letters} was changed while its records were indexed"
                 raise JobError(reason, "nothing was removed from it: run this again")
             self.repeated += summary.repeated

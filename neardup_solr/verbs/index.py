@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
@@ -154,26 +154,15 @@ def index(
         ),
     )
     folder = nullcontext() if job is None else Job(Path(job))
-    with collection.session.outages.waited_for(patience), run.advising(), folder as opened:
+    with collection.session.outages.waited_for(patience), run.notes_on_errors(), folder as opened:
         if opened is not None:
             run.open_job(opened, resume=resume)
-        batches = run.batches()
-
-        def choose_by_texts() -> Settings:
-            """Choose the settings of a new collection by the first texts, which are read ahead."""
-            nonlocal batches
-            usual = DEFAULT_SETTINGS if collection.names.is_plain else ANNOTATED
-            settings_of(settings, usual)  # raises before anything is read
-            # A stream may be slow, so its first batch decides.
-            most = FIRST_TEXTS if run.progress.rows or run.progress.size else 1
-            texts, batches = _read_ahead(batches, most)
-            return _choose_usual(settings, usual, texts)
-
-        chosen = _choose_settings(collection, settings, choose_by_texts, min_replicas)
+        run.open_source()
+        chosen = run.choose_settings(settings, min_replicas)
         collection.require_fields(["id", *chosen.fields])
         collection.require_placed(min_replicas)
         if keep is None or not collection.names.is_plain:
-            batches = ColumnsToKeep(collection).guard(batches)
+            run.batches = ColumnsToKeep(collection).guard(run.batches)
         delivery = Delivery(
             collection=collection,
             settings=chosen,
@@ -186,54 +175,14 @@ def index(
             on_verified=run.keep_checkpoint,
         )
         run.has_begun = True
-        delivery.run(batches, run.begin.read)
+        delivery.run(run.batches, run.begin.read)
         summary = run.summary(delivery)
         run.end()
         run.failures.warn()
         return summary
 
 
-def _choose_settings(
-    collection: Collection,
-    settings: Settings | Mapping[str, Any] | None,
-    usual: Callable[[], Settings],
-    min_replicas: int,
-) -> Settings:
-    """Choose the settings. A collection that is missing is to be made with enough replicas."""
-    try:
-        return collection.choose_settings(settings, usual)
-    except CoreMissing as error:
-        if min_replicas > 1:
-            if not admin.is_cloud(collection):
-                require_single(min_replicas=min_replicas)
-            error.next_step += f" --replicas {min_replicas}"
-        raise
-
-
-def _read_ahead(batches: Iterator[Stretch], most: int) -> tuple[list[str], Iterator[Stretch]]:
-    """Read the first batches, up to `most` texts. Returns these, and all batches.
-
-    An error ends the batches only after those before it, which are sent.
-    """
-    first, texts, characters = list[Stretch](), list[str](), 0
-
-    def fail(error: BaseException) -> Iterator[Stretch]:
-        raise error
-        yield
-
-    try:
-        for batch in batches:
-            first.append(batch)
-            texts += [document.text for document in batch.documents.values()]
-            characters += batch.characters
-            if len(texts) >= most or characters >= BATCH_CHARACTERS:
-                break
-    except BaseException as error:  # an interrupt, too
-        batches = fail(error)
-    return texts, chain(first, batches)
-
-
-def _choose_usual(
+def _choose_by_texts(
     settings: Settings | Mapping[str, Any] | None, usual: Settings, texts: Sequence[str]
 ) -> Settings:
     """Choose the measure by the texts, and leave shingles out, with a line, if they are long."""
@@ -329,6 +278,7 @@ class _IndexRun:
     progress: SourceProgress
     job: Job | None = None
     work: JobSpec = field(init=False)
+    batches: Iterator[Stretch] = field(init=False)
     has_begun: bool = False
     begin: Position = field(default_factory=Position)
     reached: Position = field(default_factory=Position)
@@ -354,13 +304,58 @@ class _IndexRun:
             saved = None
         job.begin(saved)
 
-    def batches(self) -> Iterator[Stretch]:
-        """Put the usable documents into batches. Raises SourceError at once if it is unreadable."""
+    def open_source(self) -> None:
+        """Begin to put usable documents into batches. Raises SourceError if it is unreadable."""
         count_bytes = self.progress.count_bytes
         records = sources.records(self.source, reading=self.reading, on_progress=count_bytes)
-        return self._batches(check_documents(records))
+        self.batches = self._make_batches(check_documents(records))
 
-    def _batches(self, records: Iterable[Record]) -> Iterator[Stretch]:
+    def choose_settings(
+        self, settings: Settings | Mapping[str, Any] | None, min_replicas: int
+    ) -> Settings:
+        """Choose the settings, of a new collection by the first texts, which are read ahead.
+
+        A collection that is missing is to be created with enough replicas.
+        """
+        plain = self.collection.names.is_plain
+
+        def choose() -> Settings:
+            usual = DEFAULT_SETTINGS if plain else ANNOTATED
+            settings_of(settings, usual)  # raises before anything is read
+            return _choose_by_texts(settings, usual, self._read_ahead())
+
+        try:
+            return self.collection.choose_settings(settings, choose)
+        except CoreMissing as error:
+            if min_replicas > 1:
+                if not admin.is_cloud(self.collection):
+                    require_single(min_replicas=min_replicas)
+                error.next_step += f" --replicas {min_replicas}"
+            raise
+
+    def _read_ahead(self) -> list[str]:
+        """Read the first texts. An error ends the batches after those before it, which are sent."""
+        # A stream may be slow, so its first batch decides.
+        most = FIRST_TEXTS if self.progress.rows or self.progress.size else 1
+        first, texts, characters = list[Stretch](), list[str](), 0
+
+        def fail(error: BaseException) -> Iterator[Stretch]:
+            raise error
+            yield
+
+        try:
+            for batch in self.batches:
+                first.append(batch)
+                texts += [document.text for document in batch.documents.values()]
+                characters += batch.characters
+                if len(texts) >= most or characters >= BATCH_CHARACTERS:
+                    break
+        except BaseException as error:  # an interrupt, too
+            self.batches = fail(error)
+        self.batches = chain(first, self.batches)
+        return texts
+
+    def _make_batches(self, records: Iterable[Record]) -> Iterator[Stretch]:
         batch, seal = Stretch(), blake2b(digest_size=DIGEST)
         for record in records:
             self.read += 1
@@ -463,7 +458,7 @@ class _IndexRun:
             self.job.end()
 
     @contextmanager
-    def advising(self) -> Iterator[None]:
+    def notes_on_errors(self) -> Iterator[None]:
         """Note in an error how to go on: after the last checkpoint, or anew without any.
 
         An error that the same command would meet again before it has begun gets no note.

@@ -179,7 +179,7 @@ def _open_or_create(collection: Collection, name: str) -> Collection:
 
 @dataclass(slots=True, kw_only=True)
 class _Task:
-    """What is written of documents with these settings, and counts of those that need nothing."""
+    """Orders for the documents that need fields by these settings, and counts of the others."""
 
     settings: Settings
     which: Which = "needed"
