@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 from collections.abc import Collection as Several
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +25,7 @@ from neardup_solr.answers.verdicts import Verdicts
 from neardup_solr.arguments import Frame, Id, Judgement, OneOrMore, checked, require
 from neardup_solr.errors import (
     DocumentNotFound,
+    RecordError,
     SourceError,
     counted,
     without_password,
@@ -92,21 +93,20 @@ class Answers(tables.Table):
 
     @property
     def set_aside(self) -> tuple[Answer, ...]:
-        """Those of the latest answers that newer ones contradict."""
+        """The latest answers that newer ones contradict."""
         latest = self.latest
-        return Verdicts((one, (0, one.id), (one.ordered, one.other_id)) for one in latest).set_aside
+        return Verdicts(
+            (answer, (0, answer.id), (answer.ordered, answer.other_id)) for answer in latest
+        ).set_aside
 
     def columns(self) -> Columns:
         """The columns id, other_id, answer, who, when and state, which is "set aside" or empty."""
-        latest, aside = self.latest, {one.pair for one in self.set_aside}
-        return {
-            "id": [one.id for one in latest],
-            "other_id": [one.other_id for one in latest],
-            ANSWER: [one.answer for one in latest],
-            "who": [one.who for one in latest],
-            "when": [one.time for one in latest],
-            "state": [ASIDE if one.pair in aside else "" for one in latest],
+        latest, aside = self.latest, {*self.set_aside}
+        names = {"id": "id", "other_id": "other_id", ANSWER: "answer", "who": "who", "when": "time"}
+        columns = {
+            column: [getattr(answer, name) for answer in latest] for column, name in names.items()
         }
+        return columns | {"state": [ASIDE if answer in aside else "" for answer in latest]}
 
     @checked
     def write(self, path: str | Path) -> None:
@@ -140,7 +140,7 @@ class Answers(tables.Table):
         """
         source, reading = reading_of(source, "number", id=id, text=text)
         before = choose_latest(_read_before(self.path, source, pairs))
-        latest = {one.pair: one for one in before}
+        latest = {answer.pair: answer for answer in before}
         answers, empty = _read_table(pairs, ordered=ordered)
         wanted = {answer.id for answer in answers if not answer.hash}
         wanted |= {answer.other_id for answer in answers if not (answer.other_hash or ordered)}
@@ -198,7 +198,7 @@ def answer(
 
 
 def find_name(who: str | None) -> str:
-    """Give the name that somebody goes by: that of the login, if none is said."""
+    """Return the name of who answers: that of the login, if None."""
     if who is not None:
         return who
     try:
@@ -209,8 +209,8 @@ def find_name(who: str | None) -> str:
 
 def _read_before(place: Path, *others: object) -> list[Answer]:
     """Read the answers that others are added to, if there are any, so that no file is spoilt."""
-    for one in others:
-        for path in sources.paths_of(one) or ():
+    for source in others:
+        for path in sources.paths_of(source) or ():
             check_apart({"`answers`": place, "what is read": Path(path)})
     return read_answers(place) if os.path.exists(place) else []
 
@@ -232,21 +232,22 @@ def _read_texts(
 ) -> Mapping[str, str]:
     """Read the texts of documents. Of ids that come again, the last one counts.
 
-    Raises SourceError, DocumentNotFound or RecordError if one `is_needed` and not there.
+    Raises SourceError, DocumentNotFound or RecordError if a document `is_needed` and lacking.
     """
     if source is None or not ids:
         return {}
+    refused: Mapping[str | None, RecordError] = {}
     if isinstance(source, Collection):
-        found = source.texts(sorted(ids))
+        texts = source.texts(sorted(ids))
     else:
         records, refused = sources.find(source, ids, reading=reading)
-        found = {id: record.text for id, record in records.items()}
-    gone: Sequence[str] = sorted({*ids} - found.keys())
-    if gone and is_needed:
+        texts = {id: record.text for id, record in records.items()}
+    lacking = sorted({*ids} - texts.keys())
+    if lacking and is_needed:
         if isinstance(source, Collection):
-            raise DocumentNotFound(source.url, gone[0])
-        raise sources.lacking(source, gone[0], refused)
-    if gone:
-        documents = counted(len(gone), "document of answers is", "documents of answers are")
-        LOG.warning("%s not there (such as %s): texts are not known", documents, gone[0])
-    return found
+            raise DocumentNotFound(source.url, lacking[0])
+        raise sources.lacking(source, lacking[0], refused)
+    if lacking:
+        documents = counted(len(lacking), "document of answers is", "documents of answers are")
+        LOG.warning("%s not there (such as %s): texts are not known", documents, lacking[0])
+    return texts

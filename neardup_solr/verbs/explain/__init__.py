@@ -75,8 +75,8 @@ def explain(
     ids = (str(one), str(other))
     require(ids[0] != ids[1], f"both ids are {ids[0]!r}", "give the ids of two documents")
     if fields is not None or model is not None:
-        given = {name: value for name, value in locals().items() if name not in PAIR}
-        return explain_facts(_compare_fields(plan(**given), ids))
+        arguments = {name: value for name, value in locals().items() if name not in PAIR}
+        return explain_facts(_compare_fields(plan(**arguments), ids))
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
     measure_of(measure, limits)  # which checks them
     measure = "words" if measure == AUTO and max_distance is not None else measure
@@ -102,14 +102,13 @@ def explain(
     if by_words or max(first.entry.num_words, second.entry.num_words) <= ALIGNED_WORDS:
         forms = search.normal_forms(sample, used)
     normal = first.entry.normal, second.entry.normal
-    known = frequencies(forms, used.normalization)
     return explain_facts(
         Facts(
             first=first,
             second=second,
             settings=used,
             limits=limits,
-            frequencies=known if forms else None,
+            frequencies=frequencies(forms, used.normalization) if forms else None,
             measure=cast(PairMeasure, chosen.name),
             shared_words=_count_shared_words(*normal, forms, documents) if by_words else {},
             by=by,
@@ -168,10 +167,11 @@ def _compare_fields(work: Work, ids: Sequence[str]) -> Facts:
 def _find_row(work: Work, documents: Corpus, id: str) -> int:
     """Find the row of an id, the last one if several records have it."""
     (side,) = documents.sides
-    known = list(map(str, side.ids.take(range(len(side.ids)))))
-    rows = [row for row, each in enumerate(known) if each == id or each.startswith(f"{id}@row")]
-    if rows:
-        return known.index(id) if id in known else rows[-1]
+    ids = list(map(str, side.ids.take(range(len(side.ids)))))
+    if id in ids:
+        return ids.index(id)
+    if rows := [row for row, name in enumerate(ids) if name.startswith(f"{id}@row")]:
+        return rows[-1]
     refused = {error.id: error for error in side.failures.first}
     raise sources.lacking(work.sides[0], id, refused, "record with words")
 

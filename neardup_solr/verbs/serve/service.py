@@ -1,4 +1,4 @@
-"""What a service answers: decisions, near-duplicates, explanations and fields, from one collection.
+"""Answers of a service: decisions, near-duplicates, explanations and fields, by a collection.
 
 Its functions are called by several threads at once; `look` by one that does nothing else.
 """
@@ -121,7 +121,7 @@ class Service:
 
     @property
     def reading(self) -> Reading:
-        """How the documents of requests are read."""
+        """The way in which the documents of requests are read."""
         fields = measure_named(self.policy.measure).fields
         names = self.collection.names
         return Reading(id=names.id, text=names.columns, keep=fields)
@@ -152,11 +152,11 @@ class Service:
     def count_gap(self) -> None:
         """Count the documents without a signature, and warn if there are some, or more.
 
-        If that cannot be told, the count before holds for a while. `look` tells if Solr is away.
+        If that fails, the count before holds for a while. `look` notes if Solr is away.
         """
         if self.problem is not None:
             return
-        collection, began = self.collection, time.monotonic()
+        collection, start = self.collection, time.monotonic()
         try:
             count = count_unsigned(collection, read_schema(collection), self.fq)
         except NeardupError as error:
@@ -164,8 +164,8 @@ class Service:
                 LOG.warning("the documents without a signature cannot be counted: %s", error)
                 self.unsigned, self._count_until = None, math.inf
             return
-        self.count_after = max(COUNT_SECONDS, COUNT_SHARE * (time.monotonic() - began))
-        self._count_until = began + COUNTS_HOLD * self.count_after
+        self.count_after = max(COUNT_SECONDS, COUNT_SHARE * (time.monotonic() - start))
+        self._count_until = start + COUNTS_HOLD * self.count_after
         if count > (self.unsigned or 0):
             gap, *_ = describe_unsigned(collection, count)
             LOG.warning("%s; until then new documents are not compared with them", gap)
@@ -175,15 +175,15 @@ class Service:
         """Read the answers of people again if there are new ones."""
         if self._answers is None:
             return
-        seen = self._answers.stat() if self._answers.exists() else None
-        state = seen and (seen.st_mtime_ns, seen.st_size)
+        status = self._answers.stat() if self._answers.exists() else None
+        state = status and (status.st_mtime_ns, status.st_size)
         if state != self._answers_state:
-            judged = read_from(self._answers)
-            self._verdicts = make_answers(self.collection, judged).verdicts
+            answers = read_from(self._answers)
+            self._verdicts = make_answers(self.collection, answers).verdicts
             self._answers_state = state
 
     def find_problem(self, seconds: float) -> NeardupError | None:
-        """Return what is wrong, if it is known, or if Solr has not answered for so long."""
+        """Return what is wrong at the last look, or that Solr has not answered for so long."""
         if self.problem is None and time.monotonic() - self.seen > seconds:
             url = self.collection.url
             return SolrUnreachable(url, "it does not answer", "see that it runs")
@@ -196,16 +196,17 @@ class Service:
 
         With `leaves_long`, None stands for a request that takes long, and keeps others waiting.
         """
-        good = [[one for one in each if isinstance(one, Document)] for each in requests]
-        made: list[list[Json] | None] = []
-        for each, decisions in zip(requests, self._decide(good, leaves_long), strict=True):
+        documents = [[each for each in records if isinstance(each, Document)]
+                     for records in requests]  # fmt: skip
+        answers: list[list[Json] | None] = []
+        for records, decisions in zip(requests, self._decide(documents, leaves_long), strict=True):
             if decisions is None:
-                made.append(None)
+                answers.append(None)
                 continue
-            coming = iter(decisions)
-            shown = (_show(one if isinstance(one, RecordError) else next(coming)) for one in each)
-            made.append(list(map(self.with_gap, shown)))
-        return made
+            rest = iter(decisions)
+            results = (each if isinstance(each, RecordError) else next(rest) for each in records)
+            answers.append([self.with_gap(_show(result)) for result in results])
+        return answers
 
     def with_gap(self, answer: Json) -> Json:
         """Add how many documents nothing is compared with to an answer, if there are any."""
@@ -223,105 +224,105 @@ class Service:
         finder = replace(gate.finder, is_sure=False, leaves_large=leaves_long)
         return replace(gate, finder=finder, answers=answers).decide_apart(requests)
 
-    def search(self, asked: Json) -> Json:
+    def search(self, request: Json) -> Json:
         """Find the near-duplicates of a text, or of a document, by the measure of the gate."""
-        own = str(key(self.collection.names.id, tuple(asked)))
-        if own in asked and own not in OF_SEARCH:
-            require(ID not in asked, f"{own!r} and 'id' both name the key", "leave one out")
-            asked = {ID if name == own else name: given for name, given in asked.items()}
-        for name in asked:
+        id_name = str(key(self.collection.names.id, tuple(request)))
+        if id_name in request and id_name not in OF_SEARCH:
+            require(ID not in request, f"{id_name!r} and 'id' both name the key", "leave one out")
+            request = {ID if name == id_name else name: value for name, value in request.items()}
+        for name in request:
             require(name in OF_SEARCH, f"there is no `{name}`", f"give {', '.join(OF_SEARCH)}")
-        rules = asked.get("equal", [])
+        rules = request.get("equal", [])
         for rule in rules if isinstance(rules, list) else [rules]:  # a pattern may never end
             require_choice("equal", rule, (NUMBERS, *self.policy.equality.rules))
-        most = asked.get("candidates", 1)
-        few = not isinstance(most, int) or most <= MOST_CANDIDATES
-        require(few, f"`candidates` cannot be {most}", f"give at most {MOST_CANDIDATES:,}")
-        wanted = asked.get("fq", ())
-        if isinstance(wanted, str | list) and self.fq:
-            wanted = [*self.fq, *([wanted] if isinstance(wanted, str) else wanted)]
-        collection, usual = self.collection, measure_named(self.policy.measure).name
-        given: Json = {"equal": self.policy.equality.rules} | asked
-        is_free = usual in NAMES and asked.get("max_distance") is None
-        given = {"measure": usual} | given if is_free else given
+        most = request.get("candidates", 1)
+        is_few = not isinstance(most, int) or most <= MOST_CANDIDATES
+        require(is_few, f"`candidates` cannot be {most}", f"give at most {MOST_CANDIDATES:,}")
+        filters = request.get("fq", ())
+        if isinstance(filters, str | list) and self.fq:
+            filters = [*self.fq, *([filters] if isinstance(filters, str) else filters)]
+        measure = measure_named(self.policy.measure).name
+        is_free = measure in NAMES and request.get("max_distance") is None
+        usual: Json = {"measure": measure} if is_free else {}
+        usual["equal"] = self.policy.equality.rules
+        collection = self.collection
         try:
-            found = search(collection, **given | {"fq": wanted})
+            matches = search(collection, **usual | request | {"fq": filters})
         except SettingsError as error:
-            if isinstance(error, ArgumentError) or asked.keys().isdisjoint(MAY_LACK):
+            if isinstance(error, ArgumentError) or request.keys().isdisjoint(MAY_LACK):
                 raise
             collection.needed_settings()  # raises if the collection is at fault, not the request
             raise ArgumentError(error.reason, error.next_step) from None
         except SolrAnswerError as error:
             is_refused = error.status in (400, 500) and error.passes is not Passes.ALWAYS
-            if is_refused and is_of_solr(error) and not asked.keys().isdisjoint(IN_QUERY):
+            if is_refused and is_of_solr(error) and not request.keys().isdisjoint(IN_QUERY):
                 raise ArgumentError(error.reason, "check `fq` and `same`") from None
             raise
-        matches = [make_match(one) | {"text": one.content} for one in found]
-        return self.with_gap({"matches": matches})
+        shown = [make_match(match) | {"text": match.content} for match in matches]
+        return self.with_gap({"matches": shown})
 
-    def explain(self, asked: Mapping[str, str]) -> Json:
+    def explain(self, request: Mapping[str, str]) -> Json:
         """Say why two documents are found as near-duplicates or not."""
         for name in ("id", "other_id"):
-            require(name in asked, f"`{name}` is missing", "ask for /explain?id=...&other_id=...")
+            require(name in request, f"`{name}` is missing", "ask for /explain?id=...&other_id=...")
         measure = measure_named(self.policy.measure)
         step = "ask for it by neardup explain --model"
         require(not measure.fields, "by a model this takes as long as a whole report", step)
-        chosen: Any = {"measure": measure.name, "max_distance": self.policy.max_distance}
-        chosen["equal"] = self.policy.equality.rules
-        found = explain(self.collection, asked["id"], asked["other_id"], **chosen)
-        return make_record(found)
+        limits: Any = {"measure": measure.name, "max_distance": self.policy.max_distance}
+        equal = self.policy.equality.rules
+        ids = request["id"], request["other_id"]
+        return make_record(explain(self.collection, *ids, **limits, equal=equal))
 
-    def _rename(self, given: Json, position: str) -> Json | RecordError:
+    def read(self, objects: Sequence[object]) -> list[Record]:
+        """Make documents of the objects of a request, and an error of each that is none."""
+        reading = self.reading
+        records: list[tuple[str, object, bytes]] = []
+        for number, each in enumerate(objects):
+            position = f"documents[{number}]"
+            renamed = self._rename(each, position) if isinstance(each, dict) else each
+            records.append((position, renamed, b""))
+        source = Opened(label="documents", name="documents", path=None, reading=reading)
+        return [(isinstance(record, Document) and make_refusal(record)) or record
+                for record in from_objects(source, records, reading)]  # fmt: skip
+
+    def _rename(self, document: Json, position: str) -> Json | RecordError:
         """Call key and text of a document as the collection does, if they have our names.
 
-        A name of the collection's always means its field. An error says that both are there, and
+        A name of the collection's always means its field. An error says that both are present, and
         differ: nobody knows then which document, or which text, is meant.
         """
-        reading, renamed, present = self.reading, dict(given), tuple(given)
-        names = {reading.id, *reading.text}
-        for role, columns, words in (("key", [reading.id], (ID,)), ("text", reading.text, OF_TEXT)):
-            theirs = [one for name in columns if (one := str(key(name, present))) in given]
-            ours = [one for name in words if name not in names
-                    and given.get(one := str(key(name, present))) is not None]  # fmt: skip
-            alike = [*theirs[:1], *ours]
-            if len({str(given[one]) for one in alike}) > 1:
+        reading, names = self.reading, tuple(document)
+        columns = {reading.id, *reading.text}
+        renamed = dict(document)
+        for role, theirs, ours in (("key", (reading.id,), (ID,)), ("text", reading.text, OF_TEXT)):
+            of_theirs = [name for one in theirs if (name := str(key(one, names))) in document]
+            of_ours = [name for one in ours if one not in columns
+                       and document.get(name := str(key(one, names))) is not None]  # fmt: skip
+            alike = [*of_theirs[:1], *of_ours]
+            if len({str(document[name]) for name in alike}) > 1:
                 both = f"{alike[0]!r} and {alike[-1]!r} differ, and both name the {role}"
-                return RecordError(position, f"{both}: leave one out", record=given)
-            if ours and not theirs:
-                renamed[columns[0]] = given[ours[0]]
+                return RecordError(position, f"{both}: leave one out", record=document)
+            if of_ours and not of_theirs:
+                renamed[theirs[0]] = document[of_ours[0]]
         return renamed
 
     def make_entries(self, documents: Sequence[Document]) -> bytes:
         """Compute the fields that `index`, or `annotate`, writes for documents."""
-        documents = [replace(one, kept=NOTHING) for one in documents]
-        collection = self.collection
-        names = collection.names
-        usual = DEFAULT_SETTINGS if names.is_plain else ANNOTATED
-        settings = collection.known_settings or usual
+        documents = [replace(document, kept=NOTHING) for document in documents]
+        names = self.collection.names
+        settings = self.collection.known_settings
         if names.is_plain:
-            made = [json for json, _ in encode_documents(documents, settings)]
-        else:
-            versions = dict.fromkeys((one.id for one in documents), 0)
-            made = []
-            for order in orders(documents, versions, settings, names):
-                fields = {name: value for name, value in order.fields.items() if value is not None}
-                bands = names.of(BANDS)
-                if names.has_numeric_bands and bands in fields:
-                    fields[bands] = [*map(str, fields[bands])]  # JavaScript would round 64 bits
-                made.append(orjson.dumps({names.id: order.id, **fields}))
-        return b'{"entries":[%s]}' % b",".join(made)
-
-    def read(self, given: Sequence[object]) -> list[Record]:
-        """Make documents of what a request holds, and an error of each that cannot be used."""
-        reading = self.reading
-        objects = []
-        for number, one in enumerate(given):
-            position = f"documents[{number}]"
-            renamed = self._rename(one, position) if isinstance(one, dict) else one
-            objects.append((position, renamed, b""))
-        source = Opened(label="documents", name="documents", path=None, reading=reading)
-        found = from_objects(source, objects, reading)
-        return [(isinstance(one, Document) and make_refusal(one)) or one for one in found]
+            encoded = encode_documents(documents, settings or DEFAULT_SETTINGS)
+            return b'{"entries":[%s]}' % b",".join(json for json, _ in encoded)
+        versions = {document.id: 0 for document in documents}
+        entries = []
+        for order in orders(documents, versions, settings or ANNOTATED, names):
+            fields = {name: value for name, value in order.fields.items() if value is not None}
+            bands = names.of(BANDS)
+            if names.has_numeric_bands and bands in fields:
+                fields[bands] = [*map(str, fields[bands])]  # JavaScript would round 64 bits
+            entries.append({names.id: order.id, **fields})
+        return orjson.dumps({"entries": entries})
 
 
 def has_local_params(search: Json) -> bool:
@@ -332,25 +333,19 @@ def has_local_params(search: Json) -> bool:
     """
     text = orjson.dumps([search.get(name) for name in sorted(IN_QUERY)]).decode()
     while "\\" in text:
-        text = _ESCAPED.sub(lambda one: chr(int(one[1], 16)) if one[1] else one[2], text)
+        text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2], text)
     return "{!" in text
 
 
-def _show(one: Decision | RecordError) -> Json:
+def _show(result: Decision | RecordError) -> Json:
     """Make the object of a decision, or of a document that cannot be used."""
-    if isinstance(one, RecordError):
-        return {
-            "id": one.id,
-            "action": FAILED,
-            "reason": one.reason,
-            "matches": [],
-            "complete": True,
-        }
-    matches = list(map(make_match, one.matches))
+    if isinstance(result, RecordError):
+        return {"id": result.id, "action": FAILED, "reason": result.reason, "matches": [],
+                "complete": True}  # fmt: skip
     return {
-        "id": one.id,
-        "action": one.action,
-        "reason": one.reason,
-        "matches": matches,
-        "complete": one.complete,
+        "id": result.id,
+        "action": result.action,
+        "reason": result.reason,
+        "matches": list(map(make_match, result.matches)),
+        "complete": result.complete,
     }
