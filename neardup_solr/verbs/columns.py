@@ -35,9 +35,9 @@ class Chosen(NamedTuple):
         return [line, *filter(None, [self.left_out])]
 
 
-def fill_in(given: Mapping[str, Any], *, by_fields: bool = True) -> dict[str, Any]:
+def fill_in(inputs: Mapping[str, Any], *, by_fields: bool = True) -> dict[str, Any]:
     """Choose columns as `choose_columns`, log which, and return these arguments, {} for none."""
-    chosen = choose_columns(given, by_fields=by_fields)
+    chosen = choose_columns(inputs, by_fields=by_fields)
     if chosen is None:
         return {}
     for line in chosen.lines(_spell):
@@ -45,29 +45,29 @@ def fill_in(given: Mapping[str, Any], *, by_fields: bool = True) -> dict[str, An
     return chosen.arguments
 
 
-def choose_columns(given: Mapping[str, Any], *, by_fields: bool = True) -> Chosen | None:
+def choose_columns(inputs: Mapping[str, Any], *, by_fields: bool = True) -> Chosen | None:
     """Choose the id, and fields or a text, by the arguments of a verb.
 
     None if the source is a collection, or columns are named, or it has columns id and text; the id
     is chosen for a text and for fields that are named, too. Two sides are compared by columns that
     both have. If the other arguments are for texts, or not `by_fields`, the columns are joined to
-    one. What is wrong with the source is told by who reads it.
+    one. Whoever reads the source reports what is wrong with it.
     """
     try:
-        return _look(given, by_fields)
+        return _look(inputs, by_fields)
     except (ArgumentError, SourceError, RecordError, TypeError):
         return None
 
 
-def _look(given: Mapping[str, Any], by_fields: bool) -> Chosen | None:
-    compared = [given[name] for name in ("source", "against") if given.get(name) is not None]
-    first = given["source"] if isinstance(given["source"], Source) else Source(())
-    id, text = given["id"] or first.id, first.text or given["text"]
+def _look(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:
+    compared = [inputs[name] for name in ("source", "against") if inputs.get(name) is not None]
+    first = inputs["source"] if isinstance(inputs["source"], Source) else Source(())
+    id, text = inputs["id"] or first.id, first.text or inputs["text"]
     if listed(text) != ("text",) or any(map(sources.is_collection, compared)):
         return None
     read = [reading_of(side, "none", id=id, text=text) for side in compared]
     names = [sources.column_names(side, reading=reading) for side, reading in read]
-    has_fields = given["fields"] is not None or given.get("model") is not None
+    has_fields = inputs["fields"] is not None or inputs.get("model") is not None
     has_ids = id is not None or all(
         matches(reading.id, each) for (_, reading), each in zip(read, names, strict=True)
     )
@@ -93,14 +93,14 @@ def _look(given: Mapping[str, Any], by_fields: bool) -> Chosen | None:
         whole = (name for name in common if all(isinstance(row[name], str | int) for row in rows))
         texts = tuple({*wanted, *islice(whole, 1)})  # with which each record has a text
         for number, (side, reading) in enumerate(read):
-            asked = replace(reading, id=ROW, text=texts, keep=tuple(wanted))
-            for record in sources.records(side, reading=asked, on_notice=ignore):
+            by_row = replace(reading, id=ROW, text=texts, keep=tuple(wanted))
+            for record in sources.records(side, reading=by_row, on_notice=ignore):
                 if isinstance(record, Document):
                     yield number, record.kept
 
     paths = sources.paths_of(read[0][0])
     name = type(read[0][0]).__name__ if paths is None else sources.shown_name(paths)
-    if not any(sides):  # no records, which is told when they are read
+    if not any(sides):  # no records, which is reported when they are read
         return Chosen(name, {"text": tuple(common)}, "") if common and not has_compared else None
     guess = guess_columns(sides, id=id)
     if guess and guess.fields and any(len(rows) >= ROWS for rows in sides):  # long texts: once
@@ -111,9 +111,9 @@ def _look(given: Mapping[str, Any], by_fields: bool) -> Chosen | None:
     if has_compared:
         return None if guess.id == ROW and not has_fields else Chosen(name, arguments, "")
     is_for_texts = (
-        given.get("measure", "fields") not in ("auto", "fields")
-        or given.get("by") == "shingles"
-        or any(given.get(each) is not None for each in ("remember", "max_distance"))
+        inputs.get("measure", "fields") not in ("auto", "fields")
+        or inputs.get("by") == "shingles"
+        or any(inputs.get(each) is not None for each in ("remember", "max_distance"))
     )
     if guess.texts or is_for_texts or not by_fields:
         arguments["text"] = guess.texts or tuple(guess.fields)

@@ -40,14 +40,14 @@ OF_MODELS = (
     "settings", "on_error", "on_progress",
 )  # fmt: skip
 NAME_ANSWERS = "name the file of the answers by `answers`"
-NEIGHBOURS = 2  # numbers of rows shown above and below the recommended one
+NEIGHBOURS = 2  # numbers of rows shown above and below the recommended number
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
     """A sample of so many `documents`, and the documents of known pairs.
 
-    `signatures` are empty for texts without words; `pairs` are the known ones that have both
+    `signatures` are empty for texts without words; `pairs` are the known pairs that have both
     documents.
     """
 
@@ -151,12 +151,12 @@ def tune(
     """Choose bands and rows by what to catch and what to pass over, or learn from answers.
 
     Of the pairs of similarity `catch`, at most a share `miss` may share no band; of those of
-    similarity `avoid`, at most a share `load` may share one (all 0..1). Bands × rows is at most
+    similarity `avoid`, at most a share `load` may share a band (all 0..1). Bands × rows is at most
     `hashes` (default: those of the settings). The cost is estimated from a random `sample` of
     documents, each compared with each; the same `seed` gives the same sample. For a collection in
     Solr the stored signatures are read; a source is signed with `settings` (a mapping, or
     Settings). `known` are pairs of ids, a DataFrame or a file of them: their documents are always
-    read. `id` and `text` name columns of the source, as for `index`; `on_error` is told of each
+    read. `id` and `text` name columns of the source, as for `index`; `on_error` gets each
     record that cannot be used (default: a warning is logged).
 
     With `answers`, a file or a collection of what people answered about pairs, a model learns from

@@ -1,4 +1,4 @@
-"""Answers of people about documents of a collection, for verbs that ask Solr for one at a time."""
+"""Answers of people about documents of a collection, for verbs that query Solr for each."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ def read_within(
     collection: Collection, ids: Iterable[str], fields: Sequence[str], filters: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
     """Read fields of documents by id, of those that match all filters."""
-    found: dict[str, dict[str, Any]] = {}
+    rows: dict[str, dict[str, Any]] = {}
     wanted = sorted(ids)
     for at in range(0, len(wanted), query.PAGE):
         page = wanted[at : at + query.PAGE]
         request = query.by_ids(page) | {"filter": list(filters)}
         chosen = collection.select(request, fields=[ID, *fields], limit=len(page))
-        found |= {row["id"]: row for row in chosen.documents}
-    return found
+        rows |= {row["id"]: row for row in chosen.documents}
+    return rows
 
 
 def read_hashes(collection: Collection, answers: Iterable[Answer]) -> dict[str, str]:
-    """Read the hashes of the documents of answers that are there and have words, by id."""
-    texts = collection.texts(sorted({id for one in answers for id in one.hashes}))
+    """Read the hashes of the documents of answers that exist and have words, by id."""
+    texts = collection.texts(sorted({id for answer in answers for id in answer.hashes}))
     return {id: hash_text(text) for id, text in texts.items() if normalize(text, 1)}
 
 
 def choose_around(answers: Iterable[Answer], id: str) -> list[Answer]:
     """Choose the latest answers about a document, and those that a chain of others connects."""
     partition, latest = Partition(), choose_latest(answers)
-    for one in latest:
-        partition.unite(one.id, one.other_id)
-    return [one for one in latest if partition.find(one.id) == partition.find(id)]
+    for answer in latest:
+        partition.unite(answer.id, answer.other_id)
+    return [answer for answer in latest if partition.find(answer.id) == partition.find(id)]
 
 
 def remove_limits(comparer: Comparer) -> Comparer:
@@ -61,15 +61,17 @@ def compare_ids(
     rows = collection.stored(sorted({*chain(*wanted)}), [measure.compared_field, *measure.fields])
     rows = [row for row in rows if row.get(measure.compared_field)]
     places = {row["id"]: at for at, row in enumerate(rows)}
-    there = [pair for pair in wanted if places.keys() >= {*pair}]
-    if not there:
+    stored = [pair for pair in wanted if places.keys() >= {*pair}]
+    if not stored:
         return []
-    found = remove_limits(comparer).compare_texts(
+    results = remove_limits(comparer).compare_texts(
         comparer.make_forms(rows),
-        np.array([places[id] for id in chain(*there)], np.uint32).reshape(-1, 2),
+        np.array([places[id] for id in chain(*stored)], np.uint32).reshape(-1, 2),
     )
-    distances = found.distances.tolist() if comparer.measure.has_distance else [None] * len(there)
-    columns = zip(there, distances, found.similarities.tolist(), strict=True)
+    distances = (
+        results.distances.tolist() if comparer.measure.has_distance else [None] * len(stored)
+    )
+    columns = zip(stored, distances, results.similarities.tolist(), strict=True)
     return [
         Pair(id=id, other_id=other, distance=distance, similarity=similarity, answer=SAME)
         for (id, other), distance, similarity in columns
@@ -88,8 +90,8 @@ def obey_answers(
 ) -> tuple[list[Pair], Answered]:
     """Leave out the pairs that are different, and add those that are the same.
 
-    A pair is added if one document is among the `ids`, the first if it is compared with later ones
-    only, and the other matches all filters.
+    A pair is added if either document is among the `ids`, the first if it is compared with later
+    documents only, and the other matches all filters.
     """
     latest = choose_latest(answers)
     hashes = read_hashes(collection, latest)
@@ -102,14 +104,14 @@ def obey_answers(
     verdicts, answered = place_answers(latest, locate)
     words = {ordered(*ends): answer.answer for answer, *ends in verdicts.held[::-1]}
     allowed = verdicts.obey(pairs, lambda pair: (pair.id, pair.other_id))
-    known = {(pair.id, pair.other_id): pair for pair in allowed}
+    by_ends = {(pair.id, pair.other_id): pair for pair in allowed}
     near = read_within(collection, hashes, (), filters) if filters else hashes
     same = [
         (first, second)
         for (first, second), word in words.items()
-        if word == SAME and (first, second) not in known
+        if word == SAME and (first, second) not in by_ends
         and ((first in ids and second in near)
              or (second in ids and first in near and not later_only))
     ]  # fmt: skip
-    named = [replace(pair, answer=words.get(ends, "")) for ends, pair in known.items()]
+    named = [replace(pair, answer=words.get(ends, "")) for ends, pair in by_ends.items()]
     return [*named, *compare_ids(collection, same, comparer)], answered
