@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib import resources
@@ -76,23 +76,25 @@ def page_lines(page: Page) -> Iterator[str]:
     style, script = _asset("report.css"), _asset("words.js") + _asset("report.js")
     listed = list(list_clusters(page.clusters, page.pairs))
     texts = dict(embed.within(embed.documents(listed), page.texts))
-    fill: dict[str, Callable[[], Iterator[str]]] = {
-        "policy": lambda: iter((_policy(style, script),)),
-        "style": lambda: iter((f"<style>{style}</style>\n",)),
-        "script": lambda: iter((f"<script>{script}</script>\n",)),
-        "similarities": lambda: iter((_similarities(page),)),
-        "sizes": lambda: iter((sizes_figure([len(c.members) for c in page.clusters]),)),
-        "facts": lambda: embed.facts(_about(page, listed, len(texts))),
-        "rows": lambda: embed.rows(listed, texts, page.kept, page.frequencies),
+    likeness, similarities = _name_likeness(page).lower(), [pair.similarity for pair in page.pairs]
+    slots: dict[str, Iterable[str]] = {
+        "policy": [_policy(style, script)],
+        "style": [f"<style>{style}</style>\n"],
+        "script": [f"<script>{script}</script>\n"],
+        "similarities": [
+            similarities_figure(similarities, page.curve, page.borderline, name=likeness)
+        ],
+        "sizes": [sizes_figure([len(cluster.members) for cluster in page.clusters])],
+        "facts": embed.facts(_about(page, listed, len(texts))),
+        "rows": embed.rows(listed, texts, page.kept, page.frequencies),
     }
     for place, piece in enumerate(_SLOT.split(_asset("report.html"))):
-        if place % 2:
-            yield from fill[piece]()
-        else:
-            yield piece
+        yield from slots[piece] if place % 2 else [piece]
 
 
 def _about(page: Page, listed: Sequence[Listed], texts: int) -> dict[str, object]:
+    has_below = page.borderline is not None and page.borderline.below
+    pale = " Pale: compared pairs just below it." if has_below else ""
     return {
         "title": page.title,
         "complete": page.complete,
@@ -103,20 +105,13 @@ def _about(page: Page, listed: Sequence[Listed], texts: int) -> dict[str, object
         "likeness": _name_likeness(page),
         "by": page.by,
         "curve": page.curve,
-        "threshold": _describe_threshold(page.borderline),
+        "threshold": f"Threshold {page.borderline}.{pale}" if page.borderline else "",
         "kept": list(next(iter(page.kept.values()), {})),
         "clusters": len(page.clusters),
         "left": _left_out(page, listed, texts),
         "made": page.made,
         "command": page.command,
     }
-
-
-def _describe_threshold(borderline: Borderline | None) -> str:
-    if borderline is None:
-        return ""
-    pale = " Pale: compared pairs just below it." if borderline.below else ""
-    return f"Threshold {borderline}.{pale}"
 
 
 def _left_out(page: Page, listed: Sequence[Listed], texts: int) -> str:
@@ -143,15 +138,6 @@ def _left_out(page: Page, listed: Sequence[Listed], texts: int) -> str:
 def _enumerate(parts: Sequence[str]) -> str:
     *first, last = parts
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def _similarities(page: Page) -> str:
-    return similarities_figure(
-        [pair.similarity for pair in page.pairs],
-        page.curve,
-        page.borderline,
-        name=_name_likeness(page).lower(),
-    )
 
 
 def _measure_of(page: Page) -> str:
