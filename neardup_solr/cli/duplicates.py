@@ -68,36 +68,36 @@ def duplicates(
         place = given["source"] = source or given.connect(check=_require_markable if mark else None)
         _check_files(given, output, files)
         show.compile_kernel()
-        found = nd.duplicates(**watching, **given)
-        if found.doubt and (unique or removed) and not yes:
-            _confirm_removal(found)
+        result = nd.duplicates(**watching, **given)
+        if result.doubt and (unique or removed) and not yes:
+            _confirm_removal(result)
         if any(files.values()):
-            counts = found.write_unique(
+            counts = result.write_unique(
                 unique, removed=removed, rejected=rejected, yes=True,
                 on_progress=watching["on_progress"],
             )  # fmt: skip
         for path in output:
-            found.write(path)
+            result.write(path)
     if output:
         show.say(f"Wrote {' and '.join(map(str, output))}.")
     elif format is None and (mark or counts is not None):
         pass  # only marks, or the files, were asked for
     elif as_rows is None:
-        _print_clusters(found)
+        _print_clusters(result)
     else:
         from neardup_solr.reports import tables as faces
 
-        lines = faces.duplicate_rows(found.pairs, found.texts, found.kept).lines(as_rows)
+        lines = faces.duplicate_rows(result.pairs, result.texts, result.kept).lines(as_rows)
         show.print_rows(lines)
-    _say_duplicates(found)
+    _say_duplicates(result)
     if counts is not None:
         _say_unique(counts, unique, removed, rejected)
     if mark and not given.paths:
         if not dry_run:
-            _confirm(found, yes=yes)
-        _mark(place, found, dry_run=dry_run)
-    records = found.documents + found.failed
-    return 1 if found.failed > most_failed(max_failed, records) else 0
+            _confirm(result, yes=yes)
+        _mark(place, result, dry_run=dry_run)
+    records = result.documents + result.failed
+    return 1 if result.failed > most_failed(max_failed, records) else 0
 
 
 def _check_files(given: Given, outputs: Sequence[Path], files: Mapping[str, Path | None]) -> None:
@@ -176,9 +176,9 @@ def find_side(given: Given) -> Source | Collection:
     if _has_no_solr(solr):
         raise nd.SourceError(against, "there is no such file or folder", "check the path")
 
-    def require_fields(found: Collection) -> None:
+    def require_fields(result: Collection) -> None:
         try:
-            found.require_fields(())
+            result.require_fields(())
         except nd.CoreMissing:
             reason = "there is no such file or folder, and no collection of that name"
             raise nd.SourceError(against, reason, "check the path, or the name") from None
@@ -190,15 +190,15 @@ MANY_NUMERIC, NUMERIC = 2, 0.1  # pairs that differ in numbers alone, and their 
 MOST_CLUSTERS = 20  # on a terminal; files and pipes get all
 
 
-def _print_clusters(found: Duplicates, *, most: int = MOST_CLUSTERS) -> None:
+def _print_clusters(result: Duplicates, *, most: int = MOST_CLUSTERS) -> None:
     """Print the largest clusters as a table, text under text, the document to keep first."""
     from neardup_solr.records import largest
 
-    shown = largest(found.clusters, most)
+    shown = largest(result.clusters, most)
     if not shown:
         return
-    show.print_clusters(shown, found.texts)
-    more = len(found.clusters) - len(shown)
+    show.print_clusters(shown, result.texts)
+    more = len(result.clusters) - len(shown)
     if more:
         show.say(
             f"... and {show.counted(more, 'smaller cluster')};"
@@ -206,7 +206,7 @@ def _print_clusters(found: Duplicates, *, most: int = MOST_CLUSTERS) -> None:
         )
 
 
-# By the way in which candidates were found.
+# By the way in which candidates were result.
 _IN_COMMON = {
     "all": "",
     "bands": " with a band in common",
@@ -215,67 +215,70 @@ _IN_COMMON = {
 }
 
 
-def _say_duplicates(found: Duplicates) -> None:
+def _say_duplicates(result: Duplicates) -> None:
     """Say how the pairs were found, and what may be missing."""
     from neardup_solr.verbs.duplicates.result import HOT_KEYS
 
-    pairs = show.counted(len(found.pairs), "near-duplicate pair")
-    clusters = show.counted(len(found.clusters), "cluster")
-    documents = show.counted(found.documents, "document")
-    compared = f"{show.counted(found.candidates, 'pair')}{_IN_COMMON[found.by]} compared"
-    copies = f"{found.copies:,} are exact copies" if found.copies > 1 else "1 is an exact copy"
-    equal = f"; {copies}" if found.copies else ""
+    pairs = show.counted(len(result.pairs), "near-duplicate pair")
+    clusters = show.counted(len(result.clusters), "cluster")
+    documents = show.counted(result.documents, "document")
+    compared = f"{show.counted(result.candidates, 'pair')}{_IN_COMMON[result.by]} compared"
+    copies = f"{result.copies:,} are exact copies" if result.copies > 1 else "1 is an exact copy"
+    equal = f"; {copies}" if result.copies else ""
     show.say(f"{pairs} in {clusters} among {documents}{equal}; {compared}.")
-    if found.hot_keys and found.by in HOT_KEYS:
-        keys = show.counted(found.hot_keys, HOT_KEYS[found.by])
+    if result.hot_keys and result.by in HOT_KEYS:
+        keys = show.counted(result.hot_keys, HOT_KEYS[result.by])
         show.say(
             f"{keys} with more documents than --cap: not all of these were compared with each"
             " other; raise --cap to be sure."
         )
-    elif found.beyond_cap:
-        pairs = show.counted(found.beyond_cap, "more pair")
-        words = show.counted(found.hot_keys, "word")
+    elif result.beyond_cap:
+        pairs = show.counted(result.beyond_cap, "more pair")
+        words = show.counted(result.hot_keys, "word")
         show.say(
             f"About {pairs} share only words of more documents than --cap ({words}), judged by a"
             " sample: raise --cap to find them."
         )
-    if found.numeric >= max(MANY_NUMERIC, NUMERIC * len(found.pairs)) and not found.doubt:
-        pairs = show.counted(found.numeric, "pair")
+    if result.numeric >= max(MANY_NUMERIC, NUMERIC * len(result.pairs)) and not result.doubt:
+        pairs = show.counted(result.numeric, "pair")
         show.say(f"About {pairs} differ in numbers alone: --equal numbers keeps such apart.")
-    if found.chosen:
-        show.say(found.chosen.replace("`measure`", "--measure"))
-    elif found.borderline is not None and found.borderline.warning:
-        show.say(f"{found.borderline.warning} neardup review asks about such pairs.")
-    if found.since is not None:
-        show.say(_describe_changes(found.since))
-    if found.answered is not None:
-        show.say(f"{found.answered}.")
-    show.say_gaps(found.gaps)
+    if result.chosen:
+        show.say(result.chosen.replace("`measure`", "--measure"))
+    elif result.borderline is not None and result.borderline.warning:
+        show.say(f"{result.borderline.warning} neardup review asks about such pairs.")
+    if result.since is not None:
+        show.say(_describe_changes(result.since))
+    if result.answered is not None:
+        show.say(f"{result.answered}.")
+    show.say_gaps(result.gaps)
 
 
 def _describe_changes(since: Changes) -> str:
     """Describe what changed since the run that was remembered, and what of it was used."""
     if since.reason:
         return f"Everything was compared: {since.reason}."
-    changes = {"came": since.came, "changed": since.changed, "went": since.gone}
-    told = [f"{show.counted(count, 'document')} {word}" for word, count in changes.items() if count]
-    known = show.counted(since.reused, "comparison was", "comparisons were")
-    return f"Since the last run {', '.join(told) or 'nothing has changed'}; {known} known from it."
+    counts = {"came": since.came, "changed": since.changed, "went": since.gone}
+    changes = [
+        f"{show.counted(count, 'document')} {word}" for word, count in counts.items() if count
+    ]
+    reused = show.counted(since.reused, "comparison was", "comparisons were")
+    changed = ", ".join(changes) or "nothing has changed"
+    return f"Since the last run {changed}; {reused} known from it."
 
 
 def _say_unique(
-    found: Unique, unique: Path | None, removed: Path | None, rejected: Path | None
+    result: Unique, unique: Path | None, removed: Path | None, rejected: Path | None
 ) -> None:
     """Say where the records of a file are, and how many are in none, which add up."""
-    repeated = f" ({found.repeated:,} for another record of the id)" if found.repeated else ""
-    kept = f"{found.kept:,} {_are(found.kept)} {f'in {unique}' if unique else 'kept'}"
-    gone = found.removed + found.repeated
+    repeated = f" ({result.repeated:,} for another record of the id)" if result.repeated else ""
+    kept = f"{result.kept:,} {_are(result.kept)} {f'in {unique}' if unique else 'kept'}"
+    gone = result.removed + result.repeated
     away = f"{gone:,} {f'in {removed}' if removed else 'removed'}{repeated}"
-    failed = f", {found.failed:,} in {rejected}" if rejected else ""
-    if found.failed and not rejected:
-        failed = f"; {found.failed:,} could not be used and {_are(found.failed)} in no file:"
+    failed = f", {result.failed:,} in {rejected}" if rejected else ""
+    if result.failed and not rejected:
+        failed = f"; {result.failed:,} could not be used and {_are(result.failed)} in no file:"
         failed += " --rejected FILE writes them"
-    show.say(f"Of {show.counted(found.records, 'record')}, {kept}, {away}{failed}.")
+    show.say(f"Of {show.counted(result.records, 'record')}, {kept}, {away}{failed}.")
 
 
 def _are(count: int) -> str:
@@ -336,9 +339,9 @@ def _has_no_solr(address: str | None) -> bool:
     return not (address or os.environ.get(ADDRESS) or embedded.is_known())
 
 
-def _confirm_removal(found: Duplicates) -> None:
+def _confirm_removal(result: Duplicates) -> None:
     """Ask before what may be no copies is removed."""
-    documents = f"{len(found.removed):,} of {show.counted(found.documents, 'document')}"
+    documents = f"{len(result.removed):,} of {show.counted(result.documents, 'document')}"
     options.confirm(
         f"Remove {documents} all the same?",
         unasked=f"nothing was written; add --yes to remove {documents} all the same",
@@ -346,11 +349,11 @@ def _confirm_removal(found: Duplicates) -> None:
     )
 
 
-def _confirm(found: Duplicates, *, yes: bool) -> None:
+def _confirm(result: Duplicates, *, yes: bool) -> None:
     """Ask before clusters are marked whose documents may be unrelated, unless --yes answers."""
-    if found.chained:
-        _say_chained(found, found.chained)
-    if not yes and (found.chained or found.doubt):
+    if result.chained:
+        _say_chained(result, result.chained)
+    if not yes and (result.chained or result.doubt):
         options.confirm(
             "Mark them all the same?",
             unasked="nothing was marked; add --yes to mark them all the same",
@@ -358,11 +361,11 @@ def _confirm(found: Duplicates, *, yes: bool) -> None:
         )
 
 
-def _say_chained(found: Duplicates, chained: Sequence[Cluster]) -> None:
+def _say_chained(result: Duplicates, chained: Sequence[Cluster]) -> None:
     """Say how much of the documents is in clusters that link what may be unrelated."""
     members = sum(len(cluster.members) for cluster in chained)
     clusters = show.counted(len(chained), "cluster links", "clusters link")
-    share = members / max(found.documents, 1)
+    share = members / max(result.documents, 1)
     show.say(
         f"{clusters} documents that may be unrelated:"
         f" {members:,} documents ({100 * share:.0f} % of the collection),"
@@ -371,10 +374,10 @@ def _say_chained(found: Duplicates, chained: Sequence[Cluster]) -> None:
     )
 
 
-def _mark(solr: Collection, found: Duplicates, *, dry_run: bool) -> None:
+def _mark(solr: Collection, result: Duplicates, *, dry_run: bool) -> None:
     """Mark the clusters that were found in their collection, and tell the queries for them."""
     with show.watch() as watching:
-        made = nd.mark(solr, found, yes=True, dry_run=dry_run, on_progress=watching["on_progress"])
+        made = nd.mark(solr, result, yes=True, dry_run=dry_run, on_progress=watching["on_progress"])
     show.say(_describe_marks(made, dry_run=dry_run))
     _say_torn(solr, made, dry_run=dry_run)
     if made.clusters and not dry_run:
@@ -413,5 +416,5 @@ def _describe_marks(made: Marks, *, dry_run: bool) -> str:
         return f"All {show.counted(made.unchanged, 'document')} of {clusters} are marked already."
     counts = {"unchanged": made.unchanged, "cleared": made.cleared, "vanished": made.vanished}
     also = ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
-    said = f"{show.counted(made.marked, 'document')} of {clusters}" + (f"; {also}" if also else "")
-    return f"Would mark {said} (dry run: nothing was changed)." if dry_run else f"Marked {said}."
+    marks = f"{show.counted(made.marked, 'document')} of {clusters}" + (f"; {also}" if also else "")
+    return f"Would mark {marks} (dry run: nothing was changed)." if dry_run else f"Marked {marks}."

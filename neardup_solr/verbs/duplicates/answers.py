@@ -85,24 +85,24 @@ def find_answered(documents: Corpus, judged: Iterable[Answer]) -> RowAnswers:
 
 def _find_rows(documents: Corpus, wanted: Collection[str]) -> dict[str, list[int]]:
     """Find the rows of documents by their ids, several if two sides have an id."""
-    found: dict[str, list[int]] = defaultdict(list)
+    rows: dict[str, list[int]] = defaultdict(list)
     living = documents.living()
     for at in range(0, len(living) if wanted else 0, AT_ONCE):
-        rows = living[at : at + AT_ONCE].tolist()
-        for row, id in zip(rows, map(str, documents.ids(rows)), strict=True):
+        part = living[at : at + AT_ONCE].tolist()
+        for row, id in zip(part, map(str, documents.ids(part)), strict=True):
             if id in wanted:
-                found[id].append(row)
-    return found
+                rows[id].append(row)
+    return rows
 
 
 def _hash_texts(documents: Corpus, rows: Sequence[int]) -> dict[int, str]:
     """Hash the texts of ascending rows, without those that are gone."""
-    found: dict[int, str] = {}
+    hashes: dict[int, str] = {}
     for at in range(0, len(rows), AT_ONCE):
         part = rows[at : at + AT_ONCE]
         texts = zip(part, documents.texts(part), strict=True)
-        found |= {row: hash_text(text) for row, text in texts if text is not None}
-    return found
+        hashes |= {row: hash_text(text) for row, text in texts if text is not None}
+    return hashes
 
 
 def _find_places(

@@ -160,14 +160,14 @@ class Comparison:
         not compared again; those that are compared are kept in a checkpoint, if there is one, that
         `keeps` them. The array `pairs` may be sorted in place.
         """
-        known = None
+        recalled = None
         if memory is not None:
-            known, pairs, count = *memory.split(pairs), len(pairs)
+            recalled, pairs, count = *memory.split(pairs), len(pairs)
         verified = self._compare(pairs, self.comparer, on_progress, keeps=keeps)
-        if memory is not None and known is not None:
+        if memory is not None and recalled is not None:
             if len(pairs) < count:
                 verified.below = None
-            verified.take([verified.columns, known])
+            verified.take([verified.columns, recalled])
             pairs, distances, similarities = verified.columns
             forgotten = [*verified.vanished, *verified.stale]
             memory.take(pairs, distances, similarities, forgotten)
@@ -187,8 +187,8 @@ class Comparison:
         if self.answers is None:
             return
         same = self.answers.pairs[SAME]
-        asked = same[~np.isin(number_pairs(same), number_pairs(verified.pairs))]
-        verified.take([verified.columns, self.measure(asked).columns])
+        lacking = same[~np.isin(number_pairs(same), number_pairs(verified.pairs))]
+        verified.take([verified.columns, self.measure(lacking).columns])
         verified.sort()
 
     def count_beyond(self, candidates: Candidates) -> int:
@@ -214,8 +214,8 @@ class Comparison:
         sample = pairs[:: -(-len(pairs) // SAMPLE)]
         rows = np.unique(sample).tolist()
         texts = dict(zip(rows, self.documents.texts(rows), strict=True))
-        numeric = [differ_in_numbers_alone(texts[one] or "", texts[other] or "")
-                   for one, other in sample.tolist()]  # fmt: skip
+        numeric = [differ_in_numbers_alone(*(texts[row] or "" for row in pair))
+                   for pair in sample.tolist()]  # fmt: skip
         return round(sum(numeric) / len(sample) * len(pairs))
 
     def _add_copies(self, verified: Verified, copies: Copies) -> None:
@@ -241,12 +241,12 @@ class Comparison:
         places = None
         if has_texts:
             prepared, places = self._prepare(pairs, comparer, verified, on_progress)
-        is_there = np.ones(len(self.documents), dtype=np.bool_)
-        is_there[list(verified.vanished)] = False
+        is_present = np.ones(len(self.documents), dtype=np.bool_)
+        is_present[list(verified.vanished)] = False
         with keeper.keeping():
             for at in range(keeper.done, len(pairs), BLOCK):
                 block = pairs[at : at + BLOCK]
-                block = block[is_there[block].all(axis=1)]
+                block = block[is_present[block].all(axis=1)]
                 placed = block if places is None else places[block]
                 distances, similarities, is_near = comparer.compare(prepared, placed)
                 keeper.add((block[is_near], distances[is_near], similarities[is_near]), at + BLOCK)
@@ -286,9 +286,9 @@ class Comparison:
             forms = [documents.forms()[row] for row in part.tolist()]
             signed = sign.sign(forms, documents.settings, threads=THREADS, keep_keys=False)
             differ = (signed.signatures != documents.signatures[part]).any(axis=1)
-            is_there = signed.words > 0
-            verified.vanished.update(part[~is_there].tolist())
-            verified.stale.update(part[is_there & differ].tolist())
+            is_present = signed.words > 0
+            verified.vanished.update(part[~is_present].tolist())
+            verified.stale.update(part[is_present & differ].tolist())
 
     def _describe_work(self, pairs: Pairs, comparer: Comparer) -> str:
         """Describe what is compared: the same only for the same pairs, documents and measure."""
@@ -340,13 +340,13 @@ class Comparison:
         texts = read if isinstance(read, Packed) else pack([text or "" for text in read])
         if not documents.may_change:
             return sign.normal_forms(texts, documents.settings.normalization, threads=THREADS)
-        is_there = np.array([text is not None for text in read])
+        is_present = np.array([text is not None for text in read])
         signed = sign.sign(
             texts, documents.settings, threads=THREADS, keep_normal=True, keep_keys=False
         )
         differ = (signed.signatures != documents.signatures[rows]).any(axis=1)
-        verified.vanished.update(rows[~is_there].tolist())
-        verified.stale.update(rows[is_there & (differ | (signed.words == 0))].tolist())
+        verified.vanished.update(rows[~is_present].tolist())
+        verified.stale.update(rows[is_present & (differ | (signed.words == 0))].tolist())
         return signed.normal
 
 
@@ -554,11 +554,11 @@ def find_candidates(
     if copies is not None and (way == "words" or (way == "all" and len(documents) > FEW)):
         return _pair_distinct(documents, way, joining, copies)
     if way == "all":
-        found = all_candidates(len(documents), joining)
+        candidates = all_candidates(len(documents), joining)
     elif way == "bands":
         from neardup_solr.candidates.by_band import band_candidates
 
-        found = band_candidates(
+        candidates = band_candidates(
             documents.signatures,
             documents.settings,
             joining=joining,
@@ -569,18 +569,18 @@ def find_candidates(
 
         sets = documents.read_sets(partial(tell, TEXTS))
         least = floor(work.measure.least(work.limits))
-        found = shingle_candidates(sets, least, joining=joining)
-    if way == "shingles" or found.hot_keys:
+        candidates = shingle_candidates(sets, least, joining=joining)
+    if way == "shingles" or candidates.hot_keys:
         copies = copies or _find_signed_copies(work, documents, joining.cap)
         pairs, _ = copies.expand(copies.pairs(), joining)
-        found = replace(found, pairs=_unite(joining, found.pairs, pairs))
+        candidates = replace(candidates, pairs=_unite(joining, candidates.pairs, pairs))
     if not len(joining.groups):
-        return found
+        return candidates
     # Whatever a way has made of them; some at a time.
     groups = joining.groups
-    parts = (found.pairs[at : at + BLOCK] for at in range(0, len(found.pairs), BLOCK))
+    parts = (candidates.pairs[at : at + BLOCK] for at in range(0, len(candidates.pairs), BLOCK))
     are_same = [groups[part[:, 0]] == groups[part[:, 1]] for part in parts]
-    return replace(found, pairs=found.pairs[np.concatenate([NO_PAIRS, *are_same])])
+    return replace(candidates, pairs=candidates.pairs[np.concatenate([NO_PAIRS, *are_same])])
 
 
 def _pair_distinct(documents: Corpus, way: Way, joining: Joining, copies: Copies) -> Candidates:
@@ -593,18 +593,18 @@ def _pair_distinct(documents: Corpus, way: Way, joining: Joining, copies: Copies
         sizes=copies.sizes[rows],
     )
     if way == "all":
-        found = all_candidates(len(rows), joining)
+        candidates = all_candidates(len(rows), joining)
     else:
         from neardup_solr.candidates.by_word import word_candidates
 
         forms = documents.forms()
-        found = word_candidates([forms[row] for row in rows.tolist()], joining)
-    pairs = rows[found.pairs].astype(np.uint32)
+        candidates = word_candidates([forms[row] for row in rows.tolist()], joining)
+    pairs = rows[candidates.pairs].astype(np.uint32)
     return replace(
-        found,
+        candidates,
         pairs=_unite(joining, pairs, copies.pairs()),
-        beyond=rows[found.beyond].astype(np.uint32),
-        sample=rows[found.sample],
+        beyond=rows[candidates.beyond].astype(np.uint32),
+        sample=rows[candidates.sample],
         copies=copies,
     )
 

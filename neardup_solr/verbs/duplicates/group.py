@@ -158,24 +158,24 @@ def _compare_with_canonical(
     every = np.arange(len(graph.nodes))
     distances = np.full(len(every), 0 if graph.has_distance else NO_DISTANCE)
     similarities = np.ones(len(every))
-    asked = np.flatnonzero(canonical != every)
+    rest = np.flatnonzero(canonical != every)
     sources = [(graph.pairs, graph.distances, graph.similarities)]
     if graph.canonical is not None:
         before, before_distances, before_similarities = graph.canonical
         sources.append((_pair(every, before), before_distances, before_similarities))
     for pairs, *columns in sources:
-        places = find_pairs(_pair(asked, canonical[asked]), pairs)
-        rows, places = asked[places >= 0], places[places >= 0]
+        places = find_pairs(_pair(rest, canonical[rest]), pairs)
+        rows, places = rest[places >= 0], places[places >= 0]
         distances[rows], similarities[rows] = (column[places] for column in columns)
-        asked = np.setdiff1d(asked, rows)
-    if len(asked):
-        distances[asked], similarities[asked] = compare(_pair(asked, canonical[asked]))
+        rest = np.setdiff1d(rest, rows)
+    if len(rest):
+        distances[rest], similarities[rest] = compare(_pair(rest, canonical[rest]))
     return canonical, distances, similarities
 
 
-def _pair(one: NDArray[Any], other: NDArray[Any]) -> Pairs:
+def _pair(left: NDArray[Any], right: NDArray[Any]) -> Pairs:
     """Pair numbers, the smaller one of each pair first."""
-    return np.sort(np.stack([one, other], axis=1), axis=1).astype(np.uint32)
+    return np.sort(np.stack([left, right], axis=1), axis=1).astype(np.uint32)
 
 
 def _list_pairs(graph: Graph, labels: Labels) -> tuple[Duplicate, ...]:
@@ -188,17 +188,17 @@ def _list_pairs(graph: Graph, labels: Labels) -> tuple[Duplicate, ...]:
     nodes, measure = graph.nodes, graph.measure
     return tuple(
         Duplicate(
-            id=nodes[one][1],
-            other_id=nodes[other][1],
+            id=nodes[left][1],
+            other_id=nodes[right][1],
             similarity=similarity,
             distance=None if distance < 0 else distance,
             measure=measure,
             cluster=UNCLUSTERED if label < 0 else nodes[label][1],
             shared=shared,
-            sides=SIDES[nodes[one][0] + nodes[other][0]],
+            sides=SIDES[nodes[left][0] + nodes[right][0]],
             answer=answer,
         )
-        for (one, other), distance, similarity, shared, label, answer in zip(
+        for (left, right), distance, similarity, shared, label, answer in zip(
             *(column[order].tolist() for column in columns), answers or repeat(None), strict=False
         )
     )
@@ -225,8 +225,8 @@ def group_verified(comparison: Comparison, verified: Verified) -> tuple[Grouped,
     if work.linkage == "complete":
         labels = components(len(nodes), near[0].pairs)
         lacking = clusters.missing_pairs(len(nodes), near[0].pairs, labels)
-        asked = np.sort(rows[lacking], axis=1)
-        near.append(_renumber(comparison.verify(asked), rows))
+        lacking_rows = np.sort(rows[lacking], axis=1)
+        near.append(_renumber(comparison.verify(lacking_rows), rows))
     pairs = np.concatenate([each.pairs for each in near])
     similarities = np.concatenate([each.similarities for each in near])
     shared, answers = _count_shared(documents, rows[pairs]), comparison.answers
@@ -253,13 +253,13 @@ def group_verified(comparison: Comparison, verified: Verified) -> tuple[Grouped,
     )
 
     def compare(pairs: Pairs) -> tuple[Distances, Similarities]:
-        asked = np.sort(rows[pairs], axis=1)
-        measured = comparison.measure(np.unique(asked, axis=0))
-        places = find_pairs(asked, measured.pairs)
+        wanted = np.sort(rows[pairs], axis=1)
+        measured = comparison.measure(np.unique(wanted, axis=0))
+        places = find_pairs(wanted, measured.pairs)
         distances, similarities = np.full(len(pairs), NO_DISTANCE), np.zeros(len(pairs))
-        there = places >= 0  # the others were deleted meanwhile
-        distances[there] = measured.distances[places[there]]
-        similarities[there] = measured.similarities[places[there]]
+        is_present = places >= 0  # the others were deleted meanwhile
+        distances[is_present] = measured.distances[places[is_present]]
+        similarities[is_present] = measured.similarities[places[is_present]]
         return distances, similarities
 
     return group(graph, compare), rows

@@ -203,18 +203,18 @@ class Corpus:
 
     def ids(self, rows: Sequence[int]) -> list[AnyId]:
         """The ids of rows, in ascending order."""
-        return [id for side, own in self.by_side(rows) for id in side.ids.take(own)]
+        return [id for side, part in self.by_side(rows) for id in side.ids.take(part)]
 
     def texts(self, rows: Sequence[int]) -> Sequence[str | None]:
         """The texts of rows, in ascending order, or None if a document is no longer there."""
         if len(self.sides) == 1:
             return self.sides[0].texts(rows)
-        return [text for side, own in self.by_side(rows) for text in side.texts(own)]
+        return [text for side, part in self.by_side(rows) for text in side.texts(part)]
 
     def normalize(self, texts: Sequence[str | None]) -> Packed:
         """Make the normal forms of texts, "" for one that is no longer there."""
-        known = [text or "" for text in texts]
-        return sign.normal_forms(known, self.settings.normalization, threads=THREADS)
+        present = [text or "" for text in texts]
+        return sign.normal_forms(present, self.settings.normalization, threads=THREADS)
 
     def compared(self, rows: Sequence[int]) -> Sequence[str | None]:
         """The texts of rows as they are compared: without what is `common`."""
@@ -287,8 +287,8 @@ class Corpus:
         """The values of fields of rows, in ascending order, or None if there is no value."""
         if not fields:
             return {}
-        found = [side.values(own, fields) for side, own in self.by_side(rows)]
-        return {name: [value for side in found for value in side[name]] for name in fields}
+        columns = [side.values(part, fields) for side, part in self.by_side(rows)]
+        return {name: [value for side in columns for value in side[name]] for name in fields}
 
 
 def read_documents(work: Work, spill: Spill) -> Corpus:
@@ -424,15 +424,15 @@ def _require_readable(collection: Collection, schema: Schema, name: str, argumen
 
 
 def _read_texts(collection: Collection, ids: Sequence[str]) -> list[str | None]:
-    found = _read_pages(ids, collection.texts)
-    return [found.get(id) for id in ids]
+    texts = _read_pages(ids, collection.texts)
+    return [texts.get(id) for id in ids]
 
 
 def _read_values(
     collection: Collection, ids: Sequence[str], fields: Sequence[str]
 ) -> dict[str, list[Any]]:
-    found = _by_id(collection, ids, fields)
-    return {name: _unbox([found.get(id, {}).get(name) for id in ids]) for name in fields}
+    rows = _by_id(collection, ids, fields)
+    return {name: _unbox([rows.get(id, {}).get(name) for id in ids]) for name in fields}
 
 
 def _unbox(values: list[Any]) -> list[Any]:
@@ -446,7 +446,7 @@ def _by_id(
     collection: Collection, ids: Sequence[str], fields: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
     return _read_pages(
-        ids, lambda page: {one["id"]: one for one in collection.stored(page, fields)}
+        ids, lambda page: {row["id"]: row for row in collection.stored(page, fields)}
     )
 
 
@@ -454,7 +454,7 @@ def _read_pages(ids: Sequence[str], read: Callable[[Sequence[str]], dict[str, T]
     """Read by ids, some pages at the same time."""
     pages = [ids[at : at + PAGE] for at in range(0, len(ids), PAGE)]
     with thread_pool(PAGES) as pool:
-        return {id: value for found in pool.map(read, pages) for id, value in found.items()}
+        return {id: value for page in pool.map(read, pages) for id, value in page.items()}
 
 
 class Ids(Column[AnyId]):
@@ -463,32 +463,32 @@ class Ids(Column[AnyId]):
     `are_numbers` has 1 for each row whose id is given back as a whole number, or is empty.
     """
 
-    def __init__(self, given: Strings) -> None:
-        self.given = given  # without numbers of records
+    def __init__(self, plain: Strings) -> None:
+        self.plain = plain  # without numbers of records
         self.are_numbers = bytearray()
         self._are_shared: NDArray[np.bool_] | None = None
         self._numbers = np.empty(0, dtype=np.intp)
         self._taken: dict[int, str] = {}
 
     def __len__(self) -> int:
-        return len(self.given)
+        return len(self.plain)
 
     def extend(self, ids: Iterable[str]) -> None:
         """Add ids."""
-        self.given.extend(list(ids))
+        self.plain.extend(list(ids))
 
     def take(self, rows: Sequence[int]) -> list[AnyId]:
         """Take the ids of rows."""
-        given = self.given.take(rows)
-        found: list[AnyId] = [*given]
+        plain = self.plain.take(rows)
+        ids: list[AnyId] = [*plain]
         if self.are_numbers:
-            own = zip(rows, given, strict=True)
-            found = [int(id) if self.are_numbers[row] else id for row, id in own]
+            pairs = zip(rows, plain, strict=True)
+            ids = [int(id) if self.are_numbers[row] else id for row, id in pairs]
         if self._are_shared is not None:
             for at in np.flatnonzero(self._are_shared[rows]).tolist():
                 row = rows[at]
-                found[at] = self._taken.get(row) or f"{given[at]}@row{self._numbers[row]}"
-        return found
+                ids[at] = self._taken.get(row) or f"{plain[at]}@row{self._numbers[row]}"
+        return ids
 
     @property
     def are_whole(self) -> bool:
@@ -593,20 +593,11 @@ def _fail_repeated(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Put an error in place of each record whose id came before."""
     seen: set[str] = set()
     for piece in pieces:
-        if isinstance(piece, RecordError):
-            yield piece
-            continue
-        ids = [piece.id] if isinstance(piece, Document) else piece.ids
-        if len(set(ids)) == len(ids) and seen.isdisjoint(ids):
-            yield piece
-        elif isinstance(piece, Document):
-            yield came_before(piece)
-        else:
-            for at, document in enumerate(piece.documents()):
-                is_new = document.id not in seen
-                yield piece.part(at, at + 1) if is_new else came_before(document)
-                seen.add(document.id)
-        seen.update(ids)
+        for each in piece.documents() if isinstance(piece, Run) else [piece]:
+            is_again = isinstance(each, Document) and each.id in seen
+            yield came_before(each) if isinstance(each, Document) and is_again else each
+            if isinstance(each, Document):
+                seen.add(each.id)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -118,10 +118,10 @@ class Memory:
         self._before = before
         now, old = ids[ids != UNKNOWN], before["ids"][before["ids"] != UNKNOWN]
         is_same = np.isin(keys, before["keys"])[ids != UNKNOWN]
-        is_there = np.isin(now, old)
+        is_known_id = np.isin(now, old)
         self.changes = Changes(
-            came=int(np.count_nonzero(~is_there)),
-            changed=int(np.count_nonzero(is_there & ~is_same)),
+            came=int(np.count_nonzero(~is_known_id)),
+            changed=int(np.count_nonzero(is_known_id & ~is_same)),
             gone=int(np.count_nonzero(~np.isin(old, now))),
         )
         return ""
@@ -137,11 +137,11 @@ class Memory:
             return (pairs[:0], nothing, nothing.astype(np.float64)), pairs_of(numbers)
         places = _find_places(numbers, before["near"])
         is_near = places >= 0
-        is_known = is_near | (_find_places(numbers, before["far"]) >= 0)
+        is_stored = is_near | (_find_places(numbers, before["far"]) >= 0)
         at = places[is_near]
-        self.changes = replace(self.changes, reused=int(np.count_nonzero(is_known)))
+        self.changes = replace(self.changes, reused=int(np.count_nonzero(is_stored)))
         near = pairs_of(numbers[is_near]), before["distances"][at], before["similarities"][at]
-        return near, pairs_of(numbers[~is_known])
+        return near, pairs_of(numbers[~is_stored])
 
     def take(
         self,
@@ -155,9 +155,9 @@ class Memory:
         Documents in `forgotten` rows were deleted or changed during the run.
         """
         numbers = number_pairs(pairs)
-        order, asked = np.argsort(numbers, kind="stable"), self._arrays["far"]
+        order, numbered = np.argsort(numbers, kind="stable"), self._arrays["far"]
         near = numbers[order]
-        self._arrays |= {"near": near, "far": asked[_find_places(asked, near) < 0]}
+        self._arrays |= {"near": near, "far": numbered[_find_places(numbered, near) < 0]}
         self._arrays |= {"distances": distances[order], "similarities": similarities[order]}
         self._arrays["keys"][list(forgotten)] = UNKNOWN
 
@@ -166,11 +166,11 @@ class Memory:
 
         Raises SourceError if the file cannot be written.
         """
-        asked = {name: work.asked[name] for name in ASKED} | {"measure": work.measure.name}
-        if work.asked["answers"] is not None:
-            asked["answers"] = str(Path(work.asked["answers"]).absolute())
+        arguments = {name: work.arguments[name] for name in ASKED} | {"measure": work.measure.name}
+        if work.arguments["answers"] is not None:
+            arguments["answers"] = str(Path(work.arguments["answers"]).absolute())
         if self._is_kept:
-            about = {"work": self._work, "asked": asked}
+            about = {"work": self._work, "asked": arguments}
             write_arrays(self._path, FIRST_LINE, about, self._arrays)
 
 
@@ -192,10 +192,10 @@ def _renumber(numbers: Hashes, places: NDArray[np.int64]) -> tuple[Hashes, NDArr
     return moved[order], kept[order]
 
 
-def _find_places(numbers: Hashes, known: Hashes) -> NDArray[np.int64]:
+def _find_places(numbers: Hashes, ordered: Hashes) -> NDArray[np.int64]:
     """Find where each of the numbers is among the known ones, -1 if it is not. Both ascend."""
     places = np.empty(len(numbers), dtype=np.int64)
-    joins.lookup_sorted(numbers, known, places)
+    joins.lookup_sorted(numbers, ordered, places)
     return places
 
 
@@ -212,5 +212,5 @@ def read_asked(path: Path, collection: Collection) -> Mapping[str, Any]:
     if collection.identity not in about["work"]:
         reason = f"the last run was not of {collection.name!r}, or of other text fields"
         raise SourceError(str(path), reason, f"name another file, and run this once: {step} FILE")
-    asked: Mapping[str, Any] = about["asked"]
-    return asked
+    arguments: Mapping[str, Any] = about["asked"]
+    return arguments

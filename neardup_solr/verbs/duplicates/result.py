@@ -210,7 +210,9 @@ class Duplicates:
         documents of the second side are there as in `texts`.
         """
         by_key = {
-            key_of(each.id, each.side): one.id for one in self.clusters for each in one.members
+            key_of(member.id, member.side): cluster.id
+            for cluster in self.clusters
+            for member in cluster.members
         }
         return {key[1]: name for key, name in by_key.items() if isinstance(key, tuple)} | by_key
 
@@ -243,7 +245,7 @@ class Duplicates:
                 self.pairs, tables.name_columns(self.pairs), self.texts, self.kept
             )
         columns = tables.of_clusters(self.clusters, has_sides=self.against)
-        keys = [key_of(one.id, one.side) for each in self.clusters for one in each.members]
+        keys = [key_of(member.id, member.side) for each in self.clusters for member in each.members]
         return tables.beside(columns, self.texts, self.kept, {"id": keys})
 
     @property
@@ -265,7 +267,7 @@ class Duplicates:
 
         Clusters that are too large to measure (`diameter` 0) are included.
         """
-        return tuple(one for one in self.clusters if one.diameter > LONGEST or one.diameter == 0)
+        return tuple(each for each in self.clusters if not 0 < each.diameter <= LONGEST)
 
     @property
     def doubt(self) -> str:
@@ -283,8 +285,8 @@ class Duplicates:
             return f"Hardly copies: {numeric}; `equal` numbers keeps such apart"
         first, more = self.templates[0], len(self.templates) - 1
         others = f"; {counted(more, 'more cluster is', 'more clusters are')} such" if more else ""
-        ids = {one.cluster for one in self.templates}
-        has_chain = any(one.diameter != 1 for one in self.clusters if one.id in ids)
+        ids = {template.cluster for template in self.templates}
+        has_chain = any(each.diameter != 1 for each in self.clusters if each.id in ids)
         steps = [
             "`without_common` compares without what they share" * (self.measure != "fields"),
             "`linkage` complete joins only documents that are all near to each other" * has_chain,
@@ -309,7 +311,7 @@ class Duplicates:
         apart: list[tuple[AnyId, AnyId]] = []
         if self.graph is not None and len(self.graph.different):
             keys = self.graph.keys
-            apart = [(keys[one], keys[other]) for one, other in self.graph.different.tolist()]
+            apart = [(keys[left], keys[right]) for left, right in self.graph.different.tolist()]
         if self.against:
             return remove_across(self.pairs, apart)
         return remove_within(self.pairs, self.clusters, apart)
@@ -432,8 +434,8 @@ class Duplicates:
         assert records is not None
         if self.doubt and not yes and not (path is None and removed is None):
             raise TemplateError(self.templates, self.doubt)
-        given = {"unique": path, "removed": removed, "rejected": rejected}
-        files: Files = {name: Path(each) if each else None for name, each in given.items()}
+        paths = {"unique": path, "removed": removed, "rejected": rejected}
+        files: Files = {name: Path(each) if each else None for name, each in paths.items()}
         return records.write(files, self.removed, on_progress or ignore)
 
     def _write_table(self, path: Path) -> None:
@@ -654,7 +656,7 @@ def _read_texts(
     involved = sorted(keys)
     if wanted is not True:
         members = [
-            one for each in largest(grouped.clusters, wanted) for one in each.members[:FIRST]
+            member for each in largest(grouped.clusters, wanted) for member in each.members[:FIRST]
         ]
         shown = {key_of(member.id, member.side) for member in members}
         involved = [row for row in involved if keys[row] in shown]
@@ -697,15 +699,15 @@ def _add_ids(by_key: Mapping[AnyId, V], keys: Mapping[int, AnyId]) -> Mapping[An
 
 def _select_frequencies(comparison: Comparison, texts: Mapping[AnyId, str]) -> Frequencies | None:
     """Count the documents that have each word of these texts, if the measure weighs words."""
-    known = comparison.comparer.frequencies
-    if known is None:
+    frequencies = comparison.comparer.frequencies
+    if frequencies is None:
         return None
     from neardup_solr.measures.aligned import split_words
 
     normalization = comparison.documents.settings.normalization
     forms = (normalize(text, normalization) for text in texts.values())
     words = {word for form in forms for word in split_words(form)}
-    return replace(known, counts={word: known.counts.get(word, 1) for word in words})
+    return replace(frequencies, counts={word: frequencies.counts.get(word, 1) for word in words})
 
 
 def check_output(path: Path) -> None:

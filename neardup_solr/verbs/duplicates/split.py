@@ -67,10 +67,10 @@ def require_copied(source: Compared, reading: Reading, limit: int | None) -> lis
             "mark them there (`mark`, nd.mark), then the filter query"
             f" fq={source.names.canonical_filter} leaves them out",
         )
-    given = sources.paths_of(source)
+    named = sources.paths_of(source)
     step = f'a DataFrame is filtered by the result: df[~df["{reading.id}"].isin(found.removed)]'
-    require(given is not None, "`unique` needs a file or a folder as `source`", step)
-    paths = [Path(path) for path in given or ()]
+    require(named is not None, "`unique` needs a file or a folder as `source`", step)
+    paths = [Path(path) for path in named or ()]
     try:
         kinds = [path.stat().st_mode for path in paths]
         is_stream = not all(stat.S_ISREG(kind) or stat.S_ISDIR(kind) for kind in kinds)

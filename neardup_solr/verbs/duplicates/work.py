@@ -87,7 +87,7 @@ class Work:
     mutual_best: bool
     without_common: bool | float
     watching: Callbacks
-    asked: Mapping[str, Any]
+    arguments: Mapping[str, Any]
 
     @property
     def is_across(self) -> bool:
@@ -133,89 +133,87 @@ def choose_way(measure: Measure, documents: int, fits: Callable[[int], bool]) ->
     return "all" if measure.needs_texts and documents <= FEW and fits(most) else measure.way
 
 
-def make_work(arguments: Mapping[str, Any], reach: float = 0.0) -> Work:
+def make_work(values: Mapping[str, Any], reach: float = 0.0) -> Work:
     """Check the arguments of `duplicates`. With `reach` pairs so far below the threshold count.
 
     Raises ArgumentError if a value is not possible, or if two of them do not go together;
     SourceError if a file could not be read or written.
     """
-    asked = SimpleNamespace(**{**arguments, **fill_in(arguments)})
-    across = asked.against is not None or not asked.mutual_best
+    arguments = SimpleNamespace(**{**values, **fill_in(values)})
+    across = arguments.against is not None or not arguments.mutual_best
     require(across, "there is only one side to compare", "name the other by `against`")
-    model, kinds = _take_model(asked), _take_fields(asked)
-    if asked.measure == AUTO and (asked.max_distance is not None or asked.by == "shingles"):
-        asked.measure = "jaccard" if asked.max_distance is None else "words"
-    limits = Limits(max_distance=asked.max_distance, min_similarity=asked.min_similarity)
-    measure = measure_of(asked.measure, limits)
+    model, kinds = _take_model(arguments), _take_fields(arguments)
+    if arguments.measure == AUTO and (
+        arguments.max_distance is not None or arguments.by == "shingles"
+    ):
+        arguments.measure = "jaccard" if arguments.max_distance is None else "words"
+    limits = Limits(max_distance=arguments.max_distance, min_similarity=arguments.min_similarity)
+    measure = measure_of(arguments.measure, limits)
     if model is not None:
         from neardup_solr.measures.model import make_measure
 
         measure = make_measure(model)
     if reach:
         limits = replace(limits, min_similarity=max(0.0, measure.least(limits) - reach))
-    _check_way(asked, asked.measure if model is None else "model", measure)
-    _check_common(asked)
+    _check_way(arguments, arguments.measure if model is None else "model", measure)
+    _check_common(arguments)
     # The first record of a source is the one that came first, whatever its id is.
     comes_first = (
-        asked.canonical == "first" and asked.against is None and not is_collection(asked.source)
+        arguments.canonical == "first"
+        and arguments.against is None
+        and not is_collection(arguments.source)
     )
-    rule = parse_rule("oldest" if comes_first else asked.canonical)
-    same = tuple(dict.fromkeys(listed(asked.same)))
+    rule = parse_rule("oldest" if comes_first else arguments.canonical)
+    same = tuple(dict.fromkeys(listed(arguments.same)))
     of_rule = [name for name in rule.needs if name not in (LENGTH, ARRIVAL)]
-    keep = tuple(dict.fromkeys((*listed(asked.keep), *of_rule, *same, *kinds)))
-    columns: dict[str, Any] = {"id": asked.id, "text": asked.text, "keep": keep}
-    given = [asked.source, *([] if asked.against is None else [asked.against])]
-    sides, readings = zip(*(reading_of(side, "number", **columns) for side in given), strict=True)
-    equality = parse_equality(asked.equal)
-    settings = settings_of(asked.settings)  # refuses what is impossible
-    is_count = asked.texts is None or asked.texts >= 0
-    require(is_count, f"`texts` cannot be {asked.texts}", "give 0 or more, or True")
-    require_positive(limit=asked.limit)
-    memory = None if asked.memory is None else in_bytes(asked.memory, "memory")
+    keep = tuple(dict.fromkeys((*listed(arguments.keep), *of_rule, *same, *kinds)))
+    columns: dict[str, Any] = {"id": arguments.id, "text": arguments.text, "keep": keep}
+    named = [arguments.source, *([] if arguments.against is None else [arguments.against])]
+    sides, readings = zip(*(reading_of(side, "number", **columns) for side in named), strict=True)
+    equality = parse_equality(arguments.equal)
+    settings = settings_of(arguments.settings)  # refuses what is impossible
+    is_count = arguments.texts is None or arguments.texts >= 0
+    require(is_count, f"`texts` cannot be {arguments.texts}", "give 0 or more, or True")
+    require_positive(limit=arguments.limit)
+    memory = None if arguments.memory is None else in_bytes(arguments.memory, "memory")
     if memory is not None:
         reason = f"`memory` cannot be {memory:,}, which is less than 1 MB"
         require(memory >= 1 << 20, reason, 'give more, such as "64M"')
-    watching = Callbacks.of(asked.on_error, asked.on_progress)
-    files = _check_files(asked, sides)
+    watching = Callbacks.of(arguments.on_error, arguments.on_progress)
+    files = _check_files(arguments, sides)
     has_collection = any(map(is_collection, sides))
-    require(has_collection or not asked.fq, "`fq` is for a collection", "leave it out")
+    require(has_collection or not arguments.fq, "`fq` is for a collection", "leave it out")
     if has_collection:
-        refuse_settings(asked.settings, "leave `settings` out")
+        refuse_settings(arguments.settings, "leave `settings` out")
     judged = None
-    if asked.answers is not None:
+    if arguments.answers is not None:
         from neardup_solr.verbs.answer import read_from
 
-        judged = read_from(asked.answers)
+        judged = read_from(arguments.answers)
+    names = ("by", "cap", "linkage", "canonical", "on_repeat", "limit", "texts", "mutual_best",
+             "without_common")  # fmt: skip
     return Work(
         sides=sides,
         readings=readings,
         settings=settings,
         measure=measure,
         limits=limits,
-        is_open=asked.measure == AUTO,
-        by=asked.by,
-        cap=asked.cap,
-        filters=listed(asked.fq),
+        is_open=arguments.measure == AUTO,
+        filters=listed(arguments.fq),
         same=same,
         equality=equality,
         kinds=kinds,
         model=model,
         judged=judged,
-        linkage=asked.linkage,
-        canonical=asked.canonical,
         rule=rule,
-        keep=listed(asked.keep),
-        has_ids=asked.id != ROW,
-        on_repeat=asked.on_repeat,
-        limit=asked.limit,
+        keep=listed(arguments.keep),
+        has_ids=arguments.id != ROW,
         memory=memory,
         remember=files["remember"],
         checkpoint=files["checkpoint"],
-        texts=asked.texts,
-        mutual_best=asked.mutual_best,
-        without_common=asked.without_common,
         watching=watching,
-        asked=vars(asked),
+        arguments=vars(arguments),
+        **{name: getattr(arguments, name) for name in names},
     )
 
 
@@ -235,64 +233,66 @@ def read_model(path: str | Path) -> Model:
     raise SourceError(str(path), reason, TUNE)
 
 
-def _take_model(asked: SimpleNamespace) -> Model | None:
+def _take_model(arguments: SimpleNamespace) -> Model | None:
     """Take the measure and the fields of a model, if one is named."""
-    if asked.model is None:
-        require(asked.measure != "model", "there is no model", "name its file by `model`")
+    if arguments.model is None:
+        require(arguments.measure != "model", "there is no model", "name its file by `model`")
         return None
-    is_alone = asked.fields is None and asked.measure in (AUTO, "model")
+    is_alone = arguments.fields is None and arguments.measure in (AUTO, "model")
     require(is_alone, "a model has its own measure and fields", "leave `model` or these out")
-    require(asked.remember is None, "`remember` does not go with `model`", "leave one out")
-    require(asked.max_distance is None, "a model has no distance", "give `min_similarity`")
-    model = read_model(asked.model)
-    asked.measure, asked.fields = model.measure, model.fields or None
+    require(arguments.remember is None, "`remember` does not go with `model`", "leave one out")
+    require(arguments.max_distance is None, "a model has no distance", "give `min_similarity`")
+    model = read_model(arguments.model)
+    arguments.measure, arguments.fields = model.measure, model.fields or None
     return model
 
 
-def _take_fields(asked: SimpleNamespace) -> dict[str, FieldKind]:
+def _take_fields(arguments: SimpleNamespace) -> dict[str, FieldKind]:
     """Choose the measure if fields are named, and the text that candidates come from."""
-    if asked.fields is None:
+    if arguments.fields is None:
         reason = "the measure fields compares named fields, and there are none"
         step = "name them by `fields`, such as name and zip:exact"
-        require(asked.measure != "fields", reason, step)
+        require(arguments.measure != "fields", reason, step)
         return {}
-    reason = f"`fields` does not go with the measure {asked.measure}"
-    require(asked.measure in (AUTO, "fields"), reason, "leave one of them out")
-    require(asked.remember is None, "`remember` does not go with `fields`, whose weights come"
+    reason = f"`fields` does not go with the measure {arguments.measure}"
+    require(arguments.measure in (AUTO, "fields"), reason, "leave one of them out")
+    require(arguments.remember is None, "`remember` does not go with `fields`, whose weights come"
             " from all candidates", "leave one of them out")  # fmt: skip
     from neardup_solr.measures.fields import parse_fields
 
-    asked.measure, kinds = "fields", parse_fields(asked.fields)
-    if listed(asked.text) == ("text",):
-        asked.text = tuple(kinds)
+    arguments.measure, kinds = "fields", parse_fields(arguments.fields)
+    if listed(arguments.text) == ("text",):
+        arguments.text = tuple(kinds)
     return kinds
 
 
-def _check_way(asked: SimpleNamespace, name: PairMeasure, measure: Measure) -> None:
-    if asked.by is not None:
-        require_choice("by", asked.by, WAYS)
+def _check_way(arguments: SimpleNamespace, name: PairMeasure, measure: Measure) -> None:
+    if arguments.by is not None:
+        require_choice("by", arguments.by, WAYS)
     reason = f"`by` shingles does not go with the measure {name}"
     step = 'take the `measure` "containment" or "jaccard", or leave `by` out'
-    require(asked.by != "shingles" or measure.counts_shingles, reason, step)
-    is_cap = asked.cap is None or asked.cap > 1
-    require(is_cap, f"`cap` cannot be {asked.cap}", "give 2 or more")
+    require(arguments.by != "shingles" or measure.counts_shingles, reason, step)
+    is_cap = arguments.cap is None or arguments.cap > 1
+    require(is_cap, f"`cap` cannot be {arguments.cap}", "give 2 or more")
     reason = "`cap` is not for `by` all, which compares every pair"
-    require(asked.by != "all" or asked.cap is None, reason, "leave it out")
-    require_choice("linkage", asked.linkage, LINKAGES)
+    require(arguments.by != "all" or arguments.cap is None, reason, "leave it out")
+    require_choice("linkage", arguments.linkage, LINKAGES)
 
 
-def _check_common(asked: SimpleNamespace) -> None:
-    share = float(asked.without_common)
+def _check_common(arguments: SimpleNamespace) -> None:
+    share = float(arguments.without_common)
     require(0 <= share <= 1, f"`without_common` cannot be {share:g}", "give a share below 1")
     for name in ("remember", "fields", "model"):
-        is_alone = not asked.without_common or getattr(asked, name) is None
+        is_alone = not arguments.without_common or getattr(arguments, name) is None
         require(is_alone, f"`without_common` does not go with `{name}`", "leave one of them out")
 
 
-def _check_files(asked: SimpleNamespace, sides: Sequence[Compared]) -> dict[str, Path | None]:
+def _check_files(arguments: SimpleNamespace, sides: Sequence[Compared]) -> dict[str, Path | None]:
     """Refuse files that could not be written, before any work is done for them."""
     names = ("checkpoint", "remember", "answers", "model")
-    files = {name: path and Path(path) for name in names if (path := getattr(asked, name, None))}
+    files = {
+        name: path and Path(path) for name in names if (path := getattr(arguments, name, None))
+    }
     check_apart({f"`{name}`": path for name, path in files.items()})
     for name, side in zip(("source", "against"), sides, strict=False):
         for path in map(Path, paths_of(side) or ()):
@@ -301,7 +301,7 @@ def _check_files(asked: SimpleNamespace, sides: Sequence[Compared]) -> dict[str,
     for name in files.keys() & {"checkpoint", "remember"}:
         check_place(files[name])
     if "remember" in files:
-        is_alone = asked.against is None
+        is_alone = arguments.against is None
         require(is_alone, "`remember` is for one source", "leave it or `against` out")
         for path in map(Path, paths_of(sides[0]) or ()):
             reason = "`remember` lies in the folder that is read"
