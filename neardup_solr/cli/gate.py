@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     Decided = Iterator[Decision | nd.RecordError]
 
-# What becomes of a record, and how it is said.
-SAID = {"allow": "allowed", "tag": "tagged", "hold": "held", "reject": "rejected",
+# What becomes of a record, as an action and as a word.
+OUTCOMES = {"allow": "allowed", "tag": "tagged", "hold": "held", "reject": "rejected",
         "failed": "failed"}  # fmt: skip
 
 
@@ -80,7 +80,9 @@ def gate(
         try:
             _put_out(_count(decided, counts), output, as_rows)
         except BrokenPipeError:
-            made = show.counted(sum(counts[name] for name in SAID if name != "failed"), "decision")
+            made = show.counted(
+                sum(counts[name] for name in OUTCOMES if name != "failed"), "decision"
+            )
             show.say(f"neardup: the output was closed after {made}; no more were made.")
             raise
         except KeyboardInterrupt:
@@ -138,7 +140,7 @@ def _put_out(decided: Decided, output: Path | None, as_rows: str | None) -> None
 
 
 def _print_table(decided: Decided) -> None:
-    """Print the decisions other than allow, only the first if there are many."""
+    """Print the decisions other than allow, only the first of many."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -162,9 +164,9 @@ def _print_table(decided: Decided) -> None:
 
 
 def _say_counts(counts: Counter[str], held: Path | None) -> None:
-    total = show.counted(sum(counts[name] for name in SAID), "record")
-    say = " + ".join(f"{counts[name]:,} {said}" for name, said in SAID.items())
-    show.say(f"Read {total} = {say}.")
+    total = show.counted(sum(counts[name] for name in OUTCOMES), "record")
+    parts = " + ".join(f"{counts[name]:,} {word}" for name, word in OUTCOMES.items())
+    show.say(f"Read {total} = {parts}.")
     if counts["replaced"]:
         show.say(f"{counts['replaced']:,} of them replaced a document of the same id.")
     if held is not None and counts["hold"]:

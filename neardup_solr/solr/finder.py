@@ -26,7 +26,7 @@ SUSPECTS = 64  # terms that are counted if a batch finds too many
 NEAREST = 1_000  # documents that are compared if hot terms find more
 FEW = 200  # documents that each shard of a cloud may tell in vain
 MANY = 200  # documents that take several times as long to fetch and compare as all else of a search
-MOST = 5_000  # documents that are fetched for one batch: ten megabytes or so
+MOST = 5_000  # documents that are fetched for a batch: ten megabytes or so
 KEPT, BESIDE = 1 << 26, 800  # bytes of documents in a cache, and of each beside its texts
 
 Fields = Mapping[str, Any]
@@ -39,10 +39,9 @@ class OtherSettings(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hits:
-    """The documents that share a term with one: those that share most first, then by id.
+    """The documents that share a term with another: those that share most first, then by id.
 
-    `is_cut` if there are more of them than were fetched; `is_left` if none were looked for, as that
-    takes long.
+    `is_cut` if they are more than were fetched, `is_left` if they were left, as they take long.
     """
 
     best: tuple[Hit, ...] = ()
@@ -52,7 +51,7 @@ class Hits:
 
 @dataclass(slots=True)
 class Cache:
-    """Large terms, and the documents that have one: their forms and fields, by id and version."""
+    """Large terms, and documents with a large term: forms and fields, by id and version."""
 
     large: set[str] = field(default_factory=set)
     documents: dict[Key, tuple[str, Fields]] = field(default_factory=dict)
@@ -79,9 +78,9 @@ class Finder:
     `is_sure`, the next request also tells if all documents have the settings of the `comparer`;
     OtherSettings is raised if they do not.
 
-    `hot` are the terms that turned out to be hot. With a `cache` nothing depends on the other
-    documents that are asked about: each is found what it is found alone, but maybe not what is not
-    near to it; with `leaves_large`, nothing is looked for if it has a large term.
+    `hot` are the terms that turned out to be hot. With a `cache`, the hits of a document do not
+    depend on the others of its batch, but some that are not near to it may be missing; with
+    `leaves_large`, nothing is looked for if it has a large term.
     """
 
     collection: Collection
@@ -101,9 +100,9 @@ class Finder:
         wanted: Callable[[Hit], bool] = lambda hit: True,
         same: Mapping[str, Iterable[str]] = NOTHING,
     ) -> list[Hit]:
-        """Find the wanted documents that share most terms with one, at most so many, best first.
+        """Find the wanted documents that share most terms, at most so many, best first.
 
-        They have to have the `same` values, which are given by field.
+        They have to have the `same` values, by field.
         """
         if not terms:
             return []
@@ -128,12 +127,12 @@ class Finder:
             offset, total = offset + page, selection.total
 
     def hits(self, terms: Sequence[Sequence[str]], forms: Sequence[str] = ()) -> list[Hits]:
-        """Find what shares terms with each of many documents, which are given by their terms.
+        """Find what shares terms with each of many documents, by their terms.
 
-        A cache needs their `forms`, too. One request asks for all of them, by the terms that are
-        not hot: documents that share only hot ones may be missing, and then `is_cut`. If too many
-        are found for other reasons, the batch is halved; a single document has no hits then, and
-        `is_cut`.
+        A cache needs their `forms`, too. A single request asks for all of them, by the terms that
+        are not hot: documents that share only hot terms may be missing, and then `is_cut`. If it
+        finds too many for other reasons, the batch is halved; a single document has no hits then,
+        and `is_cut`.
         """
         if self.cache is None:
             return self._find_together(terms)
@@ -141,16 +140,16 @@ class Finder:
 
     def add_nearest(self, terms: Sequence[Sequence[str]], hits: Sequence[Hits]) -> list[Hits]:
         """Add to hits that are cut the `NEAREST` that share most terms, hot or not."""
-        return [self._add(own, each) if each.is_cut else each
-                for own, each in zip(terms, hits, strict=True)]  # fmt: skip
+        return [self._add(row, each) if each.is_cut else each
+                for row, each in zip(terms, hits, strict=True)]  # fmt: skip
 
     def _add(self, terms: Sequence[str], cut: Hits) -> Hits:
         every = {hit.id: hit for hit in (*cut.best, *self.rank(terms, NEAREST))}
         return replace(cut, best=_order(every.values()))
 
     def _find_together(self, terms: Sequence[Sequence[str]]) -> list[Hits]:
-        wanted = {term for own in terms for term in own} - self.hot
-        are_cut = [not wanted.issuperset(own) for own in terms]
+        wanted = {term for row in terms for term in row} - self.hot
+        are_cut = [not wanted.issuperset(row) for row in terms]
         if not wanted:
             return [Hits(is_cut=is_cut) for is_cut in are_cut]
         is_alone = len(terms) == 1 and not are_cut[0]
@@ -189,9 +188,9 @@ class Finder:
     def _find_apart(
         self, documents: Sequence[tuple[Sequence[str], str]], cache: Cache
     ) -> list[Hits]:
-        """Find for each document what it is found alone, if possible by one request for all.
+        """Find for each document what a search for it alone finds, if possible by a single request.
 
-        One that has a large term is asked about after the others, or not at all.
+        Documents with a large term are looked for after the others, or not at all.
         """
         are_large = [not cache.large.isdisjoint(terms) for terms, _ in documents]
         others = [each for each, is_large in zip(documents, are_large, strict=True) if not is_large]
@@ -218,14 +217,14 @@ class Finder:
             halves = documents[:middle], documents[middle:]
             return [hits for half in halves for hits in self._find_apart(half, cache)]
         hits = assign_hits(terms, selection.documents, self.term_field)
-        many = [own for own, each in zip(terms, hits, strict=True) if len(each.best) > MANY]
+        many = [row for row, each in zip(terms, hits, strict=True) if len(each.best) > MANY]
         cache.large |= self._choose_frequent(sorted({*chain.from_iterable(many)}), MANY)
         return hits
 
     def _find_alone(self, terms: Sequence[str], form: str, cache: Cache) -> Hits:
-        """Find what one document shares terms with, and learn which terms are large.
+        """Find what a document shares terms with, and learn which terms are large.
 
-        What has a large one is counted first, so that not too much is fetched in vain.
+        The documents with a large term are counted first, so that few are fetched in vain.
         """
         finder = replace(self, cache=None, hot=set())
         if many := [term for term in terms if term in cache.large]:
@@ -242,7 +241,7 @@ class Finder:
         return hits
 
     def _find_near(self, terms: Sequence[str], form: str, cache: Cache) -> Hits | None:
-        """Find the hits of one document that are near to it, and fetch only those not in the cache.
+        """Find the hits of a document that are near to it, and fetch only those not in the cache.
 
         Returns None if they are too many, have no versions, or change meanwhile.
         """
@@ -321,8 +320,8 @@ def assign_hits(
 ) -> list[Hits]:
     """Make each document a hit of those whose terms it has in `field`, best first."""
     owners: dict[str, list[int]] = defaultdict(list)
-    for row, own in enumerate(terms):
-        for term in own:
+    for row, values in enumerate(terms):
+        for term in values:
             owners[term].append(row)
     wanted = set(owners)
     hits: list[list[Hit]] = [[] for _ in terms]

@@ -1,6 +1,6 @@
 """Names of fields in a collection that someone else made.
 
-The whole package speaks of `id`, `content` and its own fields by the names of its own schema:
+The whole package speaks of `id`, `content` and our fields by the names of our schema:
 logical names. A collection that was there before has another unique key, its text in other
 fields, and our fields under a prefix if their names are taken. `Names` translates between the
 two, and only the client uses it to do so.
@@ -19,7 +19,7 @@ import orjson
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.settings import ALL_FIELDS
 
-_NAME = re.compile(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's own rule, without "." and ".."
+_NAME = re.compile(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's rule, without "." and ".."
 
 ID, TEXT, SETTINGS, VERSION = "id", "content", "signature_settings", "_version_"
 BANDS = "content_bands"
@@ -28,7 +28,7 @@ MARKS = ("neardup_cluster", "neardup_canonical", "neardup_rank")
 OWN = (*(name for name in ALL_FIELDS if name not in (ID, TEXT)), *MARKS)
 FIELD_PARAM = "field_"  # a parameter of a request whose name begins so holds the name of a field
 NUMBERS = "numbers"  # what band keys are, in the note
-NOTE = "neardup_names"  # the field that holds the names; it never has a prefix, so it is found
+NOTE = "neardup_names"  # the field that holds the names, without a prefix, of which it tells
 _PREFIX = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)?")
 _KEY_BITS = 48  # of a band key; the bits above are the number of its band
 _FIELD = re.compile(r"[^\s,*?{}()\[\]:\"'$&|!]+")  # what needs no quotes in a field list
@@ -36,7 +36,7 @@ _FIELD = re.compile(r"[^\s,*?{}()\[\]:\"'$&|!]+")  # what needs no quotes in a f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Names:
-    """The names of a collection: its unique key, its text fields, the prefix of our own fields.
+    """The names of a collection: its unique key, its text fields, the prefix of our fields.
 
     The text of a document is that of its `text` fields joined by line breaks. With
     `has_numeric_bands` its band keys are numbers of 64 bits, which take less than terms.
@@ -61,8 +61,8 @@ class Names:
             raise ArgumentError(
                 "`text` has to name fields, each once", "name the fields of the text"
             )
-        own = {self.prefix + name for name in OWN}
-        clash = next((name for name in (self.id, *self.text) if name in own), None)
+        ours = {self.prefix + name for name in OWN}
+        clash = next((name for name in (self.id, *self.text) if name in ours), None)
         if clash is not None:
             reason = f"the field {clash!r} would be both read and written"
             raise ArgumentError(reason, "choose a `prefix` for our fields, such as nd_")
@@ -118,14 +118,14 @@ class Names:
 
     @property
     def collapse_filter(self) -> str:
-        """The filter query for one document of each cluster of a marked collection."""
+        """The filter query for a document of each cluster of a marked collection."""
         cluster, _, rank = map(self.of, MARKS)
         return f"{{!collapse field={cluster} nullPolicy=expand min={rank}}}"
 
     def of(self, name: str) -> str:
-        """The collection's name for a logical one. A name of neither kind is its own.
+        """Translate a logical name to the collection's. Other names stay.
 
-        For the text it is the field that is written: the first one.
+        For the text it is the field that is written: the first.
         """
         if name == ID:
             return self.id
@@ -141,7 +141,7 @@ class Names:
     def logical(self, document: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
         """These fields of a document from Solr, by logical names. Absent ones are left out.
 
-        If one of them is a pattern ("*"), what it matches keeps the collection's names.
+        If a name is a pattern ("*"), what it matches keeps the collection's names.
         """
         return self.logical_all([document], names)[0]
 
@@ -153,21 +153,21 @@ class Names:
         has_pattern = any("*" in name for name in names)
         has_id, has_text = ID in names, TEXT in names
         places = [(name, self.of(name)) for name in names if name not in (ID, TEXT)]
-        made = []
+        rows = []
         for document in documents:
-            found: dict[str, Any] = {
+            row: dict[str, Any] = {
                 name: value for name, place in places if (value := document.get(place)) is not None
             }
             if has_pattern:
-                found = {**document, **found}
-            if self.has_numeric_bands and BANDS in found:
-                found[BANDS] = list(map(_term_of, found[BANDS]))
+                row = {**document, **row}
+            if self.has_numeric_bands and BANDS in row:
+                row[BANDS] = list(map(_term_of, row[BANDS]))
             if has_id and document.get(self.id) is not None:
-                found[ID] = str(document[self.id])
+                row[ID] = str(document[self.id])
             if has_text and (text := self._text(document)) is not None:
-                found[TEXT] = text
-            made.append(found)
-        return made
+                row[TEXT] = text
+            rows.append(row)
+        return rows
 
     def physical(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """A document with logical names, as Solr gets it."""
@@ -178,7 +178,7 @@ class Names:
         if name != BANDS or not self.has_numeric_bands or value is None:
             return value
         if isinstance(value, Mapping):
-            return {way: self.value(name, one) for way, one in value.items()}
+            return {way: self.value(name, part) for way, part in value.items()}
         return [int(term, 16) for term in value]
 
     def terms(self, name: str, terms: Sequence[str]) -> Sequence[str]:
@@ -212,7 +212,7 @@ class Names:
 
 
 def is_name(name: str) -> bool:
-    """Return True if a field of that name can be asked for."""
+    """Return True if a field list can hold that name."""
     return _FIELD.fullmatch(name) is not None
 
 

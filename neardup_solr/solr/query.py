@@ -1,11 +1,11 @@
-"""Queries for documents that share terms with one document, or with each of many.
+"""Queries for documents that share terms with a document, or with each of many.
 
 A request asks for "any of these terms", scored by how many are shared.
 Each term is a clause of constant weight, so the score of a hit is the number of terms that it
-shares with the query. A server allows 1,024 clauses in one query; more of them are split into
+shares with the query. A server allows 1,024 clauses in a query; more of them are split into
 sub-queries whose scores are summed, over the documents that have any of the terms at all.
 Requests are JSON bodies: unlike forms, those have no limit of 2 MB. The names of fields travel as
-parameters, `field_…`, in which the client puts the collection's own names.
+parameters, `field_…`, in which the client puts the collection's names.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from neardup_solr.solr.names import FIELD_PARAM, SETTINGS
 
-PAGE = 1_000  # hits, or documents, in one answer
+PAGE = 1_000  # hits, or documents, in an answer
 CLAUSES = 1_000  # a little under the 1,024 that an untouched server allows
 # One of these is in no value: the 5,000 ids of a page, of 512 bytes each, cannot hold all of them.
 _SEPARATORS = (range(0x1F, 0, -1), range(0xE000, 0xF8FF), range(0x10000, 0x110000))
@@ -36,14 +36,14 @@ Request = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """Terms to look for in one multi-valued string field."""
+    """Terms to look for in a multi-valued string field."""
 
     field: str
     values: Sequence[str]
 
 
 def any_of(terms: Terms, *, filters: Sequence[str], params: Mapping[str, str]) -> Request:
-    """A request whose hits share at least one term. Their score is the number shared.
+    """Make a request whose hits share a term or more. Their score is the number shared.
 
     `filters` are filter queries in Solr's syntax; `params` are what those refer to by `$name`.
     Sorted by score, then id, so that equal requests give equal answers.
@@ -65,7 +65,7 @@ def any_of(terms: Terms, *, filters: Sequence[str], params: Mapping[str, str]) -
 
 
 def any_term(terms: Terms, *, filters: Sequence[str]) -> Request:
-    """A request for the documents that share at least one term, however many terms there are.
+    """Make a request for the documents that share a term or more, of however many terms.
 
     They come in no order and without a count of what they share, which makes it the quickest way
     to ask for the terms of many documents at once.
@@ -76,7 +76,7 @@ def any_term(terms: Terms, *, filters: Sequence[str]) -> Request:
 
 
 def each_term(terms: Terms) -> tuple[Request, dict[str, str]]:
-    """A request for all documents, and for each term a query that counts its documents."""
+    """Make a request for all documents, and for each term a query that counts its documents."""
     named = {f"term{number}": value for number, value in enumerate(terms.values)}
     queries = {
         value: f"{{!term f=${_TERMS} cache=false v=${name}}}" for name, value in named.items()
@@ -85,34 +85,34 @@ def each_term(terms: Terms) -> tuple[Request, dict[str, str]]:
 
 
 def by_id(id: str) -> Request:
-    """A request for the one document with exactly this id, whatever characters it holds."""
+    """Make a request for the document with exactly this id, whatever characters it holds."""
     return {"query": f"{{!term f=${_ID} v=$id}}", "params": {"id": id, _ID: "id"}}
 
 
 def by_ids(ids: Sequence[str]) -> Request:
-    """A request for the documents with exactly these ids."""
+    """Make a request for the documents with exactly these ids."""
     params = {**_any(ids), _ID: "id"}
     return {"query": f"{{!terms f=${_ID} v=$any separator=$separator}}", "params": params}
 
 
 def of_leaders(request: Request) -> Request:
-    """The same request, answered by the leaders of a SolrCloud's shards.
+    """Make the same request for the leaders of a SolrCloud's shards.
 
-    Not even a lone shard is answered by whatever replica the node has that is asked.
+    Not even a lone shard is answered by whatever replica the node has.
     """
     return _with(request, **_LEADERS)
 
 
 def at_once(request: Request) -> Request:
-    """The same request, for few documents: the shards of a cloud answer it in one round, not two.
+    """Make the same request for few documents: shards of a cloud answer in a round, not two.
 
-    Each tells whole documents, as many as are wanted in all.
+    Each shard sends whole documents, as many as are wanted in all.
     """
     return _with(request, **{"distrib.singlePass": "true"})
 
 
 def of_replica(request: Request, address: str) -> Request:
-    """The same request, answered by one replica."""
+    """Make the same request for a replica."""
     return _with(request, shards=address)
 
 
@@ -130,9 +130,9 @@ def counting_settings(request: Request, fingerprint: str) -> tuple[Request, Mapp
 
 
 def same_value(field: str, value: str, number: int = 0) -> tuple[str, dict[str, str]]:
-    """A filter for documents whose field has this value, with the parameters it uses.
+    """Make a filter for documents whose field has this value, with the parameters it uses.
 
-    Of a field that is analysed, they have its words. Filters of one request need a `number` each,
+    Of a field that is analysed, they have its words. Filters of a request need a `number` each,
     which names these parameters.
     """
     name, same = f"{FIELD_PARAM}same{number}", f"same{number}"

@@ -38,8 +38,8 @@ class SignedBatch:
 
     def terms(self) -> list[tuple[str, ...]]:
         """Format the bands of each document. A document without words has none."""
-        named = signature.format_band_keys(self.keys)
-        return [own if words else () for own, words in zip(named, self.words, strict=True)]
+        terms = signature.format_band_keys(self.keys)
+        return [row if words else () for row, words in zip(terms, self.words, strict=True)]
 
 
 class Candidate(NamedTuple):
@@ -60,64 +60,66 @@ class Candidate(NamedTuple):
 class NearMatch:
     """A document that another is near to. `is_equal` if what is compared is the same."""
 
-    met: Candidate
+    candidate: Candidate
     match: Match
     is_equal: bool
 
 
 def sign_batch(documents: Sequence[Document], comparer: Comparer) -> SignedBatch:
     """Sign documents, and keep what they are compared by."""
-    texts = [one.text for one in documents]
-    made = sign.sign(texts, comparer.settings, keep_normal=True)
+    texts = [document.text for document in documents]
+    signed = sign.sign(texts, comparer.settings, keep_normal=True)
     measure = comparer.measure
     if measure.needs_texts:
-        forms = measure.add_values(made.normal, (one.kept for one in documents))
+        forms = measure.add_values(signed.normal, (document.kept for document in documents))
     else:
-        forms = list(map(signature.encode, made.signatures))
-    return SignedBatch(documents=documents, words=made.words, keys=made.keys, forms=forms)
+        forms = list(map(signature.encode, signed.signatures))
+    return SignedBatch(documents=documents, words=signed.words, keys=signed.keys, forms=forms)
 
 
 def collect_candidates(
-    batch: SignedBatch, found: Sequence[Sequence[Hit]], forms: list[str], comparer: Comparer
+    batch: SignedBatch, hits: Sequence[Sequence[Hit]], forms: list[str], comparer: Comparer
 ) -> list[tuple[int, Candidate]]:
-    """Collect what was found for each row and may be within the limits, with the row.
+    """Collect the hits of each row that may be within the limits, with the row.
 
-    What it is compared by is added to `forms`, which begins with that of the batch.
+    What they are compared by is added to `forms`, which begins with that of the batch.
     """
     places: dict[str, int] = {}
-    rows: list[Mapping[str, Any]] = []
-    all_met = []
+    fields: list[Mapping[str, Any]] = []
+    candidates = []
     for row, words in enumerate(batch.words.tolist()):
-        for one in found[row]:
-            has_content = one.fields.get(comparer.measure.compared_field)
-            if not has_content or not comparer.may_be_near(words, one.num_words):
+        for hit in hits[row]:
+            has_content = hit.fields.get(comparer.measure.compared_field)
+            if not has_content or not comparer.may_be_near(words, hit.num_words):
                 continue
-            if one.id not in places:
-                places[one.id] = len(forms) + len(rows)
-                rows.append(one.fields)
-            all_met.append((row, Candidate(id=one.id, place=places[one.id], shared=one.shared)))
-    forms += comparer.make_forms(rows)
-    return all_met
+            if hit.id not in places:
+                places[hit.id] = len(forms) + len(fields)
+                fields.append(hit.fields)
+            place = places[hit.id]
+            candidates.append((row, Candidate(id=hit.id, place=place, shared=hit.shared)))
+    forms += comparer.make_forms(fields)
+    return candidates
 
 
 def compare_candidates(
-    forms: Sequence[str], met: Sequence[tuple[int, Candidate]], comparer: Comparer
+    forms: Sequence[str], candidates: Sequence[tuple[int, Candidate]], comparer: Comparer
 ) -> Iterator[tuple[int, NearMatch]]:
-    """Yield the pairs of `met` that are within the limits, with the row of each.
+    """Yield the candidates that are within the limits, with the row of each.
 
     Raises SettingsError if a signature was made with other settings.
     """
-    if not met:
+    if not candidates:
         return
-    pairs = np.array([(row, one.place) for row, one in met], dtype=np.uint32)
-    found = comparer.compare_texts(forms, pairs)
-    for at in np.flatnonzero(found.is_near).tolist():
-        row, one = met[at]
+    pairs = np.array([(row, candidate.place) for row, candidate in candidates], dtype=np.uint32)
+    compared = comparer.compare_texts(forms, pairs)
+    for at in np.flatnonzero(compared.is_near).tolist():
+        row, candidate = candidates[at]
         match = Match(
-            id=one.id,
-            distance=int(found.distances[at]) if comparer.measure.has_distance else None,
-            similarity=float(found.similarities[at]),
-            shared=one.shared,
+            id=candidate.id,
+            distance=int(compared.distances[at]) if comparer.measure.has_distance else None,
+            similarity=float(compared.similarities[at]),
+            shared=candidate.shared,
             content="",
         )
-        yield row, NearMatch(met=one, match=match, is_equal=forms[one.place] == forms[row])
+        is_equal = forms[candidate.place] == forms[row]
+        yield row, NearMatch(candidate=candidate, match=match, is_equal=is_equal)

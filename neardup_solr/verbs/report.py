@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from neardup_solr.answers.verdicts import Answered
 
 THREADS = 4  # mostly waiting for Solr
-PAGE = 50  # documents that one query asks about
+PAGE = 50  # documents of a query
 TEXTS = 1_000  # that are read at once
 
 Near = tuple[list[Pair], bool]  # a document's pairs; whether it has as many candidates as allowed
@@ -57,7 +57,7 @@ class Report(tables.Table):
 
     `cut` counts documents with as many as `candidates` allows: they may have more. `gaps` says
     what else may be missing, such as documents that changed while they were read. `answered` says
-    what became of the answers of people, if any were given.
+    what became of the answers of people, if it obeyed any.
     """
 
     pairs: tuple[Pair, ...]
@@ -76,7 +76,7 @@ class Report(tables.Table):
         return f"<Report: {pairs} among {documents}>"
 
     def columns(self) -> Columns:
-        """Make columns of the pairs: id, other_id, similarity, distance; answer, if asked for."""
+        """Make columns of the pairs: id, other_id, similarity, distance; answer, if any."""
         names = ("id", "other_id", "similarity", "distance")
         return of_pairs(self.pairs, names if self.answered is None else (*names, ANSWER))
 
@@ -85,7 +85,7 @@ class Report(tables.Table):
         """Write the pairs to a .tsv, .csv, .jsonl or .xlsx file.
 
         The columns are id, other_id, distance (in words; empty if the measure has none) and
-        similarity (0..1), escaped as in `Duplicates.write`, and answer if answers were given. The
+        similarity (0..1), escaped as in `Duplicates.write`, and answer if it obeyed any. The
         file is written completely or not at all.
 
         Raises SourceError if the suffix is not known or the file cannot be written; an older file
@@ -122,13 +122,13 @@ def report(
     `same`, `equal`, `measure`, `max_distance` and `min_similarity` say what counts as a near-
     duplicate, as for `search`. `model` names a file that `tune` has written; the similarity is then
     the probability of a match. `answers` names a file, or a collection, with the answers of people,
-    which are obeyed as by `duplicates`. `on_progress` is told how many documents are compared.
+    which are obeyed as by `duplicates`. `on_progress` counts the documents that are compared.
 
     Raises ArgumentError if `from_id` comes after `to_id`, SettingsError if the collection lacks
-    what is asked for or has no documents, SolrError if Solr does not answer.
+    a field that is needed or has no documents, SolrError if Solr does not answer.
     """
     check_ids(from_id, to_id)
-    asked = Criteria(
+    criteria = Criteria(
         by=by,
         candidates=candidates,
         fq=listed(fq),
@@ -137,10 +137,10 @@ def report(
         measure=measure,
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
-    asked = replace(asked, measure=measure_by(collection, measure, model, max_distance))
+    criteria = replace(criteria, measure=measure_by(collection, measure, model, max_distance))
     judged = read_if_given(answers)
     on_progress = on_progress or ignore
-    settings, criteria = searchable(collection, asked)
+    settings, criteria = searchable(collection, criteria)
     gaps = describe_unsigned(collection)
     state = collection.state()
     ids = _choose_ids(collection, from_id, to_id, query)
@@ -182,7 +182,7 @@ def _keep_equal(collection: Collection, pairs: Sequence[Pair], equality: Equalit
 
 
 def check_ids(from_id: str | None, to_id: str | None) -> None:
-    """Refuse a first id that comes after the last one, by ArgumentError."""
+    """Refuse a first id that comes after the last, by ArgumentError."""
     require(
         from_id is None or to_id is None or natural(from_id) <= natural(to_id),
         f"`from_id` {from_id!r} comes after `to_id` {to_id!r}",
@@ -195,7 +195,7 @@ class _Neighbours:
     """Finds the near-duplicates of documents of a collection, of later ids only if `later_only`.
 
     Those of many are searched for at once if `is_together`, which is quick by bands: few documents
-    have one, but many have the same shingle.
+    share a band, but many share a shingle.
     """
 
     finder: Finder
@@ -204,7 +204,7 @@ class _Neighbours:
     later_only: bool
 
     def find_pairs(self, ids: Sequence[str]) -> list[Near]:
-        """Find the pairs of each of some documents. Those that are not there are left out."""
+        """Find the pairs of each of some documents. Those that are missing are left out."""
         batch = sign_batch(self._read(ids), self.finder.comparer)
         hits = self._find_together(batch) if self.is_together else self._find_singly(batch)
         forms = list(batch.forms)
@@ -213,7 +213,7 @@ class _Neighbours:
         for row, near in compare_candidates(forms, candidates, self.finder.comparer):
             pairs[row].append(pair_with(batch.documents[row].id, near.match))
         most = self.criteria.candidates
-        return [(own, len(best) == most) for own, best in zip(pairs, hits, strict=True)]
+        return [(near, len(best) == most) for near, best in zip(pairs, hits, strict=True)]
 
     def _read(self, ids: Sequence[str]) -> list[Document]:
         fields = [TEXT, *self.criteria.read, *self.finder.comparer.measure.fields]
@@ -221,13 +221,13 @@ class _Neighbours:
         return [Document(id=row["id"], text=row.get(TEXT, ""), kept=row) for row in rows]
 
     def _find_together(self, batch: SignedBatch) -> list[list[Hit]]:
-        """Find candidates by one search for all bands; those with hot ones get their own."""
+        """Find candidates by a search for all bands; each document with hot bands has another."""
         terms, most = batch.terms(), self.criteria.candidates
         return [
-            self.finder.rank(own, most, partial(self._is_wanted, document.id))
+            self.finder.rank(bands, most, partial(self._is_wanted, document.id))
             if hits.is_cut
             else [hit for hit in hits.best if self._is_wanted(document.id, hit)][:most]
-            for document, own, hits in zip(
+            for document, bands, hits in zip(
                 batch.documents, terms, self.finder.hits(terms), strict=True
             )
         ]
@@ -244,13 +244,13 @@ class _Neighbours:
             hits.append(find_hits(self.finder, entry, self.criteria, wanted))
         near = {
             hit.id
-            for own, words in zip(hits, batch.words.tolist(), strict=True)
-            for hit in own
+            for each, words in zip(hits, batch.words.tolist(), strict=True)
+            for hit in each
             if comparer.may_be_near(words, hit.num_words)
         }
         stored = self.finder.collection.stored(sorted(near), comparer.measure.stored_fields)
         rows = {row["id"]: row for row in stored}
-        return [[replace(hit, fields=rows.get(hit.id, {})) for hit in own] for own in hits]
+        return [[replace(hit, fields=rows.get(hit.id, {})) for hit in each] for each in hits]
 
     def _is_wanted(self, id: str, hit: Hit) -> bool:
         return natural(hit.id) > natural(id) if self.later_only else hit.id != id
@@ -259,7 +259,7 @@ class _Neighbours:
 def make_work(
     collection: Collection, settings: Settings, criteria: Criteria, *, later_only: bool
 ) -> _Neighbours:
-    """Prepare to find the near-duplicates of documents, whose settings are known."""
+    """Prepare to find the near-duplicates of documents, by the settings that the collection has."""
     is_together = criteria.by == "bands" and not criteria.same
     fields = measure_named(criteria.measure).stored_fields if is_together else ()
     finder = make_finder(collection, settings, criteria, *fields)

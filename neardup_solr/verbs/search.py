@@ -1,4 +1,4 @@
-"""search: the near-duplicates of one text, found by Solr and ranked by a measure."""
+"""search: the near-duplicates of a text, which Solr finds and a measure ranks."""
 
 from __future__ import annotations
 
@@ -119,8 +119,8 @@ def search(
     names a file with the answers of people about documents: what is different
     from the document `id` is left out, and what is the same is added.
 
-    Raises DocumentNotFound for an unknown id, SettingsError if the collection lacks what is asked
-    for, SolrError if Solr does not answer.
+    Raises DocumentNotFound for an unknown id, SettingsError if the collection lacks a field that is
+    needed, SolrError if Solr does not answer.
     """
     require((id is None) != (text is None), "give either `id` or `text`", NOT_BOTH)
     criteria = Criteria(
@@ -166,11 +166,11 @@ def search(
 
 
 def _read_document(collection: Collection, id: str, fields: Sequence[str]) -> Document:
-    """Read a document with these fields. Raises DocumentNotFound if there is none of that id."""
+    """Read a document with these fields. Raises DocumentNotFound if it does not exist."""
     try:
         row = collection.document(id, [TEXT, *fields])
     except DocumentNotFound:
-        collection.require_fields([SETTINGS])  # of one that is not prepared, the key is not known
+        collection.require_fields([SETTINGS])  # else its key may have another name
         raise
     return Document(id=id, text=str(row.pop(TEXT, "")), kept=row)
 
@@ -182,13 +182,13 @@ def _find_matches(
 
     The request for candidates tells if the settings that the collection had before still hold.
     """
-    known = collection.known_settings
+    last = collection.known_settings
     while True:
-        settings, chosen = searchable(collection, criteria, known)
+        settings, chosen = searchable(collection, criteria, last)
         try:
             matches = _compare_candidates(collection, settings, document, chosen, id)
         except OtherSettings:
-            known = None
+            last = None
             continue
         if not criteria.equality:
             return matches
@@ -227,17 +227,16 @@ def _compare_candidates(
 
 
 def searchable(
-    collection: Collection, criteria: Criteria, known: Settings | None = None
+    collection: Collection, criteria: Criteria, last: Settings | None = None
 ) -> tuple[Settings, Criteria]:
-    """The settings of a collection that has all fields that `criteria` need, and `criteria` with
-    a way to search.
+    """Choose a way to search a collection for `criteria`, and read its settings.
 
-    The `known` settings are taken without asking for them, if they do. Raises SettingsError if it
-    has no documents, or lacks a field that is needed.
+    Those of the `last` look are taken if they have all fields that are needed. Raises SettingsError
+    if it has no documents, or lacks such a field.
     """
-    if known is not None:
+    if last is not None:
         with suppress(SettingsError):
-            return known, _choose_way(collection, known, criteria)
+            return last, _choose_way(collection, last, criteria)
     settings = collection.needed_settings()
     return settings, _choose_way(collection, settings, criteria)
 
@@ -311,7 +310,7 @@ def pair_with(id: str, match: Match) -> Pair:
 
 
 def _values(stored: object) -> frozenset[str]:
-    """Return the values of a field, one or several, as texts, without empty ones."""
+    """List the values of a field as texts, without empty values."""
     values = stored if isinstance(stored, list) else [stored]
     return frozenset(str(value) for value in values if value not in (None, ""))
 
@@ -347,7 +346,7 @@ def measure_by(
             return measure
         settings = collection.known_settings
         if settings is None:
-            with suppress(SchemaError, SettingsError):  # which are told by what reads documents
+            with suppress(SchemaError, SettingsError):  # which reading its documents raises, too
                 settings = collection.stored_settings()
         return (settings and settings.measure) or "words"
     from neardup_solr.measures.model import make_joined_measure

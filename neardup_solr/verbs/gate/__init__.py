@@ -1,4 +1,4 @@
-"""gate: decide whether new documents may come in, by what is already there."""
+"""gate: decide whether new documents may come in, by those of a collection."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from neardup_solr import sources
+from neardup_solr.answers import Answer
+from neardup_solr.answers.verdicts import Answered, TextVerdicts
 from neardup_solr.arguments import (
     Action,
     MeasureName,
@@ -39,7 +40,7 @@ from neardup_solr.verbs import search
 from neardup_solr.verbs.answer import read_if_given
 from neardup_solr.verbs.batch import NearMatch, SignedBatch, sign_batch
 from neardup_solr.verbs.delivery import Delivery, Stretch
-from neardup_solr.verbs.gate.matcher import Admitted, Matched, keep_equal, match_hits
+from neardup_solr.verbs.gate.matcher import Admitted, GateAnswers, Matched, keep_equal, match_hits
 from neardup_solr.verbs.gate.policy import (
     REJECT,
     TAG_FIELD,
@@ -49,14 +50,10 @@ from neardup_solr.verbs.gate.policy import (
     Templates,
 )
 from neardup_solr.verbs.index import ColumnsToKeep
-
-if TYPE_CHECKING:
-    from neardup_solr.answers import Answer
-    from neardup_solr.answers.verdicts import Answered
-    from neardup_solr.verbs.gate.answered import GateAnswers
+from neardup_solr.verbs.verdicts import read_hashes
 
 VERIFIED_EVERY = 10_000  # documents that were indexed
-MOST_AT_ONCE = 1_000  # documents that one query asks about
+MOST_AT_ONCE = 1_000  # documents of a query
 _NOT_ADMITTED = -1
 
 
@@ -92,35 +89,35 @@ def gate(
 
     A document is compared with the documents of the collection that share an LSH band with it, and
     with earlier ones that were admitted; never with a document of the same id, which it would
-    replace. It is tagged, held or rejected if its similarity (0..1) to the nearest one, by
+    replace. It is tagged, held or rejected if its similarity (0..1) to the nearest, by
     `measure`, is at least `tag`, `hold` or `reject` (default: it is tagged from the threshold of
-    the measure on). Documents more than `max_distance` words apart are not near. A document whose
-    normal form is already there gets at least the action `exact`. With `equal`, documents are near
+    the measure on). Documents more than `max_distance` words apart are not near. A document of the
+    same normal form as another gets at least the action `exact`. With `equal`, documents are near
     only if they have the "numbers" in common, or what a regular expression finds, as for
     `duplicates`. Only documents that match `fq`, Solr filter queries, count. `model` names a file
     that `tune` has written, by which they are compared; the similarity is then the probability of a
     match, and the fields of the model are read and kept as by `keep`. `answers` names a file, or a
     collection, with the answers of people: a document that was judged different is not near, and
-    one that was judged the same gets at least the action `exact`, whatever their similarity is;
+    a document that was judged the same gets at least the action `exact`, whatever its similarity;
     `answered` of the result has them.
 
     Documents that would be rejected for their similarity, and differ from each other only where all
     of them do, are a template, such as alerts of several hosts: from the batch on in which five
-    such have come they are held, unless `yes` is given. Exact copies are rejected all the same.
+    such have come they are held, unless `yes` is set. Exact copies are rejected all the same.
 
-    With `index`, admitted documents are indexed: a decision is given once Solr has the document,
-    and what Solr refuses is rejected. Now and then, and after the last one that is read, they are
+    With `index`, admitted documents are indexed: a decision comes once Solr has the document,
+    and what Solr refuses is rejected. Now and then, and after the last that is read, they are
     committed and looked for, and what Solr has lost is sent again. `replaces` of a decision tells
     if it took the place of a document of the same id. A Solr that is away or restarts is waited
-    for, at most `patience` (seconds, or "5m") each time. One query asks about `batch` documents, as
+    for, at most `patience` (seconds, or "5m") each time. A query is about `batch` documents, as
     soon as they have been read; a decision names at most `most` matches. `nd.Source` names the
     columns of id and text: by default they are "id" and "text", or the text fields of a collection
     of somebody else's, as `init` has kept them. `keep` names further ones, as for `index`. With
-    `index`, a document that replaces another one has to bring its columns, and without them nothing
+    `index`, a document that replaces another has to bring its columns, and without them nothing
     more is sent, unless `keep` says which to keep. A document that cannot be indexed is rejected
     with the reason; a record that makes no document goes to `on_error` (default: a warning is
-    logged). `on_progress` is told how far the work is. Documents of the collection that have no
-    signature are not found: `gaps` of the result counts them.
+    logged). `on_progress` gets the state of the work. Documents of the collection that have no
+    signature are missed: `gaps` of the result counts them.
 
     Raises SettingsError if the collection lacks what is compared, SourceError if the source cannot
     be read as a whole, SolrError if Solr does not answer: earlier decisions are still valid.
@@ -162,7 +159,11 @@ def gate(
         delivery = Delivery(
             collection=collection,
             settings=finder.comparer.settings,
-            as_record=lambda one: {reading.id: one.id, reading.text[0]: one.text, **one.kept},
+            as_record=lambda document: {
+                reading.id: document.id,
+                reading.text[0]: document.text,
+                **document.kept,
+            },
         )
         guard = ColumnsToKeep(collection, {TAG_FIELD}) if columns is None else None
     run = _Run(
@@ -191,11 +192,7 @@ def gate(
 
 
 def make_answers(collection: Collection, judged: list[Answer]) -> GateAnswers:
-    """Prepare answers for a gate, by the texts of the documents that are there."""
-    from neardup_solr.answers.verdicts import TextVerdicts
-    from neardup_solr.verbs.gate.answered import GateAnswers
-    from neardup_solr.verbs.verdicts import read_hashes
-
+    """Prepare answers for a gate, by the texts of the documents of its collection."""
     return GateAnswers(verdicts=TextVerdicts(judged, read_hashes(collection, judged)))
 
 
@@ -281,7 +278,7 @@ class Gate:
         if equality:
             matched = keep_equal(equality, collection, batch, matched, admitted)
         if self.answers is not None:
-            matched = self.answers.obey(collection, self.finder, batch, matched, admitted)
+            matched = self.answers.obey(self.finder, batch, matched, admitted)
         return matched
 
     def decide(
@@ -292,17 +289,17 @@ class Gate:
         fixed: Mapping[int, Decision],
         versions: Mapping[str, int] = NOTHING,
     ) -> list[Decision]:
-        """Decide one after the other: an admitted document counts for those that follow.
+        """Decide in order: an admitted document counts for those that follow.
 
-        Decisions that are `fixed`, by row, stay. When documents are indexed, one with an id of the
-        `versions` that the collection has, or that was sent by this run, replaces that.
+        Decisions that are `fixed`, by row, stay. When documents are indexed, those with an id that
+        the collection has (`versions`), or that this run has sent, replace others.
         """
         latest = ChainMap[str, int]({}, admitted.latest)
         numbers: dict[int, int] = {}  # of rows that are admitted
 
         def counts(near: NearMatch, id: str) -> bool:
-            """Return True for another document, admitted, and no later one with its id."""
-            other = near.met
+            """Return True for another document that is admitted, and the last of its id."""
+            other = near.candidate
             number = other.number if other.row is None else numbers.get(other.row, _NOT_ADMITTED)
             return other.id != id and latest.get(other.id) == number
 
@@ -336,12 +333,12 @@ class Gate:
         )
 
     def decide_apart(self, requests: Sequence[Sequence[Document]]) -> list[list[Decision] | None]:
-        """Decide about the documents of each request as a gate of its own does.
+        """Decide about the documents of each request as a gate for it alone does.
 
-        Solr is asked about all at once. None stands for a request that the finder leaves.
+        A single search is for all of them. None stands for a request that the finder leaves.
         """
         batch, hits = self.find([document for request in requests for document in request])
-        nobody = Admitted(known=Spill().strings())
+        nobody = Admitted(forms=Spill().strings())
         ends = list(accumulate(map(len, requests), initial=0))
         decisions: list[list[Decision] | None] = []
         for rows in map(slice, ends[:-1], ends[1:]):
@@ -383,7 +380,7 @@ class _Run:
         return describe_unsigned(self.collection, count)
 
     def count_answers(self) -> Answered | None:
-        """Count the answers about documents that have come, if any answers were given."""
+        """Count the answers about documents that have come; None without answers."""
         return None if self.gate.answers is None else self.gate.answers.count()
 
     def decide(self, records: Iterable[Record]) -> Iterator[Decision | RecordError]:
@@ -391,7 +388,7 @@ class _Run:
         remaining, done = iter(records), 0
         outages = self.collection.session.outages
         with Spill() as spill, outages.waited_for(self.patience):
-            admitted = Admitted(known=spill.strings())
+            admitted = Admitted(forms=spill.strings())
             try:
                 while batch := list(islice(remaining, self.batch)):
                     yield from self._decide_batch(batch, admitted)

@@ -1,19 +1,25 @@
-"""Near documents of a batch: in the collection, among those admitted before, in the batch."""
+"""Near documents of a batch, in the collection, among those admitted before, and by answers."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.answers import UNSURE, Answer
+from neardup_solr.answers.verdicts import Answered, TextKey, TextVerdicts, key_text
 from neardup_solr.measures import Comparer
 from neardup_solr.measures.equality import Equality
 from neardup_solr.memory import Strings
 from neardup_solr.records import Hit
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.finder import Hits
+from neardup_solr.solr.finder import Finder, Hits
+from neardup_solr.solr.names import TEXT
 from neardup_solr.verbs.batch import (
     Candidate,
     NearMatch,
@@ -22,6 +28,7 @@ from neardup_solr.verbs.batch import (
     compare_candidates,
 )
 from neardup_solr.verbs.gate.policy import TAG_FIELD
+from neardup_solr.verbs.verdicts import read_within, remove_limits
 
 Keys = NDArray[np.uint64]
 Shared = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
@@ -77,18 +84,17 @@ class BandIndex:
         if not parts:
             nothing = np.empty(0, dtype=np.int64)
             return nothing, nothing, nothing
-        met = np.concatenate(parts)
-        found, shared = np.unique(met, axis=0, return_counts=True)
-        return found[:, 0], found[:, 1], shared
+        pairs, shared = np.unique(np.concatenate(parts), axis=0, return_counts=True)
+        return pairs[:, 0], pairs[:, 1], shared
 
 
 def _sharing_keys(
     run: tuple[Keys, NDArray[np.int64]], flat: Keys, rows: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """List pairs of a row and a number, one for each key that they share."""
-    known, owners = run
-    first = np.searchsorted(known, flat, side="left")
-    counts = np.searchsorted(known, flat, side="right") - first
+    """List pairs of a row and a number, again for each key that they share."""
+    keys, owners = run
+    first = np.searchsorted(keys, flat, side="left")
+    counts = np.searchsorted(keys, flat, side="right") - first
     begins = np.repeat(first - (np.cumsum(counts) - counts), counts)
     places = begins + np.arange(counts.sum())
     return np.stack([np.repeat(rows, counts), owners[places]], axis=1)
@@ -96,7 +102,7 @@ def _sharing_keys(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matched:
-    """Near-duplicates of each document of a batch, and if there were too many to compare all.
+    """Near-duplicates of each document of a batch, and if they were too many to compare all.
 
     Documents of the same batch are included, whether they are admitted or not. `same` are those
     that are the same by answers, and may be near, too; `hashes` are those of the texts that answers
@@ -117,7 +123,7 @@ class Admitted:
     has to be equal, if anything has.
     """
 
-    known: Strings
+    forms: Strings
     ids: list[str] = field(default_factory=list)
     latest: dict[str, int] = field(default_factory=dict)
     hashes: dict[int, str] = field(default_factory=dict)
@@ -140,32 +146,32 @@ class Admitted:
         added = [batch.documents[row].id for row in rows]
         self.ids += added
         self.latest.update(zip(added, numbers.tolist(), strict=True))
-        self.known.extend([batch.forms[row] for row in rows])
-        at = zip(numbers.tolist(), rows, strict=True)
+        self.forms.extend([batch.forms[row] for row in rows])
         if equality:
             self.keys += [hash(equality.key(batch.documents[row].text)) for row in rows]
-        self.hashes.update((number, hashes[row]) for number, row in at if row in hashes)
+        numbered = zip(numbers.tolist(), rows, strict=True)
+        self.hashes.update((number, hashes[row]) for number, row in numbered if row in hashes)
 
 
 def match_hits(
-    comparer: Comparer, batch: SignedBatch, found: Sequence[Hits], admitted: Admitted
+    comparer: Comparer, batch: SignedBatch, hits: Sequence[Hits], admitted: Admitted
 ) -> Matched:
-    """Compare documents with what a finder has found for each, and with each other."""
-    there = [
-        [one for one in each.best if counts_for(document.id, one)]
-        for document, each in zip(batch.documents, found, strict=True)
+    """Compare documents with the hits of each, and with each other."""
+    counted = [
+        [hit for hit in each.best if counts_for(document.id, hit)]
+        for document, each in zip(batch.documents, hits, strict=True)
     ]
-    known = list(batch.forms)
+    forms = list(batch.forms)
     rows = np.flatnonzero(batch.words > 0)
-    met = [
-        *collect_candidates(batch, there, known, comparer),
-        *_among_admitted(batch, rows, known, admitted),
+    candidates = [
+        *collect_candidates(batch, counted, forms, comparer),
+        *_among_admitted(batch, rows, forms, admitted),
         *_in_batch(batch, rows),
     ]
     near: list[list[NearMatch]] = [[] for _ in batch.words]
-    for row, one in compare_candidates(known, met, comparer):
-        near[row].append(one)
-    return Matched(near=near, is_cut=[each.is_cut for each in found])
+    for row, match in compare_candidates(forms, candidates, comparer):
+        near[row].append(match)
+    return Matched(near=near, is_cut=[each.is_cut for each in hits])
 
 
 def keep_equal(
@@ -176,59 +182,154 @@ def keep_equal(
     admitted: Admitted,
 ) -> Matched:
     """Keep the near-duplicates whose texts have in common what has to be equal."""
-    ids = {
-        match.met.id
-        for near in matched.near
-        for match in near
-        if match.met.row is None and match.met.number is None
-    }
+    candidates = [match.candidate for near in matched.near for match in near]
+    ids = {each.id for each in candidates if each.row is None and each.number is None}
     stored = {id: hash(equality.key(text)) for id, text in collection.texts(sorted(ids)).items()}
-    own = [hash(equality.key(document.text)) for document in batch.documents]
+    keys = [hash(equality.key(document.text)) for document in batch.documents]
 
-    def key_of(match: NearMatch) -> int | None:
-        row, number = match.met.row, match.met.number
-        if row is not None:
-            return own[row]
-        return stored.get(match.met.id) if number is None else admitted.keys[number]
+    def key_of(candidate: Candidate) -> int | None:
+        if candidate.row is not None:
+            return keys[candidate.row]
+        number = candidate.number
+        return stored.get(candidate.id) if number is None else admitted.keys[number]
 
     near = [
-        [match for match in matches if key_of(match) == key]
-        for key, matches in zip(own, matched.near, strict=True)
+        [match for match in matches if key_of(match.candidate) == key]
+        for key, matches in zip(keys, matched.near, strict=True)
     ]
     return replace(matched, near=near)
 
 
-def counts_for(id: str, one: Hit) -> bool:
-    """Return True if a document of the collection counts for one with this id.
+def counts_for(id: str, hit: Hit) -> bool:
+    """Return True if a document of the collection counts for a new document with this id.
 
-    One that was tagged as a near-duplicate of this id does not: it came later, and this document
-    comes again.
+    It does not if it was tagged as a near-duplicate of this id: then it came later, and the new
+    document comes again.
     """
-    tags = one.fields.get(TAG_FIELD, ())
-    return one.id != id and id not in ([tags] if isinstance(tags, str) else tags)
+    tags = hit.fields.get(TAG_FIELD, ())
+    return hit.id != id and id not in ([tags] if isinstance(tags, str) else tags)
 
 
 def _among_admitted(
-    batch: SignedBatch, rows: NDArray[np.int64], known: list[str], admitted: Admitted
+    batch: SignedBatch, rows: NDArray[np.int64], forms: list[str], admitted: Admitted
 ) -> Iterator[tuple[int, Candidate]]:
     """Yield documents admitted in earlier batches that share a band with these rows."""
-    shared = admitted.bands.sharing(term_keys(batch.keys[rows]))
     places: dict[int, int] = {}
-    for at, number, bands in _rows_of(shared):
+    for at, number, shared in _rows_of(admitted.bands.sharing(term_keys(batch.keys[rows]))):
         if number not in places:
-            places[number] = len(known)
-            known.append(admitted.known[number])
-        id = admitted.ids[number]
-        yield int(rows[at]), Candidate(id=id, place=places[number], shared=bands, number=number)
+            places[number] = len(forms)
+            forms.append(admitted.forms[number])
+        id, place = admitted.ids[number], places[number]
+        yield int(rows[at]), Candidate(id=id, place=place, shared=shared, number=number)
 
 
 def _in_batch(batch: SignedBatch, rows: NDArray[np.int64]) -> Iterator[tuple[int, Candidate]]:
     """Yield earlier documents of the same batch that share a band with these rows."""
-    for first, later, bands in _rows_of(within(term_keys(batch.keys[rows]))):
+    for first, later, shared in _rows_of(within(term_keys(batch.keys[rows]))):
         row = int(rows[first])
         id = batch.documents[row].id
-        yield int(rows[later]), Candidate(id=id, place=row, shared=bands, row=row)
+        yield int(rows[later]), Candidate(id=id, place=row, shared=shared, row=row)
 
 
 def _rows_of(columns: Shared) -> Iterable[tuple[int, int, int]]:
     return zip(*(column.tolist() for column in columns), strict=True)
+
+
+@dataclass(slots=True, kw_only=True)
+class GateAnswers:
+    """The answers that a gate obeys, and those about documents that have come so far."""
+
+    verdicts: TextVerdicts
+    obeyed: dict[Answer, None] = field(default_factory=dict)
+    changed: dict[Answer, None] = field(default_factory=dict)
+
+    def count(self) -> Answered:
+        """Count the answers about documents that have come so far."""
+        aside = {*self.verdicts.set_aside}
+        return Answered(
+            obeyed=tuple(answer for answer in self.obeyed if answer not in aside),
+            changed=tuple(self.changed),
+            set_aside=self.verdicts.set_aside,
+        )
+
+    def obey(
+        self, finder: Finder, batch: SignedBatch, matched: Matched, admitted: Admitted
+    ) -> Matched:
+        """Leave out what is different from a document of a batch, and add what is the same."""
+        verdicts, comparer = self.verdicts, finder.comparer
+        keys = {
+            row: key_text(document.id, document.text)
+            for row, document in enumerate(batch.documents)
+            if document.id in verdicts.about and batch.words[row]
+        }
+        if not keys:
+            return matched
+        near = {match.candidate.id for row in keys for match in matched.near[row]}
+        ids = {id for key in keys.values() for id in verdicts.list_related(key)}
+        ids |= near & verdicts.about.keys()
+        fields = [*dict.fromkeys((TEXT, *comparer.measure.stored_fields, TAG_FIELD))]
+        stored = read_within(finder.collection, ids, fields, finder.filters)
+        stored_keys = {id: key_text(id, str(row.get(TEXT, ""))) for id, row in stored.items()}
+
+        def key_of(candidate: Candidate) -> TextKey:
+            if candidate.row is not None:
+                return keys.get(candidate.row, (candidate.id, ""))
+            if candidate.number is not None:
+                return candidate.id, admitted.hashes.get(candidate.number, "")
+            return stored_keys.get(candidate.id, (candidate.id, ""))
+
+        forms = list(batch.forms)
+        candidates = [
+            (row, candidate)
+            for row, candidate in self._list_same(keys, stored, forms, comparer, admitted)
+            if verdicts.are_same(keys[row], key_of(candidate))
+        ]
+        same: dict[int, list[NearMatch]] = defaultdict(list)
+        for row, match in compare_candidates(forms, candidates, remove_limits(comparer)):
+            same[row].append(match)
+        self._count(keys, stored_keys, admitted)
+        allowed = list(matched.near)
+        for row, key in keys.items():
+            keyed = ((match, (key, key_of(match.candidate))) for match in allowed[row])
+            allowed[row] = [match for match, _ in verdicts.obey(keyed, itemgetter(1))]
+        hashes = {row: hash for row, (_, hash) in keys.items()}
+        return replace(matched, near=allowed, same=same, hashes=hashes)
+
+    def _list_same(
+        self,
+        keys: Mapping[int, TextKey],
+        stored: Mapping[str, Mapping[str, Any]],
+        forms: list[str],
+        comparer: Comparer,
+        admitted: Admitted,
+    ) -> Iterator[tuple[int, Candidate]]:
+        """Yield documents that are the same by id, with the row of each, and add their forms."""
+        of_stored = dict(zip(stored, comparer.make_forms([*stored.values()]), strict=True))
+        for row, key in keys.items():
+            for id in sorted(self.verdicts.list_same(key)):
+                hit = Hit(id=id, shared=0, fields=stored.get(id, {}))
+                if of_stored.get(id) and counts_for(key[0], hit):
+                    yield row, Candidate(id=id, place=len(forms), shared=0)
+                    forms.append(of_stored[id])
+                if (number := admitted.latest.get(id)) is not None:
+                    yield row, Candidate(id=id, place=len(forms), shared=0, number=number)
+                    forms.append(admitted.forms[number])
+                for earlier in keys:
+                    if earlier < row and keys[earlier][0] == id:
+                        yield row, Candidate(id=id, place=earlier, shared=0, row=earlier)
+
+    def _count(
+        self, keys: Mapping[int, TextKey], stored: Mapping[str, TextKey], admitted: Admitted
+    ) -> None:
+        """Note the answers about documents that have come and others that they are about."""
+        hashes = dict(stored.values())
+        for id, hash in keys.values():
+            hashes[id] = hash
+            for answer in self.verdicts.about[id]:
+                others = answer.hashes.keys() - {id}
+                for other in others & admitted.latest.keys():
+                    hashes[other] = admitted.hashes.get(admitted.latest[other], "")
+                if others <= hashes.keys() and not answer.fits(hashes):
+                    self.changed[answer] = None
+                elif others <= hashes.keys() and answer.answer != UNSURE:
+                    self.obeyed[answer] = None

@@ -65,19 +65,19 @@ class Policy:
         for action, bound in self.bounds:
             fits = bound is None or 0 <= bound <= 1
             require(fits, f"`{action}` cannot be {bound}", "give a similarity from 0 to 1")
-        given = [(action, bound) for action, bound in self.bounds if bound is not None]
-        for (severe, high), (mild, low) in pairwise(given):
+        bounds = [(action, bound) for action, bound in self.bounds if bound is not None]
+        for (severe, high), (mild, low) in pairwise(bounds):
             if low >= high:
                 reason = f"`{mild}` {low:g} and `{severe}` {high:g} leave nothing to {mild}"
                 raise ArgumentError(reason, f"give `{severe}` the larger similarity")
 
     @property
     def bounds(self) -> tuple[tuple[Action, float | None], ...]:
-        """The actions and the similarity that each needs, the most severe one first."""
-        asked = ((REJECT, self.reject), (HOLD, self.hold), (TAG, self.tag))
-        if any(bound is not None for _, bound in asked):
-            return asked
-        return (*asked[:2], (TAG, measure_named(self.measure).default))
+        """The actions and the similarity that each needs, the most severe first."""
+        bounds = ((REJECT, self.reject), (HOLD, self.hold), (TAG, self.tag))
+        if any(bound is not None for _, bound in bounds):
+            return bounds
+        return (*bounds[:2], (TAG, measure_named(self.measure).default))
 
     @property
     def limits(self) -> Limits:
@@ -90,8 +90,8 @@ class Policy:
     ) -> tuple[Action, str]:
         """Choose the action for a document with these matches, nearest first, and say why.
 
-        `exact` is the match whose normal form is the document's own, `same` one that somebody
-        judged to be the same.
+        `exact` is the match of the same normal form, `same` that which somebody judged to be the
+        same.
         """
         action, reason = ALLOW, "nothing is near it"
         if matches:
@@ -101,8 +101,8 @@ class Policy:
                 for action, bound in self.bounds
                 if bound is not None and nearest.similarity >= floor(bound)
             )
-            said = f"{nearest.similarity:.3f} similar to {nearest.id!r}"
-            reason = f"{said}, which is {bound:g} or more"
+            likeness = f"{nearest.similarity:.3f} similar to {nearest.id!r}"
+            reason = f"{likeness}, which is {bound:g} or more"
         if ACTIONS.index(self.exact) < ACTIONS.index(action) or not (exact or same):
             return action, reason
         if exact is not None:
@@ -112,7 +112,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """Decision about one document: `action` is "allow", "tag", "hold" or "reject".
+    """Decision about a document: `action` is "allow", "tag", "hold" or "reject".
 
     `matches` are its near-duplicates, most similar first: documents of the collection, and earlier
     ones that were admitted. Their `shared` counts the LSH bands in common; they have no text.
@@ -138,7 +138,7 @@ class Decision:
         return self.action in ADMITTED
 
     def kept(self) -> Mapping[str, Any]:
-        """Return the columns to keep with the document, and `neardup_of` for a tagged one.
+        """Return the columns to keep with the document, and `neardup_of` for a tagged document.
 
         `neardup_of` has the ids of its matches, the nearest first.
         """
@@ -148,7 +148,7 @@ class Decision:
 
 
 class Decisions(Table, Iterator[Decision]):
-    """Give the decisions of a gate, one after the other, as they are made.
+    """Give the decisions of a gate, in order, as they are made.
 
     With `index`, a document is indexed as its decision is read; RuntimeWarning if none ever is.
     """
@@ -171,28 +171,28 @@ class Decisions(Table, Iterator[Decision]):
         self._count_answers = count_answers
 
     def __next__(self) -> Decision:
-        return next(one for one in self.with_failed() if isinstance(one, Decision))
+        return next(each for each in self.with_failed() if isinstance(each, Decision))
 
     @property
     def gaps(self) -> tuple[str, ...]:
         """Gaps of the collection now: documents without a signature, which nothing is near to.
 
-        Solr is asked each time.
+        Each look at it asks Solr.
         """
         return tuple(self._find_gaps())
 
     @property
     def answered(self) -> Answered | None:
-        """Outcome of the answers about documents that have come so far, if any were given."""
+        """Outcome of the answers about documents that have come so far; None without answers."""
         return self._count_answers()
 
     def with_failed(self) -> Iterator[Decision | RecordError]:
         """Yield the decisions, and the error of a record that makes no document in its place."""
         self._warns = False
-        for one in self._coming:
-            if isinstance(one, RecordError):
-                self._failures.add(one)
-            yield one
+        for decision in self._coming:
+            if isinstance(decision, RecordError):
+                self._failures.add(decision)
+            yield decision
 
     def __del__(self) -> None:
         # As Python warns of a coroutine that was never awaited.
@@ -209,16 +209,16 @@ class Decisions(Table, Iterator[Decision]):
         (the ids of all), complete, replaces, and the columns that were kept.
         """
         made = list(self)
-        nearest: list[Match | None] = [next(iter(one.matches), None) for one in made]
+        nearest: list[Match | None] = [next(iter(each.matches), None) for each in made]
         columns: Columns = {
-            name: [getattr(one, name) for one in made] for name in ("id", "action", "reason")
+            name: [getattr(each, name) for each in made] for name in ("id", "action", "reason")
         }
         for name, of in (("other_id", "id"), ("similarity",) * 2, ("distance",) * 2):
             columns[name] = [match and getattr(match, of) for match in nearest]
-        columns["matches"] = [[match.id for match in one.matches] for one in made]
+        columns["matches"] = [[match.id for match in each.matches] for each in made]
         for name in ("complete", "replaces"):
-            columns[name] = [getattr(one, name) for one in made]
-        kept = {one.id: one.document.kept for one in made}
+            columns[name] = [getattr(each, name) for each in made]
+        kept = {each.id: each.document.kept for each in made}
         return beside(columns, {}, kept, {"id": columns["id"]})
 
 
@@ -226,7 +226,7 @@ class Templates:
     """Templates among rejected documents, which are held instead.
 
     `reject` is the similarity from which documents are rejected, if they are for that. Of each
-    group of documents that are like one another, the normal forms of some are looked at.
+    group of documents that are alike, the normal forms of some are looked at.
     """
 
     def __init__(self, reject: float | None) -> None:
@@ -281,19 +281,19 @@ def format_decisions(decisions: Iterable[Decision | RecordError], format: str) -
 
     The action of a record that makes no document is "failed".
 
-    A row has the nearest match and how many there are; in JSONL `matches` has all of them.
+    A row has the nearest match and the number of all; in JSONL `matches` has all of them.
     Raises ArgumentError for another format.
     """
     tables.check_format(format)
     if format == "jsonl":
-        return (orjson.dumps(_object(one)).decode() + "\n" for one in decisions)
+        return (orjson.dumps(_object(each)).decode() + "\n" for each in decisions)
     return tables.RowTable(map(_row, decisions), COLUMNS).lines(format)
 
 
 def write_decisions(decisions: Iterable[Decision | RecordError], path: Path) -> None:
     """Write decisions to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
 
-    Raises SourceError if the suffix is not known or the file cannot be written.
+    Raises SourceError if it has another suffix or the file cannot be written.
     """
     tables.check_output(path)
     if path.suffix.lower() == ".jsonl":
@@ -321,20 +321,20 @@ def keep_held(
     """Pass decisions on, and put each held document into the file before.
 
     Lines are appended: id, text, the kept columns, neardup_reason and neardup_of (the ids of its
-    matches). `id` and `text` name the columns of the first two; each of several has its own part of
+    matches). `id` and `text` name the columns of the first two; each of several texts has a part of
     the text. A document that the file already has, with equal columns, is not added again.
     `neardup index` and `neardup gate` read such a file.
     """
     with path.open("a+b") as file:
-        there, ends = _held_before(file)
+        marks, ends = _held_before(file)
         # The last line break may be missing, because of an editor or a full disk.
         _append(file, b"" if ends else b"\n")
         for decision in decisions:
             if isinstance(decision, Decision) and decision.action == HOLD:
                 held = _held(decision, id, text)
-                if (mark := _mark(held)) not in there:
+                if (mark := _mark(held)) not in marks:
                     _append(file, orjson.dumps(held) + b"\n")
-                    there.add(mark)
+                    marks.add(mark)
             yield decision
         os.fsync(file.fileno())
 

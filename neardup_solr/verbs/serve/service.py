@@ -46,7 +46,7 @@ from neardup_solr.verbs.answer import open_answers, read_from
 from neardup_solr.verbs.explain import explain
 from neardup_solr.verbs.explain.verdict import make_record
 from neardup_solr.verbs.gate import Gate, make_answers, make_finder
-from neardup_solr.verbs.gate.answered import GateAnswers
+from neardup_solr.verbs.gate.matcher import GateAnswers
 from neardup_solr.verbs.gate.policy import FAILED, Decision, Policy, make_match
 from neardup_solr.verbs.search import search
 
