@@ -176,7 +176,7 @@ def bind(host: str, port: int, next_step: str) -> socket.socket:
 
 
 def run(app: ASGIApp, bound: socket.socket) -> None:
-    """Answer requests until SIGINT or SIGTERM comes; a second one ends at once."""
+    """Answer requests until SIGINT or SIGTERM comes. A second signal ends at once."""
     config = uvicorn.Config(
         app, loop="asyncio", http=TimedConnection, ws="none", lifespan="off", log_config=None,
         access_log=False, proxy_headers=False, server_header=False, backlog=CONNECTIONS,
@@ -216,7 +216,7 @@ class TimedConnection(H11Protocol):
         )
 
     def data_received(self, data: bytes) -> None:
-        """Wait for the rest of a head, or of what was refused; the body is waited for by others."""
+        """Wait for the rest of a head, or of a refused request. `read_body` waits for bodies."""
         super().data_received(data)
         is_under_way = self.cycle is not None and not self.cycle.response_complete
         if is_under_way and self._timer is not None:

@@ -60,7 +60,7 @@ class Answered:
 
 
 class Verdicts:
-    """What answers say of documents, by keys of any kind, and what follows from them.
+    """Documents that are the same or different by answers, under keys of any kind.
 
     Each answer comes with the keys of its two documents, the newest first. Those that contradict
     newer ones are `set_aside`: A and B same, B and C same, A and C different.

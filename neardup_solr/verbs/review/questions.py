@@ -27,7 +27,7 @@ FEWEST = 2  # answers of either kind that a model needs
 
 
 class Tally(NamedTuple):
-    """How many pairs are judged, and how many are left."""
+    """Numbers of judged pairs, and of those that are left."""
 
     same: int
     different: int

@@ -103,7 +103,7 @@ class Bounds:
 
 
 class Metrics:
-    """What is counted, in the names of Prometheus."""
+    """Counts and times, in the names of Prometheus."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -165,7 +165,7 @@ class Ledger:
 
 
 class Desk:
-    """What a service answers by its paths, to whom, and how much at a time."""
+    """Answers of a service by its paths, to clients with the right, so many at a time."""
 
     def __init__(self, service: Service, *, tokens: Tokens | None, bounds: Bounds) -> None:
         self.service, self.tokens, self.bounds = service, tokens, bounds

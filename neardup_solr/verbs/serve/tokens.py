@@ -27,12 +27,12 @@ class Tokens:
     """
 
     path: Path
-    _known: dict[str, tuple[bytes, frozenset[str]]] = field(default_factory=dict, repr=False)
+    _clients: dict[str, tuple[bytes, frozenset[str]]] = field(default_factory=dict, repr=False)
     _state: tuple[int, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         self._state = self._look()
-        self._known = _read(self.path)
+        self._clients = _read(self.path)
 
     def refresh(self) -> None:
         """Read the file again if it has changed."""
@@ -41,29 +41,29 @@ class Tokens:
             if state == self._state:
                 return
             self._state = state
-            self._known = _read(self.path)
+            self._clients = _read(self.path)
         except SourceError as error:
             LOG.warning("%s; the tokens of before count", error)
 
     def find(self, header: str) -> tuple[str, frozenset[str]] | None:
-        """Find the name and the rights of who sends this Authorization, None for no one.
+        """Find the name and the rights of the client that sends this Authorization, if any.
 
-        Each known token is compared, in a time that does not depend on what was sent.
+        Each token of the file is compared, in a time that does not depend on what was sent.
         """
         kind, _, sent = header.partition(" ")
-        given, found = sent.strip().encode(), None
-        for name, (token, rights) in self._known.items():
-            if hmac.compare_digest(token, given) and kind.lower() == "bearer":
-                found = name, rights
-        return found
+        bearer, client = sent.strip().encode(), None
+        for name, (token, rights) in self._clients.items():
+            if hmac.compare_digest(token, bearer) and kind.lower() == "bearer":
+                client = name, rights
+        return client
 
     def _look(self) -> tuple[int, ...]:
-        """Look at what changes with the file; it is empty if there is none."""
+        """Return what changes with the file, () without a file."""
         try:
-            seen = os.stat(self.path)
+            status = os.stat(self.path)
         except (OSError, ValueError):
             return ()
-        return seen.st_mtime_ns, seen.st_size, seen.st_ino
+        return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _read(path: Path) -> dict[str, tuple[bytes, frozenset[str]]]:
@@ -72,22 +72,22 @@ def _read(path: Path) -> dict[str, tuple[bytes, frozenset[str]]]:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, ValueError) as error:
         is_utf8 = not isinstance(error, UnicodeDecodeError)
-        said = getattr(error, "strerror", None) or (error if is_utf8 else "it is not UTF-8")
-        raise SourceError(str(path), f"cannot be read ({said})", STEP) from None
-    known: dict[str, tuple[bytes, frozenset[str]]] = {}
+        reason = getattr(error, "strerror", None) or (error if is_utf8 else "it is not UTF-8")
+        raise SourceError(str(path), f"cannot be read ({reason})", STEP) from None
+    clients: dict[str, tuple[bytes, frozenset[str]]] = {}
     for number, line in enumerate(lines, 1):
         name, *words = line.split() or ["#"]
         if name.startswith("#"):
             continue
         token, rights = (words[0], frozenset(words[1:])) if words else ("", frozenset[str]())
-        is_new = token.encode() not in {other for other, _ in known.values()}
-        is_wrong = not rights or not rights <= {*RIGHTS, ALL} or not is_new or name in known
+        is_new = token.encode() not in {other for other, _ in clients.values()}
+        is_wrong = not rights or not rights <= {*RIGHTS, ALL} or not is_new or name in clients
         if is_wrong or len(token) < SHORTEST or not token.isascii():
             raise SourceError(str(path), f"line {number} is wrong", _step(token, rights))
-        known[name] = token.encode(), frozenset(RIGHTS) if ALL in rights else rights
-    if not known:
+        clients[name] = token.encode(), frozenset(RIGHTS) if ALL in rights else rights
+    if not clients:
         raise SourceError(str(path), "holds no token", STEP)
-    return known
+    return clients
 
 
 def _step(token: str, rights: frozenset[str]) -> str:
