@@ -13,32 +13,32 @@ import click
 import neardup_solr as nd
 from neardup_solr.arguments import most_failed, require_positive
 from neardup_solr.cli import REFUSED, UNTRIED, options, show
-from neardup_solr.cli.options import Given
+from neardup_solr.cli.options import ParsedOptions
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import Judgement, RowFormat
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.annotate import AnnotateSummary
     from neardup_solr.verbs.init import Preparation
-    from neardup_solr.verbs.lint.rules import Finding
+    from neardup_solr.verbs.lint import Finding
 
 DEMO_PAIRS = 8
 MOST_PAIRS = 10  # missed and false ones each that evaluate prints
 
 
-def demo(given: Given, *, address: str | None = None) -> int:
+def demo(parsed: ParsedOptions, *, address: str | None = None) -> int:
     """See the main job on listings that come with the package."""
     from neardup_solr.demo import CORE, listings, pairs
 
     target = options.connect(address, CORE, create=True)
     show.compile_kernel()
     indexed = nd.index(listings(), target, keep=("city", "kind"))
-    found = nd.report(target, later_only=True)
-    evaluation = nd.evaluate(pairs(), found.pairs)
+    report = nd.report(target, later_only=True)
+    evaluation = nd.evaluate(pairs(), report.pairs)
     show.say_summary(indexed)
-    texts = target.texts(show.list_ids(found, most=DEMO_PAIRS))
-    show.print_report(found, texts, most=DEMO_PAIRS)
-    show.say_report(found)
+    texts = target.texts(show.list_ids(report, most=DEMO_PAIRS))
+    show.print_report(report, texts, most=DEMO_PAIRS)
+    show.say_report(report)
     show.print_evaluation(evaluation, most=3)
     own = replace(target, name="NAME").place
     steps = {
@@ -51,11 +51,11 @@ def demo(given: Given, *, address: str | None = None) -> int:
     return 0
 
 
-def index(given: Given, *, max_failed: str = "0") -> int:
+def index(parsed: ParsedOptions, *, max_failed: str = "0") -> int:
     """Index a file, a folder or standard input into Solr."""
-    source = given.paths
+    source = parsed.paths
     most_failed(max_failed, 0)
-    can_resume = _check(given)
+    can_resume = _check(parsed)
     from neardup_solr.checkpoint import folder_for
     from neardup_solr.solr.schema import describe_unspaced
     from neardup_solr.sources import shown_name
@@ -63,20 +63,20 @@ def index(given: Given, *, max_failed: str = "0") -> int:
 
     try:
         # A collection that is created here has one replica of each shard.
-        target = given.connect(create=given["min_replicas"] == 1)
+        target = parsed.connect(create=parsed["min_replicas"] == 1)
         usual = folder_for(source, target.base, target.name, can_resume=can_resume)  # opens it
-        folder = given["job"] = given["job"] or usual
+        folder = parsed["job"] = parsed["job"] or usual
     except nd.SolrError as error:
         if error.may_pass:
             error.add_note(not_begun(shown_name(source)))
         raise
-    if not given["resume"]:
+    if not parsed["resume"]:
         _say_if_unfinished(folder)
     show.say_if_typed(source, "documents")
     show.compile_kernel()
     try:
         with show.watch() as watching:
-            summary = nd.index(collection=target, **watching, **given)
+            summary = nd.index(collection=target, **watching, **parsed)
     except KeyboardInterrupt as interrupt:
         if not hasattr(interrupt, "__notes__"):
             interrupt.add_note(
@@ -109,7 +109,7 @@ def _say_if_unfinished(folder: Path) -> None:
         )
 
 
-def _check(given: Given) -> bool:
+def _check(parsed: ParsedOptions) -> bool:
     """Refuse numbers and a source that cannot be used, before a Solr is started for them.
 
     The first record of a file is read; a pipe can be read only once. Returns True for a file.
@@ -119,12 +119,12 @@ def _check(given: Given) -> bool:
     from neardup_solr.sources.record import Guess, check_keep
 
     numbers = ("batch", "checkpoint_every", "min_replicas")
-    require_positive(**{name: given[name] for name in numbers})
+    require_positive(**{name: parsed[name] for name in numbers})
 
-    can_read_again = sources.size_hint(given.paths) is not None
-    columns = {name: given[name] for name in ("id", "text", "keep")}
+    can_read_again = sources.size_hint(parsed.paths) is not None
+    columns = {name: parsed[name] for name in ("id", "text", "keep")}
     guess: Guess = "refuse" if can_read_again else "none"
-    source, reading = sources.reading_of(given["source"], guess, **columns)
+    source, reading = sources.reading_of(parsed["source"], guess, **columns)
     check_keep(reading.keep)
     # Notices about the source are printed when it is indexed.
     documents = sources.documents(source, reading=reading, on_error=ignore, on_notice=ignore)
@@ -133,27 +133,27 @@ def _check(given: Given) -> bool:
     return can_read_again
 
 
-def search(given: Given, *, format: RowFormat | None = None) -> int:
+def search(parsed: ParsedOptions, *, format: RowFormat | None = None) -> int:
     """Find the near-duplicates of one document or text."""
     from neardup_solr.reports import tables as faces
 
-    if (given["id"] is None) == (given["text"] is None):
+    if (parsed["id"] is None) == (parsed["text"] is None):
         raise click.BadParameter("give either --id or --text")
     as_rows = options.choose_format(format)
-    if given["text"] == "-":
+    if parsed["text"] == "-":
         show.say_if_typed(["-"], "the text")
         from neardup_solr import sources
 
-        given["text"] = sources.read_text("-")
-    target = given.connect()
-    matches = nd.search(target, **given)
+        parsed["text"] = sources.read_text("-")
+    target = parsed.connect()
+    matches = nd.search(target, **parsed)
     if as_rows is None:
         show.print_matches(matches)
     else:
         show.print_rows(faces.match_rows(matches).lines(as_rows))
     if not matches:
-        show.say(_describe_nothing(target, given["id"]))
-        show.say_if_full_text(given["fq"], target.place)
+        show.say(_describe_nothing(target, parsed["id"]))
+        show.say_if_full_text(parsed["fq"], target.place)
     from neardup_solr.solr.schema import describe_unsigned
 
     show.say_gaps(describe_unsigned(target))
@@ -170,7 +170,9 @@ def _describe_nothing(target: Collection, id: str | None) -> str:
     return "No near-duplicates found."
 
 
-def report(given: Given, *, output: Path | None = None, format: RowFormat | None = None) -> int:
+def report(
+    parsed: ParsedOptions, *, output: Path | None = None, format: RowFormat | None = None
+) -> int:
     """Report the near-duplicate pairs of documents of a collection."""
     from neardup_solr.reports import tables as faces
 
@@ -179,7 +181,7 @@ def report(given: Given, *, output: Path | None = None, format: RowFormat | None
         if format not in (None, output.suffix.lower()[1:]):
             raise click.BadParameter(f"--format {format} is not that of -o {output}: leave it out")
         faces.check_output(output)
-    target, found = _make_report(given)
+    target, found = _make_report(parsed)
     if output is not None:
         found.write(output)
         show.say(f"Wrote {output}.")
@@ -189,18 +191,18 @@ def report(given: Given, *, output: Path | None = None, format: RowFormat | None
         show.print_rows(faces.pair_rows(found.pairs).lines(as_rows))
     show.say_report(found)
     if not found.pairs:
-        show.say_if_full_text([given["query"], *given["fq"]], target.place)
+        show.say_if_full_text([parsed["query"], *parsed["fq"]], target.place)
     return 0
 
 
-def _make_report(given: Given) -> tuple[Collection, nd.Report]:
-    target = given.connect()
+def _make_report(parsed: ParsedOptions) -> tuple[Collection, nd.Report]:
+    target = parsed.connect()
     with show.watch() as watching:
-        return target, nd.report(target, on_progress=watching["on_progress"], **given)
+        return target, nd.report(target, on_progress=watching["on_progress"], **parsed)
 
 
 def evaluate(
-    given: Given,
+    parsed: ParsedOptions,
     *,
     known: Path,
     found: Path | None = None,
@@ -222,7 +224,7 @@ def evaluate(
     if found is not None:
         made = nd.evaluate(known, found, ordered=ordered)
     else:
-        _, pairs = _make_report(given)
+        _, pairs = _make_report(parsed)
         show.say_report(pairs)
         made = nd.evaluate(known, pairs, ordered=ordered)
     show.print_evaluation(made, most=MOST_PAIRS)
@@ -233,7 +235,7 @@ def evaluate(
 
 
 def answer(
-    given: Given,
+    parsed: ParsedOptions,
     *,
     one: str | None = None,
     other: str | None = None,
@@ -250,28 +252,28 @@ def answer(
     """
     if (answer is not None and pairs is not None) or (one and answer is None):
         raise click.BadParameter("give ID OTHER_ID same|different|unsure, or --import, or neither")
-    noted_in, is_list = nd.Answers(given["answers"]), answer is None and pairs is None
+    noted_in, is_list = nd.Answers(parsed["answers"]), answer is None and pairs is None
     if output is not None and not is_list:
         raise click.BadParameter("-o is for a list of answers: leave the pair out")
     if is_list:
         _print_answers(noted_in, output, options.choose_format(format))
         return 0
-    is_named = given.address is not None or given.collection is not None
-    given["source"] = given["source"] or (given.connect() if is_named else None)
+    is_named = parsed.address is not None or parsed.collection is not None
+    parsed["source"] = parsed["source"] or (parsed.connect() if is_named else None)
     place = noted_in.path
     aside = {*noted_in.set_aside} if place.exists() else set()
     if pairs is not None:
-        columns = {name: given[name] for name in ("id", "text")}
-        done = noted_in.add(pairs, given["source"], ordered=ordered, **columns)
+        columns = {name: parsed[name] for name in ("id", "text")}
+        done = noted_in.add(pairs, parsed["source"], ordered=ordered, **columns)
         rest = f", {done.known:,} known already" if done.known else ""
         answers = show.counted(done.added, "answer")
         show.say(
             f"{answers} noted in {place}{rest}; {show.counted(done.empty, 'row')} without one."
         )
     else:
-        noted = nd.answer(one=one or "", other=other or "", answer=answer or "unsure", **given)
+        noted = nd.answer(one=one or "", other=other or "", answer=answer or "unsure", **parsed)
         show.say(f"{noted.id} – {noted.other_id} noted as {noted.answer} in {place}.")
-    if given["source"] is None:
+    if parsed["source"] is None:
         known = "the answer holds for any" if pairs is None else "but for those in the table"
         show.say(f"Without --source, what the texts are is not noted: {known}.")
     if more := [one for one in noted_in.set_aside if one not in aside]:
@@ -301,15 +303,15 @@ def _print_answers(answers: nd.Answers, output: Path | None, as_rows: str | None
     show.say(f"Answers about {show.counted(len(columns['id']), 'pair')}; {aside} set aside.")
 
 
-def delete(given: Given, *, yes: bool = False) -> int:
+def delete(parsed: ParsedOptions, *, yes: bool = False) -> int:
     """Delete documents by id or by query."""
-    ids, query = given["ids"], given["query"]
-    is_dry = given.pop("dry_run")
+    ids, query = parsed["ids"], parsed["query"]
+    is_dry = parsed.pop("dry_run")
     if not ids and query is None:
         raise click.BadParameter("give ids, or --query QUERY ('*:*' is everything)")
-    target = given.connect()
+    target = parsed.connect()
     if is_dry or (query is not None and not yes):
-        count = nd.delete(target, dry_run=True, **given)
+        count = nd.delete(target, dry_run=True, **parsed)
         documents = show.counted(count, "document")
         if is_dry:
             if not count:
@@ -324,7 +326,7 @@ def delete(given: Given, *, yes: bool = False) -> int:
                 unasked=f"this would delete {what}; add --yes if that is meant",
                 declined="Nothing was deleted.",
             )
-    count = nd.delete(target, **given)
+    count = nd.delete(target, **parsed)
     if not count:
         show.say_if_full_text([query], target.place)
     absent = max(0, len(set(ids)) - count) if query is None else 0
@@ -333,35 +335,35 @@ def delete(given: Given, *, yes: bool = False) -> int:
     return 0
 
 
-def signatures(given: Given) -> int:
+def signatures(parsed: ParsedOptions) -> int:
     """Write the signatures of a source to a Parquet file.
 
     It has their bands too; no Solr is needed.
     """
-    settings = given["settings"] = nd.Settings(**given["settings"])
-    show.say_if_typed(given.paths, "documents")
+    settings = parsed["settings"] = nd.Settings(**parsed["settings"])
+    show.say_if_typed(parsed.paths, "documents")
     show.compile_kernel()
     with show.watch() as watching:
-        written = nd.signatures(on_error=watching["on_error"], **given)
+        written = nd.signatures(on_error=watching["on_error"], **parsed)
     show.say(
         f"Read {written.read:,} records = {written.written:,} written + {written.failed:,} failed"
-        f" to {given['output']} [{settings.fingerprint}]."
+        f" to {parsed['output']} [{settings.fingerprint}]."
     )
     return 1 if written.failed else 0
 
 
-def init(given: Given) -> int:
+def init(parsed: ParsedOptions) -> int:
     """Create a collection, or add our fields to one that exists."""
-    target = given.connect()
-    done = nd.init(target, **given)
-    if given["remove"]:
-        _say_removed(target.name, done, is_dry=given["dry_run"])
+    target = parsed.connect()
+    done = nd.init(target, **parsed)
+    if parsed["remove"]:
+        _say_removed(target.name, done, is_dry=parsed["dry_run"])
         return 0
     if done.is_created:
         show.say(f"{target.url} is created; next: neardup index FILE {target.place}")
         return 0
     _say_prepared(target, done)
-    return 0 if done.is_done or given["dry_run"] else 1
+    return 0 if done.is_done or parsed["dry_run"] else 1
 
 
 def _say_prepared(target: Collection, done: Preparation) -> None:
@@ -407,41 +409,43 @@ def _count_fields(done: Preparation) -> str:
     return show.counted(len(done.fields), "field") if done.fields else "the names of fields"
 
 
-def lint(given: Given, *, format: RowFormat | None = None) -> int:
+def lint(parsed: ParsedOptions, *, format: RowFormat | None = None) -> int:
     """Show what would go wrong with a collection, and change nothing.
 
     The exit code is 3 if documents would lose something or cannot be written, else 5 if nobody has
     tried this package with a Solr of that version.
     """
-    target = given.connect()
-    found = nd.lint(target, **given)
-    _print_findings(found.findings, options.choose_format(format))
+    target = parsed.connect()
+    result = nd.lint(target, **parsed)
+    _print_findings(result.findings, options.choose_format(format))
     counts = [
-        show.counted(sum(one.level == level for one in found.findings), level)
+        show.counted(sum(one.level == level for one in result.findings), level)
         for level in ("danger", "warning", "note")
     ]
-    documents = show.counted(found.documents, "document")
+    documents = show.counted(result.documents, "document")
     show.say(f"{target.url} ({documents}): {', '.join(counts)}.")
-    if found.dangers:
+    if result.dangers:
         return REFUSED
-    return UNTRIED if found.is_untried else 0
+    return UNTRIED if result.is_untried else 0
 
 
-def doctor(given: Given, *, format: RowFormat | None = None) -> int:
+def doctor(parsed: ParsedOptions, *, format: RowFormat | None = None) -> int:
     """Check the fields of a collection, and the state of its server.
 
     The fields have to match the texts; a sample is computed anew.
 
     The exit code is 3 if something has to be done.
     """
-    found = nd.doctor(given.connect(), **given)
-    _print_findings(found.findings, options.choose_format(format))
-    for fingerprint, count in found.settings.items():
+    diagnosis = nd.doctor(parsed.connect(), **parsed)
+    _print_findings(diagnosis.findings, options.choose_format(format))
+    for fingerprint, count in diagnosis.settings.items():
         show.say(f"{show.counted(count, 'document')} with [{fingerprint}].")
-    documents = show.counted(found.documents, "document")
-    problems = show.counted(len(found.problems), "problem")
-    show.say(f"{documents}, {found.missing:,} missing, {found.sampled:,} sampled: {problems}.")
-    return REFUSED if found.problems else 0
+    documents = show.counted(diagnosis.documents, "document")
+    problems = show.counted(len(diagnosis.problems), "problem")
+    show.say(
+        f"{documents}, {diagnosis.missing:,} missing, {diagnosis.sampled:,} sampled: {problems}."
+    )
+    return REFUSED if diagnosis.problems else 0
 
 
 def _print_findings(findings: Sequence[Finding], as_rows: str | None) -> None:
@@ -459,20 +463,22 @@ def _print_findings(findings: Sequence[Finding], as_rows: str | None) -> None:
         print(show.printable(f"    {one.remedy}"))
 
 
-def annotate(given: Given) -> int:
+def annotate(parsed: ParsedOptions) -> int:
     """Add our fields to the documents of a collection.
 
     Nothing else in them is changed.
     """
-    if given["into"] is not None and given["which"] != "needed":
-        raise click.BadParameter(f"--which {given['which']} does not go with --into: leave one out")
+    if parsed["into"] is not None and parsed["which"] != "needed":
+        raise click.BadParameter(
+            f"--which {parsed['which']} does not go with --into: leave one out"
+        )
     from neardup_solr.solr.schema import describe_unspaced
 
-    target = given.connect()
+    target = parsed.connect()
     show.compile_kernel()
-    watched = show.say_log() if given["follow"] else show.watch()
+    watched = show.say_log() if parsed["follow"] else show.watch()
     with watched as watching, show.say_if_resumable():
-        done = nd.annotate(target, **watching, **given)
+        done = nd.annotate(target, **watching, **parsed)
     _say_annotated(done)
     show.say_gaps(describe_unspaced(target))
     return 1 if done.failed else 0
@@ -495,30 +501,30 @@ def _say_annotated(done: AnnotateSummary) -> None:
         show.say("No document has a text: is --text-field the right one?")
 
 
-def strip(given: Given) -> int:
+def strip(parsed: ParsedOptions) -> int:
     """Remove our fields from all documents again.
 
     Marks are removed too; nothing else is changed.
     """
-    target = given.connect()
+    target = parsed.connect()
     with show.watch() as watching, show.say_if_resumable():
-        done = nd.strip(target, **watching, **given)
+        done = nd.strip(target, **watching, **parsed)
     failed = f", {done.failed:,} failed" if done.failed else ""
     show.say(f"{show.counted(done.stripped, 'document')} stripped{failed} ({done.seconds:.1f} s).")
     return 1 if done.failed else 0
 
 
-def reband(given: Given) -> int:
+def reband(parsed: ParsedOptions) -> int:
     """Give a collection other bands, from its stored signatures.
 
     No text is read, and nothing else is changed.
     """
-    target = given.connect()
+    target = parsed.connect()
     show.compile_kernel()
     with show.say_if_resumable():
-        changed = nd.reband(target, **given)
+        changed = nd.reband(target, **parsed)
     documents = show.counted(changed, "document")
     show.say(
-        f"{documents} of {target.url} changed to {given['bands']} bands of {given['rows']} rows."
+        f"{documents} of {target.url} changed to {parsed['bands']} bands of {parsed['rows']} rows."
     )
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import click
 
 import neardup_solr as nd
 from neardup_solr.cli import options, show
-from neardup_solr.cli.options import Function, Given
+from neardup_solr.cli.options import Function, ParsedOptions
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import RowFormat
@@ -21,11 +21,19 @@ if TYPE_CHECKING:
 COLUMNS = ("position", "id", "stage", "reason", "record")
 WIDEST = 100_000  # characters of a record that go to a table, which cuts it off much earlier
 
+TABLE: dict[str, dict[str, Any]] = {
+    "position": {"overflow": "fold", "ratio": 2},
+    "id": {"overflow": "ellipsis", "no_wrap": True, "ratio": 1},
+    "stage": {"no_wrap": True},
+    "reason": {"overflow": "fold", "ratio": 3},
+    "record": {"overflow": "ellipsis", "no_wrap": True, "ratio": 3},
+}
+
 HELP = "Show the records that index could not index, or index them again."
 
 
 def show_letters(
-    given: Given, *, output: Path | None = None, format: RowFormat | None = None
+    parsed: ParsedOptions, *, output: Path | None = None, format: RowFormat | None = None
 ) -> int:
     """Show the records that could not be indexed, and why.
 
@@ -37,12 +45,12 @@ def show_letters(
     as_rows = options.choose_format(format)
     if output is not None:
         tables.check_output(output)
-    job: Path | None = given["job"]
+    job: Path | None = parsed["job"]
     if job is None:
-        target = given.connect()
+        target = parsed.connect()
         folders = folders_of(target.base, target.name)
         place = f"of {target.name} at {target.base}"
-    elif given.address is not None or given.collection is not None:
+    elif parsed.address is not None or parsed.collection is not None:
         raise click.BadParameter("--job tells which: leave --solr and --collection out")
     else:
         folders, place = [job], f"in {job}"
@@ -55,7 +63,8 @@ def show_letters(
     elif as_rows is not None:
         show.print_rows(_format_letters(letters, as_rows))
     elif letters:
-        _print_table(letters)
+        cells = ([(cell or "")[:WIDEST] for cell in _row(letter).values()] for letter in letters)
+        show.print_table(TABLE, cells, "-o letters.tsv")
     for folder, group in letters_of.items():
         if group:
             show.say(f"{show.counted(len(group), 'dead letter')} in {folder / LETTERS}")
@@ -64,17 +73,17 @@ def show_letters(
     return 0
 
 
-def retry(given: Given) -> int:
+def retry(parsed: ParsedOptions) -> int:
     """Index the records again that could not be indexed.
 
     Mend them in the file that `dead-letters show` names. Those that are indexed are removed from
     it, the others stay, with the new reason. The exit code is 1 if some stay.
     """
-    target = _find_target(given)
+    target = _find_target(parsed)
     show.compile_kernel()
     try:
         with show.watch() as watching:
-            done = nd.retry(target, **watching, **given)
+            done = nd.retry(target, **watching, **parsed)
     except KeyboardInterrupt:
         show.say("No record was removed that is not indexed; run this again to go on.")
         raise
@@ -106,20 +115,20 @@ def retry(given: Given) -> int:
 COMMANDS: dict[str, Function] = {"show": show_letters, "retry": retry}
 
 
-def _find_target(given: Given) -> Collection:
+def _find_target(parsed: ParsedOptions) -> Collection:
     """Find the collection that the options name, or else that of the job.
 
     Raises JobError if the job is of another Solr than the usual one.
     """
-    if given["job"] is None or given.address is not None:
-        return given.connect()
+    if parsed["job"] is None or parsed.address is not None:
+        return parsed.connect()
     from neardup_solr import embedded
     from neardup_solr.verbs.connect import ADDRESS
     from neardup_solr.verbs.dead_letters import read_job
 
-    work, usual = read_job(given["job"]).work, os.environ.get(ADDRESS)
+    work, usual = read_job(parsed["job"]).work, os.environ.get(ADDRESS)
     address = None if usual or work.server == embedded.address() else work.server
-    target = options.connect(address, given.collection or work.collection)
+    target = options.connect(address, parsed.collection or work.collection)
     if usual and target.base != work.server:
         reason = f"the job is of a collection at {work.server}, and ${ADDRESS} names another"
         raise nd.errors.JobError(reason, f"add --solr {work.server}")
@@ -151,23 +160,3 @@ def _row(letter: nd.types.Letter) -> dict[str, str | None]:
         name: cell and cell.encode("utf-8", "backslashreplace").decode()
         for name, cell in cells.items()
     }
-
-
-def _print_table(letters: Sequence[nd.types.Letter]) -> None:
-    """Print the first dead letters as a table, the records cut off if they do not fit."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=True)
-    table.add_column("position", overflow="fold", ratio=2)
-    table.add_column("id", overflow="ellipsis", no_wrap=True, ratio=1)
-    table.add_column("stage", no_wrap=True)
-    table.add_column("reason", overflow="fold", ratio=3)
-    table.add_column("record", overflow="ellipsis", no_wrap=True, ratio=3)
-    for letter in letters[: show.MOST_ROWS]:
-        table.add_row(*(show.printable((cell or "")[:WIDEST]) for cell in _row(letter).values()))
-    Console(markup=False, highlight=False).print(table)
-    more = len(letters) - show.MOST_ROWS
-    if more > 0:
-        show.say(f"... and {more:,} more; -o letters.tsv writes all of them.")

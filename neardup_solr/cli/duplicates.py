@@ -13,7 +13,7 @@ import click
 import neardup_solr as nd
 from neardup_solr.arguments import most_failed
 from neardup_solr.cli import options, show
-from neardup_solr.cli.options import Given
+from neardup_solr.cli.options import ParsedOptions
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import RowFormat, Source
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def duplicates(
-    given: Given,
+    given: ParsedOptions,
     *,
     output: Sequence[Path] = (),
     unique: Path | None = None,
@@ -100,7 +100,9 @@ def duplicates(
     return 1 if result.failed > most_failed(max_failed, records) else 0
 
 
-def _check_files(given: Given, outputs: Sequence[Path], files: Mapping[str, Path | None]) -> None:
+def _check_files(
+    given: ParsedOptions, outputs: Sequence[Path], files: Mapping[str, Path | None]
+) -> None:
     """Refuse files that could not be written, before any work is done for them."""
     from neardup_solr.files import check_apart
     from neardup_solr.sources import paths_of, reading_of
@@ -166,7 +168,7 @@ def _require_markable(collection: Collection) -> None:
     require_markable(collection)
 
 
-def find_side(given: Given) -> Source | Collection:
+def find_side(given: ParsedOptions) -> Source | Collection:
     """Find the other side: an existing file or folder, a collection's address, or its name."""
     against, solr = given["against"], given.address
     if "://" in against:
@@ -286,8 +288,8 @@ def _are(count: int) -> str:
 
 
 def _check(
-    given: Given, files: Mapping[str, Path | None], *, mark: bool, undo: bool, dry_run: bool,
-    writes: bool,
+    given: ParsedOptions, files: Mapping[str, Path | None], *, mark: bool, undo: bool,
+    dry_run: bool, writes: bool,
 ) -> None:  # fmt: skip
     """Refuse options that do not go together, before any work."""
     source, against = given["source"], given["against"]

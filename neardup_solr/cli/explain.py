@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import neardup_solr as nd
 from neardup_solr.cli import show
-from neardup_solr.cli.options import Given
+from neardup_solr.cli.options import ParsedOptions
 from neardup_solr.cli.show import counted, one_line, printable
 
 if TYPE_CHECKING:
@@ -36,31 +36,31 @@ TITLES = {
 Part = str | tuple[str, str]  # of a paragraph: a text, or one with its style
 
 
-def explain(given: Given, *, format: TableOrJson = "table") -> int:
+def explain(parsed: ParsedOptions, *, format: TableOrJson = "table") -> int:
     """Explain why two documents are found, or not.
 
     It also says what would find them.
     """
-    given.require_source("--source")
-    show.say_if_typed(given.paths, "documents")
-    place = given["source"] or given.connect()
+    parsed.require_source("--source")
+    show.say_if_typed(parsed.paths, "documents")
+    place = parsed["source"] or parsed.connect()
     with show.watch(comparing="pairs") as watching:
         progress = watching["on_progress"]
-        found = nd.explain(**given | {"source": place, "on_progress": progress})
+        explanation = nd.explain(**parsed | {"source": place, "on_progress": progress})
     if format == "json":
-        show.print_rows(_format_json(found))
+        show.print_rows(_format_json(explanation))
     else:
-        _print(found)
+        _print(explanation)
     return 0
 
 
-def _format_json(found: Explanation) -> Iterator[str]:
+def _format_json(explanation: Explanation) -> Iterator[str]:
     """Format the whole record for programs."""
     import orjson
 
     from neardup_solr.verbs.explain.verdict import make_record
 
-    yield orjson.dumps(make_record(found), option=orjson.OPT_INDENT_2).decode() + "\n"
+    yield orjson.dumps(make_record(explanation), option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
 def _print(explanation: Explanation) -> None:

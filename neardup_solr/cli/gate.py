@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import neardup_solr as nd
 from neardup_solr.arguments import OneOrMore, listed
 from neardup_solr.cli import REFUSED, options, show
-from neardup_solr.cli.options import Given
+from neardup_solr.cli.options import ParsedOptions
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import RowFormat
@@ -27,10 +27,15 @@ if TYPE_CHECKING:
 # What becomes of a record, as an action and as a word.
 OUTCOMES = {"allow": "allowed", "tag": "tagged", "hold": "held", "reject": "rejected",
         "failed": "failed"}  # fmt: skip
+TABLE: dict[str, dict[str, Any]] = {
+    "id": {"overflow": "fold"},
+    "action": {"no_wrap": True},
+    "reason": {"overflow": "fold"},
+}
 
 
 def gate(
-    given: Given,
+    given: ParsedOptions,
     *,
     id: str | None = None,
     text: OneOrMore | None = None,
@@ -136,31 +141,12 @@ def _put_out(decided: Decided, output: Path | None, as_rows: str | None) -> None
             show.print_rows(iter((line,)))
             sys.stdout.flush()  # whoever sent the document may wait for its decision
     else:
-        _print_table(decided)
-
-
-def _print_table(decided: Decided) -> None:
-    """Print the decisions other than allow, only the first of many."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("id", overflow="fold")
-    table.add_column("action", no_wrap=True)
-    table.add_column("reason", overflow="fold")
-    others = 0
-    for decision in decided:
-        if not isinstance(decision, nd.RecordError) and decision.action != "allow":
-            others += 1
-            if others <= show.MOST_ROWS:
-                cells = decision.id, decision.action, decision.reason
-                table.add_row(*map(show.printable, cells))
-    if others:
-        Console(markup=False, highlight=False).print(table)
-    if others > show.MOST_ROWS:
-        more = others - show.MOST_ROWS
-        show.say(f"... and {more:,} more; -o decisions.tsv writes all of them.")
+        others = (
+            (each.id, each.action, each.reason)
+            for each in decided
+            if not isinstance(each, nd.RecordError) and each.action != "allow"
+        )
+        show.print_table(TABLE, others, "-o decisions.tsv")
 
 
 def _say_counts(counts: Counter[str], held: Path | None) -> None:

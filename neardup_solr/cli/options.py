@@ -73,7 +73,7 @@ def arguments_of(verb: str) -> tuple[Parameter, ...]:
     return tuple(inspect.signature(names[verb]).parameters.values())
 
 
-class Given(dict[str, Any]):
+class ParsedOptions(dict[str, Any]):
     """What was typed, as arguments of the verb, and the collection that it names."""
 
     address: str | None = None
@@ -121,21 +121,21 @@ class Command(click.Command):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """List the parameters, with --help-all if --help leaves some out."""
         params = super().get_params(ctx)
-        has_more = any(one.name in SELDOM and not one.required for one in params)
+        has_more = any(param.name in SELDOM and not param.required for param in params)
         return [*params[:-1], HELP_ALL, params[-1]] if has_more else params
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the arguments and options, by heading."""
         every = self.get_params(ctx)
         if not ctx.meta.get(HELP_ALL.name):
-            every = [one for one in every if one.required or one.name not in SELDOM]
+            every = [param for param in every if param.required or param.name not in SELDOM]
         for heading in TEXTS:
-            params = [one for one in every if self.heading(one) == heading]
+            params = [param for param in every if self.heading(param) == heading]
             records = [
-                (one.make_metavar(ctx), one.text)
-                if isinstance(one, Placed)
-                else one.get_help_record(ctx)
-                for one in params
+                (param.make_metavar(ctx), param.text)
+                if isinstance(param, Placed)
+                else param.get_help_record(ctx)
+                for param in params
             ]
             if records:
                 with formatter.section(heading):
@@ -144,10 +144,12 @@ class Command(click.Command):
     def spell(self) -> dict[str, str]:
         """Spell each argument of the library as it is typed, or by its name if none is."""
         verbs = ["connect", self.verb] if self.verb else ["connect"]
-        known = {one.name: one.name for verb in verbs for one in arguments_of(verb)}
-        return known | {
-            one.name or "": one.human_readable_name if isinstance(one, Placed) else one.opts[0]
-            for one in self.params
+        spelled = {param.name: param.name for verb in verbs for param in arguments_of(verb)}
+        return spelled | {
+            param.name or "": param.human_readable_name
+            if isinstance(param, Placed)
+            else param.opts[0]
+            for param in self.params
         }
 
     def heading(self, param: click.Parameter) -> str:
@@ -176,18 +178,19 @@ class Placed(click.Argument):
 
 def command(name: str, function: Function, verb: str | None) -> Command:
     """Make the command of a function, by its own keywords and the arguments of a verb."""
-    known = inspect.signature(function).parameters.values()
-    own = [one for one in known if one.kind is one.KEYWORD_ONLY]  # that the verb does not have
-    taken = [one.name for one in own]
-    of_verb = [one for one in arguments_of(verb) if one.name not in taken] if verb else []
-    dialect = DIALECT if any(one.name == "source" for one in of_verb) else ()
+    parameters = inspect.signature(function).parameters.values()
+    keywords = [each for each in parameters if each.kind is each.KEYWORD_ONLY]
+    extra = [each.name for each in keywords]  # which the verb does not have
+    of_verb = [each for each in arguments_of(verb) if each.name not in extra] if verb else []
+    names = [each.name for each in of_verb]
     of_source = inspect.signature(arguments.Source).parameters
-    is_shaping = any(one.name == "settings" for one in of_verb)
-    shaping = SETTINGS.get(name, SIGNING) if is_shaping else ()
-    of_all = (*own, *_name_places(of_verb), *(of_source[one] for one in dialect))
-    wanted = {_find_key(name, one.name): one for one in of_all}
+    dialect = DIALECT if "source" in names else ()
+    shaping = SETTINGS.get(name, SIGNING) if "settings" in names else ()
+    every = (*keywords, *_name_places(of_verb), *map(of_source.__getitem__, dialect))
+    wanted = {_find_key(name, each.name): each for each in every}
     wanted |= {
-        _find_key("settings", one): _optional(one, Settings.__annotations__[one]) for one in shaping
+        _find_key("settings", each): _optional(each, Settings.__annotations__[each])
+        for each in shaping
     }
     params = {
         wanted[key].name: (heading, _make_parameter(key, wanted[key]))
@@ -196,23 +199,23 @@ def command(name: str, function: Function, verb: str | None) -> Command:
     }
 
     def call(**typed: Any) -> None:
-        given = Given(
-            (one.name, typed[one.name])
-            for one in of_verb
-            if one.name in params and one.name != "collection"
+        def pick(names: Iterable[str]) -> dict[str, Any]:
+            return {each: typed[each] for each in names}
+
+        parsed = ParsedOptions(
+            pick(each for each in names if each in params and each != "collection")
         )
-        given.address, given.collection = typed.get("address"), typed.get("collection")
-        if dialect:
-            given.dialect = {one: typed[one] for one in dialect}
-            if given["source"]:
-                given.paths = given["source"]
-                given["source"] = given.make_source(given.paths)
+        parsed.address, parsed.collection = typed.get("address"), typed.get("collection")
+        parsed.dialect = pick(dialect)
+        if dialect and parsed["source"]:
+            parsed.paths = parsed["source"]
+            parsed["source"] = parsed.make_source(parsed.paths)
         if shaping:
-            given["settings"] = choose_settings(**{one: typed[one] for one in shaping})
+            parsed["settings"] = choose_settings(**pick(shaping))
         try:
-            code = function(given, **{one: typed[one] for one in taken})
+            code = function(parsed, **pick(extra))
         except CoreMissing as error:
-            _suggest_names(error, given, may_create=verb in ("index", "gate"))
+            _suggest_names(error, parsed, may_create=verb in ("index", "gate"))
             raise
         if code:
             raise click.exceptions.Exit(code)
@@ -220,22 +223,22 @@ def command(name: str, function: Function, verb: str | None) -> Command:
     made = Command(
         name,
         callback=call,
-        params=[one for _, one in params.values()],
+        params=[param for _, param in params.values()],
         help=inspect.getdoc(function),
     )
     made.verb = verb
-    made.headings = {one: heading for one, (heading, _) in params.items()}
+    made.headings = {each: heading for each, (heading, _) in params.items()}
     return made
 
 
-def _suggest_names(error: CoreMissing, given: Given, *, may_create: bool) -> None:
+def _suggest_names(error: CoreMissing, parsed: ParsedOptions, *, may_create: bool) -> None:
     """Name in an error the collections that may be meant, if their server tells of them."""
     from difflib import get_close_matches
 
     from neardup_solr.solr import admin
 
     try:
-        names = sorted(admin.names(given.connect()))
+        names = sorted(admin.names(parsed.connect()))
     except NeardupError:
         return
     if near := get_close_matches(error.name, names, n=1):
@@ -258,50 +261,51 @@ def _optional(name: str, annotation: str = "str | None") -> Parameter:
 
 def _name_places(arguments: Iterable[Parameter]) -> Iterator[Parameter]:
     """Give the arguments, those of a collection as its address and name, which may be left out."""
-    for one in arguments:
-        is_any = one.name == "source" and one.annotation != "SourceLike"  # or a collection
+    for argument in arguments:
+        # A source, or a collection.
+        is_any = argument.name == "source" and argument.annotation != "SourceLike"
         if is_any:
-            yield one.replace(default=None)
-        elif one.name != "collection":
-            yield one
-        if is_any or one.name == "collection":
+            yield argument.replace(default=None)
+        elif argument.name != "collection":
+            yield argument
+        if is_any or argument.name == "collection":
             yield from (_optional("address"), _optional("collection"))
 
 
-def _make_parameter(key: str, one: Parameter) -> click.Parameter:
+def _make_parameter(key: str, argument: Parameter) -> click.Parameter:
     """Make the parameter of an argument, by its annotation and its text."""
     heading, text = BY_NAME[key]
-    words = re.findall(r"\w+", one.annotation)
+    words = re.findall(r"\w+", argument.annotation)
     kind, metavar = _choose_type(words)
     if stated := _METAVAR.match(text):
         metavar, text = stated.groups()
     has_several = bool({"Sequence", "OneOrMore"} & {*words}) and "tuple" not in words
-    is_several = one.name == "source" or has_several  # pairs of ids come in one file
-    is_required = one.default is one.empty
-    default = None if is_required else one.default
+    is_several = argument.name == "source" or has_several  # pairs of ids come in one file
+    is_required = argument.default is argument.empty
+    default = None if is_required else argument.default
     if is_several and default is not None:
         default = (default,) if isinstance(default, str) else tuple(default)
 
     def read(ctx: click.Context, param: click.Parameter, typed: Any) -> Any:
-        if one.name == "source":
+        if argument.name == "source":
             return list(typed) or None
         if is_several:
             return (split_names(typed) if metavar in PARTED else typed) or default
         return typed
 
-    known: dict[str, Any] = {"callback": read, "type": kind, "required": is_required}
+    attributes: dict[str, Any] = {"callback": read, "type": kind, "required": is_required}
     if heading == ARGUMENTS:
         several = -1 if is_several else 1
-        placed = Placed([one.name], nargs=several, metavar=stated and metavar, **known)
+        placed = Placed([argument.name], nargs=several, metavar=stated and metavar, **attributes)
         placed.text = text
         return placed
-    known |= {"help": text, "show_default": True}
+    attributes |= {"help": text, "show_default": True}
     if not is_required:
-        known["default"] = default
-    names = [one.name, *_spell_flags(key)]
+        attributes["default"] = default
+    names = [argument.name, *_spell_flags(key)]
     if words[0] == "bool":
-        return click.Option(names, **known | {"type": None, "is_flag": True})
-    return click.Option(names, multiple=is_several, metavar=metavar, **known)
+        return click.Option(names, **attributes | {"type": None, "is_flag": True})
+    return click.Option(names, multiple=is_several, metavar=metavar, **attributes)
 
 
 def _spell_flags(key: str) -> list[str]:
@@ -312,8 +316,8 @@ def _spell_flags(key: str) -> list[str]:
 
 def _choose_type(words: Sequence[str]) -> tuple[click.ParamType[Any] | type, str | None]:
     """Choose what the parser makes of a word that is typed, and what the help calls it."""
-    known = (getattr(arguments, one, None) for one in words)
-    choice = next((one for one in known if get_origin(one) is Literal), None)
+    choices = (getattr(arguments, word, None) for word in words)
+    choice = next((each for each in choices if get_origin(each) is Literal), None)
     if choice is not None:
         return click.Choice(get_args(choice)), None
     if "Path" in words and "Collection" not in words:  # whose address is no path
@@ -325,8 +329,8 @@ def repeat_options(heading: str) -> list[str]:
     """Spell the options under a heading that the command was given, to be typed again."""
     context = click.get_current_context()
     words: list[str] = []
-    for one in context.command.params:
-        name, flag = one.name or "", one.opts[0]
+    for param in context.command.params:
+        name, flag = param.name or "", param.opts[0]
         source = context.get_parameter_source(name)
         if name in TEXTS[heading] and source is ParameterSource.COMMANDLINE:
             value = context.params[name]
@@ -335,17 +339,17 @@ def repeat_options(heading: str) -> list[str]:
     return words
 
 
-def choose_columns(given: Given, *, by_fields: bool = True) -> list[str]:
+def choose_columns(parsed: ParsedOptions, *, by_fields: bool = True) -> list[str]:
     """Add the columns of a source without a text to what was typed, and say which.
 
     Return the options that would ask for them.
     """
     from neardup_solr.verbs import columns
 
-    chosen = columns.choose_columns(given, by_fields=by_fields) if given.paths else None
+    chosen = columns.choose_columns(parsed, by_fields=by_fields) if parsed.paths else None
     if chosen is None:
         return []
-    given.update(chosen.arguments)
+    parsed.update(chosen.arguments)
     flags = {"id": "--id-field", "text": "--text-field", "fields": "--field"}
     words: list[str] = []
     for name, value in chosen.arguments.items():
@@ -369,12 +373,12 @@ def spell_settings(settings: Settings, names: Sequence[str]) -> list[str]:
     return words
 
 
-def split_names(given: Iterable[str]) -> tuple[str, ...]:
+def split_names(typed: Iterable[str]) -> tuple[str, ...]:
     """Split names that were given one by one, or as a line of CSV: those with a comma in quotes."""
     import csv
 
     try:
-        rows = [row for each in given for row in csv.reader([each], strict=True)]
+        rows = [row for each in typed for row in csv.reader([each], strict=True)]
     except csv.Error:
         reason = "a name with a comma or a quote is written as in CSV"
         raise click.BadParameter(f"""{reason}, such as '"Surname, name",city'""") from None
@@ -431,18 +435,18 @@ def connect(
     return object.__new__(Unopened)
 
 
-def choose_settings(**given: str | int | None) -> dict[str, Any]:
+def choose_settings(**typed: str | int | None) -> dict[str, Any]:
     """Choose the settings that options ask for, by name, as the others are the collection's.
 
     Raises ArgumentError if one of them is impossible, or a language has no stemmer.
     """
-    asked = {name: value for name, value in given.items() if value is not None}
-    require_possible(asked)
-    if language := asked.get("language"):
+    chosen = {name: value for name, value in typed.items() if value is not None}
+    require_possible(chosen)
+    if language := chosen.get("language"):
         from neardup_solr.text.shingles import stem_words
 
         stem_words("", str(language))
-    return asked
+    return chosen
 
 
 def choose_format(format: str | None) -> str | None:

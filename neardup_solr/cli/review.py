@@ -13,19 +13,19 @@ from threading import Thread
 import neardup_solr as nd
 from neardup_solr.cli import options, show
 from neardup_solr.cli.duplicates import find_side
-from neardup_solr.cli.options import Given
+from neardup_solr.cli.options import ParsedOptions
 from neardup_solr.files import private
 
 REDIRECT = '<!DOCTYPE html><meta http-equiv="refresh" content="0; url={0}"><a href="{0}">{0}</a>'
 
 
-def review(given: Given) -> int:
+def review(parsed: ParsedOptions) -> int:
     """Judge pairs in the browser, those first whose answer helps most."""
-    given.require_source("SOURCE")
-    if given["against"] is not None:
-        given["against"] = find_side(given)
-    options.choose_columns(given)
-    given["source"] = given["source"] or given.connect()
+    parsed.require_source("SOURCE")
+    if parsed["against"] is not None:
+        parsed["against"] = find_side(parsed)
+    options.choose_columns(parsed)
+    parsed["source"] = parsed["source"] or parsed.connect()
     show.compile_kernel()
     with ExitStack() as shown, TemporaryDirectory(prefix="neardup-") as folder:
         watching = shown.enter_context(show.watch(comparing="pairs"))
@@ -34,7 +34,7 @@ def review(given: Given) -> int:
             shown.close()  # the bars, which have the terminal
             _tell(address, Path(folder) / "review.html")
 
-        reviewed = nd.review(on_ready=tell, **watching, **given)
+        reviewed = nd.review(on_ready=tell, **watching, **parsed)
     kept, left = show.counted(reviewed.kept, "answer"), show.counted(reviewed.tally.left, "pair")
     show.say(f"Kept {kept} in {reviewed.answers}; {left} left.")
     return 0

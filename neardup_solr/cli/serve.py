@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import neardup_solr as nd
 from neardup_solr.cli import show
-from neardup_solr.cli.options import Given
+from neardup_solr.cli.options import ParsedOptions
 
 
-def serve(given: Given) -> int:
+def serve(parsed: ParsedOptions) -> int:
     """Serve a collection over HTTP: decisions about new documents, searches, fields of texts."""
-    target = given.connect()
+    target = parsed.connect()
 
     def tell(address: str) -> None:
         show.compile_kernel()
         show.say(f"Serving {target.name!r} at {address}; Ctrl-C ends it.")
 
-    nd.serve(target, on_ready=tell, **given)
+    nd.serve(target, on_ready=tell, **parsed)
     return 0

@@ -110,11 +110,32 @@ class _Group:
     texts: Sequence[str]
 
 
-def _print_groups(columns: Sequence[str], groups: Sequence[_Group]) -> None:
-    """Print a table, or each group as a heading and texts, a line for each."""
+def print_table(
+    columns: Mapping[str, Mapping[str, Any]], rows: Iterable[Sequence[str]], rest: str = ""
+) -> None:
+    """Print rows as a table, only the first if `rest` writes all of them; () ends a section."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
+
+    is_wide = any("ratio" in how for how in columns.values())
+    table, count = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=is_wide), 0
+    for name, how in columns.items():
+        table.add_column(name, **how)
+    for count, row in enumerate(rows, 1):
+        if not row:
+            table.add_section()
+        elif count <= MOST_ROWS or not rest:
+            table.add_row(*map(printable, row))
+    if count:
+        Console(markup=False, highlight=False).print(table)
+    if rest and count > MOST_ROWS:
+        say(f"... and {count - MOST_ROWS:,} more; {rest} writes all of them.")
+
+
+def _print_groups(columns: Sequence[str], groups: Sequence[_Group]) -> None:
+    """Print a table, or each group as a heading and texts, a line for each."""
+    from rich.console import Console
 
     console = Console(markup=False, highlight=False)
     if console.width < NARROW:
@@ -123,41 +144,39 @@ def _print_groups(columns: Sequence[str], groups: Sequence[_Group]) -> None:
             for text in group.texts:
                 console.print(f"  {one_line(text)}", no_wrap=True, overflow="ellipsis")
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=True)
     rows = [row for group in groups for row in group.rows]
     filled = [any(row[at] for row in rows) for at in range(len(columns))]  # no distances by jaccard
-    for name in compress(columns, filled):
-        if name == "text":
-            table.add_column(name, ratio=1, no_wrap=True, overflow="ellipsis")
-        elif name == "id":
-            table.add_column(name, overflow="fold", max_width=int(WIDEST_ID * console.width))
-        else:
-            table.add_column(name, justify="right", no_wrap=True)
+    id = {"overflow": "fold", "max_width": int(WIDEST_ID * console.width)}
+    special = {"text": {"ratio": 1, "no_wrap": True, "overflow": "ellipsis"}, "id": id}
+    number = {"justify": "right", "no_wrap": True}
+    shown = {name: special.get(name, number) for name in compress(columns, filled)}
+    lines: list[Sequence[str]] = []
     for group in groups:
-        for row in group.rows:
-            table.add_row(*map(one_line, compress(row, filled)))
-        if len(group.rows) > 1:
-            table.add_section()
-    if groups:
-        console.print(table)
+        lines += [[one_line(cell) for cell in compress(row, filled)] for row in group.rows]
+        lines += [()] if len(group.rows) > 1 else []
+    print_table(shown, lines)
 
 
-def _measured(found: Match | Pair) -> tuple[str, str]:
-    distance = "" if found.distance is None else str(found.distance)
-    return distance, f"{found.similarity:.3f}"
+def _measured(match: Match | Pair) -> tuple[str, str]:
+    distance = "" if match.distance is None else str(match.distance)
+    return distance, f"{match.similarity:.3f}"
 
 
-def _head(ids: str, found: Match | Pair) -> str:
-    distance, similarity = _measured(found)
+def _head(ids: str, match: Match | Pair) -> str:
+    distance, similarity = _measured(match)
     return f"{ids}: {f'distance {distance}, ' if distance else ''}{similarity}"
 
 
 def print_matches(matches: Sequence[Match]) -> None:
     """Print the near-duplicates of one document as a table."""
     groups = [
-        _Group([(id, *_measured(one), str(one.shared), one.content)], _head(id, one), [one.content])
-        for one in matches
-        for id in [printable(one.id)]
+        _Group(
+            [(id, *_measured(match), str(match.shared), match.content)],
+            _head(id, match),
+            [match.content],
+        )
+        for match in matches
+        for id in [printable(match.id)]
     ]
     _print_groups(("id", "distance", "similarity", "shared", "text"), groups)
 
@@ -184,19 +203,19 @@ def print_clusters(clusters: Sequence[Cluster], texts: Mapping[AnyId, str]) -> N
     from neardup_solr.records import key_of
 
     groups = []
-    for one in clusters:
+    for cluster in clusters:
         rows = [
             (
-                "" if at else f"{len(one.members):,}",
+                "" if at else f"{len(cluster.members):,}",
                 printable(member.id),
                 texts.get(key_of(member.id, member.side), ""),
                 f"{member.similarity:.3f}" if at else "keep",
             )
-            for at, member in enumerate(one.members[:MOST_MEMBERS])
+            for at, member in enumerate(cluster.members[:MOST_MEMBERS])
         ]
-        if (more := len(one.members) - MOST_MEMBERS) > 0:
+        if (more := len(cluster.members) - MOST_MEMBERS) > 0:
             rows.append(("", "", f"… and {more:,} more", ""))
-        head = f"{counted(len(one.members), 'document')}, keep {printable(one.canonical)}"
+        head = f"{counted(len(cluster.members), 'document')}, keep {printable(cluster.canonical)}"
         groups.append(_Group(rows, head, [f"{id} {text}".lstrip() for _, id, text, _ in rows]))
     _print_groups(("documents", "id", "text", "similarity"), groups)
 
@@ -291,17 +310,21 @@ def watch(**units: str) -> Iterator[dict[str, Any]]:
     tasks: dict[str, TaskID] = {}
     begun: dict[str, tuple[float, int]] = {}  # first report of a stage: its time, and what was done
 
-    def on_progress(told: Progress) -> None:
+    def on_progress(progress: Progress) -> None:
         now = time.monotonic()
-        if told.stage not in tasks:
-            unit = (UNITS | units).get(told.stage, "documents")
-            begun[told.stage] = now, told.done
-            tasks[told.stage] = bars.add_task(told.stage, total=None, done=0, unit=unit, rate="–")
-        since, before = begun[told.stage]
-        rate = f"{(told.done - before) / (now - since):,.0f}" if told.done > before else "–"
-        share = told.done / told.total if told.total else told.share
+        if progress.stage not in tasks:
+            unit = (UNITS | units).get(progress.stage, "documents")
+            begun[progress.stage] = now, progress.done
+            tasks[progress.stage] = bars.add_task(
+                progress.stage, total=None, done=0, unit=unit, rate="–"
+            )
+        since, before = begun[progress.stage]
+        rate = f"{(progress.done - before) / (now - since):,.0f}" if progress.done > before else "–"
+        share = progress.done / progress.total if progress.total else progress.share
         total = None if share is None else 1.0
-        bars.update(tasks[told.stage], completed=share, total=total, done=told.done, rate=rate)
+        bars.update(
+            tasks[progress.stage], completed=share, total=total, done=progress.done, rate=rate
+        )
 
     with bars:
         errors = first_errors(lambda line: console.print(line, markup=False, soft_wrap=True))

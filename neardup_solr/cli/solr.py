@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from neardup_solr.cli.options import Function, Given
+from neardup_solr.cli.options import Function, ParsedOptions
 from neardup_solr.errors import ServerError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HELP = "Start, stop and look at the embedded Solr."
 
 
-def start(given: Given, *, port: int | None = None) -> int:
+def start(parsed: ParsedOptions, *, port: int | None = None) -> int:
     """Start Solr, if it does not run already."""
     from neardup_solr import embedded
 
@@ -43,7 +43,7 @@ def _user(password: Path) -> str:
     return f"{USER}, and that in {password}"
 
 
-def status(given: Given) -> int:
+def status(parsed: ParsedOptions) -> int:
     """Show where Solr runs and what it holds.
 
     The exit code is 0 if it runs and 1 if it does not.
@@ -83,7 +83,7 @@ def _facts(server: Server) -> Iterator[tuple[str, str]]:
         yield "cores", ", ".join(counts) or "none yet"
 
 
-def stop(given: Given) -> int:
+def stop(parsed: ParsedOptions) -> int:
     """Stop Solr, and keep what is indexed."""
     from neardup_solr import embedded
 
@@ -91,7 +91,7 @@ def stop(given: Given) -> int:
     return 0
 
 
-def logs(given: Given) -> int:
+def logs(parsed: ParsedOptions) -> int:
     """Print the last lines of Solr's log."""
     from neardup_solr import embedded
 
@@ -102,7 +102,7 @@ def logs(given: Given) -> int:
     return 0
 
 
-def reset(given: Given, *, yes: bool = False) -> int:
+def reset(parsed: ParsedOptions, *, yes: bool = False) -> int:
     """Stop Solr and delete everything that is indexed in it."""
     from neardup_solr import embedded
     from neardup_solr.embedded.layout import layout

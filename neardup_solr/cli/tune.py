@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import neardup_solr as nd
 from neardup_solr.cli import options, show
-from neardup_solr.cli.options import Given
+from neardup_solr.cli.options import ParsedOptions
 from neardup_solr.cli.texts import READ
 from neardup_solr.files import page
 
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates.training import Training
 
 
-def tune(given: Given, *, format: TableOrJson = "table") -> int:
+def tune(parsed: ParsedOptions, *, format: TableOrJson = "table") -> int:
     """Choose bands and rows, or with --answers learn what is a match.
 
     It shows what bands cost, on a sample, or how good the model is.
     """
-    given.require_source("SOURCE")
+    parsed.require_source("SOURCE")
     failures: list[Exception] = []
-    columns = options.choose_columns(given, by_fields=bool(given["answers"]))
-    target = None if given.paths else given.connect()
-    if given.paths:
-        show.say_if_typed(given.paths, "documents")
+    columns = options.choose_columns(parsed, by_fields=bool(parsed["answers"]))
+    target = None if parsed.paths else parsed.connect()
+    if parsed.paths:
+        show.say_if_typed(parsed.paths, "documents")
         show.compile_kernel()
-    given["source"] = target or given["source"]
-    if given["answers"]:
-        if given["against"]:
+    parsed["source"] = target or parsed["source"]
+    if parsed["answers"]:
+        if parsed["against"]:
             from neardup_solr.cli.duplicates import find_side
 
-            given["against"] = find_side(given)
-        return _learn(given, format)
-    tuning = cast("Tuning", nd.tune(**given, on_error=failures.append))
+            parsed["against"] = find_side(parsed)
+        return _learn(parsed, format)
+    tuning = cast("Tuning", nd.tune(**parsed, on_error=failures.append))
     for failure in failures[: show.MOST_ERRORS]:
         show.say(show.printable(str(failure)))
     if failures:
@@ -50,10 +50,10 @@ def tune(given: Given, *, format: TableOrJson = "table") -> int:
         show.print_rows(_format_json(asdict(tuning) | {"settings": tuning.settings.fingerprint}))
     else:
         place = (
-            target.place if target else nd.errors.place(given.collection or "NEW", given.address)
+            target.place if target else nd.errors.place(parsed.collection or "NEW", parsed.address)
         )
         commands = spell_commands(
-            tuning, given.paths, place, [*options.repeat_options(READ), *columns]
+            tuning, parsed.paths, place, [*options.repeat_options(READ), *columns]
         )
         show.print_rows(f"{line.rstrip()}\n" for line in list_lines(tuning, commands))
     return 1 if failures else 0
@@ -65,10 +65,10 @@ def _format_json(record: Mapping[str, Any]) -> Iterator[str]:
     yield orjson.dumps(record, option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
-def _learn(given: Given, format: TableOrJson) -> int:
+def _learn(parsed: ParsedOptions, format: TableOrJson) -> int:
     """Learn a model from answers, and print what it knows."""
     with show.watch(comparing="pairs") as watching:
-        training = nd.tune(**watching, **given)
+        training = nd.tune(**watching, **parsed)
     if format == "json":
         names = ("is_default", "candidates", "found", "right", "default_right")
         record = json.loads(training.model.to_text()) | {
@@ -77,7 +77,7 @@ def _learn(given: Given, format: TableOrJson) -> int:
         }
         show.print_rows(_format_json(record))
     else:
-        lines = _describe_training(training, given["output"])
+        lines = _describe_training(training, parsed["output"])
         show.print_rows(f"{line.rstrip()}\n" for line in lines)
     return 0
 
@@ -165,11 +165,11 @@ def _list_curve(tuning: Tuning) -> list[list[str]]:
     from neardup_solr.minhash.plans import curve, make_histogram
 
     pairs, plan = make_histogram(tuning.agreements), tuning.choice.plan
-    known = make_histogram(tuning.known) if tuning.known else ()
+    record = make_histogram(tuning.known) if tuning.known else ()
     rows = [["similarity", "pairs", "found", *(["known"] if tuning.known else ())]]
     for at, (low, high) in enumerate(pairwise([at / len(pairs) for at in range(len(pairs) + 1)])):
         chance = float(curve((low + high) / 2, plan.bands, plan.rows))
-        counts = [f"{count:,}" if count else "" for count in known[at : at + 1]]
+        counts = [f"{count:,}" if count else "" for count in record[at : at + 1]]
         rows.append([f"{low:.2f}–{high:.2f}", f"{pairs[at]:,}", f"{100 * chance:.1f} %", *counts])
     return rows
 

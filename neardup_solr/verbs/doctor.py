@@ -21,13 +21,14 @@ from neardup_solr.solr.admin import Health, health
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT
 from neardup_solr.text.normalize import is_unspaced
-from neardup_solr.verbs.lint.rules import (
+from neardup_solr.verbs.lint import (
     DANGER,
     NOTE,
     WARNING,
     Finding,
     by_level,
     check_versions,
+    select,
 )
 
 SAMPLE = 1_000
@@ -161,74 +162,60 @@ def findings(counts: Counted) -> list[Finding]:
 
 
 def _documents(counts: Counted) -> Iterator[Finding]:
-    again = f"neardup annotate {counts.place}"
-    sampled = counts.sampled
-    if len(counts.settings) > 1:
-        kinds = "; ".join(f"{count:,} with [{name}]" for name, count in counts.settings.items())
-        remedy = f"neardup strip {counts.place}, then {again}; or finish an interrupted reband"
-        reason = f"documents have different settings: {kinds}"
-        yield Finding(DANGER, "mixed", "signature_settings", reason, remedy)
-    if counts.missing:
-        has = "they have text" if counts.without_text is not None else "they may have text"
-        reason = f"{has}, but none of our fields"
-        yield Finding(WARNING, "missing", counted(counts.missing, "document"), reason, again)
-    if counts.without_text:
-        share = f"{counts.without_text:,} of {counted(counts.documents, 'document')}"
-        reason = f"they have no text in {', '.join(counts.text)}: annotate passes over them"
-        remedy = (
-            "if they should have one, name the right field: neardup init"
-            f" {counts.place} --text-field FIELD"
-        )
-        yield Finding(NOTE, "no-text", share, reason, remedy)
-    if sampled.stale:
-        reason = "their text has changed since"
-        yield Finding(WARNING, "stale", _of(sampled.stale, sampled.documents), reason, again)
-    if sampled.damaged:
-        reason = "our fields are not those of the text"
-        remedy = f"{again} --which all"
-        yield Finding(DANGER, "damaged", _of(sampled.damaged, sampled.documents), reason, remedy)
-    if sampled.unspaced:
-        reason, _, remedy = schema.UNSPACED.partition("; ")
-        yield Finding(NOTE, "blanks", _of(sampled.unspaced, sampled.documents), reason, remedy)
-    if len(sampled.html) > SOME_HTML * sampled.documents:
-        reason = "their text contains HTML: names of tags count as words"
-        remedy = (
-            "index the text without tags into its own field (HTMLStripFieldUpdate"
-            "ProcessorFactory) and name that field"
-        )
-        yield Finding(NOTE, "html", _of(sampled.html, sampled.documents), reason, remedy)
+    again, sampled, text = f"neardup annotate {counts.place}", counts.sampled, counts.text
+    kinds = "; ".join(f"{count:,} with [{name}]" for name, count in counts.settings.items())
+    has = "they have text" if counts.without_text is not None else "they may have text"
+    unspaced, _, annotate = schema.UNSPACED.partition("; ")
+
+    def such(ids: Sequence[str]) -> str:
+        first = f", such as {ids[0]!r}" if ids else ""
+        return f"{len(ids):,} of {sampled.documents:,} sampled documents{first}"
+
+    return select(
+        (len(counts.settings) > 1, DANGER, "mixed", "signature_settings",
+         f"documents have different settings: {kinds}",
+         f"neardup strip {counts.place}, then {again}; or finish an interrupted reband"),
+        (counts.missing, WARNING, "missing", counted(counts.missing, "document"),
+         f"{has}, but none of our fields", again),
+        (counts.without_text, NOTE, "no-text",
+         f"{counts.without_text or 0:,} of {counted(counts.documents, 'document')}",
+         f"they have no text in {', '.join(text)}: annotate passes over them",
+         "if they should have one, name the right field: neardup init"
+         f" {counts.place} --text-field FIELD"),
+        (sampled.stale, WARNING, "stale", such(sampled.stale),
+         "their text has changed since", again),
+        (sampled.damaged, DANGER, "damaged", such(sampled.damaged),
+         "our fields are not those of the text", f"{again} --which all"),
+        (sampled.unspaced, NOTE, "blanks", such(sampled.unspaced), unspaced, annotate),
+        (len(sampled.html) > SOME_HTML * sampled.documents, NOTE, "html", such(sampled.html),
+         "their text contains HTML: names of tags count as words",
+         "index the text without tags into its own field (HTMLStripFieldUpdate"
+         "ProcessorFactory) and name that field"),
+    )  # fmt: skip
 
 
 def _server(health: Health) -> Iterator[Finding]:
-    if health.without_keeper:
-        reason = "it is away: nothing can be written, and the state of the replicas is unknown"
-        yield Finding(DANGER, "zookeeper", "ZooKeeper", reason, "start it, then run this again")
-    if health.inactive:
-        reason = "these replicas do not answer"
-        remedy = "see the log of their node"
-        yield Finding(DANGER, "replicas", ", ".join(health.inactive), reason, remedy)
-    if health.replaying:
-        reason = "Solr is replaying it after a crash"
-        remedy = "wait until that is done; until then a commit does nothing"
-        yield Finding(DANGER, "replaying", "update log", reason, remedy)
-    if health.disk is not None and health.disk < LITTLE_DISK:
-        reason = "if the disk is full, the index closes until Solr restarts"
-        remedy = "free some space"
-        yield Finding(DANGER, "disk", f"{health.disk / 2**20:,.0f} MB free", reason, remedy)
-    if health.heap is not None and health.heap > FULL_HEAP:
-        reason = "little is free at the moment"
-        remedy = "if so for long, add memory"
-        yield Finding(WARNING, "heap", f"{health.heap:.0%} of Java's memory", reason, remedy)
-    if health.deleted is not None and health.deleted > MANY_DELETED:
-        reason = "deleted and rewritten documents still take space"
-        remedy = "merges free it, or /update?commit=true&expungeDeletes=true"
-        yield Finding(NOTE, "deleted", f"{health.deleted:.0%} of the index", reason, remedy)
+    disk, heap = LITTLE_DISK if health.disk is None else health.disk, health.heap or 0.0
+    deleted = health.deleted or 0.0
+    yield from select(
+        (health.without_keeper, DANGER, "zookeeper", "ZooKeeper",
+         "it is away: nothing can be written, and the state of the replicas is unknown",
+         "start it, then run this again"),
+        (health.inactive, DANGER, "replicas", ", ".join(health.inactive),
+         "these replicas do not answer", "see the log of their node"),
+        (health.replaying, DANGER, "replaying", "update log",
+         "Solr is replaying it after a crash",
+         "wait until that is done; until then a commit does nothing"),
+        (disk < LITTLE_DISK, DANGER, "disk", f"{disk / 2**20:,.0f} MB free",
+         "if the disk is full, the index closes until Solr restarts", "free some space"),
+        (heap > FULL_HEAP, WARNING, "heap", f"{heap:.0%} of Java's memory",
+         "little is free at the moment", "if so for long, add memory"),
+        (deleted > MANY_DELETED, NOTE, "deleted", f"{deleted:.0%} of the index",
+         "deleted and rewritten documents still take space",
+         "merges free it, or /update?commit=true&expungeDeletes=true"),
+    )  # fmt: skip
     if health.versions:
         yield from check_versions(health.versions)
-
-
-def _of(ids: list[str], documents: int) -> str:
-    return f"{len(ids):,} of {documents:,} sampled documents, such as {ids[0]!r}"
 
 
 def _differ(stored: Any, made: Any) -> bool:

@@ -15,8 +15,15 @@ from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, NOTE, PLAIN, Names
 from neardup_solr.solr.schema import Schema
-from neardup_solr.verbs.lint import Growth, chosen, estimate_growth, lint, require_texts
-from neardup_solr.verbs.lint.rules import Finding, clash
+from neardup_solr.verbs.lint import (
+    Finding,
+    Growth,
+    chosen,
+    clash,
+    estimate_growth,
+    lint,
+    require_texts,
+)
 
 ATTEMPTS = 3  # if somebody else changes the schema at the same time
 

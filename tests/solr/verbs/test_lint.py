@@ -13,8 +13,7 @@ from neardup_solr.errors import CoreMissing, SettingsError
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import Names
-from neardup_solr.verbs.lint import Lint, lint, require_safe
-from neardup_solr.verbs.lint.rules import Finding
+from neardup_solr.verbs.lint import Finding, Lint, lint, require_safe
 from tests.solr.foreign import CLASSIC, MANAGED, SCHEMA, collection
 
 pytestmark = pytest.mark.usefixtures("home")

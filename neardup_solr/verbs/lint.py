@@ -1,0 +1,629 @@
+"""lint: check if an existing collection can be used, and refuse one that would lose data.
+
+Each rule was tried on a real Solr 9.10.1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection as Several
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from itertools import islice
+from typing import Any
+
+import orjson
+
+from neardup_solr.arguments import OneOrMore, checked, listed
+from neardup_solr.errors import SettingsError, counted
+from neardup_solr.minhash import make_entry
+from neardup_solr.records import Document
+from neardup_solr.settings import ANNOTATED
+from neardup_solr.solr import admin, schema
+from neardup_solr.solr.admin import REBUILDS, version_numbers
+from neardup_solr.solr.cloud import NAME_ONE, SEVERAL, SolrCluster
+from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.names import BANDS, ID, OWN, PLAIN, SETTINGS, TEXT, Names, is_name
+from neardup_solr.solr.names import NOTE as NOTE_TYPE
+from neardup_solr.solr.query import CLAUSES
+from neardup_solr.solr.schema import INTERNAL, Field, Schema
+
+DANGER, WARNING, NOTE = "danger", "warning", "note"
+PLACED = "_nest_path_:*"
+SAMPLE = 500  # documents whose copied fields are compared with what they were copied from
+LOOKED_AT = 100  # documents whose fields stand for those of all, if Solr does not tell
+_NATIVE = "content_native"  # MinHashes that Solr makes of the text, if configured (docs/native.md)
+_TEXTS = frozenset({"StrField", "TextField", "SortableTextField"})
+GROWTH_SAMPLE = 100  # documents by which growth is estimated
+INDEXED = 0.83  # bytes in the index for each of JSON, measured by benchmarks/foreign.py
+PEAK = 2  # times the index that remains: documents of before stay until segments are merged
+_KEY = 42 << 48  # a band key, as long as most are
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """Bytes that annotate would add to a collection of so many `documents`.
+
+    `bytes_each` is the JSON of our fields in a document, as an answer has it; `index_bytes` is
+    the size of the index without them, None if Solr does not tell.
+    """
+
+    documents: int
+    bytes_each: int
+    index_bytes: int | None = None
+
+    @property
+    def added_bytes(self) -> int:
+        """The bytes that come to the index."""
+        return round(INDEXED * self.bytes_each * self.documents)
+
+    def __str__(self) -> str:
+        now, added = self.index_bytes, self.added_bytes
+        beside = ""
+        if now:
+            times = (now + added) / now
+            peak = f"up to about {PEAK * times:.1f} while it is written"
+            beside = f" beside {now / 1e6:,.1f} MB ({times:.1f} times, {peak})"
+        return (
+            f"annotate adds about {added / 1e6:,.1f} MB to the index{beside}, and"
+            f" {self.bytes_each:,} bytes a document to answers of queries without `fl`"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lint:
+    """Findings of `lint`, the most serious first. `documents` counts those of the collection.
+
+    `is_untried` if nobody has tried this package with the version of its Solr.
+    """
+
+    documents: int
+    findings: tuple[Finding, ...]
+    is_untried: bool = False
+
+    @property
+    def dangers(self) -> tuple[Finding, ...]:
+        """The findings for which documents would lose something, or cannot be written."""
+        return tuple(finding for finding in self.findings if finding.level == DANGER)
+
+
+@checked
+def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = None) -> Lint:
+    """Check an existing collection. Changes nothing.
+
+    The names are those that the collection was prepared with, or `text` fields and `prefix` if
+    they are set. If neither names an existing text field, it is the field whose texts are the
+    longest; a finding says so.
+
+    Raises CoreMissing if the collection does not exist, ArgumentError if a name is impossible,
+    SolrError if Solr does not answer.
+    """
+    chosen(collection.names, "", text=listed(text), prefix=prefix)  # before any request
+    fields = schema.read_schema(collection)
+    names = chosen(collection.names, fields.key, text=listed(text), prefix=prefix)
+    documents = collection.count()
+    used = admin.used_fields(collection) if documents else frozenset[str]()
+    longest = None
+    if not text and any(no_text(fields.field(name)) for name in names.text):
+        longest = admin.longest_texts(collection, likely_texts(fields, names, used or ()))
+    if longest is not None:
+        names = replace(names, text=(longest[0],))
+    config = admin.configuration(collection)
+    system, cluster = admin.system(collection), admin.cluster(collection)
+    root = fields.fields.get("_root_")
+    has_root = root is not None and root.indexed and documents > 0
+    # A proxy in front of Solr may check them; then Solr itself knows no user.
+    named = collection.session.auth is not None or "Authorization" in collection.session.headers
+    facts = CollectionFacts(
+        place=collection.place,
+        kept=collection.names,
+        schema=fields,
+        names=replace(names, id=collection.names.id),
+        wanted=schema.own_fields(names),
+        documents=documents,
+        used=used,
+        longest=longest,
+        growth=str(_growth(collection, fields, names, used) or ""),
+        children=admin.children(collection, fields.key) if has_root and fields.key else 0,
+        placed=collection.count([PLACED]) if "_nest_path_" in fields.fields else 0,
+        is_mutable=schema.is_mutable(collection),
+        has_log=admin.has_update_log(collection),
+        takes_clauses=admin.takes_clauses(collection, fields.key),
+        chain=None if config is None else admin.update_chain(config),
+        select=admin.handler_parameters(config or {}, "/select"),
+        versions=admin.versions(collection, cluster.nodes, system),
+        cluster=cluster,
+        is_local=admin.is_local(collection),
+        is_encrypted=collection.base.startswith("https:"),
+        is_open=bool(system) and "username" not in system.get("security", {}) and not named,
+    )
+    return Lint(
+        documents=documents,
+        findings=tuple(findings(facts)),
+        is_untried=any(map(is_untried, facts.versions)),
+    )
+
+
+def _growth(
+    collection: Collection, fields: Schema, names: Names, used: Set[str] | None
+) -> Growth | None:
+    """Estimate what annotate would add, if nothing of it exists yet."""
+    is_ours = NOTE_TYPE not in fields.fields and all(
+        map(fields.fields.__contains__, schema.own_fields(names))
+    )
+    is_annotated = used is None or names.of(SETTINGS) in used
+    if is_ours or is_annotated or any(no_text(fields.field(name)) for name in names.text):
+        return None
+    return estimate_growth(replace(collection, names=names))
+
+
+def estimate_growth(collection: Collection) -> Growth | None:
+    """Estimate what annotate adds, from a sample of texts, or None without texts.
+
+    `collection` has the names that it is prepared with.
+    """
+    answer = collection.select({"query": "*:*"}, fields=[TEXT], limit=GROWTH_SAMPLE)
+    texts = [str(row[TEXT]) for row in answer.documents if row.get(TEXT)]
+    if not texts:
+        return None
+    return Growth(
+        documents=answer.total,
+        bytes_each=round(sum(map(_bytes_of, texts)) / len(answer.documents)),
+        index_bytes=admin.index_bytes(collection),
+    )
+
+
+def _bytes_of(text: str) -> int:
+    """Count the bytes of our fields for a text. It is not signed: signatures have a fixed size."""
+    entry = make_entry(Document(id="sample", text=text), ANNOTATED, is_signed=False)
+    fields = {
+        "md5_hash": entry.md5_hash,
+        "num_words": entry.num_words,
+        "first_word": entry.first_word,
+        BANDS: [_KEY] * ANNOTATED.bands,
+        "signature": "A" * 4 * -(-4 * ANNOTATED.hashes // 3),
+        SETTINGS: ANNOTATED.fingerprint,
+    }
+    return len(orjson.dumps(fields)) if entry.num_words else 0
+
+
+def chosen(names: Names, key: str, *, text: Sequence[str] = (), prefix: str | None = None) -> Names:
+    """Choose the names of a collection: those before, its unique key, and the new names instead."""
+    return replace(
+        names,
+        id=key or names.id,
+        text=tuple(text) or names.text,
+        prefix=names.prefix if prefix is None else prefix,
+    )
+
+
+def own_fields(collection: Collection) -> frozenset[str]:
+    """Return the collection's names of the fields that are ours."""
+    return frozenset(map(collection.names.of, OWN))
+
+
+def require_safe(collection: Collection, *, text: Sequence[str] = ()) -> Schema:
+    """Refuse a collection in which an update in place would lose data, and return its schema.
+
+    Raises SettingsError, which says what would be lost, and what to do instead.
+    """
+    collection.require_placed()
+    dangers = lint(collection, text=text).dangers
+    if dangers:
+        first, more = dangers[0], len(dangers) - 1
+        others = f" (and {more} more: neardup lint {collection.place})" if more else ""
+        raise SettingsError(f"{first.about}: {first.reason}{others}", first.remedy)
+    fields = schema.read_schema(collection)
+    _require_only_copied(collection, fields)
+    return fields
+
+
+def require_readable(collection: Collection) -> None:
+    """Refuse text fields whose values Solr does not return, by SettingsError."""
+    require_texts(collection, schema.read_schema(collection), collection.names.text)
+
+
+def require_texts(collection: Collection, existing: Schema, fields: Iterable[str]) -> None:
+    """Refuse fields that no texts can be read from, by a SettingsError that suggests others.
+
+    Our fields are never suggested.
+    """
+    for name in fields:
+        if problem := no_text(existing.field(name)):
+            used = admin.used_fields(collection) or ()
+            next_step = text_field(existing, schema.own_fields(collection.names), used)
+            raise SettingsError(f"the text field {name!r}: {problem}", next_step)
+
+
+def require_other(collection: Collection, other: Collection) -> None:
+    """Refuse to write a collection into itself or into someone else's, by SettingsError.
+
+    Its documents would be replaced, so they may have only the fields that are written.
+    """
+    cluster = admin.cluster(other)
+    names = {collection.name, *admin.cluster(collection).alias_of}
+    others = {other.name, *cluster.alias_of}
+    made = replace(other, name="OTHER").place
+    next_step = f"name another collection, made with: neardup init {made}"
+    if cluster.is_read_only:
+        raise SettingsError(f"{other.name!r} is read-only", next_step)
+    if collection.base == other.base and names & others:
+        raise SettingsError(f"{collection.name!r} would be written into itself", next_step)
+    written = {*other.names.fields([ID, TEXT]), *own_fields(other)}
+    lost = sorted(_fields_in_use(other) - written - INTERNAL - {_NATIVE})
+    if other.count() and (lost or not other.names.is_plain):
+        what = f" with the fields {', '.join(lost)}" if lost else " of another program"
+        reason = f"{other.name!r} has documents{what}, which would be replaced"
+        raise SettingsError(reason, next_step)
+
+
+def _fields_in_use(collection: Collection) -> frozenset[str]:
+    """List the fields that documents have, or the first ones have, if Solr does not tell."""
+    used = admin.used_fields(collection)
+    if used is None:  # as for a collection of ours
+        used = frozenset().union(*collection.whole(list(islice(collection.ids(), LOOKED_AT))))
+    return used
+
+
+def _require_only_copied(collection: Collection, fields: Schema) -> None:
+    """Refuse fields that are both copied to and written: an update keeps only the copies."""
+    targets = [target for _, target in fields.copies]
+    ids = list(islice(collection.ids(), SAMPLE)) if targets else []
+    for document in collection.whole(ids) if ids else []:
+        for name in (name for name in document if _is_text_of(name, targets, fields)):
+            if _was_written(name, document):
+                id = document[collection.names.id]
+                reason = f"{name}: the document {id!r} has a value there that was not copied"
+                into = f"neardup annotate {collection.place} --into OTHER"
+                next_step = f"write another collection: {into}"
+                raise SettingsError(f"{reason}, and an update would lose it", next_step)
+
+
+def _is_text_of(name: str, targets: Sequence[str], fields: Schema) -> bool:
+    field = fields.field(name)
+    is_target = any(fnmatchcase(name, each) for each in targets)
+    return is_target and field is not None and field.kind in _TEXTS
+
+
+def _was_written(name: str, document: Mapping[str, Any]) -> bool:
+    """Return True if a copied field has a value that begins no other field (maxChars)."""
+    others = [each for other in document if other != name for each in _values(document[other])]
+    return not all(
+        any(each.startswith(value) for each in others) for value in _values(document[name])
+    )
+
+
+def _values(value: Any) -> Iterator[str]:
+    yield from map(str, value if isinstance(value, list) else [value])
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong with a collection: how serious, what it is about, why, and the remedy.
+
+    `level` is "danger" (documents would lose something, or cannot be written), "warning" or
+    "note"; `rule` is a short name that does not change; `about` is a field, a handler or the like.
+    """
+
+    level: str
+    rule: str
+    about: str
+    reason: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectionFacts:
+    """Facts about a collection, each None if its Solr does not tell.
+
+    `used` are the fields that its documents have; `chain` has the classes of its default update
+    chain, `select` the configured parameters of /select, as "appends" and so on. `children` counts
+    nested documents, `placed` those with a place (_nest_path_). `longest` is the field taken
+    for the text, as none was named, with the average length of its values; `growth` is what
+    annotate would add.
+    """
+
+    schema: Schema
+    names: Names
+    wanted: Mapping[str, Field]
+    documents: int
+    place: str = "-c NAME"
+    kept: Names = PLAIN
+    used: frozenset[str] | None = None
+    children: int | None = None
+    placed: int = 0
+    is_mutable: bool | None = None
+    has_log: bool | None = None
+    takes_clauses: bool | None = None
+    chain: Sequence[str] | None = None
+    select: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    versions: Sequence[str] = ()
+    cluster: SolrCluster = field(default_factory=SolrCluster)
+    is_local: bool = True
+    is_encrypted: bool = True
+    is_open: bool = False
+    longest: tuple[str, int] | None = None
+    growth: str = ""
+
+    @property
+    def init(self) -> str:
+        """The command that adds our fields by these names. FIELD stands for text fields to name."""
+        is_text = not any(no_text(self.schema.field(name)) for name in self.names.text)
+        names = self.names if is_text else replace(self.names, text=("FIELD",))
+        return f"neardup init {self.place}{names.options(self.kept)}"
+
+
+INTO = "write another collection: neardup annotate -c NAME --into OTHER"
+SHOWN = 8  # fields that may hold the text, in a message
+_VALUES = re.compile(
+    "(Trie)?(Int|Long|Float|Double|Date)(Point|Range)?Field|(Bool|Binary|RandomSort|Rank|Nest"
+    "|DenseVector|Point|LatLon|Spatial|BBox|Rpt|Enum|Currency|Abstract).*"
+)  # classes of types that hold no text
+# Update processors that run before Solr rebuilds the document: they see only a part of it, and so
+# overwrite what the whole document has.
+_FILLING = {
+    "TimestampUpdateProcessorFactory": "gives an updated document a new time",
+    "DefaultValueUpdateProcessorFactory": "sets a field back to its default",
+    "SignatureUpdateProcessorFactory": "computes the signature from a part of the document",
+}
+# Processors that change nothing in a document that was processed before.
+_HARMLESS = frozenset(
+    f"{name}UpdateProcessorFactory"
+    for name in ("Log", "Run", "Tolerant", "NoOpDistributing", "Distributed", "Timestamp", "UUID")
+) | {"DefaultValueUpdateProcessorFactory", "IgnoreCommitOptimizeUpdateProcessorFactory"}
+TESTED = (9, 10, 1)
+TRIED = ((8, 11), (10,))  # from this version on, before that
+_HIDING = frozenset({"fq", "defType", "q", "fl", "rows", "start", "sort", "group", "wt"})
+
+
+def findings(facts: CollectionFacts) -> list[Finding]:
+    """Return all findings, the most serious first. Commands in remedies name the collection."""
+    listed = [
+        replace(finding, remedy=finding.remedy.replace("-c NAME", facts.place))
+        for rule in RULES
+        for finding in rule(facts)
+    ]
+    return by_level(listed)
+
+
+def by_level(listed: Iterable[Finding]) -> list[Finding]:
+    """Sort findings, the most serious first."""
+    return sorted(listed, key=lambda finding: (DANGER, WARNING, NOTE).index(finding.level))
+
+
+def clash(name: str, needed: Field, schema: Schema, names: Names, used: Several[str]) -> str:
+    """Say why a name of ours cannot be used in a collection, or "" if it can."""
+    existing = schema.fields.get(name)
+    if existing is not None and (problem := existing.problem(needed)):
+        return problem
+    # If that field is missing, the values cannot be ours.
+    if name in used and names.of("signature_settings") not in schema.fields:
+        return f"documents have it {'with other values' if existing else 'as a dynamic field'}"
+    return ""
+
+
+def no_text(field: Field | None) -> str:
+    """Say why texts cannot be read from a field, or "" if they can."""
+    if field is None:
+        return "there is no such field"
+    if not field.is_kept:
+        return "it cannot be read back: it is neither stored nor in docValues"
+    return f"it is a {field.kind}, not text" if _VALUES.fullmatch(field.kind) else ""
+
+
+def text_field(schema: Schema, ours: Mapping[str, Field], used: Several[str] = ()) -> str:
+    """Name fields that may hold the text, as a remedy: analysed ones first, not `ours`.
+
+    Of dynamic fields only those that are `used` are named.
+    """
+    fields = {name: schema.field(name) for name in {*schema.fields, *used}}
+    likely = sorted(
+        (not each.kind.endswith("TextField"), name)
+        for name, each in fields.items()
+        if each is not None and each.is_kept and each.kind.endswith(("TextField", "StrField"))
+        and name not in ours and name != schema.key and not name.startswith("_")
+    )  # fmt: skip
+    named = f": {' or '.join(name for _, name in likely[:SHOWN])}" if likely else ""
+    return f"name a field that holds text by `text`{named}"
+
+
+def likely_texts(schema: Schema, names: Names, used: Several[str]) -> list[str]:
+    """List the used fields that may hold the text, dynamic ones too, but no copies."""
+    fields = {name: schema.field(name) for name in sorted({*used} - {schema.key})}
+    ours = {names.of(name) for name in OWN}
+    return [
+        name
+        for name, each in fields.items()
+        if each is not None and each.is_kept and each.kind.endswith("TextField")
+        and name not in ours and not any(schema.sources(name, used)) and is_name(name)
+    ]  # fmt: skip
+
+
+def is_untried(version: str) -> bool:
+    """Return True for a version of Solr that this package was never tried with."""
+    numbers = version_numbers(version)
+    return bool(numbers) and not TRIED[0] <= numbers < TRIED[1]
+
+
+def select(*cases: tuple[Any, ...]) -> Iterator[Finding]:
+    """Yield the findings of the cases that hold: whether one does, then what it finds."""
+    return (Finding(*finding) for holds, *finding in cases if holds)
+
+
+def _check_updates(facts: CollectionFacts) -> Iterator[Finding]:
+    """Find what keeps Solr from updating a document, or from telling who did last."""
+    name, key = facts.schema.key, facts.schema.field(facts.schema.key)
+    version = facts.schema.field("_version_")
+    without_version = version is None or not (version.doc_values or version.indexed)
+    return select(
+        (not name, DANGER, "key", "uniqueKey",
+         "the schema has no unique key, so no document can be updated",
+         "add a <uniqueKey> and index the documents again"),
+        (name and key is not None and not key.doc_values, WARNING, "key", name,
+         "the unique key has no docValues, which the export of whole collections"
+         " (duplicates, report) needs",
+         "give it docValues and index the documents again; annotate, search and gate work without"
+         " them"),
+        (name and name != facts.names.id, NOTE, "names", name,
+         f"the unique key is not {facts.names.id}",
+         f"{facts.init} keeps its name with the collection"),
+        (without_version, DANGER, "versions", "_version_",
+         "without it a change made by someone else at the same time would be overwritten",
+         "add the field _version_ (a long with docValues) and index again"),
+        (facts.has_log is False, DANGER, "update-log", "updateLog",
+         "the update log is off: Solr refuses to update a part of a document",
+         "add <updateLog/> to <updateHandler> in solrconfig.xml, reload"),
+        (facts.has_log is None, WARNING, "update-log", "updateLog",
+         "it is unknown whether the update log is on: /get does not answer",
+         "enable /get, or look into solrconfig.xml"),
+    )  # fmt: skip
+
+
+def _check_losses(facts: CollectionFacts) -> Iterator[Finding]:
+    """Find what an update of a part of a document would lose."""
+    level, children = DANGER if facts.documents else WARNING, facts.children
+    for name, why in facts.schema.lost(facts.used or facts.schema.fields).items():
+        reason = f"an update of a part of a document would lose it: {why}"
+        remedy = f"store it (or give it docValues) and index again, or {INTO}"
+        yield Finding(level, "lost-field", name, reason, remedy)
+    unknown = "documents have it, but the schema does not know it: Solr refuses to update them"
+    for name in sorted(facts.used or ()):
+        if facts.schema.field(name) is None:
+            yield Finding(DANGER, "unknown-field", name, unknown, "add it to the schema again")
+    untold = "it is unknown whether documents have any (/admin/luke does not answer)"
+    for dynamic in facts.schema.dynamic if facts.used is None else ():
+        if dynamic.indexed and not dynamic.is_kept:
+            reason = f"an update would lose such fields, and {untold}"
+            remedy = f"enable /admin/luke and lint again, or {INTO}"
+            yield Finding(WARNING, "lost-field", dynamic.name, reason, remedy)
+    are_lost = children is None or children > facts.placed
+    yield from select(
+        (are_lost, DANGER, "children", "_root_",
+         f"there {'may be' if children is None else 'are'} nested documents without _nest_path_:"
+         " an update of a parent would delete its children",
+         f"index them again as named children, in a schema that has _nest_path_, or {INTO}"),
+        (children and not are_lost, NOTE, "children", "_root_",
+         f"{counted(children or 0, 'document is a child', 'documents are children')} of others",
+         "nothing to do: they stay as they are"),
+    )  # fmt: skip
+
+
+def _check_chain(facts: CollectionFacts) -> Iterator[Finding]:
+    """Find update processors that would change documents with each update."""
+    classes = list(facts.chain or ())
+    cut = classes.index(REBUILDS) if classes else 0
+    for name in classes[:cut]:
+        if name in _FILLING:
+            reason = f"this processor of the default update chain {_FILLING[name]}"
+            remedy = f"take it out of the chain during updates, or {INTO}"
+            yield Finding(DANGER, "update-chain", name, reason, remedy)
+    after = "this processor runs after the one that rebuilds a document"
+    for name in classes[cut:]:
+        if name not in _HARMLESS:
+            reason = f"{after}, and changes it again with every update"
+            remedy = f"put it before DistributedUpdateProcessorFactory, or {INTO}"
+            yield Finding(DANGER, "update-chain", name, reason, remedy)
+
+
+def _check_texts(facts: CollectionFacts) -> Iterator[Finding]:
+    """Find what keeps texts from being read, and say which field they are taken from."""
+    level = DANGER if facts.names.text != (TEXT,) else WARNING
+    for name in facts.names.text:
+        if reason := no_text(facts.schema.field(name)):
+            remedy = text_field(facts.schema, facts.wanted, facts.used or ())
+            yield Finding(level, "text", name, reason, remedy)
+    name, length = facts.longest or ("", 0)
+    yield from select(
+        (facts.longest, NOTE, "text", name,
+         "it is taken for the field of the text: its values are the longest,"
+         f" {length:,} characters on average",
+         f"name it, or another one: {facts.init}"),
+        (facts.growth, NOTE, "growth", "index", str(facts.growth),
+         "name the fields that you want in answers (fl); without `duplicates`, neardup annotate"
+         " -c NAME --fields=-signature adds half"),
+    )  # fmt: skip
+
+
+def _check_schema(facts: CollectionFacts) -> Iterator[Finding]:
+    """Find what hides documents from us, and what keeps our fields out of the schema."""
+    for part in ("appends", "invariants"):
+        for name in sorted(_HIDING & facts.select.get(part, {}).keys()):
+            if (name, facts.select[part][name]) != ("wt", "json"):
+                reason = "it changes our queries, so they do not see all documents"
+                remedy = "use another handler for that setting"
+                yield Finding(DANGER, "select", f"/select {part} {name}", reason, remedy)
+    prefixed = replace(facts, names=replace(facts.names, prefix="nd_")).init
+    missing = [name for name in facts.wanted if name not in facts.schema.fields]
+    taken = {}
+    for name, needed in facts.wanted.items():
+        if problem := clash(name, needed, facts.schema, facts.names, facts.used or ()):
+            taken[name] = problem
+            reason = f"one of our fields has the name of an existing one: {problem}"
+            remedy = f"choose a prefix: {prefixed} (or delete that field, if you do not need it)"
+            yield Finding(DANGER, "clash", name, reason, remedy)
+    free, remedy = ", ".join(name for name in missing if name not in taken), ""
+    if missing:
+        remedy = f"paste the XML that {facts.init} prints, then reload"
+    yield from select(
+        (free, NOTE, "missing", free,
+         "these fields of ours are missing", f"{facts.init} adds them"),
+        (facts.is_mutable is False, WARNING if missing else NOTE, "schema", "schemaFactory",
+         "the schema cannot be changed over HTTP (classic, or mutable=false)",
+         remedy or "nothing to do: all of our fields are there"),
+    )  # fmt: skip
+
+
+def check_versions(versions: Sequence[str]) -> Iterator[Finding]:
+    """Find what is to be done about the versions of the nodes of a Solr, () if none tells."""
+    yield from select(
+        (len(versions) > 1, WARNING, "version", "versions of Solr",
+         f"the nodes of this cloud run {' and '.join(versions)}",
+         "upgrade the others before anything is written: a replica may move to an older one"),
+        (not versions, NOTE, "version", "Solr",
+         "this Solr does not tell its version (/admin/info/system)",
+         "8.11 to 9.10 are known to work: look it up"),
+    )  # fmt: skip
+    holes = "CVE-2026-22022, CVE-2026-22444, and more in older releases"
+    for version in versions:
+        numbers, about, is_new = version_numbers(version), f"Solr {version}", is_untried(version)
+        is_old = is_new and numbers < TRIED[0]
+        yield from select(
+            (is_new, WARNING if is_old else NOTE, "version", about,
+             "nobody has tried this package with it; 8.11 to 9.10 are known to work",
+             "upgrade to 9.10.1" if is_old else "try it on a copy first"),
+            (not is_new and numbers < TESTED, NOTE, "version", about,
+             f"it has holes that 9.10.1 closes ({holes})", "upgrade to 9.10.1"),
+        )  # fmt: skip
+
+
+def _check_server(facts: CollectionFacts) -> Iterator[Finding]:
+    """Find what the server limits, shares, lacks or leaves open."""
+    cluster, is_far = facts.cluster, not facts.is_local
+    yield from select(
+        (facts.takes_clauses is False, WARNING, "clauses", "maxBooleanClauses",
+         f"a query of {CLAUSES:,} clauses is refused: long texts cannot be searched by shingles",
+         "set it to 1024 in solrconfig.xml and in solr.xml, or search by bands"),
+        (len(cluster.alias_of) > 1, DANGER, "alias", ", ".join(cluster.alias_of),
+         SEVERAL, NAME_ONE),
+        (cluster.misplacing, DANGER, "router", "router",
+         f"the collection has {cluster.misplacing}", INTO),
+        (cluster.is_read_only, DANGER, "read-only", "readOnly", "the collection is read-only",
+         "set its readOnly to false (MODIFYCOLLECTION)"),
+        (cluster.beside, NOTE, "shared", ", ".join(cluster.beside),
+         "these collections share the configset: they get the added fields too",
+         "nothing to do: their documents are not changed"),
+    )  # fmt: skip
+    yield from check_versions(facts.versions)
+    yield from select(
+        (is_far and facts.is_open, WARNING, "access", "authentication",
+         "anyone who reaches this address can read, change and delete everything",
+         "set up security.json, with blockUnknown and an all permission"),
+        (is_far and not (facts.is_open or facts.is_encrypted), WARNING, "access", "TLS",
+         "user and password are sent unencrypted", "use https"),
+    )  # fmt: skip
+
+
+RULES: tuple[Callable[[CollectionFacts], Iterator[Finding]], ...] = (
+    _check_updates, _check_losses, _check_chain, _check_texts, _check_schema, _check_server,
+)  # fmt: skip
