@@ -77,7 +77,6 @@ GONE = {
     "nd.duplicates.spill": "set $TMPDIR",
     "--as-given": "nd.evaluate(..., as_given=True) does that",
     "--checkpoint": "it is beside the first file that is written",
-    "--concurrency": "nd.serve(..., concurrency=N) does that",
     "--file": "give --text - and the file as standard input: --text - < FILE",
     "--from-id": "give --query 'id:[FROM TO TO]'",
     "--heap": "set $NEARDUP_SOLR_HEAP",
@@ -85,18 +84,10 @@ GONE = {
     "--limit": "take a part of the file: head -n N FILE; of a collection by --fq",
     "--lines": "neardup solr logs | tail -n N",
     "--list": "leave it out: without a pair the answers are listed",
-    "--load": "nd.tune(..., load=SHARE) does that; a larger --avoid costs fewer hashes",
-    "--max-documents": "nd.serve(..., max_documents=N) does that",
-    "--miss": "nd.tune(..., miss=SHARE) does that; a smaller --catch misses less",
-    "--most": "nd.gate(..., most=N) does that",
-    "--reach": "nd.review(..., reach=SIMILARITY) does that",
     "--report": "give its file behind the known pairs: neardup evaluate KNOWN REPORT",
     "--restart": "leave it out: without --resume all is done anew",
-    "--sample": "leave it out: the sample is large enough",
-    "--seed": "nd.tune(..., seed=N) does that",
     "--signatures": "nd.index(..., settings={'signatures': N}) does that",
     "--spill": "set $TMPDIR",
-    "--threads": "leave it out: two threads send",
     "--to-id": "give --query 'id:[FROM TO TO]'",
     "--who": "set $LOGNAME",
     "duplicates.full": "delete the file of --remember to start over",
@@ -172,9 +163,9 @@ def check_fields(record: Any, names: Iterable[str]) -> None:
             raise _refuse(name, value, hints[name])
 
 
-def listed(given: T | Sequence[T]) -> tuple[T, ...]:
+def listed(values: T | Sequence[T]) -> tuple[T, ...]:
     """One text, or several, as a tuple."""
-    return (given,) if isinstance(given, str) else tuple(given)
+    return (values,) if isinstance(values, str) else tuple(values)
 
 
 def require(condition: bool, reason: str, next_step: str) -> None:
@@ -183,29 +174,29 @@ def require(condition: bool, reason: str, next_step: str) -> None:
         raise ArgumentError(reason, next_step)
 
 
-def require_positive(**given: int | None) -> None:
+def require_positive(**numbers: int | None) -> None:
     """Refuse numbers below 1, by ArgumentError."""
-    for name, number in given.items():
+    for name, number in numbers.items():
         require(number is None or number >= 1, f"`{name}` cannot be {number}", "give 1 or more")
 
 
-def require_choice(name: str, given: object, choices: Collection[str]) -> None:
+def require_choice(name: str, value: object, choices: Collection[str]) -> None:
     """Refuse what is not one of the choices, and name the one that was probably meant."""
-    if not isinstance(given, str) or given not in choices:
-        raise _no_choice(name, given, choices)
+    if not isinstance(value, str) or value not in choices:
+        raise _no_choice(name, value, choices)
 
 
-def _no_choice(name: str, given: object, choices: Collection[str]) -> ArgumentError:
-    near = _nearest(str(given), choices)
+def _no_choice(name: str, value: object, choices: Collection[str]) -> ArgumentError:
+    near = _nearest(str(value), choices)
     meant = f"did you mean {near!r}? Choose one of" if near else "choose one of"
-    said = repr(given) if isinstance(given, str) else describe(given)
-    return ArgumentError(f"`{name}` cannot be {said}", f"{meant} {', '.join(choices)}")
+    described = repr(value) if isinstance(value, str) else describe(value)
+    return ArgumentError(f"`{name}` cannot be {described}", f"{meant} {', '.join(choices)}")
 
 
-def _nearest(given: str, known: Iterable[str]) -> str | None:
+def _nearest(name: str, names: Iterable[str]) -> str | None:
     from difflib import get_close_matches  # only for an error
 
-    return next(iter(get_close_matches(given, list(known), n=1)), None)
+    return next(iter(get_close_matches(name, list(names), n=1)), None)
 
 
 def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -406,24 +397,24 @@ def in_seconds(time: float | str, name: str) -> float:
     return seconds
 
 
-def _parse(given: str, units: Mapping[str, int]) -> float:
-    number = given.strip().lower()
+def _parse(text: str, units: Mapping[str, int]) -> float:
+    number = text.strip().lower()
     unit = units.get(number[-1:])
     return float(number if unit is None else number[:-1]) * (unit or 1)
 
 
-def most_failed(given: str, records: int) -> float:
+def most_failed(limit: str, records: int) -> float:
     """Parse how many records may fail: "20", or a share of them, "0.1%" or "0.001".
 
     Raises ArgumentError if it is neither.
     """
     try:
-        number = float(given.removesuffix("%"))
+        number = float(limit.removesuffix("%"))
     except ValueError:
         number = -1.0
-    is_share = "%" in given or "." in given
-    share = number / 100 if "%" in given else number
+    is_share = "%" in limit or "." in limit
+    share = number / 100 if "%" in limit else number
     if not number >= 0 or (is_share and share > 1):
         step = "give a number such as 20, or a share such as 0.1%"
-        raise ArgumentError(f"`max_failed` cannot be {given!r}", step)
+        raise ArgumentError(f"`max_failed` cannot be {limit!r}", step)
     return share * records if is_share else number

@@ -181,16 +181,16 @@ def report(
         if format not in (None, output.suffix.lower()[1:]):
             raise click.BadParameter(f"--format {format} is not that of -o {output}: leave it out")
         faces.check_output(output)
-    target, found = _make_report(parsed)
+    target, result = _make_report(parsed)
     if output is not None:
-        found.write(output)
+        result.write(output)
         show.say(f"Wrote {output}.")
     elif as_rows is None:
-        show.print_report(found, target.texts(show.list_ids(found)))
+        show.print_report(result, target.texts(show.list_ids(result)))
     else:
-        show.print_rows(faces.pair_rows(found.pairs).lines(as_rows))
-    show.say_report(found)
-    if not found.pairs:
+        show.print_rows(faces.pair_rows(result.pairs).lines(as_rows))
+    show.say_report(result)
+    if not result.pairs:
         show.say_if_full_text([parsed["query"], *parsed["fq"]], target.place)
     return 0
 
@@ -205,7 +205,7 @@ def evaluate(
     parsed: ParsedOptions,
     *,
     known: Path,
-    found: Path | None = None,
+    report: Path | None = None,
     ordered: bool = False,
     output: Path | None = None,
 ) -> int:
@@ -219,10 +219,10 @@ def evaluate(
 
     if output is not None:
         faces.check_output(output)
-    check_apart({"KNOWN": known, "REPORT": found, "-o": output})
+    check_apart({"KNOWN": known, "REPORT": report, "-o": output})
     known_pairs(known)  # refused before a report is made
-    if found is not None:
-        made = nd.evaluate(known, found, ordered=ordered)
+    if report is not None:
+        made = nd.evaluate(known, report, ordered=ordered)
     else:
         _, pairs = _make_report(parsed)
         show.say_report(pairs)
@@ -389,9 +389,11 @@ def _say_prepared(target: Collection, done: Preparation) -> None:
         )
     if done.growth is not None:
         show.say(f"By default {done.growth}.")
-    for one in done.dangers[:1]:
+    for danger in done.dangers[:1]:
         more = f" (and {len(done.dangers) - 1} more)" if done.dangers[1:] else ""
-        show.say(f"But annotate will refuse: {one.about}: {one.reason}{more}; {one.remedy}.")
+        show.say(
+            f"But annotate will refuse: {danger.about}: {danger.reason}{more}; {danger.remedy}."
+        )
     if done.beside:
         show.say(f"The schema is also that of {', '.join(done.beside)}.")
 
@@ -419,7 +421,7 @@ def lint(parsed: ParsedOptions, *, format: RowFormat | None = None) -> int:
     result = nd.lint(target, **parsed)
     _print_findings(result.findings, options.choose_format(format))
     counts = [
-        show.counted(sum(one.level == level for one in result.findings), level)
+        show.counted(sum(finding.level == level for finding in result.findings), level)
         for level in ("danger", "warning", "note")
     ]
     documents = show.counted(result.documents, "document")
@@ -453,14 +455,14 @@ def _print_findings(findings: Sequence[Finding], as_rows: str | None) -> None:
     from neardup_solr.cli.main import in_options
     from neardup_solr.reports.tables import RowTable
 
-    findings = [replace(one, remedy=in_options(one.remedy, "lint")) for one in findings]
+    findings = [replace(finding, remedy=in_options(finding.remedy, "lint")) for finding in findings]
     if as_rows is not None:
         columns = ("level", "rule", "about", "reason", "remedy")
         show.print_rows(RowTable(map(asdict, findings), columns).lines(as_rows))
         return
-    for one in findings:
-        print(show.printable(f"{one.level}: {one.about}: {one.reason}"))
-        print(show.printable(f"    {one.remedy}"))
+    for finding in findings:
+        print(show.printable(f"{finding.level}: {finding.about}: {finding.reason}"))
+        print(show.printable(f"    {finding.remedy}"))
 
 
 def annotate(parsed: ParsedOptions) -> int:
@@ -527,4 +529,16 @@ def reband(parsed: ParsedOptions) -> int:
     show.say(
         f"{documents} of {target.url} changed to {parsed['bands']} bands of {parsed['rows']} rows."
     )
+    return 0
+
+
+def serve(parsed: ParsedOptions) -> int:
+    """Serve a collection over HTTP: decisions about new documents, searches, fields of texts."""
+    target = parsed.connect()
+
+    def tell(address: str) -> None:
+        show.compile_kernel()
+        show.say(f"Serving {target.name!r} at {address}; Ctrl-C ends it.")
+
+    nd.serve(target, on_ready=tell, **parsed)
     return 0

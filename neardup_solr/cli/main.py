@@ -50,7 +50,7 @@ GROUPS = {
 }
 COMMANDS = [name for names in GROUPS.values() for name in names]
 # Each is a function of its name in a module of its name; others are in `commands`.
-MODULES = ("dead_letters", "duplicates", "explain", "gate", "review", "serve", "solr", "tune")
+MODULES = ("dead_letters", "duplicates", "explain", "gate", "review", "solr", "tune")
 # The function of the library, if it has another name than the command.
 VERBS = {
     "demo": None, "evaluate": "report", "dead-letters show": "dead_letters",
@@ -119,8 +119,8 @@ def command(name: str) -> click.Command:
     if not hasattr(module, "COMMANDS"):
         return options.command(name, getattr(module, name), VERBS.get(name, name))
     inner = [
-        options.command(one, function, VERBS.get(f"{name} {one}"))
-        for one, function in module.COMMANDS.items()
+        options.command(word, function, VERBS.get(f"{name} {word}"))
+        for word, function in module.COMMANDS.items()
     ]
     return Group(name, commands=inner, help=module.HELP)
 
@@ -264,10 +264,10 @@ def in_options(message: str, name: str) -> str:
     spelled: dict[str, str] = {}
     if name in COMMANDS:
         made = command(name)
-        for one in made.commands.values() if isinstance(made, click.Group) else [made]:
-            spelled |= one.spell() if isinstance(one, options.Command) else {}
+        for each in made.commands.values() if isinstance(made, click.Group) else [made]:
+            spelled |= each.spell() if isinstance(each, options.Command) else {}
         spelled |= {"ca": "--ca", "cert": "--cert", "plain_http": "--plain-http"}
-    return _ARGUMENT.sub(lambda found: spelled.get(found[1], found[0]), message)
+    return _ARGUMENT.sub(lambda match: spelled.get(match[1], match[0]), message)
 
 
 def _check_words(words: Sequence[str]) -> int:

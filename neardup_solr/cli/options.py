@@ -14,6 +14,7 @@ import shlex
 import sys
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import cache
 from importlib.util import find_spec
 from inspect import Parameter
@@ -112,11 +113,18 @@ class Command(click.Command):
         except click.UsageError as error:
             said = without_password(error.format_message())
             name = error.option_name if isinstance(error, click.NoSuchOption) else ""
-            if step := GONE.get(f"{self.name}.{name[2:]}", GONE.get(name)):
+            if step := self._step_for(name):
                 said = f"No such option '{name}'; {step}"
             elif name in ("--threshold", "--similarity") and "min_similarity" in self.headings:
                 said = f"No such option '{name}'. Did you mean '--min-similarity'?"
             raise click.UsageError(said, ctx) from None
+
+    def _step_for(self, option: str) -> str:
+        """Say what to do instead of an option that is no more, or an argument in Python alone."""
+        argument = option[2:].replace("-", "_")
+        step = GONE.get(f"{self.name}.{option[2:]}") or GONE.get(option, "")
+        is_of_verb = self.verb and argument in [each.name for each in arguments_of(self.verb)]
+        return step or (f"nd.{self.verb}(..., {argument}=...) takes it" if is_of_verb else "")
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """List the parameters, with --help-all if --help leaves some out."""

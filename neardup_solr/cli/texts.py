@@ -21,7 +21,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "other": "OTHER_ID: Id of another document.",
         "answer": "same, different or unsure.",
         "evaluate.known": "Known pairs: two columns of ids.",
-        "found": "REPORT: Pairs of a report (default: a new report).",
+        "report": "REPORT: Pairs of a report (default: a new report).",
     },
     OTHER: {
         "explain.source": "FILE: File or folder with both (repeatable), or - (default: Solr).",

@@ -124,7 +124,7 @@ OPTIONS = {  # of a command, without an argument
     "gate output": "a program has the decisions",
     "gate format": "prints",
     "evaluate known": "nd.evaluate; other options are those of nd.report, which it judges",
-    "evaluate found": "nd.evaluate",
+    "evaluate report": "nd.evaluate",
     "evaluate ordered": "nd.evaluate",
     "evaluate output": "Evaluation.write",
     "answer pairs": "nd.Answers.add",
@@ -188,6 +188,14 @@ def test_an_option_that_is_gone_says_what_to_do_instead(gone: str) -> None:
     with pytest.raises(click.UsageError) as refused:
         parser().main([*words, option], standalone_mode=False)
     assert str(refused.value) == f"No such option '{option}'; {GONE[gone]}"
+
+
+def test_an_argument_in_python_alone_is_no_option() -> None:
+    """The line says which function takes it."""
+    with pytest.raises(
+        click.UsageError, match=r"'--seed'; nd\.tune\(\.\.\., seed=\.\.\.\) takes it$"
+    ):
+        parser().main(["tune", "--seed", "2"], standalone_mode=False)
 
 
 def test_there_are_not_too_many_options() -> None:
