@@ -416,7 +416,6 @@ def connect(
     which a line tells. With `create`, a missing collection of the embedded Solr is created;
     `patience` is as for `nd.connect`; `check` may refuse the collection once it is open.
     """
-    from dataclasses import fields
 
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.connect import ADDRESS
