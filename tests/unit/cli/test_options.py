@@ -58,6 +58,7 @@ BY_TYPE = {"integer": "5", "float": "0.7"}
 # These say what is read or printed around the library's call; other tests look at that.
 FACES: set[str | tuple[str, str]] = {
     "--format", "--output", "--held", "--strict", "--mark", "--yes",
+    "--unique", "--removed", "--rejected",  # which the result writes
     "--max-failed",  # the exit code
     "--ordered",  # how what was found is judged
     "--help", ("delete", "--dry-run"), ("duplicates", "--dry-run"),
