@@ -1,7 +1,10 @@
 """The rooms of the package, and which of them may know which."""
 
 import ast
+import io
+import tokenize
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -28,6 +31,10 @@ DOORS = {
     "testing.py",
     "types.py",
 }  # for users; they may know every room
+
+# Of code, in all modules. Lower it when a change takes lines away; it ends at 22,000.
+LINES = 30_551
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def modules() -> list[Path]:
@@ -98,3 +105,52 @@ def test_no_two_modules_have_a_class_of_one_name() -> None:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     ]
     assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
+def module_name(path: Path) -> str:
+    """The dotted name of a module, by which others import it."""
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(
+        ".__init__"
+    )
+
+
+def imported_modules(path: Path, modules: set[str]) -> set[str]:
+    """The modules of the package that a module imports: for types and inside functions, too."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            members = (f"{node.module}.{alias.name}" for alias in node.names)
+            names |= {member if member in modules else node.module for member in members}
+    return names & modules - {module_name(path)}
+
+
+def test_no_modules_import_each_other() -> None:
+    """There are no circles of imports, those for types and inside functions included."""
+    paths = {module_name(path): path for path in PACKAGE.rglob("*.py")}
+    graph = {name: imported_modules(path, set(paths)) for name, path in paths.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def count_code_lines(text: str) -> int:
+    """Count the lines of a module without blank lines, comments and docstrings."""
+    blank = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+             tokenize.ENDMARKER}  # fmt: skip
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in blank:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            lines.difference_update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    return len(lines)
+
+
+def test_the_package_does_not_grow() -> None:
+    """A change that adds lines removes as many: CONTRIBUTING.md says why, and until when."""
+    count = sum(count_code_lines(path.read_text()) for path in PACKAGE.rglob("*.py"))
+    assert count <= LINES, f"{count - LINES} lines more; name in the commit what goes for them"
