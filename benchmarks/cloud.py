@@ -24,7 +24,7 @@ from lib.corpus import corpus
 from lib.solr import BANDS_ONLY, FIELDS, running_solr
 
 import neardup_solr as nd
-from neardup_solr.embedded.layout import Layout, layout
+from neardup_solr.embedded.jars import Layout, layout
 from neardup_solr.solr.collection import Collection
 from tests.solr import nodes as cloud
 

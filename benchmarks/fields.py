@@ -28,7 +28,7 @@ from lib.corpus import DATA
 from numpy.typing import NDArray
 
 from neardup_solr.candidates import all_candidates
-from neardup_solr.candidates.by_word import DEFAULT, word_candidates
+from neardup_solr.candidates.by_term import WORD_DEFAULT, word_candidates
 from neardup_solr.measures import Pairs, Similarities, fields
 from neardup_solr.measures.aligned import ALIGNED, compare_records, frequencies
 from neardup_solr.measures.fields import (
@@ -43,7 +43,7 @@ from neardup_solr.measures.fields import (
 )
 from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize
-from neardup_solr.verbs.duplicates.work import choose_way
+from neardup_solr.verbs.duplicates.read import choose_way
 
 THREADS = os.cpu_count() or 1
 # What was measured of others on the same sets: Splink 4.0.17, p >= 0.5, its first sensible model ->
@@ -173,7 +173,7 @@ def prepare(records: Records, named: Sequence[str]) -> Prepared:
     """Find the candidates as `duplicates` does by `aligned`, and compare the whole records."""
     texts = join_values(list(records.values.values()))
     forms = list(map(normalize, texts))
-    joining = DEFAULT if records.sides is None else replace(DEFAULT, sides=records.sides)
+    joining = WORD_DEFAULT if records.sides is None else replace(WORD_DEFAULT, sides=records.sides)
     way = choose_way(ALIGNED, len(forms), lambda most: sum(map(len, texts)) <= most)
     found = all_candidates(len(forms), joining) if way == "all" else word_candidates(forms, joining)
     pairs = found.pairs
@@ -316,7 +316,7 @@ def measure_cost(records: int) -> dict[str, Any]:
     invented = invent(records)
     named = ("name", "street", "city", "phone:exact")
     texts = join_values(list(invented.values.values()))
-    pairs = word_candidates(list(map(normalize, texts)), DEFAULT).pairs
+    pairs = word_candidates(list(map(normalize, texts)), WORD_DEFAULT).pairs
     prepare(invent(1000), named)  # compiles
     whole, own = [], []
     for _ in range(3):

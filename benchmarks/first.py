@@ -27,11 +27,11 @@ from lib.records import listings
 
 import neardup_solr as nd
 from neardup_solr.candidates import all_candidates
-from neardup_solr.candidates.by_word import DEFAULT, word_candidates
+from neardup_solr.candidates.by_term import WORD_DEFAULT, word_candidates
 from neardup_solr.measures import aligned
 from neardup_solr.measures.aligned import ALIGNED, compare_records, frequencies
 from neardup_solr.text.normalize import normalize
-from neardup_solr.verbs.duplicates.work import choose_way
+from neardup_solr.verbs.duplicates.read import choose_way
 
 THREADS = os.cpu_count() or 1
 OTHERS = ("words", "jaccard", "aligned")  # measures that are not chosen
@@ -110,7 +110,9 @@ def try_constants(records: Records) -> np.ndarray[Any, Any]:
     """Compute the F1 of `records` for each share and threshold."""
     texts = join_texts(records)
     forms = list(map(normalize, texts))
-    joining = replace(DEFAULT, sides=records.sides) if records.sides is not None else DEFAULT
+    joining = WORD_DEFAULT
+    if records.sides is not None:
+        joining = replace(joining, sides=records.sides)
     way = choose_way(ALIGNED, len(forms), lambda most: sum(map(len, texts)) <= most)
     found = all_candidates(len(forms), joining) if way == "all" else word_candidates(forms, joining)
     known, counts = np.array(sorted(records.known)), frequencies(forms)

@@ -36,7 +36,7 @@ from lib.corpus import corpus
 from lib.solr import running_solr
 
 import neardup_solr as nd
-from neardup_solr.measures.words import word_distance
+from neardup_solr.measures.sets import word_distance
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import ordered
 from neardup_solr.settings import Settings, choose_fields

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.candidates.by_word import DEFAULT, word_candidates
+from neardup_solr.candidates.by_term import WORD_DEFAULT, word_candidates
 from neardup_solr.measures import Frequencies, aligned
 from neardup_solr.measures.aligned import (
     ALIGNED,
@@ -180,7 +180,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 def selected(of: Linkage) -> tuple[Linkage, int, float]:
     """The candidates by words of a collection, its hot words, and seconds taken."""
     start = time.perf_counter()
-    joining = DEFAULT if of.sides is None else replace(DEFAULT, sides=of.sides)
+    joining = WORD_DEFAULT if of.sides is None else replace(WORD_DEFAULT, sides=of.sides)
     found = word_candidates(of.forms, joining)
     taken = time.perf_counter() - start
     joined = of.pairs[:, 0].astype(np.int64) << 32 | of.pairs[:, 1]

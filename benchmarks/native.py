@@ -27,7 +27,7 @@ from lib import corpus, results
 from lib.solr import running_solr
 
 import neardup_solr as nd
-from neardup_solr.embedded.layout import layout
+from neardup_solr.embedded.jars import layout
 from neardup_solr.minhash import make_entry
 from neardup_solr.settings import Settings, choose_fields
 from neardup_solr.solr import admin, collection, query

@@ -37,7 +37,7 @@ from lib.wholes import Task, work
 
 import neardup_solr as nd
 from neardup_solr import embedded
-from neardup_solr.embedded.layout import layout
+from neardup_solr.embedded.jars import layout
 
 MILLION = 1_000_000
 GROUP = 20_000  # documents in a row group

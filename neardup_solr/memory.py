@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from neardup_solr.errors import SourceError
 from neardup_solr.files import read_at
 from neardup_solr.measures import Flat
-from neardup_solr.text.packed import SPARE, Packed
+from neardup_solr.text.shingles import SPARE, Packed
 
 T = TypeVar("T")
 HELD = 1 << 26  # bytes of a column that are held in memory; more of them go to a file

@@ -22,7 +22,7 @@ import pytest
 
 from neardup_solr import embedded
 from neardup_solr.embedded import jars
-from neardup_solr.embedded.layout import ServerState, layout, remember
+from neardup_solr.embedded.jars import ServerState, layout, remember
 from neardup_solr.errors import SolrUnreachable
 from neardup_solr.files import solr_config
 from neardup_solr.solr import admin, collection

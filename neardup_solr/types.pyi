@@ -16,17 +16,17 @@ from neardup_solr.sources import SourceLike as SourceLike
 from neardup_solr.verbs.annotate import AnnotateSummary as AnnotateSummary
 from neardup_solr.verbs.annotate import StripSummary as StripSummary
 from neardup_solr.verbs.dead_letters import RetrySummary as RetrySummary
-from neardup_solr.verbs.doctor import Diagnosis as Diagnosis
-from neardup_solr.verbs.duplicates.training import Training as Training
-from neardup_solr.verbs.duplicates.work import Compared as Compared
-from neardup_solr.verbs.explain.verdict import Explanation as Explanation
+from neardup_solr.verbs.duplicates.read import Compared as Compared
+from neardup_solr.verbs.explain import Explanation as Explanation
 from neardup_solr.verbs.gate.policy import Decisions as Decisions
 from neardup_solr.verbs.index import IndexSummary as IndexSummary
 from neardup_solr.verbs.init import Preparation as Preparation
+from neardup_solr.verbs.lint import Diagnosis as Diagnosis
 from neardup_solr.verbs.lint import Lint as Lint
 from neardup_solr.verbs.mark import Marks as Marks
 from neardup_solr.verbs.review import Reviewed as Reviewed
 from neardup_solr.verbs.signatures import SignaturesSummary as SignaturesSummary
+from neardup_solr.verbs.tune import Training as Training
 
 __all__: list[str]
 _PLACES: dict[str, str]

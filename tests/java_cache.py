@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from neardup_solr.embedded import process
-from neardup_solr.embedded.layout import layout
+from neardup_solr.embedded.jars import layout
 from neardup_solr.testing import fresh_core, private_home
 from tests import ROOT
 from tests.solr import nodes

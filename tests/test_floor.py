@@ -45,10 +45,10 @@ def test_help_loads_no_work() -> None:
 
 
 def test_duplicates_of_a_file_load_no_solr(source: Path) -> None:
-    """A run over a file needs no HTTP, no Solr, and no verb but its own and `columns`."""
+    """A run over a file needs no HTTP, no Solr, and no verb but its own."""
     ours, others = loaded_by("duplicates", str(source))
     assert in_room(ours, "solr", "embedded") == set()
-    assert {one.split(".")[1] for one in in_room(ours, "verbs")} == {"columns", "duplicates"}
+    assert {one.split(".")[1] for one in in_room(ours, "verbs")} == {"duplicates"}
     assert not ours & WRITERS
     assert not others & {*OF_HTTP, *OF_TABLES}
     others = {"json", "excel", "arrow", "fingerprint"}
@@ -68,5 +68,5 @@ def test_search_and_index_load_only_their_own(source: Path) -> None:
 
 ALLOWED = {
     "search": {"search", "connect"},
-    "index": {"index", "connect", "delivery"},
+    "index": {"index", "connect"},
 }

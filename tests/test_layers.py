@@ -13,8 +13,8 @@ PACKAGE = Path(__file__).parents[1] / "neardup_solr"
 # From the inside outwards: a room imports from itself and from those before it, so there are no
 # circles. A name is that of a folder or of a module.
 ROOMS = (
-    "errors", "arguments", "records", "settings", "progress", "threads",
-    "text", "kernel", "minhash", "measures", "candidates", "clusters", "templates",
+    "errors", "arguments", "records", "settings", "progress",
+    "text", "kernel", "minhash", "measures", "candidates", "clusters",
     "files", "memory", "checkpoint", "answers", "demo",
     "solr", "embedded", "sources", "reports", "web",
     "verbs", "spark", "cli",

@@ -25,9 +25,9 @@ import neardup_solr as nd
 from neardup_solr import embedded
 from neardup_solr.arguments import By
 from neardup_solr.embedded import process
-from neardup_solr.embedded.layout import CHOSEN, RELEASES, layout
+from neardup_solr.embedded.jars import CHOSEN, RELEASES, layout
 from neardup_solr.solr.collection import Collection
-from neardup_solr.sources.pairs import read_pairs
+from neardup_solr.sources import read_pairs
 from neardup_solr.testing import fresh_core, private_home
 from tests import ROOT
 from tests.solr import foreign, nodes

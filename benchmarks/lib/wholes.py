@@ -24,8 +24,7 @@ import neardup_solr
 from lib import draws
 from lib.contenders import BANDS, HASHES, ROWS
 from lib.corpus import corpus
-from neardup_solr.candidates import Joining
-from neardup_solr.candidates.by_band import band_candidates
+from neardup_solr.candidates import Joining, band_candidates
 from neardup_solr.clusters import components
 from neardup_solr.measures import Pairs
 from neardup_solr.measures.sets import estimate_pairs

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shlex
-from collections.abc import Sequence
+import sys
+import webbrowser
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import neardup_solr as nd
 from neardup_solr.arguments import most_failed, require_positive
 from neardup_solr.cli import REFUSED, UNTRIED, options, show
-from neardup_solr.cli.options import ParsedOptions
+from neardup_solr.cli.duplicates import find_side
+from neardup_solr.cli.options import Function, ParsedOptions
+from neardup_solr.errors import ServerError
+from neardup_solr.files import private
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import Judgement, RowFormat
+    from neardup_solr.embedded import Server
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.annotate import AnnotateSummary
     from neardup_solr.verbs.init import Preparation
@@ -135,7 +146,7 @@ def _check(parsed: ParsedOptions) -> bool:
 
 def search(parsed: ParsedOptions, *, format: RowFormat | None = None) -> int:
     """Find the near-duplicates of one document or text."""
-    from neardup_solr.reports import tables as faces
+    from neardup_solr import reports as faces
 
     if (parsed["id"] is None) == (parsed["text"] is None):
         raise click.BadParameter("give either --id or --text")
@@ -174,7 +185,7 @@ def report(
     parsed: ParsedOptions, *, output: Path | None = None, format: RowFormat | None = None
 ) -> int:
     """Report the near-duplicate pairs of documents of a collection."""
-    from neardup_solr.reports import tables as faces
+    from neardup_solr import reports as faces
 
     as_rows = options.choose_format(format)
     if output is not None:
@@ -213,9 +224,9 @@ def evaluate(
 
     It also lists the first pairs that were missed or are false; -o writes all of them.
     """
+    from neardup_solr import reports as faces
     from neardup_solr.files import check_apart
-    from neardup_solr.reports import tables as faces
-    from neardup_solr.verbs.evaluate.answers import known_pairs
+    from neardup_solr.verbs.evaluate import known_pairs
 
     if output is not None:
         faces.check_output(output)
@@ -285,7 +296,7 @@ def answer(
 
 def _print_answers(answers: nd.Answers, output: Path | None, as_rows: str | None) -> None:
     """Print the latest answers, or write them to a file."""
-    from neardup_solr.reports.tables import RowTable
+    from neardup_solr.reports import RowTable
 
     columns = answers.columns()
     if output is not None:
@@ -453,7 +464,7 @@ def doctor(parsed: ParsedOptions, *, format: RowFormat | None = None) -> int:
 def _print_findings(findings: Sequence[Finding], as_rows: str | None) -> None:
     """Print findings for people, or as rows in one of the formats."""
     from neardup_solr.cli.main import in_options
-    from neardup_solr.reports.tables import RowTable
+    from neardup_solr.reports import RowTable
 
     findings = [replace(finding, remedy=in_options(finding.remedy, "lint")) for finding in findings]
     if as_rows is not None:
@@ -542,3 +553,295 @@ def serve(parsed: ParsedOptions) -> int:
 
     nd.serve(target, on_ready=tell, **parsed)
     return 0
+
+
+REDIRECT = '<!DOCTYPE html><meta http-equiv="refresh" content="0; url={0}"><a href="{0}">{0}</a>'
+
+
+def review(parsed: ParsedOptions) -> int:
+    """Judge pairs in the browser, those first whose answer helps most."""
+    parsed.require_source("SOURCE")
+    if parsed["against"] is not None:
+        parsed["against"] = find_side(parsed)
+    options.choose_columns(parsed)
+    parsed["source"] = parsed["source"] or parsed.connect()
+    show.compile_kernel()
+    with ExitStack() as shown, TemporaryDirectory(prefix="neardup-") as folder:
+        watching = shown.enter_context(show.watch(comparing="pairs"))
+
+        def tell(address: str) -> None:
+            shown.close()  # the bars, which have the terminal
+            _tell(address, Path(folder) / "review.html")
+
+        reviewed = nd.review(on_ready=tell, **watching, **parsed)
+    kept, left = show.counted(reviewed.kept, "answer"), show.counted(reviewed.tally.left, "pair")
+    show.say(f"Kept {kept} in {reviewed.answers}; {left} left.")
+    return 0
+
+
+def _tell(address: str, redirect: Path) -> None:
+    """Print where the page is, and open it for a person.
+
+    The browser is started with the name of a file that leads there: every user of the machine can
+    read the arguments of a process, and the address has the token.
+    """
+    print(address, flush=True)
+    show.say("Open this address in a browser of this machine; Ctrl-C ends the review.")
+    with suppress(webbrowser.Error):  # there is none
+        browser = webbrowser.get()
+        # One of the terminal, such as w3m, would take it, and has no JavaScript.
+        is_of_terminal = type(browser) is webbrowser.GenericBrowser and "BROWSER" not in os.environ
+        if sys.stdout.isatty() and not is_of_terminal:
+            with open(redirect, "w", encoding="utf-8", opener=private) as file:
+                file.write(REDIRECT.format(address))
+            # It may run until it is closed, and the page has to be served meanwhile.
+            Thread(target=browser.open, args=(redirect.as_uri(),), daemon=True).start()
+
+
+def start(parsed: ParsedOptions, *, port: int | None = None) -> int:
+    """Start Solr, if it does not run already."""
+    from neardup_solr import embedded
+
+    server = embedded.start(port=port)
+    verb = "runs" if server.started_now else "runs already"
+    click.echo(
+        f"Solr {server.version} {verb} at {server.url} "
+        f"(pid {server.pid}, heap {server.heap}, data in {server.home})"
+    )
+    if server.password is not None:
+        click.echo(f"It asks for a user and a password: {_user(server.password)}")
+    if port not in (None, server.port):
+        step = "stop it first with: neardup solr stop"
+        raise ServerError("--port does not change a running Solr", step)
+    return 0
+
+
+def _user(password: Path) -> str:
+    """The user that an embedded Solr asks for, and where the password is."""
+    from neardup_solr.embedded.jars import USER
+
+    return f"{USER}, and that in {password}"
+
+
+def status(parsed: ParsedOptions) -> int:
+    """Show where Solr runs and what it holds.
+
+    The exit code is 0 if it runs and 1 if it does not.
+    """
+    from neardup_solr import embedded
+
+    server = embedded.running()
+    if server is None:
+        if begun := embedded.starting():
+            click.echo(f"Solr is starting (pid {begun.pid}); wait for it with: neardup solr start")
+        else:
+            click.echo("Solr does not run; start it with: neardup solr start")
+        return 1
+    for name, value in _facts(server):
+        click.echo(f"{name:8}{value}")
+    return 0
+
+
+def _facts(server: Server) -> Iterator[tuple[str, str]]:
+    from neardup_solr import embedded
+    from neardup_solr.errors import counted
+
+    yield "url", server.url
+    yield "pid", str(server.pid)
+    yield "port", str(server.port)
+    yield "heap", server.heap
+    yield "since", server.started
+    yield "version", server.version
+    if server.password is not None:
+        yield "user", _user(server.password)
+    yield "data", str(server.home)
+    cores = embedded.cores(server)
+    if cores is None:
+        yield "cores", "unknown: Solr does not answer; see neardup solr logs"
+    else:
+        counts = (f"{name} ({counted(count, 'document')})" for name, count in cores.items())
+        yield "cores", ", ".join(counts) or "none yet"
+
+
+def stop(parsed: ParsedOptions) -> int:
+    """Stop Solr, and keep what is indexed."""
+    from neardup_solr import embedded
+
+    click.echo("Solr is stopped" if embedded.stop() else "Solr was not running")
+    return 0
+
+
+def logs(parsed: ParsedOptions) -> int:
+    """Print the last lines of Solr's log."""
+    from neardup_solr import embedded
+
+    last = embedded.logs()
+    if not last:
+        click.echo("There is no log yet; start Solr with: neardup solr start", err=True)
+    click.echo(last, nl=False)
+    return 0
+
+
+def reset(parsed: ParsedOptions, *, yes: bool = False) -> int:
+    """Stop Solr and delete everything that is indexed in it."""
+    from neardup_solr import embedded
+    from neardup_solr.embedded.jars import layout
+
+    folder = layout().cores
+    if not yes and not _ask(f"Delete all that is indexed in {folder}?"):
+        click.echo("Nothing deleted")
+        return 1
+    embedded.reset()
+    click.echo(f"Deleted all that was indexed in {folder}")
+    return 0
+
+
+def _ask(question: str) -> bool:
+    if not sys.stdin.isatty():
+        raise ServerError("nothing is deleted without being asked", "add --yes")
+    return click.confirm(question)
+
+
+COLUMNS = ("position", "id", "stage", "reason", "record")
+WIDEST = 100_000  # characters of a record that go to a table, which cuts it off much earlier
+
+TABLE: dict[str, dict[str, Any]] = {
+    "position": {"overflow": "fold", "ratio": 2},
+    "id": {"overflow": "ellipsis", "no_wrap": True, "ratio": 1},
+    "stage": {"no_wrap": True},
+    "reason": {"overflow": "fold", "ratio": 3},
+    "record": {"overflow": "ellipsis", "no_wrap": True, "ratio": 3},
+}
+
+
+def show_letters(
+    parsed: ParsedOptions, *, output: Path | None = None, format: RowFormat | None = None
+) -> int:
+    """Show the records that could not be indexed, and why.
+
+    With --job, no Solr is asked.
+    """
+    from neardup_solr import reports
+    from neardup_solr.checkpoint import LETTERS, folders_of
+
+    as_rows = options.choose_format(format)
+    if output is not None:
+        reports.check_output(output)
+    job: Path | None = parsed["job"]
+    if job is None:
+        target = parsed.connect()
+        folders = folders_of(target.base, target.name)
+        place = f"of {target.name} at {target.base}"
+    elif parsed.address is not None or parsed.collection is not None:
+        raise click.BadParameter("--job tells which: leave --solr and --collection out")
+    else:
+        folders, place = [job], f"in {job}"
+    letters_of = {folder: nd.dead_letters(job=folder) for folder in folders}
+    letters = [letter for group in letters_of.values() for letter in group]
+    if output is not None:
+        from neardup_solr.files import write_lines
+
+        write_lines(output, _format_letters(letters, output.suffix.lower().removeprefix(".")))
+    elif as_rows is not None:
+        show.print_rows(_format_letters(letters, as_rows))
+    elif letters:
+        cells = ([(cell or "")[:WIDEST] for cell in _row(letter).values()] for letter in letters)
+        show.print_table(TABLE, cells, "-o letters.tsv")
+    for folder, group in letters_of.items():
+        if group:
+            show.say(f"{show.counted(len(group), 'dead letter')} in {folder / LETTERS}")
+    if not letters:
+        show.say(f"There are no dead letters {place}.")
+    return 0
+
+
+def retry(parsed: ParsedOptions) -> int:
+    """Index the records again that could not be indexed.
+
+    Mend them in the file that `dead-letters show` names. Those that are indexed are removed from
+    it, the others stay, with the new reason. The exit code is 1 if some stay.
+    """
+    target = _find_target(parsed)
+    show.compile_kernel()
+    try:
+        with show.watch() as watching:
+            done = nd.retry(target, **watching, **parsed)
+    except KeyboardInterrupt:
+        show.say("No record was removed that is not indexed; run this again to go on.")
+        raise
+    for folder in done.unfinished:
+        show.say(
+            f"The job in {folder} has not ended: wait for it if it is at work, else go on with"
+            " neardup index and --resume first."
+        )
+    if done.read:
+        show.say(
+            f"Read {show.counted(done.read, 'dead letter')} = {done.indexed:,} indexed"
+            f" + {done.repeated:,} repeated + {done.failed:,} failed."
+        )
+        show.say(
+            f"The collection {done.collection} has {show.counted(done.documents, 'document')} now."
+        )
+    elif not done.unfinished:
+        show.say(f"There are no dead letters to index in {target.name}.")
+    if done.failed:
+        for path in done.left:
+            show.say(f"To be mended: {path}")
+        show.say(
+            "Edit what is wrong in 'record', which may be an object with its columns, or remove the"
+            " line; then run this again."
+        )
+    return 1 if done.failed or done.unfinished else 0
+
+
+def _find_target(parsed: ParsedOptions) -> Collection:
+    """Find the collection that the options name, or else that of the job.
+
+    Raises JobError if the job is of another Solr than the usual one.
+    """
+    if parsed["job"] is None or parsed.address is not None:
+        return parsed.connect()
+    from neardup_solr import embedded
+    from neardup_solr.verbs.connect import ADDRESS
+    from neardup_solr.verbs.dead_letters import read_job
+
+    work, usual = read_job(parsed["job"]).work, os.environ.get(ADDRESS)
+    address = None if usual or work.server == embedded.address() else work.server
+    target = options.connect(address, parsed.collection or work.collection)
+    if usual and target.base != work.server:
+        reason = f"the job is of a collection at {work.server}, and ${ADDRESS} names another"
+        raise nd.errors.JobError(reason, f"add --solr {work.server}")
+    return target
+
+
+def _format_letters(letters: Iterable[nd.types.Letter], format: str) -> Iterator[str]:
+    """Format dead letters as lines, in JSONL as they are in their file."""
+    from neardup_solr.checkpoint import line_of
+    from neardup_solr.reports import RowTable
+
+    if format == "jsonl":
+        return map(line_of, letters)
+    return RowTable(map(_row, letters), COLUMNS).lines(format)
+
+
+def _row(letter: nd.types.Letter) -> dict[str, str | None]:
+    """Make a row, with an object as its JSON, and a line as it is.
+
+    Lone surrogates are escaped: they stand for bytes that are not UTF-8.
+    """
+    cells: dict[str, Any] = {name: getattr(letter, name) for name in COLUMNS}
+    if isinstance(letter.record, Mapping):
+        try:
+            cells["record"] = json.dumps(letter.record, ensure_ascii=False)
+        except RecursionError:  # lists within lists by the hundred
+            cells["record"] = None
+    return {
+        name: cell and cell.encode("utf-8", "backslashreplace").decode()
+        for name, cell in cells.items()
+    }
+
+
+INNER: dict[str, dict[str, Function]] = {
+    "solr": {"start": start, "status": status, "stop": stop, "logs": logs, "reset": reset},
+    "dead-letters": {"show": show_letters, "retry": retry},
+}

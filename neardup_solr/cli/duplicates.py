@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.duplicates import Duplicates
     from neardup_solr.verbs.duplicates.remember import Changes
-    from neardup_solr.verbs.duplicates.split import Unique
+    from neardup_solr.verbs.duplicates.result import Unique
     from neardup_solr.verbs.mark import Marks
 
 
@@ -85,7 +85,7 @@ def duplicates(
     elif as_rows is None:
         _print_clusters(result)
     else:
-        from neardup_solr.reports import tables as faces
+        from neardup_solr import reports as faces
 
         lines = faces.duplicate_rows(result.pairs, result.texts, result.kept).lines(as_rows)
         show.print_rows(lines)
@@ -106,8 +106,7 @@ def _check_files(
     """Refuse files that could not be written, before any work is done for them."""
     from neardup_solr.files import check_apart
     from neardup_solr.sources import paths_of, reading_of
-    from neardup_solr.verbs.duplicates.result import check_output
-    from neardup_solr.verbs.duplicates.split import check_files, require_copied
+    from neardup_solr.verbs.duplicates.result import check_files, check_output, require_copied
 
     tables = {f"`output` {path}" if at else "`output`": path for at, path in enumerate(outputs)}
     others = {name: given[name] for name in ("remember", "answers", "model")} | dict(files)

@@ -48,8 +48,8 @@ def gate(
 
     Each is allowed, tagged, held or rejected.
     """
+    from neardup_solr import reports
     from neardup_solr.files import check_apart
-    from neardup_solr.reports import tables
     from neardup_solr.verbs.gate import policy
 
     as_rows = options.choose_format(format)
@@ -61,7 +61,7 @@ def gate(
     if held is not None:
         policy.check_held(held)
     if output is not None:
-        tables.check_output(output)
+        reports.check_output(output)
     for path in given.paths:
         check_apart({"SOURCE": Path(path), "--held": held, "-o": output})
     target = given.connect(create=given["index"])

@@ -49,8 +49,13 @@ GROUPS = {
     "The embedded Solr": ("solr",),
 }
 COMMANDS = [name for names in GROUPS.values() for name in names]
-# Each is a function of its name in a module of its name; others are in `commands`.
-MODULES = ("dead_letters", "duplicates", "explain", "gate", "review", "solr", "tune")
+# The modules of commands, each a function of its name; others are in `commands`.
+MODULES = {"duplicates": "duplicates", "explain": "tune", "gate": "gate", "tune": "tune"}
+# The commands with commands of their own: `INNER` of `commands` has their functions.
+INNER = {
+    "solr": "Start, stop and look at the embedded Solr.",
+    "dead-letters": "Show the records that index could not index, or index them again.",
+}
 # The function of the library, if it has another name than the command.
 VERBS = {
     "demo": None, "evaluate": "report", "dead-letters show": "dead_letters",
@@ -101,28 +106,27 @@ class Neardup(click.Group):
 
 
 def _module(name: str) -> ModuleType:
-    word = name.replace("-", "_")
-    return import_module(f"neardup_solr.cli.{word if word in MODULES else 'commands'}")
+    return import_module(f"neardup_solr.cli.{MODULES.get(name, 'commands')}")
 
 
 def summarize(name: str) -> str:
     """Summarize a command in a line."""
-    module = _module(name)
-    help = getattr(module, "HELP", "") or inspect.getdoc(getattr(module, name)) or ""
-    return help.partition("\n")[0]
+    if name in INNER:
+        return INNER[name]
+    return (inspect.getdoc(getattr(_module(name), name)) or "").partition("\n")[0]
 
 
 @cache
 def command(name: str) -> click.Command:
     """Make the command of a name, or the group of commands."""
     module = _module(name)
-    if not hasattr(module, "COMMANDS"):
+    if name not in INNER:
         return options.command(name, getattr(module, name), VERBS.get(name, name))
     inner = [
         options.command(word, function, VERBS.get(f"{name} {word}"))
-        for word, function in module.COMMANDS.items()
+        for word, function in module.INNER[name].items()
     ]
-    return Group(name, commands=inner, help=module.HELP)
+    return Group(name, commands=inner, help=INNER[name])
 
 
 def parser() -> click.Group:

@@ -6,20 +6,22 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import neardup_solr as nd
 from neardup_solr.cli import options, show
-from neardup_solr.cli.options import ParsedOptions
-from neardup_solr.cli.texts import READ
+from neardup_solr.cli.options import READ, ParsedOptions
+from neardup_solr.cli.show import counted, one_line, printable
 from neardup_solr.files import page
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import TableOrJson
     from neardup_solr.minhash.plans import Tuning
-    from neardup_solr.verbs.duplicates.training import Training
+    from neardup_solr.text.diff import Words
+    from neardup_solr.verbs.explain import Explanation, Facts, Subject
+    from neardup_solr.verbs.tune import Training
 
 
 def tune(parsed: ParsedOptions, *, format: TableOrJson = "table") -> int:
@@ -84,7 +86,7 @@ def _learn(parsed: ParsedOptions, format: TableOrJson) -> int:
 
 def _describe_training(training: Training, output: Path | None) -> Iterator[str]:
     """Describe what a model learnt, how good it is, and what to do next."""
-    from neardup_solr.verbs.duplicates.training import FEWEST, FEWEST_OF_EACH
+    from neardup_solr.verbs.tune import FEWEST, FEWEST_OF_EACH
 
     model = training.model
     default, total = f"the measure {model.measure}", model.same + model.different
@@ -191,3 +193,142 @@ def _list_choices(tuning: Tuning) -> list[list[str]]:
             *(f"{share:.3f}" for share in (choice.recall, choice.precision) if share is not None),
         ])  # fmt: skip
     return rows
+
+
+# Of the texts:
+CONTEXT = 5  # unchanged words beside a change
+LONGEST_RUN = 60  # changed words shown in one place, more are cut in the middle
+MOST_CHANGES = 20
+WORTH_CUTTING = 12  # words; fewer are shown rather than counted
+BEGINNING = 40  # words shown of unrelated texts
+UNLIKE = 0.25  # below this similarity by words, texts are not compared word by word
+MARKS = {"red strike": "[-{}-]", "green": "{{+{}+}}", "": "{}"}
+# By verdict, and the style of each.
+TITLES = {
+    "found": ("found", "bold green"),
+    "missed": ("missed, though within the limits", "bold red"),
+    "beyond the limits": ("compared, but beyond the limits", "bold yellow"),
+    "apart": ("no near-duplicates", "bold"),
+}
+
+Part = str | tuple[str, str]  # of a paragraph: a text, or one with its style
+
+
+def explain(parsed: ParsedOptions, *, format: TableOrJson = "table") -> int:
+    """Explain why two documents are found, or not.
+
+    It also says what would find them.
+    """
+    parsed.require_source("--source")
+    show.say_if_typed(parsed.paths, "documents")
+    place = parsed["source"] or parsed.connect()
+    with show.watch(comparing="pairs") as watching:
+        progress = watching["on_progress"]
+        explanation = nd.explain(**parsed | {"source": place, "on_progress": progress})
+    if format == "json":
+        show.print_rows(_format_pair(explanation))
+    else:
+        _print(explanation)
+    return 0
+
+
+def _format_pair(explanation: Explanation) -> Iterator[str]:
+    """Format the whole record for programs."""
+    import orjson
+
+    from neardup_solr.verbs.explain import make_record
+
+    yield orjson.dumps(make_record(explanation), option=orjson.OPT_INDENT_2).decode() + "\n"
+
+
+def _print(explanation: Explanation) -> None:
+    """Print an explanation for a person, with changed words in colour, or marked without colour."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from neardup_solr.verbs import explain
+
+    console, facts = Console(markup=False, highlight=False), explanation.facts
+
+    def say(*parts: Part, indent: int = 0) -> None:
+        """Print a paragraph, without blanks at the ends of its lines."""
+        text = Text.assemble(*parts)
+        for line in text.wrap(console, max(console.width - indent, 1)) or [Text()]:
+            line.rstrip()
+            console.print(Text(" " * indent).append_text(line))
+
+    title, style = TITLES[explanation.verdict]
+    ids = " – ".join(printable(each.id) for each in facts.both)
+    say((f"{ids}: ", "bold"), (title, style))
+    if explanation.verdict == "found":
+        way = next(each for each in facts.ways if each.name == explanation.way)
+        why = f"they share {explain.describe_shared(facts, way)}, within the limits"
+        if facts.by == "all" and way.name == "duplicates":
+            why = "of so few documents it compares every pair, and this one is within the limits"
+        say(f"{explain.describe_way(way.name)} finds them: {why}.", indent=2)
+    for reason in explanation.reasons:
+        say(printable(reason), indent=2)
+    texts = [_show_beginning(each) for each in facts.both]
+    if facts.is_exact or facts.measured("words").similarity >= UNLIKE:
+        texts = [_show_changes(facts, console.color_system is not None and not console.no_color)]
+    for text in texts:
+        say()
+        say(*text)
+    for rows in explain.list_tables(facts):
+        is_of_ways = rows[0][0] == "found by"
+        say()
+        head, *lines = show.align([[*map(printable, row)] for row in rows],
+                                  () if is_of_ways else range(1, 3))  # fmt: skip
+        say((head, "bold"))
+        for line in lines:
+            say(line)
+    if explanation.advice:
+        say()
+        say(explanation.advice)
+
+
+def _show_beginning(document: Subject) -> list[Part]:
+    left = document.entry.num_words - BEGINNING
+    words = one_line(document.words.text(slice(0, BEGINNING))) or "(no word)"
+    end = f" … {counted(left, 'more word')}" if left > 0 else ""
+    return [(f"{printable(document.id)}: ", "bold"), words, (end, "dim")]
+
+
+def _show_changes(facts: Facts, is_coloured: bool) -> list[Part]:
+    """Show the changes that make one text the other.
+
+    Changed words are in colour, or marked [-so-] and {+so+}, as in git's word diff.
+    """
+    first, second = facts.first.words, facts.second.words
+    runs = [(kind, [*run]) for kind, run in groupby(facts.changes, lambda c: c.kind == "equal")]
+    more = sum(not is_equal for is_equal, _ in runs) - MOST_CHANGES
+    shown, parts = 0, list[Part]()
+    for at, (is_equal, run) in enumerate(runs):
+        if shown == MOST_CHANGES and more > 0:
+            rest = f"\n… {counted(more, 'more change')}; --format json has all of them"
+            return [*parts, (rest, "dim")]
+        shown += not is_equal
+        removed = slice(run[0].first.start, run[-1].first.stop)
+        added = slice(run[0].second.start, run[-1].second.stop)
+        head = tail = LONGEST_RUN // 2
+        sides = [("red strike", first, removed), ("green", second, added)]
+        if is_equal:
+            head, tail = CONTEXT if at else 0, CONTEXT if at < len(runs) - 1 else 0
+            sides = [("", first, removed)]
+        if len(runs) == 1:
+            head, tail = LONGEST_RUN, 0
+        for style, words, part in sides:
+            if cut := _shorten_run(words, part, head, tail):
+                text = cut if is_coloured else MARKS[style].format(cut)
+                parts += [*[" "][: len(parts)], (text, style)]
+    return parts
+
+
+def _shorten_run(words: Words, part: slice, head: int, tail: int) -> str:
+    """Return the words of a run, only the first and the last of a long one."""
+    left = part.stop - part.start - head - tail
+    if left < WORTH_CUTTING:
+        return one_line(words.text(part))
+    before = one_line(words.text(slice(part.start, part.start + head)))
+    after = one_line(words.text(slice(part.stop - tail, part.stop)))
+    return f"{before}\n… {left:,} words … {after}".strip()

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from neardup_solr.embedded import jars, process
-from neardup_solr.embedded.layout import (
+from neardup_solr.embedded.jars import (
     RELEASES,
     SOLR_VERSION,
     Layout,

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.arguments import in_bytes
-from neardup_solr.embedded.layout import INSTALL, Layout, auth_header, server_extra
+from neardup_solr.embedded.jars import INSTALL, Layout, auth_header, server_extra
 from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.records import NOTHING
-from neardup_solr.solr.waiting import until
+from neardup_solr.solr.session import until
 
 if TYPE_CHECKING:
     from psutil import Process

@@ -24,8 +24,7 @@ from typing import Any
 import numpy as np
 
 from neardup_solr.kernel.store import Code, Store, compile_all, is_tried, open_store
-from neardup_solr.progress import LOG
-from neardup_solr.threads import run_aside
+from neardup_solr.progress import LOG, run_aside
 
 # What numba's arrays need of its runtime: memory with a header, counted once, data in field 3.
 _MEMORY = """

@@ -19,7 +19,7 @@ from neardup_solr.kernel.normal import (
     make_starts,
     normalize,
 )
-from neardup_solr.text.packed import SPARE
+from neardup_solr.text.shingles import SPARE
 
 U8, U32, U64 = np.uint8, np.uint32, np.uint64
 N0, N1, N2, N3, N4, N8 = U64(0), U64(1), U64(2), U64(3), U64(4), U64(8)

@@ -34,7 +34,7 @@ from neardup_solr.measures import (
     in_parts,
 )
 from neardup_solr.settings import NORMALIZATION
-from neardup_solr.text.packed import Packed, pack
+from neardup_solr.text.shingles import Packed, pack
 
 ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "north shore road"
 INITIAL = 0.7  # "w" and "west": a letter says less

@@ -31,12 +31,11 @@ from numpy.typing import NDArray
 
 from neardup_solr.kernel import joins
 from neardup_solr.kernel import shingle_hashes as kernel
+from neardup_solr.progress import thread_pool
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize
 from neardup_solr.text.normalize import KEPT, SPACE, UNASSIGNED, table
-from neardup_solr.text.packed import SPARE, Packed, join_packed, pack
-from neardup_solr.text.shingles import shingles, stem_words
-from neardup_solr.threads import thread_pool
+from neardup_solr.text.shingles import SPARE, Packed, join_packed, pack, shingles, stem_words
 
 Signature = NDArray[np.uint32]
 FAMILIES = {"affine": kernel.AFFINE, "xor": kernel.XOR}

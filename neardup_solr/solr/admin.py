@@ -15,12 +15,12 @@ import orjson
 
 from neardup_solr.errors import CoreMissing, SolrAnswerError, SolrError, SolrUnreachable
 from neardup_solr.records import NOTHING
-from neardup_solr.solr import cloud
+from neardup_solr.solr import credentials
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.credentials import is_loopback
 from neardup_solr.solr.query import CLAUSES
 from neardup_solr.solr.responses import KEEPER_AWAY, answer
-from neardup_solr.solr.waiting import until
+from neardup_solr.solr.session import until
 
 CONFIGSET = "neardup"
 APPEARS_SECONDS, PAUSE = 10.0, 0.1  # for another command to finish creating the same core
@@ -100,7 +100,7 @@ def _create(collection: Collection, configset: Path, shards: int, replicas: int)
             },
         )
     else:
-        cloud.require_single(shards=shards, replicas=replicas)
+        credentials.require_single(shards=shards, replicas=replicas)
         path, params = "cores", {"configSet": CONFIGSET}
     _get(collection, path, {"action": "CREATE", "name": collection.name, **params})
 
@@ -353,11 +353,11 @@ def version_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdecimal())
 
 
-def cluster(collection: Collection) -> cloud.SolrCluster:
+def cluster(collection: Collection) -> credentials.SolrCluster:
     """Ask for the whole SolrCloud, to see which other collections have the same schema."""
     url = f"{collection.base}/admin/collections"
     decoded = _ask(collection, url, {"action": "CLUSTERSTATUS"}) or {}
-    return cloud.parse_cluster(decoded.get("cluster"), collection.name, urlsplit(url).scheme)
+    return credentials.parse_cluster(decoded.get("cluster"), collection.name, urlsplit(url).scheme)
 
 
 def is_local(collection: Collection) -> bool:

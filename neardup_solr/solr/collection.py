@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+import random
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, TypeVar
+
+import orjson
 
 from neardup_solr.errors import (
     CoreMissing,
+    DocumentNotFound,
+    Passes,
     SchemaError,
     SettingsError,
     SolrAnswerError,
+    SolrUnauthorized,
+    SolrUnreachable,
     counted,
+    place,
 )
+from neardup_solr.progress import ignore
+from neardup_solr.records import NOTHING
 from neardup_solr.settings import (
     ANNOTATED,
     DEFAULT_SETTINGS,
@@ -21,9 +32,16 @@ from neardup_solr.settings import (
     require_possible,
     settings_of,
 )
-from neardup_solr.solr.cloud import Nodes
-from neardup_solr.solr.credentials import Access, Connection, split_address
-from neardup_solr.solr.documents import Documents
+from neardup_solr.solr import export, query
+from neardup_solr.solr.credentials import (
+    Access,
+    Connection,
+    Nodes,
+    SolrCluster,
+    cluster_of,
+    require_single,
+    split_address,
+)
 from neardup_solr.solr.names import (
     ID,
     NOTE,
@@ -31,13 +49,505 @@ from neardup_solr.solr.names import (
     SETTINGS,
     SHINGLES,
     TEXT,
+    VERSION,
     Names,
     require_name,
 )
 from neardup_solr.solr.responses import (
+    LOG_AGAIN,
+    SAYS,
+    Refusal,
+    Sent,
+    answer,
+    parse_refusals,
+    refuse_alone,
+    require_once,
+    require_page,
+    require_parts,
     require_rows,
+    versions_in,
 )
-from neardup_solr.solr.session import open_session
+from neardup_solr.solr.session import CheckedSession, open_session
+
+IDS_PAGE = 10_000  # bare ids in an answer
+EXACT = {"expandMacros": "false"}  # or Solr would expand "${...}" inside values and ids
+_WITH_VERSIONS = {**EXACT, "versions": "true", "wt": "json"}
+# The parser that our queries are written for; someone else's collection may have another.
+_SELECT = {**EXACT, "defType": "lucene", "wt": "json"}
+_JSON = {"Content-Type": "application/json"}
+_OF_A_DOCUMENT = (400, 409, 413)  # which may be wrong, have changed, or be too large
+DOCS = {"response.docs": list, "response.numFound": int}
+
+Item = tuple[bytes, str | None]  # the JSON of a document, and its id if the caller has it
+Ask = Callable[[query.Request], dict[str, Any]]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectionState:
+    """State of a collection at a moment: its number of documents and the newest version."""
+
+    documents: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The first documents that a request finds, how many it finds, and what was counted."""
+
+    documents: list[dict[str, Any]]
+    total: int
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Documents:
+    """The documents of a core or collection: `base` is the server's address, `name` that in it.
+
+    All methods take and give logical names of fields; `names` are what the collection calls them.
+    Queries and filters in Solr's syntax are sent as they are.
+    """
+
+    base: str
+    name: str
+    session: CheckedSession = field(repr=False)
+    names: Names = PLAIN
+
+    @property
+    def url(self) -> str:
+        """The address of the collection, without credentials."""
+        return f"{self.base}/{self.name}"
+
+    @property
+    def identity(self) -> str:
+        """The name and the names of fields: what is learnt of it holds for no other."""
+        return f"{self.name} {self.names.to_note()}"
+
+    @property
+    def place(self) -> str:
+        """The options that name it in a command of `neardup`, for messages that propose it."""
+        return place(self.name, None if self.session.embedded else self.base)
+
+    def add(self, documents: Sequence[bytes | Mapping[str, Any]]) -> tuple[Refusal, ...]:
+        """Send documents as they are. Documents of the same id are replaced.
+
+        A document is a mapping, or bytes that are already its JSON.
+        Returns the documents that Solr refused; the others are taken, and durable once committed.
+        """
+        return self.take(documents).refused
+
+    def take(
+        self, documents: Sequence[bytes | Mapping[str, Any]], ids: Sequence[str] | None = None
+    ) -> Sent:
+        """Send documents, as `add` does, and tell which versions they got.
+
+        In a SolrCloud the versions of documents with `ids` are the lowest they can have, 1 if
+        they are new: a node that passes documents on does not tell them, and may lose what it took.
+        A request that is too large (413), or that Solr refuses because of a document (400, if no
+        tolerant chain names it), is sent again in halves; a single document is refused.
+        """
+        spelled = list(map(self._json_of, documents))
+        keys: Sequence[str | None] = ids or [None] * len(spelled)
+
+        def send(part: Sequence[Item]) -> Sent:
+            named = [id for _, id in part if id is not None]
+            before = self.versions(named) if self.session.nodes.is_cloud else None
+            body = b"[" + b",".join(json for json, _ in part) + b"]"
+            decoded = self.post("update", body, params=_WITH_VERSIONS)
+            if before is None:
+                versions = versions_in(decoded)
+            else:
+                versions = {id: before.get(id, 0) + 1 for id in named}
+            return Sent(refused=parse_refusals(self.url, decoded), versions=versions)
+
+        def id_of(item: Item) -> str:
+            return str(orjson.loads(item[0]).get(self.names.id))
+
+        return in_halves(list(zip(spelled, keys, strict=True)), send, id_of)
+
+    def commit(self) -> None:
+        """Make what was sent durable and visible to searches (a hard commit)."""
+        self._edit({"commit": {"waitSearcher": True}}, "look into Solr's log for the cause")
+
+    def commit_if_allowed(self) -> bool:
+        """Commit, and return False if this user may only read."""
+        try:
+            self.commit()
+        except SolrUnauthorized as error:
+            if error.status != 403:
+                raise
+            return False
+        return True
+
+    def delete_ids(self, ids: Sequence[str]) -> None:
+        """Delete documents by id. Ids without a document are no error."""
+        # As JSON: an id may hold what XML cannot.
+        if ids:
+            self._edit({"delete": list(ids)}, "check the ids")
+
+    def delete_query(self, filter: str) -> None:
+        """Delete the documents that a query in Solr's syntax matches.
+
+        Raises SolrAnswerError if Solr does not understand the query.
+        """
+        self._edit({"delete": {"query": filter}}, "check the query")
+
+    def select(
+        self,
+        request: query.Request,
+        *,
+        fields: Sequence[str],
+        limit: int,
+        counting: Mapping[str, str] = NOTHING,
+    ) -> Selection:
+        """At most `limit` of the documents that a request finds, with these fields.
+
+        `counting` has queries by name, each to count its matches in the whole collection. They may
+        refer to the request's parameters.
+        """
+        wanted: dict[str, Any] = {"fields": list(fields), "limit": limit}
+        if counting:
+            everywhere = {"query": "*:*"}
+            wanted["facet"] = {
+                name: {"type": "query", "q": filter, "domain": everywhere}
+                for name, filter in counting.items()
+            }
+        decoded = self.ask(request | wanted, DOCS | {"facets": dict} if counting else DOCS)
+        counted = decoded["facets"] if counting else {}
+        require_rows((counted.get(name) for name in counting), {"count": int}, self.url)
+        return Selection(
+            documents=self.names.logical_all(decoded["response"]["docs"], fields),
+            total=decoded["response"]["numFound"],
+            counts={name: counted[name]["count"] for name in counting},
+        )
+
+    def select_if(
+        self, request: query.Request, fingerprint: str, *, fields: Sequence[str], limit: int
+    ) -> Selection | None:
+        """Select documents if these are the settings of all documents that have any, else None.
+
+        One request asks for both.
+        """
+        request, counting = query.counting_settings(request, fingerprint)
+        selection = self.select(request, fields=fields, limit=limit, counting=counting)
+        counts = selection.counts
+        return selection if counts["these"] == counts["any"] > 0 else None
+
+    def terms(self, field: str, values: Sequence[str]) -> query.Terms:
+        """Terms to look for in a field, as this collection spells them."""
+        return query.Terms(field=field, values=self.names.terms(field, values))
+
+    def count(self, filters: Sequence[str] = (), *, ids: Sequence[str] | None = None) -> int:
+        """Count the documents that match all filters, with `ids` only those.
+
+        In a SolrCloud the leaders answer, as another replica may lag behind.
+        """
+
+        def count(some: Sequence[str] | None) -> list[int]:
+            wanted = {"query": "*:*"} if some is None else query.by_ids(some)
+            request = wanted | {"filter": list(filters), "limit": 0}
+            return [self.ask(query.of_leaders(request), DOCS)["response"]["numFound"]]
+
+        return sum(count(None) if ids is None else ask_by_halves(list(dict.fromkeys(ids)), count))
+
+    def seen(self, ids: Sequence[str], since: int) -> int:
+        """Count those of these documents that a search finds in this version or later.
+
+        In a SolrCloud the leaders answer, as for `count`.
+        """
+        newer = [f"{{!cache=false}}{VERSION}:[{since} TO *]"] if since else []
+        return self.count(newer, ids=ids)
+
+    def copies(self, required: Mapping[str, int]) -> int | None:
+        """Count the replicas of each shard that have these documents, in this version or later.
+
+        It is the smallest number over the shards of a SolrCloud, the leader included; 0 if a leader
+        lacks a document or does not answer, None if the cluster does not tell of its replicas.
+        """
+        ids = list(required)
+
+        def ask_once(request: query.Request, replica: str) -> dict[str, Any]:
+            """Ask a replica once, by the node we talk to."""
+            body = orjson.dumps(self.names.request(query.of_replica(request, replica)))
+            sent: dict[str, Any] = {"data": body, "headers": _JSON, "params": _SELECT}
+            return answer(self.session.once("POST", f"{self.url}/select", **sent), DOCS)
+
+        def has(replica: str) -> Mapping[str, int] | None:
+            with suppress(SolrUnreachable, SolrAnswerError, CoreMissing):
+                return self._versions(ids, lambda request: ask_once(request, replica))
+            return None
+
+        return self.cluster().copies(required, has)
+
+    def require_placed(self, min_replicas: int = 1) -> None:
+        """Refuse a collection in which Solr cannot know where our documents belong.
+
+        Raises SettingsError, and ArgumentError if its shards do not have so many replicas.
+        """
+        if self.session.nodes.is_cloud is False:
+            if min_replicas > 1:
+                require_single(min_replicas=min_replicas)
+            return
+        cluster = self.cluster()
+        if not cluster.nodes and min_replicas > 1:
+            reason = f"the cluster does not tell of the replicas of {self.name!r}"
+            raise SettingsError(reason, "let this user read the cluster status, or leave"
+                                " `min_replicas` out")  # fmt: skip
+        cluster.require_placed(self.name, min_replicas)
+
+    def cluster(self) -> SolrCluster:
+        """Ask a SolrCloud for its nodes and our shards. Without an answer it has none."""
+        nodes = self.session.nodes
+        if nodes.is_cloud is False:
+            return SolrCluster()
+        cluster = cluster_of(self.session.once, self.base, self.name)
+        if cluster.nodes:
+            nodes.learn(cluster.nodes)
+        return cluster
+
+    def versions(self, ids: Sequence[str]) -> dict[str, int]:
+        """Read the versions of documents as a search finds them. Those missing are left out."""
+        return self._versions(ids, lambda request: self.ask(query.of_leaders(request), DOCS))
+
+    def _versions(self, ids: Sequence[str], ask: Ask) -> dict[str, int]:
+        return {doc["id"]: doc.get(VERSION, 0) for doc in self._read_pages(ids, [VERSION], ask)}
+
+    def document(self, id: str, fields: Sequence[str]) -> dict[str, Any]:
+        """The stored fields of the document with exactly this id.
+
+        Raises DocumentNotFound if it does not exist.
+        """
+        request = query.by_id(id) | {"fields": [ID, *fields], "limit": 1}
+        docs = self.ask(request, DOCS)["response"]["docs"]
+        if not docs:
+            raise DocumentNotFound(self.url, id)
+        if (other := str(docs[0][self.names.id])) != id:
+            reason = f"the answer has the document {other!r} instead of {id!r}"
+            raise SolrAnswerError(self.url, 200, reason, LOG_AGAIN)
+        return self.names.logical(docs[0], fields)
+
+    def texts(self, ids: Sequence[str]) -> dict[str, str]:
+        """Read the texts of documents by id. Ids without a document are left out."""
+        return {doc["id"]: doc.get(TEXT, "") for doc in self.stored(ids, [TEXT])}
+
+    def stored(
+        self, ids: Sequence[str], fields: Sequence[str], *, of_leaders: bool = False
+    ) -> list[dict[str, Any]]:
+        """Read the id and fields of documents by pages. Ids without a document are left out."""
+        choose = query.of_leaders if of_leaders else dict
+        return self._read_pages(ids, fields, lambda request: self.ask(choose(request), DOCS))
+
+    def whole(self, ids: Sequence[str], filters: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """Read all fields of documents that Solr gives back, by the collection's names.
+
+        Each is read at the same moment as the filters and the version.
+        """
+
+        def read(some: Sequence[str]) -> list[dict[str, Any]]:
+            wanted = {"fields": ["*", ID, VERSION], "filter": list(filters), "limit": len(some)}
+            request = query.at_once(query.by_ids(some)) | wanted
+            return list(self.ask(request, DOCS)["response"]["docs"])
+
+        return ask_by_halves(ids, read)
+
+    def _read_pages(
+        self, ids: Sequence[str], fields: Sequence[str], ask: Ask
+    ) -> list[dict[str, Any]]:
+        docs: list[dict[str, Any]] = []
+        wanted = [ID, *fields]
+
+        def read(page: Sequence[str]) -> list[dict[str, Any]]:
+            request = query.by_ids(page) | {"fields": wanted, "limit": len(page)}
+            return list(ask(query.at_once(request))["response"]["docs"])
+
+        for at in range(0, len(ids), query.PAGE):
+            page = ask_by_halves(ids[at : at + query.PAGE], read)
+            docs += self.names.logical_all(page, wanted)
+        return docs
+
+    def ids(self, filters: Sequence[str] = ()) -> Iterator[str]:
+        """The ids of all documents that match all filters, by code point, page by page.
+
+        Others may add documents meanwhile: no id comes twice, but it is no snapshot. They may
+        be fewer than were announced if some were deleted.
+        Raises SolrAnswerError if an id comes twice, or if fewer came than still exist.
+        """
+        import pysolr
+
+        params = {
+            "fq": list(filters),
+            "fl": self.names.id,
+            "sort": f"{self.names.id} asc",
+            "rows": IDS_PAGE,
+            "cursorMark": "*",
+            **_SELECT,
+        }
+
+        def page(decoded: dict[str, Any], following: Any = None) -> Any:
+            """A page as pysolr reads it, once it is sure to be a page."""
+            require_parts(decoded, {**DOCS, "nextCursorMark": str}, self.url)
+            require_page(decoded, {"limit": len(decoded["response"]["docs"])}, self.url)
+            require_once(decoded["response"]["docs"], self.names.id, self.url)
+            return pysolr.Results(decoded, following)
+
+        solr = pysolr.Solr(self.url, session=self.session, results_cls=page)
+        results = solr.search("*:*", **params)
+        count, last = 0, None
+        for document in results:
+            id = document[self.names.id]
+            if id == last:
+                raise SolrAnswerError(self.url, 200, f"the id {id!r} came twice", LOG_AGAIN)
+            yield str(id)
+            count, last = count + 1, id
+        if count < results.hits and count < self.count(filters):
+            reason = f"only {count:,} of {results.hits:,} ids came"
+            raise SolrAnswerError(self.url, 200, reason, LOG_AGAIN)
+
+    def exported(
+        self,
+        fields: Sequence[str],
+        shards: Sequence[str] | None = None,
+        *,
+        filters: Sequence[str] = (),
+        parts: int = 1,
+    ) -> Iterator[export.Block]:
+        """These docValues fields of all documents, in blocks of some thousands, whole or refused.
+
+        In the order of the ids if the collection has a single shard; that exports so many `parts`
+        of its documents at the same time. `shards` are addresses of those that are wanted alone,
+        `filters` what all documents have to match.
+        Raises SolrAnswerError if the export broke off, which Solr reports inside a success.
+        """
+        wanted = ",".join(self.names.fields(fields))
+        sort = f"{self.names.id} asc"
+        params = {"q": "*:*", "fq": list(filters), "sort": sort, "fl": wanted, **EXACT}
+        if filters:
+            params |= self._defaults()
+        blocks = export.blocks(self.session, shards or self.shards(), params, parts=parts)
+        if self.names.is_plain:
+            return blocks
+        return (self.names.logical_all(block, fields) for block in blocks)
+
+    def _defaults(self) -> dict[str, str]:
+        """The operator and field by which /select reads a query that names none, for /export."""
+        request = {"query": "*:*", "limit": 0, "params": {"echoParams": "all"}}
+        params = self.ask(request, DOCS)["responseHeader"].get("params", {})
+        return {name: str(params[name]) for name in ("q.op", "df") if name in params}
+
+    def export(self, fields: Sequence[str]) -> list[dict[str, Any]]:
+        """Read these docValues fields of all documents, by their ids. See `exported`."""
+        documents = [document for block in self.exported(fields) for document in block]
+        return sorted(documents, key=lambda document: str(document["id"]))
+
+    def state(self) -> CollectionState:
+        """The number of documents and the newest version: any change of a document changes it."""
+        request = {"query": "*:*", "limit": 1, "sort": "_version_ desc", "fields": ["_version_"]}
+        page = self.ask(request, DOCS)["response"]
+        require_rows(page["docs"], {VERSION: int}, self.url)
+        newest = page["docs"][0][VERSION] if page["docs"] else 0
+        return CollectionState(documents=page["numFound"], version=newest)
+
+    def shards(self) -> list[str]:
+        """List the addresses of the shards. A standalone core is its only shard."""
+        request = {"query": "*:*", "limit": 0, "params": {"shards.info": "true"}}
+        shards = self.ask(request, DOCS).get("shards.info", {})
+        require_rows(shards.values(), {"shardAddress": str}, self.url)
+        return [shard["shardAddress"].rstrip("/") for shard in shards.values()] or [self.url]
+
+    def shard_names(self) -> list[str]:
+        """List the names of the shards. A core, or an alias of several, has addresses."""
+        return [shard.name for shard in self.cluster().shards] or self.shards()
+
+    def replica_of(self, shard: str) -> str:
+        """The address of a replica that can serve a shard of `shard_names`.
+
+        Raises SolrUnreachable if none can serve.
+        """
+        if "://" in shard:
+            return shard
+        replicas = next((s.replicas for s in self.cluster().shards if s.name == shard), ())
+        if not replicas:
+            raise SolrUnreachable(self.url, f"no replica of {shard!r} answers")
+        return random.choice(replicas)
+
+    def ask(self, request: query.Request, needed: Mapping[str, type]) -> dict[str, Any]:
+        """Ask /select by a request with logical names. The answer must have the parts `needed`.
+
+        Raises SolrAnswerError if a part is missing, or Solr does not understand the request.
+        """
+
+        def require(decoded: Mapping[str, Any]) -> None:
+            if "response.numFound" in needed:
+                require_page(decoded, request, self.url)
+                if ID in request.get("fields", ()):
+                    require_once(decoded["response"]["docs"], self.names.id, self.url)
+
+        body = orjson.dumps(self.names.request(request))
+        decoded = self.post("select", body, needed, require=require, params=_SELECT)
+        nodes = self.session.nodes
+        if nodes.is_cloud is None:  # a SolrCloud tells its mode in its answers
+            nodes.is_cloud = "zkConnected" in decoded["responseHeader"]
+            if nodes.is_cloud:
+                self.cluster()
+        return decoded
+
+    def _edit(self, command: Mapping[str, Any], next_step: str) -> None:
+        # The tolerant chain answers status 0 to a delete that it refuses.
+        decoded = self.post("update", orjson.dumps(command))
+        for refused in parse_refusals(self.url, decoded):
+            raise SolrAnswerError(self.url, 200, SAYS + refused.reason, next_step)
+
+    def post(
+        self,
+        path: str,
+        body: bytes,
+        needed: Mapping[str, type] = NOTHING,
+        *,
+        require: Callable[[dict[str, Any]], None] = ignore,
+        params: Mapping[str, str] = EXACT,
+        headers: Mapping[str, str] = _JSON,
+    ) -> dict[str, Any]:
+        """Send a body, of JSON by default, to a handler of the collection.
+
+        See `CheckedSession.ask`.
+        """
+        sent: dict[str, Any] = {"data": body, "headers": headers, "params": params}
+        return self.session.ask("POST", f"{self.url}/{path}", needed, require=require, **sent)
+
+    def _json_of(self, document: bytes | Mapping[str, Any]) -> bytes:
+        if isinstance(document, bytes) and self.names.is_plain:
+            return document
+        fields = orjson.loads(document) if isinstance(document, bytes) else document
+        return orjson.dumps(self.names.physical(fields))
+
+
+def in_halves(
+    items: Sequence[T], send: Callable[[Sequence[T]], Sent], id_of: Callable[[T], str]
+) -> Sent:
+    """Send items, in halves if Solr refuses them because of a single item.
+
+    One that Solr does not take even alone is refused; `id_of` names it.
+    """
+    try:
+        return send(items)
+    except SolrAnswerError as error:
+        if error.status not in _OF_A_DOCUMENT or error.passes is not Passes.NEVER or not items:
+            raise
+        if len(items) == 1:
+            return Sent(refused=(refuse_alone(id_of(items[0]), error),))
+    middle = len(items) // 2
+    return in_halves(items[:middle], send, id_of) | in_halves(items[middle:], send, id_of)
+
+
+def ask_by_halves(ids: Sequence[str], ask: Callable[[Sequence[str]], list[T]]) -> list[T]:
+    """Ask for documents by their ids, in halves if a server in front refuses so large a request."""
+    try:
+        return ask(ids)
+    except SolrAnswerError as error:
+        if error.status != 413 or len(ids) < 2:
+            raise
+    middle = len(ids) // 2
+    return [*ask_by_halves(ids[:middle], ask), *ask_by_halves(ids[middle:], ask)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,7 @@ from neardup_solr.measures import Comparer
 from neardup_solr.records import NOTHING, Hit
 from neardup_solr.settings import CAP
 from neardup_solr.solr import query
-from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.documents import Selection
+from neardup_solr.solr.collection import Collection, Selection
 from neardup_solr.solr.names import BANDS, ID, VERSION
 
 HOT = CAP  # as in reports of whole collections

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import math
 import os
+import random
 import re
+import threading
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 from urllib.request import getproxies
@@ -27,21 +30,23 @@ from neardup_solr.errors import (
     ArgumentError,
     CoreMissing,
     Passes,
+    ServerError,
     SolrAnswerError,
     SolrError,
     SolrHalted,
     SolrUnauthorized,
     SolrUnreachable,
+    counted,
 )
 from neardup_solr.files import page
-from neardup_solr.progress import ignore
+from neardup_solr.progress import LOG, ignore
 from neardup_solr.records import NOTHING
 from neardup_solr.solr import responses
-from neardup_solr.solr.cloud import Nodes
 from neardup_solr.solr.credentials import (
     TOKEN,
     Access,
     Connection,
+    Nodes,
     as_sent,
     credentials,
     is_url,
@@ -49,7 +54,208 @@ from neardup_solr.solr.credentials import (
     require_private,
 )
 from neardup_solr.solr.responses import Fault, answer, connection_fault, redact
-from neardup_solr.solr.waiting import Outages, Retry, retrying
+
+LONGEST_WAIT = 30.0  # seconds between two attempts, if the server does not ask for more
+PROBE_PAUSE = 0.5  # seconds between two looks whether it is back
+PAUSE = 1.0  # seconds between two looks at a cloud that may catch up
+_REPLAY, _REPLAYED = "TLOG.state", 3
+_REPLAYING = "Solr is away, or still replays its log"
+_LATER = "see that it runs and can be searched, then run the same command again"
+
+Ask = Callable[..., dict[str, Any]]
+
+
+def until(is_so: Callable[[], bool], seconds: float, pause: float) -> bool:
+    """Ask until something is so, with pauses. False if it is not within so many seconds."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        if time.monotonic() >= end:
+            return False
+        time.sleep(pause)
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """Retry limits. Whole requests are repeated, which is safe: documents are sent by id."""
+
+    attempts: int = 6
+    seconds: float = 60.0
+    first_wait: float = 0.2
+
+
+def retrying(call: Callable[[], T], *, retry: Retry, passes: Callable[[SolrError], bool]) -> T:
+    """The result of a call, tried again after faults that pass according to `passes`.
+
+    Waits a random time up to a bound that doubles ("full jitter", Brooker 2015), and at least as
+    long as the server asks for.
+    Raises the last SolrError once attempts or time are used up, others at once.
+    """
+    deadline = time.monotonic() + retry.seconds
+    for attempt in range(1, retry.attempts + 1):
+        try:
+            return call()
+        except SolrError as error:
+            least = error.retry_after if isinstance(error, SolrAnswerError) else 0.0
+            bound = min(LONGEST_WAIT, retry.first_wait * 2**attempt)
+            wait = max(least, random.uniform(0, bound))
+            if attempt == retry.attempts or not passes(error) or time.monotonic() + wait > deadline:
+                raise
+            time.sleep(wait)
+    raise AssertionError("a retry has at least one attempt")
+
+
+class Outages:
+    """The outages of a Solr, which are waited for within a block of `waited_for`.
+
+    `home` is the address of the collection that is looked for; `ask` asks an address for JSON, and
+    gives up soon, at a time at the latest. `revive` starts a Solr of ours again if it has
+    ended. `count` is how often a request got no right answer; `halted` says why no update may be
+    sent any more.
+    """
+
+    def __init__(self, ask: Ask) -> None:
+        self.home = ""
+        self.revive: Callable[[], object] = lambda: None  # others start a Solr that is not ours
+        self.count = 0
+        self.halted: SolrHalted | None = None
+        self.has_served = False  # whether the collection has answered yet
+        self._ask = ask
+        self.patience = 0.0  # seconds for which an outage is waited for
+        self._given_up: Exception | None = None  # why, once patience was at its end
+        self._lock = threading.Lock()  # held by the thread that looks whether Solr is back
+
+    @contextmanager
+    def waited_for(self, seconds: float) -> Iterator[None]:
+        """Within the block, wait for a right answer to each request for at most so many seconds.
+
+        A request without a right answer is sent again once the collection can be searched and has
+        replayed its log. Nothing is waited for before a first right answer: the address
+        may be wrong.
+        """
+        before, self.patience = self.patience, seconds
+        self.halted = self._given_up = None
+        try:
+            yield
+        finally:
+            self.patience = before
+
+    def stop_waiting(self) -> None:
+        """Wait for no outage any more: the user wants to stop."""
+        self.patience = 0.0
+
+    @property
+    def are_waited_for(self) -> bool:
+        """Return True if any patience is left."""
+        return self.patience > 0
+
+    def until_ready(self) -> None:
+        """Return once the collection answers and has replayed its log.
+
+        Raises SolrUnreachable if patience is at its end before.
+        """
+        end = time.monotonic() + self.patience
+        if not until(lambda: self.is_over(end), self.patience, PROBE_PAUSE):
+            raise self._unready()
+
+    def _unready(self) -> SolrUnreachable:
+        return SolrUnreachable(self.home, _REPLAYING, _LATER)
+
+    def wait(self, error: SolrError, end: float, *, is_second: bool = False) -> None:
+        """Wait until Solr is back. Raises the error, or why it cannot be started, at the end.
+
+        If Solr answers at once, the `is_second` of the errors of a request is logged, as more may
+        come. Raises SolrUnauthorized without waiting if it refuses the credentials.
+        """
+        self.count += 1
+        bound = format_time(self.patience)
+        with self._lock:
+            fault = self._look(end, error)
+            if fault is None:
+                if is_second:
+                    LOG.warning("%s: %s; trying for %s", error.url, error.reason, bound)
+                return
+            if self._given_up is not None:  # another thread has waited as long as it may
+                raise self._given_up
+            began = time.monotonic()
+            if not isinstance(fault, SolrUnauthorized):
+                LOG.warning("%s: %s; waiting up to %s for it", error.url, error.reason, bound)
+            while self._is_waiting_for(fault) and time.monotonic() + PROBE_PAUSE < end:
+                time.sleep(PROBE_PAUSE)
+                fault = self._look(end, error)
+            took = format_time(time.monotonic() - began)
+            if fault is None:
+                LOG.warning("%s: it answers again, after %s", error.url, took)
+                return
+            if isinstance(fault, SolrUnauthorized | ServerError):
+                self._given_up = fault
+            else:
+                self._given_up = error
+                if self.are_waited_for:
+                    _explain(error, fault, took)
+            raise self._given_up from None
+
+    def _is_waiting_for(self, fault: Exception | None) -> bool:
+        return fault is not None and not isinstance(fault, SolrUnauthorized) and self.are_waited_for
+
+    def _look(self, end: float, unready: SolrError) -> SolrError | ServerError | None:
+        """Start a Solr of ours if it has ended, and return why it is not back, None if it is."""
+        ended = None
+        try:
+            self.revive()
+        except ServerError as error:
+            ended = error  # of a cloud a node may be away, and the others answer
+        fault = self._fault(end, unready)
+        return ended if ended and fault else fault
+
+    def is_over(self, end: float = math.inf) -> bool:
+        """Return True if the collection answers by then, and has replayed its log."""
+        fault = self._fault(end, self._unready())
+        if isinstance(fault, SolrUnauthorized):
+            raise fault  # which no waiting changes, and asking again may lock the account
+        return fault is None
+
+    def _fault(self, end: float, unready: SolrError) -> SolrError | None:
+        """Return why the collection cannot be searched, `unready` while it replays its log."""
+        if not self.home:
+            return None
+        try:
+            decoded = self._ask(f"{self.home}/select", end, q="*:*", rows="0")
+        except SolrError as error:
+            return error
+        if decoded["responseHeader"].get("zkConnected") is False:  # it takes no updates then
+            return unready
+        return None if self._has_replayed(end) else unready
+
+    def _has_replayed(self, end: float) -> bool:
+        """Return True if no core of the collection replays its log, as far as Solr tells."""
+        base, _, name = self.home.rpartition("/")
+        try:
+            decoded = self._ask(f"{base}/admin/metrics", end, group="core", prefix=_REPLAY)
+        except SolrError:
+            return True  # what it has replayed is counted anyway
+        cores, prefix = decoded.get("metrics"), f"solr.core.{name}"
+        return not isinstance(cores, dict) or all(
+            state.get(_REPLAY, _REPLAYED) == _REPLAYED
+            for core, state in cores.items()
+            if core == prefix or core.startswith(f"{prefix}.")
+        )
+
+
+def _explain(error: SolrError, last: SolrError, waited: str) -> None:
+    """Give an error what was wrong at the end of a wait: not always what was at first."""
+    error.reason = f"it has not come back in {waited}: {last.reason}"
+    # What says which part is away says what to start; other answers send to Solr's log.
+    is_clear = isinstance(last, SolrUnreachable) or last.next_step.startswith("start ")
+    error.next_step = last.next_step if is_clear else _LATER
+
+
+def format_time(seconds: float) -> str:
+    """Say a time in words, such as "5 minutes" or "12 seconds"."""
+    minutes, rest = divmod(round(seconds), 60)
+    is_even = minutes and not rest
+    return counted(minutes, "minute") if is_even else counted(round(seconds), "second")
+
 
 CONNECT_SECONDS = 5.0
 # Once something has answered: requests uses the same bound for the sending of a body, which a Solr

@@ -18,9 +18,13 @@ says where it stands; the rest is read.
 
 from __future__ import annotations
 
+import csv
+import io
 import os
+import re
 import stat
 import sys
+from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
@@ -31,13 +35,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
-from neardup_solr.arguments import Source
+import orjson
+
+from neardup_solr.arguments import OneOrMore, Source, checked, describe
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
-from neardup_solr.progress import LOG, ignore
-from neardup_solr.records import Document, Run, characters, check_documents
-from neardup_solr.sources.folders import (
-    FORMATS as FORMATS,
-)
+from neardup_solr.progress import LOG, OnError, ignore
+from neardup_solr.records import Document, Run, characters, check_documents, id_problem
+from neardup_solr.sources.folders import FORMATS as FORMATS
 from neardup_solr.sources.folders import (
     WITHOUT_COLUMNS,
     Notify,
@@ -48,12 +52,8 @@ from neardup_solr.sources.folders import (
     size,
     walk,
 )
-from neardup_solr.sources.folders import (
-    paths_of as paths_of,
-)
-from neardup_solr.sources.folders import (
-    shown_name as shown_name,
-)
+from neardup_solr.sources.folders import paths_of as paths_of
+from neardup_solr.sources.folders import shown_name as shown_name
 from neardup_solr.sources.lines import has_mark
 from neardup_solr.sources.record import (
     Opened,
@@ -68,7 +68,8 @@ from neardup_solr.sources.record import (
 from neardup_solr.sources.record import Reading as Reading
 from neardup_solr.sources.record import one_by_one as one_by_one
 from neardup_solr.sources.record import reading_of as reading_of
-from neardup_solr.text.packed import size_of
+from neardup_solr.text.normalize import from_csv, from_tsv
+from neardup_solr.text.shingles import size_of
 
 # What is read first, to see whether the source is of that format at all.
 FIRST_RECORDS: Final = 1_000
@@ -256,9 +257,9 @@ def _check_format(source: Opened) -> None:
 
 
 _READERS: Final = {
-    "lines": ("csv", "open_lines"),
-    "csv": ("csv", "open_csv"),
-    "tsv": ("csv", "open_tsv"),
+    "lines": ("lines", "open_lines"),
+    "csv": ("lines", "open_csv"),
+    "tsv": ("lines", "open_tsv"),
     "jsonl": ("json", "open_json"),
     "json": ("json", "open_json"),
     "parquet": ("arrow", "open_parquet"),
@@ -273,7 +274,7 @@ def open_part(source: Opened) -> SourceTable:
     Without a format it is recognized by its first lines.
     """
     if source.format is None:
-        from neardup_solr.sources.csv import recognize
+        from neardup_solr.sources.lines import recognize
 
         source = recognize(source)
         _check_format(source)
@@ -529,3 +530,172 @@ def rows_hint(source: SourceLike) -> int | None:
     """Count the records of what is in memory as a whole, or None for files, pipes and iterators."""
     is_in_memory = paths_of(source) is None and not isinstance(source, Mapping)
     return len(source) if is_in_memory and isinstance(source, Sized) else None
+
+
+Line = tuple[int, list[Any]]  # its number in the file, and its cells
+PAIR: Final = ("id", "other_id")  # the columns of two ids
+PAIR_FORMATS: Final = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet", ".xlsx": "xlsx"}
+
+
+def read_pairs(path: str | Path) -> list[tuple[str, str]]:
+    """Pairs of ids from a TSV, CSV, JSONL, Parquet or Excel file, by its suffix (else TSV).
+
+    JSONL has objects with id and other_id, texts or whole numbers. The others have them in two
+    columns: those called id and other_id, else the first two. The first line, but of Parquet,
+    is a header if it has those names, or two that begin with "id_" (id_left, id_right), unless ids
+    below begin so as well; a header of other names is refused if it can be told from ids.
+
+    Raises SourceError if the file cannot be read, is empty (JSONL and Parquet may have no pairs),
+    or if a line is not a pair of two ids; ArgumentError if `path` is not a path.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise ArgumentError(
+            f"`path` cannot be {describe(path)}", "give the path of a file of pairs"
+        )
+    path = Path(path)
+    format, names, lines = _read_lines(path, PAIR)
+    places = [0, 1]
+    if set(PAIR) <= set(names):
+        places = [names.index(name) for name in PAIR]
+    elif format != "parquet":
+        lines = _with_first(path, names, lines)
+    return [
+        _pair(path, number, [cells[at] for at in places if at < len(cells)])
+        for number, cells in lines
+    ]
+
+
+def read_columns(path: str | Path) -> dict[str, list[Any]]:
+    """Read all columns of a file of pairs, by name, if two of them are named id and other_id.
+
+    Raises SourceError if the file cannot be read.
+    """
+    format, names, lines = _read_lines(Path(path))
+    missing = None if format in ("jsonl", "parquet") else ""
+    columns = {
+        name: [cells[at] if at < len(cells) else missing for _, cells in lines]
+        for at, name in enumerate(names)
+    }
+    return columns if set(PAIR) <= columns.keys() else {}
+
+
+def _read_lines(path: Path, keys: Sequence[str] | None = None) -> tuple[str, list[str], list[Line]]:
+    """Read a file: its format, the names of its columns, or its first line, and the others.
+
+    Only these `keys` of JSON are read, else all.
+    """
+    format = PAIR_FORMATS.get(path.suffix.lower(), "tsv")
+    if format == "jsonl" and size_hint(path) == 0:
+        return format, [*PAIR], []
+    reading = Reading(id=PAIR[0], text=PAIR[1:], source_format=format)
+    on_notice = LOG.warning if format == "xlsx" else ignore
+    try:
+        table = open(path, reading=reading, on_notice=on_notice)
+        if format == "jsonl":
+            rows: Iterable[tuple[int, dict[str, Any]]]
+            rows = ((number, _parse(record)) for number, record in table.records)
+            if keys is None:
+                rows = list(rows)
+                keys = list(dict.fromkeys(name for _, row in rows for name in row))
+            return format, [*keys], [(at, [row.get(name) for name in keys]) for at, row in rows]
+        if format == "parquet":
+            lines = [(number, list(table.row(record).values())) for number, record in table.records]
+            return format, list(table.names or ()), lines
+        head = table.names if not table.is_text else table.head.removeprefix(BOM_UTF8)
+        lines = [(number, _cells(table, record)) for number, record in table.records]
+        return format, _cells(table, head), lines
+    except (SourceError, UnicodeDecodeError) as error:
+        if isinstance(error, SourceError) and "UTF" not in error.reason:
+            raise
+        reason = "is not text in UTF-8, and so not a file of pairs"
+        step = "give a TSV, CSV, JSONL, Parquet or .xlsx file; a spreadsheet saves CSV as UTF-8"
+        raise SourceError(str(path), reason, step) from None
+
+
+def _parse(line: bytes) -> dict[str, Any]:
+    try:
+        row = orjson.loads(line)
+    except ValueError:
+        row = None
+    return row if isinstance(row, dict) else {}  # which is no pair
+
+
+def _cells(table: SourceTable, record: Any) -> list[str]:
+    """Take the cells of a line, without the marks before formulas."""
+    if not table.is_text:
+        return ["" if cell is None else from_csv(_unescape(str(cell))) for cell in record or ()]
+    text = (record or b"").decode().rstrip("\r")
+    if table.format == "tsv":
+        return [from_tsv(cell) for cell in text.split("\t")]
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=table.delimiter)
+    return [from_csv(cell) for row in rows for cell in row]
+
+
+def _unescape(cell: str) -> str:
+    """Undo the escapes of characters that XML cannot hold, which Excel writes too."""
+    return re.sub("_x([0-9A-Fa-f]{4})_", lambda escape: chr(int(escape[1], 16)), cell)
+
+
+def _with_first(path: Path, first: list[str], lines: list[Line]) -> list[Line]:
+    """Put the first line before the others, unless it is a header."""
+    if not any(first) and not lines:
+        raise SourceError(str(path), "is empty", "give a file with two columns of ids")
+    above, below = first[:2], [cell for _, cells in lines for cell in cells[:2]]
+    if below and all(map(_is_name, above)) and not any(map(_is_name, below)):
+        return lines
+    words_above_numbers = (
+        below and all(map(str.isdigit, below)) and not any(map(str.isdigit, above))
+    )
+    if PAIR[0] in first or words_above_numbers:
+        raise SourceError(
+            str(path),
+            "line 1 looks like a header without id and other_id",
+            "name the two columns of ids so, or take that line out",
+        )
+    return [(1, first), *lines]
+
+
+def _is_name(cell: str) -> bool:
+    return cell.startswith("id_")
+
+
+def _pair(path: Path, number: int, cells: Sequence[Any]) -> tuple[str, str]:
+    ids = [str(cell) for cell in cells if type(cell) in (str, int)]
+    if len(ids) < 2 or any(map(id_problem, ids)):
+        raise SourceError(
+            str(path),
+            f"line {number} is not a pair of ids",
+            "give two columns of ids, or in JSON id and other_id",
+        )
+    if ids[0] == ids[1]:
+        raise SourceError(
+            str(path), f"line {number} pairs {ids[0]!r} with itself", "take that line out"
+        )
+    return ids[0], ids[1]
+
+
+@checked
+def read(
+    source: SourceLike,
+    *,
+    id: str | None = None,
+    text: OneOrMore = "text",
+    keep: OneOrMore = (),
+    on_error: OnError | None = None,
+) -> Iterator[Document]:
+    """Read the documents of a source, one at a time, in bounded memory.
+
+    A source is a file, a folder, "-" for standard input, a list of files that are the parts of one
+    table, a DataFrame or Arrow table, or an iterable of dicts, tuples or documents; a `Source` says
+    how it is written, such as its encoding. `id` and `text` name its columns (several text columns
+    are joined by line breaks), `keep` further ones to keep with each document. The id is in the
+    column "id" if none is named; ":row" numbers the records.
+
+    `on_error` is told of each record that cannot be used, and reading continues; if it is None,
+    the first such record raises its error.
+
+    Raises SourceError if the source cannot be read as a whole: before the first document, unless
+    the file becomes unreadable later.
+    """
+    source, reading = reading_of(source, "refuse", id=id, text=text, keep=keep)
+    return iter(documents(source, reading=reading, on_error=on_error))

@@ -22,7 +22,7 @@ from neardup_solr.sources.record import (
     from_row,
     too_large,
 )
-from neardup_solr.text.packed import Packed
+from neardup_solr.text.shingles import Packed
 
 TOO_LARGE: Final = object()
 ROWS_AT_ONCE: Final = 256

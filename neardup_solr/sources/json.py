@@ -15,8 +15,8 @@ import orjson
 
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import NOTHING
-from neardup_solr.sources.csv import are_enough
 from neardup_solr.sources.lines import (
+    are_enough,
     begun,
     blocks,
     lists_of_lines,
@@ -41,7 +41,7 @@ from neardup_solr.sources.record import (
     too_large,
     unusable,
 )
-from neardup_solr.text.packed import Packed, pack
+from neardup_solr.text.shingles import Packed, pack
 
 # Its position, the object or what is wrong with it, and how it is written if that is at hand.
 Object: TypeAlias = tuple[str, object, bytes | str]

@@ -3,21 +3,49 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import gzip
+import io
 import math
 import os
 import re
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from itertools import chain
-from typing import BinaryIO, Final
+from itertools import accumulate, chain, pairwise
+from typing import Any, BinaryIO, Final, NamedTuple
 
-from neardup_solr.errors import ArgumentError, RecordError
-from neardup_solr.sources.record import Opened, too_large
+from neardup_solr.errors import ArgumentError, RecordError, counted
+from neardup_solr.records import NOTHING
+from neardup_solr.sources.record import (
+    ID,
+    NUMBERED,
+    ROW,
+    TEXT,
+    Columns,
+    Opened,
+    Piece,
+    Reading,
+    Record,
+    SourceTable,
+    Unusable,
+    as_columns,
+    as_text,
+    choose_id,
+    decode,
+    find_columns,
+    has_columns,
+    number_them,
+    record,
+    run,
+    shown,
+    step_for,
+    too_large,
+    unusable,
+)
 
 BLOCK: Final = 2**18
 
@@ -310,3 +338,455 @@ def _latin(source: Opened, stream: Iterable[bytes]) -> Iterator[bytes]:
                 "give cp1252 as its encoding"
             )
         yield block
+
+
+# The csv module holds a quoted field at four bytes a character, and a quote that is never closed
+# makes a field of the rest of the file. Longer texts can be given as JSONL or Parquet.
+MAX_QUOTED_BYTES: Final = 2**25
+
+DELIMITERS: Final = (",", ";", "\t", "|")  # that are recognized without being named
+
+# The first lines tell the format of standard input, and if lines have ids.
+MOST_LINES: Final = 5
+MOST_OF_LINES: Final = 1_000  # that tell whether they begin with ids
+MOST_BYTES: Final = 2**16
+
+BLANK: Final = (b"", b"\r")
+
+Row = list[str] | Unusable
+
+
+def open_lines(source: Opened) -> SourceTable:
+    """Open lines `id text`: the id goes up to the first white space, blank lines are passed over.
+
+    If records are numbered, a line is nothing but text.
+    """
+    if source.reading.guess != "none" and source.reading.has_ids:
+        source = _with_ids(source)
+    reading = source.reading
+    where = f"{source.name}, line "
+    # Room for the id before a text that is just within the limit.
+    lists = lists_of_lines(source, reading.max_doc_bytes + 1024)
+
+    def documents() -> Iterator[Piece]:
+        first = 1
+        for raws in lists:
+            numbers = range(first, first + len(raws))
+            first += len(raws)
+            rows = [id_and_text(line, reading) for line in _texts(raws)]
+            if set(map(len, rows)) == {2}:
+                ids, texts = zip(*rows, strict=True)
+                ids = ids if reading.has_ids else ()
+                if piece := run(where, numbers, ids, texts, reading=reading):
+                    yield piece
+                    continue
+            for number, raw in zip(numbers, raws, strict=True):
+                yield from _of_line(f"{where}{number}", raw, reading)
+
+    def parse(line: bytes) -> Sequence[str]:
+        text = line.decode("utf-8", reading.on_invalid)
+        if not reading.has_ids:
+            return [text.rstrip("\r")]
+        id, *rest = id_and_text(text, reading)
+        return [id, rest[0] if rest else ""]
+
+    return SourceTable(
+        format="lines",
+        reading=reading,
+        documents=documents,
+        records=(
+            (number, raw or b"")
+            for number, raw in enumerate(chain.from_iterable(lists), 1)
+            if not _is_blank(raw, reading)
+        ),
+        parse=parse,
+        is_text=True,
+        names=(ID, TEXT) if reading.has_ids else (TEXT,),
+    )
+
+
+def _texts(raws: Sequence[bytes | None]) -> list[str]:
+    """Decode lines, or none if any is too long or not UTF-8."""
+    if None in raws:
+        return []
+    written = b"\n".join(raw for raw in raws if raw is not None)
+    try:
+        return [] if b"\0" in written else written.decode().split("\n")
+    except UnicodeDecodeError:
+        return []
+
+
+def _is_blank(raw: bytes | None, reading: Reading) -> bool:
+    try:
+        return not decode(raw, reading).strip()
+    except Unusable:
+        return False
+
+
+def _of_line(position: str, raw: bytes | None, reading: Reading) -> Iterator[Record]:
+    """Make a document of a line, unless it is blank."""
+    try:
+        parts = id_and_text(decode(raw, reading), reading)
+    except Unusable as problem:
+        yield unusable(position, problem)
+        return
+    if parts:
+        made = record(position, parts[0], "".join(parts[1:]), reading=reading)
+        if type(made) is RecordError:
+            made.record = as_text(raw)
+        yield made
+
+
+def id_and_text(line: str, reading: Reading) -> list[str]:
+    """Split a line into id and text: nothing if it is blank, an id alone if it has no text."""
+    if reading.has_ids:
+        parts = line.rstrip("\r").split(None, 1)
+        # Before a tab stands a column, if an empty column; blanks may only align the ids.
+        return ["", line.strip()] if parts and line.startswith("\t") else parts
+    return [NUMBERED, line.rstrip("\r")] if line.strip() else []
+
+
+def _with_ids(source: Opened) -> Opened:
+    """Tell whether lines begin with ids, in a notice. If not, they are numbered.
+
+    Raises SourceError if they have to begin with ids.
+    """
+    head, source = begun(source, are_enough)
+    whole = head[: head.rfind(b"\n") + 1] or head
+    lines = whole.decode("utf-8", "replace").split("\n")[:MOST_OF_LINES]
+    reading = replace(source.reading, guess="none")
+    if lines_have_ids(lines):
+        source.on_notice(f"{source.name}: the first word of each line is its id")
+        return replace(source, reading=reading)
+    if source.reading.guess == "refuse":
+        reason = "the first words of its lines do not look like ids"
+        step = f"give id for `id` if they are{number_them(source.reading)}"
+        raise source.error(reason, step)
+    source.on_notice(
+        f"{source.name}: the first words of its lines do not look like ids,"
+        " so the lines are numbered from 1"
+    )
+    return replace(source, reading=replace(reading, id=ROW))
+
+
+def lines_have_ids(lines: Iterable[str]) -> bool:
+    """Tell whether the first words of lines look like ids.
+
+    No two are the same, and a tab follows each, or each has a digit.
+    """
+    lines = [line.strip() for line in lines if line.strip()]
+    words = [line.split(None, 1)[0] for line in lines]
+    if len(set(words)) < len(words):
+        return False
+    has_tabs = all(line.startswith(f"{word}\t") for line, word in zip(lines, words, strict=True))
+    return has_tabs or all(any(map(str.isdigit, word)) for word in words)
+
+
+def open_tsv(source: Opened) -> SourceTable:
+    """Open tab-separated values with a header, quoted as spreadsheets do, or not at all."""
+    return replace(open_csv(source, "\t"), format="tsv")
+
+
+def open_csv(source: Opened, usual: str = ",") -> SourceTable:
+    """Open comma-separated values with a header. A quoted field may hold commas and newlines."""
+    # The limit of a field holds for the whole process: only ever raised, so that no other reader
+    # fails.
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
+    reading = source.reading
+    feed = _Feed(lists_of_lines(source, reading.max_doc_bytes + 64 * 1024))
+    while feed.has(0) and feed.held[0] in BLANK:
+        feed.drop(1)
+    first = feed.held[0] if feed.has(0) else None
+    delimiter = choose_delimiter(source, first, reading, usual)
+    header, size = _row(feed, 0, delimiter, reading) if first is not None or feed.held else ([], 0)
+    if isinstance(header, Unusable):
+        step = step_for([str(header)], "check `encoding` and `source_format`")
+        raise source.error(f"its header cannot be read: {header}", step)
+    names, head = header, _join(feed.held[:size]) or b""
+    feed.drop(size)
+    reading = choose_id(source, names, reading)
+    where = f"{source.name}, line "
+
+    def documents() -> Iterator[Piece]:
+        columns = find_columns(source, names, reading)
+        for block in _blocks(feed, reading, delimiter):
+            rows = block.rows
+            if len(rows) > 1 and reading.is_in_runs and set(map(len, rows)) == {len(names)}:
+                ids = [] if columns.id is None else [row[columns.id] for row in rows]
+                texts = [row[columns.text[0]] for row in rows]
+                if piece := run(where, block.numbers, ids, texts, reading=reading):
+                    yield piece
+                    continue
+            for number, row in zip(block.numbers, rows, strict=True):
+                yield _of_row(f"{where}{number}", row, columns, reading, delimiter)
+
+    def parse(raw: bytes) -> list[str]:
+        lines = _Feed([raw.split(b"\n")])
+        row = _row(lines, 0, delimiter, reading)[0] if lines.has(0) else []
+        if isinstance(row, Unusable):
+            raise row
+        return row
+
+    return SourceTable(
+        format="csv",
+        reading=reading,
+        documents=documents,
+        records=chain.from_iterable(
+            zip(block.numbers, block.raws(), strict=True)
+            for block in _blocks(feed, reading, delimiter)
+        ),
+        parse=parse,
+        is_text=True,
+        head=(codecs.BOM_UTF8 if has_mark(source) else b"") + head,
+        delimiter=delimiter,
+        names=names,
+    )
+
+
+class _Feed:
+    """Lines that are read as far as rows need them: `number` is that of the first that is held."""
+
+    def __init__(self, lists: Iterable[Sequence[bytes | None]]) -> None:
+        self._lists = iter(lists)
+        self.held: list[bytes | None] = []
+        self.number = 1
+
+    def has(self, at: int) -> bool:
+        """Tell whether line `at` can be read, counted from the first that is held."""
+        while at >= len(self.held) and (more := next(self._lists, None)):
+            self.held += more
+        return at < len(self.held)
+
+    def drop(self, count: int) -> None:
+        """Let the first lines go."""
+        del self.held[:count]
+        self.number += count
+
+
+class _Block(NamedTuple):
+    """Rows, and the lines that they are written in: row n begins in line `begins[n]` of them."""
+
+    number: int  # of the first line
+    lines: Sequence[bytes | None]
+    begins: Sequence[int]
+    rows: Sequence[Any]
+
+    @property
+    def numbers(self) -> list[int]:
+        """The number of the line in which each row begins."""
+        return [self.number + at for at in self.begins]
+
+    def raws(self) -> Iterator[bytes]:
+        """Yield each row as it is written, empty if it is too long, without blank lines behind."""
+        for begin, end in pairwise([*self.begins, len(self.lines)]):
+            while self.lines[end - 1] in BLANK and end > begin + 1:
+                end -= 1
+            yield _join(self.lines[begin:end]) or b""
+
+
+def _blocks(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[_Block]:
+    """Read rows, as many as are at hand, or a single row if any of these is odd."""
+    while feed.has(0):
+        end, count = len(feed.held), _in_whole_rows(feed.held)
+        begins, rows = _split(_texts(feed.held[:count]), delimiter)
+        at = 0
+        if rows:
+            yield _Block(feed.number, feed.held[:count], begins, rows)
+            at = end = count
+        # What a stray quote would swallow is looked at again, line by line.
+        while at < end:
+            size = 1
+            if feed.held[at] not in BLANK:
+                row, size = _row(feed, at, delimiter, reading)
+                yield _Block(feed.number + at, feed.held[at : at + size], [0], [row])
+            at += size
+        feed.drop(at)
+
+
+def _in_whole_rows(lines: Sequence[bytes | None]) -> int:
+    """Count the lines that make up whole rows, as far as their quotes tell."""
+    counts = list(accumulate((line or b"").count(b'"') for line in lines))
+    return next((at for at in range(len(counts), 0, -1) if counts[at - 1] % 2 == 0), 0)
+
+
+def _split(texts: Sequence[str], delimiter: str) -> tuple[list[int], list[list[str]]]:
+    """Split lines into rows, with the places where these begin, or none if any is odd."""
+    if not any('"' in text for text in texts):
+        begins = [at for at, text in enumerate(texts) if text not in ("", "\r")]
+        return begins, [texts[at].rstrip("\r").split(delimiter) for at in begins]
+    if delimiter == "\t":  # in which a quote may be a character like others
+        return [], []
+    rows, begins, line = [], [], 0
+    reader = csv.reader((f"{text}\n" for text in texts), delimiter=delimiter, strict=True)
+    try:
+        for row in reader:
+            if row:  # not of a blank line
+                rows.append(row)
+                begins.append(line)
+            line = reader.line_num
+    except csv.Error:
+        return [], []
+    return begins, rows
+
+
+def _row(feed: _Feed, at: int, delimiter: str, reading: Reading) -> tuple[Row, int]:
+    """Read the row that begins at a line, or why it cannot be read, and count its lines."""
+    row, size = None, 1
+    if b'"' in (feed.held[at] or b""):
+        reader = csv.reader(_continue_row(feed, at, reading), delimiter=delimiter, strict=True)
+        try:
+            row, size = next(reader), reader.line_num
+        except (csv.Error, Unusable) as error:
+            if delimiter != "\t":
+                is_long = isinstance(error, Unusable)
+                reason = str(error) if is_long else f"malformed quoting ({error})"
+                return Unusable(reason, feed.held[at]), 1
+    # Many write quotes into TSV as they are: lines between two of them only look like one row.
+    if row and delimiter == "\t" and size > 1 and "\t" in "".join(row):
+        row, size = None, 1
+    try:
+        text = decode(_join(feed.held[at : at + size]), reading)
+    except Unusable as problem:
+        return problem, size
+    return text.rstrip("\r").split(delimiter) if row is None else row, size
+
+
+def _continue_row(feed: _Feed, at: int, reading: Reading) -> Iterator[str]:
+    """Yield the lines of a quoted row, as many as the csv module asks for."""
+    on_invalid = "replace" if reading.lossy else "surrogateescape"
+    size = 0
+    while feed.has(at):
+        raw = feed.held[at] or b""
+        # Each line that is held costs its objects, too: many short ones must not add up.
+        size += len(raw) + 100
+        if size > MAX_QUOTED_BYTES:
+            reason = too_large(MAX_QUOTED_BYTES)
+            raise Unusable(f"{reason} in quotes, or a quote that is never closed")
+        yield raw.decode("utf-8", on_invalid) + "\n"
+        at += 1
+
+
+def _join(lines: Sequence[bytes | None]) -> bytes | None:
+    """Join the lines of a row as they are written, or None if any was too long to be held."""
+    held = [line for line in lines if line is not None]
+    return b"\n".join(held) if len(held) == len(lines) else None
+
+
+def _of_row(position: str, row: Row, columns: Columns, reading: Reading, delimiter: str) -> Record:
+    if isinstance(row, Unusable):
+        return unusable(position, row)
+    if len(row) == len(columns.names):
+        text = (
+            tuple(row[at] for at in columns.text) if len(columns.text) > 1 else row[columns.text[0]]
+        )
+        kept = {name: row[at] for name, at in columns.keep if row[at]} if columns.keep else NOTHING
+        made = record(position, columns.id_of(row), text, reading=reading, kept=kept)
+        if type(made) is RecordError:
+            made.record = as_columns(columns.names, row)
+        return made
+    reason = f"{counted(len(row), 'field')}, but the header has {len(columns.names)}"
+    line = io.StringIO()
+    csv.writer(line, delimiter=delimiter, lineterminator="\n").writerow(row)
+    return RecordError(position, reason, record=as_text(line.getvalue().removesuffix("\n")))
+
+
+def choose_delimiter(source: Opened, first: bytes | None, reading: Reading, usual: str) -> str:
+    """Choose what separates the columns: the usual, unless only another makes them fit."""
+    if reading.delimiter:
+        return reading.delimiter
+    header = (first or b"").decode("utf-8", "replace").rstrip("\r")
+    names = fields(header, usual)
+    others = [each for each in DELIMITERS if each != usual and len(fields(header, each)) > 1]
+    fitting = [each for each in others if has_columns(fields(header, each), reading)]
+    if has_columns(names, reading) or len(fitting or others) != 1:
+        return usual
+    if fitting:
+        line = f"its columns are separated by {fitting[0]!r}, and it is read that way"
+        source.on_notice(f"{source.name}: {line}")
+        return fitting[0]
+    return others[0] if len(names) == 1 else usual  # the error then shows the columns
+
+
+def fields(line: str, delimiter: str) -> list[str]:
+    """Split a line of a table."""
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        return line.split(delimiter)
+
+
+def are_enough(head: bytes) -> bool:
+    """Tell whether these bytes show the format. If someone types, the answer should come soon."""
+    lines = _first_lines(head[: head.rfind(b"\n") + 1])
+    if len(head) >= MOST_BYTES or len(lines) >= MOST_LINES:
+        return True
+    return bool(lines) and (_is_json(head) or _is_plain(lines[0]))
+
+
+def recognize(source: Opened) -> Opened:
+    """Recognize the format of standard input by its first lines, which a notice tells.
+
+    Raises SourceError if it looks like a table without the columns that are needed.
+    """
+    head, source = begun(source, are_enough)
+    reading, lines = source.reading, _first_lines(head) or [""]
+    fitting = [each for each in DELIMITERS if has_columns(fields(lines[0], each), reading)]
+    if _is_json(head):
+        format = "json"
+    elif reading.delimiter:
+        return replace(source, format="csv")
+    elif len(fitting) == 1:
+        format = "tsv" if fitting[0] == "\t" else "csv"
+        source = replace(source, reading=replace(reading, delimiter=fitting[0]))
+    else:
+        _refuse_table(source, lines)
+        return replace(source, format="lines")
+    if reading.delimiter is None:
+        name = format.upper()
+        source.on_notice(f"{source.name} looks like {name} and is read as such")
+    return replace(source, format=format)
+
+
+def _refuse_table(source: Opened, lines: Sequence[str]) -> None:
+    """Raise SourceError if lines look like a table: its columns are not those that are needed."""
+    reading = source.reading
+    likely = next((each for each in DELIMITERS if _is_table(lines, each)), None)
+    if likely:
+        raise source.error(
+            f"looks like a table with the columns {shown(fields(lines[0], likely))}, without "
+            f"{reading.id!r} or {' or '.join(map(repr, reading.text))}",
+            "name the right ones by `id` and `text`; if it holds lines of an id and a text, "
+            "give `source_format` as lines",
+        )
+
+
+def _first_lines(head: bytes) -> list[str]:
+    lines = head.decode("utf-8", "replace").splitlines()
+    return [line for line in lines if line.strip()][:MOST_LINES]
+
+
+def _is_json(head: bytes) -> bool:
+    squeezed = b"".join(head[:1_000].split())
+    return squeezed.startswith((b'{"', b"[{", b"[]", b"{}"))
+
+
+def _is_plain(line: str) -> bool:
+    """Tell whether a line begins with an id and a blank, and is no header of a table."""
+    first = line.split(None, 1)[0]
+    return first != line.rstrip() and "\t" not in line and not any(map(first.count, DELIMITERS))
+
+
+def _is_table(lines: Sequence[str], delimiter: str) -> bool:
+    """Tell whether all lines have as many fields, and the first has names without blanks.
+
+    Two fields with a tab between them are an id and a text, not a table.
+    """
+    counts = {len(fields(line, delimiter)) for line in lines}
+    least = 3 if delimiter == "\t" else 2
+    words = fields(lines[0], delimiter)
+    return (
+        len(lines) > 1
+        and len(counts) == 1
+        and min(counts) >= least
+        and not any(" " in word for word in words)
+    )

@@ -33,7 +33,7 @@ from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import ignore
 from neardup_solr.records import EMPTY_ID, MAX_ID_BYTES, NOTHING, Document, Number, Run
 from neardup_solr.settings import ALL_FIELDS
-from neardup_solr.text.packed import Packed
+from neardup_solr.text.shingles import Packed
 
 # Readers yield errors as values, so that a bad record does not end the stream.
 Record: TypeAlias = Document | RecordError

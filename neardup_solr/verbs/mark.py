@@ -17,13 +17,12 @@ from neardup_solr.errors import (
     TemplateError,
     counted,
 )
-from neardup_solr.progress import OnProgress, Progress, ignore
+from neardup_solr.progress import OnProgress, Progress, gc_disabled, ignore
 from neardup_solr.records import Cluster
 from neardup_solr.solr import schema, update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS, SETTINGS
-from neardup_solr.solr.settle import settle
-from neardup_solr.threads import gc_disabled
+from neardup_solr.solr.update import settle
 from neardup_solr.verbs.duplicates import Duplicates
 
 FIELDS = MARKS

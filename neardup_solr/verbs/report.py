@@ -8,21 +8,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from neardup_solr import reports
 from neardup_solr.arguments import By, MeasureName, OneOrMore, checked, listed, require
 from neardup_solr.errors import counted
-from neardup_solr.measures import Limits, measure_named
-from neardup_solr.measures.equality import Equality, parse_equality
+from neardup_solr.measures import Equality, Limits, measure_named, parse_equality
 from neardup_solr.minhash import make_entry
-from neardup_solr.progress import OnProgress, Progress, ignore
+from neardup_solr.progress import OnProgress, Progress, ignore, thread_pool
 from neardup_solr.records import Document, Hit, Pair, natural
-from neardup_solr.reports import tables
-from neardup_solr.reports.tables import ANSWER, Columns, of_pairs, pair_rows
+from neardup_solr.reports import ANSWER, Columns, of_pairs, pair_rows
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Finder
 from neardup_solr.solr.names import TEXT
 from neardup_solr.solr.schema import CHANGED, describe_unsigned
-from neardup_solr.threads import thread_pool
 from neardup_solr.verbs.answer import read_if_given
 from neardup_solr.verbs.batch import (
     SignedBatch,
@@ -42,7 +40,7 @@ from neardup_solr.verbs.search import (
 )
 
 if TYPE_CHECKING:
-    from neardup_solr.answers.verdicts import Answered
+    from neardup_solr.answers import Answered
 
 THREADS = 4  # mostly waiting for Solr
 PAGE = 50  # documents of a query
@@ -52,7 +50,7 @@ Near = tuple[list[Pair], bool]  # a document's pairs; whether it has as many can
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Report(tables.Table):
+class Report(reports.Table):
     """The pairs of a report, each once, and the number of documents it is about.
 
     `cut` counts documents with as many as `candidates` allows: they may have more. `gaps` says
@@ -162,7 +160,7 @@ def report(
         pairs = _keep_equal(collection, pairs, criteria.equality)
     answered = None
     if judged is not None:
-        from neardup_solr.verbs.verdicts import obey_answers
+        from neardup_solr.verbs.answer import obey_answers
 
         comparer = work.finder.comparer
         pairs, answered = obey_answers(

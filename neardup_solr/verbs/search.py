@@ -22,16 +22,18 @@ from neardup_solr.arguments import (
 )
 from neardup_solr.errors import DocumentNotFound, SchemaError, SettingsError
 from neardup_solr.measures import (
+    ANYTHING,
     AUTO,
     Comparer,
+    Equality,
     Limits,
     Measure,
     measure_named,
     measure_of,
     nearness,
+    parse_equality,
     rerank,
 )
-from neardup_solr.measures.equality import ANYTHING, Equality, parse_equality
 from neardup_solr.minhash import make_entry
 from neardup_solr.progress import LOG
 from neardup_solr.records import Document, Entry, Hit, Match, Pair, ordered
@@ -144,8 +146,7 @@ def search(
     criteria = replace(criteria, measure=measure_used)
     if answers is None:
         return _find_matches(collection, document, criteria, id)
-    from neardup_solr.verbs.answer import read_from
-    from neardup_solr.verbs.verdicts import choose_around, obey_answers
+    from neardup_solr.verbs.answer import choose_around, obey_answers, read_from
 
     judged = choose_around(read_from(answers), document.id)
     matches = _find_matches(collection, document, criteria, id)
@@ -350,7 +351,7 @@ def measure_by(
                 settings = collection.stored_settings()
         return (settings and settings.measure) or "words"
     from neardup_solr.measures.model import make_joined_measure
-    from neardup_solr.verbs.duplicates.work import read_model
+    from neardup_solr.verbs.duplicates.read import read_model
 
     require(measure == AUTO, "a model has its own measure", "leave `model` or `measure` out")
     trained = read_model(model)

@@ -16,7 +16,7 @@ from neardup_solr.files import check_apart
 from neardup_solr.minhash import sign
 from neardup_solr.progress import Failures, OnError
 from neardup_solr.records import Document, filter_usable
-from neardup_solr.reports.tables import check_parquet, write_parquet
+from neardup_solr.reports import check_parquet, write_parquet
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import SourceLike, reading_of
 

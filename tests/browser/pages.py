@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.measures.words import similarity
+from neardup_solr.measures.sets import similarity
 from neardup_solr.records import Cluster, Duplicate, Member, natural
 from neardup_solr.reports.html import Page
 from neardup_solr.text import diff

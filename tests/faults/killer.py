@@ -18,7 +18,7 @@ from random import Random
 import psutil
 
 from neardup_solr import embedded
-from neardup_solr.embedded.layout import layout, recall
+from neardup_solr.embedded.jars import layout, recall
 from tests.command import NEARDUP
 from tests.faults.history import History
 from tests.faults.proxy import Proxy

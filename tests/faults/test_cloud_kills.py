@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.embedded.layout import layout, recall
+from neardup_solr.embedded.jars import layout, recall
 from neardup_solr.errors import Passes
 from neardup_solr.testing import private_home
 from tests.faults.history import judged

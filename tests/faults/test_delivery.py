@@ -13,10 +13,10 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.checkpoint import read_checkpoint, read_letters
 from neardup_solr.settings import Settings
-from neardup_solr.solr import settle, waiting
-from neardup_solr.solr.waiting import Retry
-from neardup_solr.verbs import delivery
-from neardup_solr.verbs.delivery import Delivery, Stretch
+from neardup_solr.solr import session, update
+from neardup_solr.solr.session import Retry
+from neardup_solr.verbs import index
+from neardup_solr.verbs.index import Delivery, Stretch
 from tests.faults.model import Busy, Crash, Cut, DiskFull, Kind, Model, SoftCommit, client, running
 
 GONE: Final = Crash(away=10**9)
@@ -26,7 +26,7 @@ WAITING: Final = "waiting up to"
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look again at once whether Solr is back."""
-    monkeypatch.setattr(waiting, "PROBE_PAUSE", 0.001)
+    monkeypatch.setattr(session, "PROBE_PAUSE", 0.001)
 
 
 class Place:
@@ -99,9 +99,9 @@ def test_what_is_lost_each_time_is_a_dead_letter(place: Place, tmp_path: Path) -
     place.model.drops = lambda document: document["id"] == "d4"
     done = place.index(documents(7), job=tmp_path / "job")
     assert (done.read, done.indexed, done.failed) == (7, 6, 1)
-    assert done.resent == settle.ROUNDS
+    assert done.resent == update.ROUNDS
     (letter,) = read_letters(tmp_path / "job")
-    assert (letter.id, letter.stage, letter.reason) == ("d4", "solr", delivery.LOST)
+    assert (letter.id, letter.stage, letter.reason) == ("d4", "solr", index.LOST)
     assert letter.record == {"id": "d4", "text": "text of 4"}
     assert set(place.texts()) == {f"d{n}" for n in range(7)} - {"d4"}
 
@@ -112,7 +112,7 @@ def test_what_is_lost_each_time_is_given_up_though_solr_is_busy(place: Place) ->
     for nth in range(1, 600, 2):
         place.model.plan("add", nth, Busy(retry_after=None))
     done = place.index(documents(2))
-    assert (done.indexed, [one.reason for one in done.errors]) == (1, [delivery.LOST])
+    assert (done.indexed, [one.reason for one in done.errors]) == (1, [index.LOST])
     assert done.resent < 300  # so many it would be if only the plans had come to an end
 
 
@@ -136,7 +136,7 @@ def test_what_is_refused_when_it_is_sent_again_has_failed(place: Place) -> None:
 
 def test_a_solr_that_is_killed_again_and_again_costs_no_document(place: Place) -> None:
     """What is lost with a Solr that ends is sent again each time, however often that is."""
-    kills = 2 * settle.ROUNDS
+    kills = 2 * update.ROUNDS
     for number in range(kills):
         # That of the stretch, later those after each sending; each is asked for again, and done.
         place.model.plan("commit", 2 + 2 * number if number else 1, Crash(keeps_logs=False))

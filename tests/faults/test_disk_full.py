@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from neardup_solr import embedded
-from neardup_solr.embedded.layout import layout
+from neardup_solr.embedded.jars import layout
 from tests.command import NEARDUP
 from tests.faults.history import checkpointed
 from tests.faults.killer import kill_solr

@@ -23,8 +23,7 @@ import neardup_solr as nd
 from neardup_solr.solr import export, query, responses, schema
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.query import Terms
-from neardup_solr.solr.session import CheckedSession
-from neardup_solr.solr.waiting import Retry
+from neardup_solr.solr.session import CheckedSession, Retry
 from tests.faults.scripted import serving
 from tests.faults.tiers import sized
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.embedded.layout import layout, recall
+from neardup_solr.embedded.jars import layout, recall
 from neardup_solr.solr import session
 from tests.faults.place import Place, Places
 from tests.faults.tiers import sized

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from neardup_solr.embedded.layout import layout, recall
+from neardup_solr.embedded.jars import layout, recall
 from tests.command import NEARDUP
 from tests.faults.history import checkpointed
 from tests.faults.killer import Command

@@ -13,7 +13,7 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr import embedded
-from neardup_solr.embedded.layout import layout, recall
+from neardup_solr.embedded.jars import layout, recall
 from neardup_solr.files import solr_config
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neardup_solr.embedded.layout import layout
+from neardup_solr.embedded.jars import layout
 from neardup_solr.solr.admin import version_numbers
 from neardup_solr.verbs.lint import TESTED
 

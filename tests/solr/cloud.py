@@ -9,7 +9,7 @@ from typing import Any
 
 import requests
 
-from neardup_solr.embedded.layout import SOLR_VERSION, Layout, layout
+from neardup_solr.embedded.jars import SOLR_VERSION, Layout, layout
 from tests.solr import nodes as cloud
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from neardup_solr import embedded
-from neardup_solr.embedded.layout import layout
+from neardup_solr.embedded.jars import layout
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.responses import answer

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from neardup_solr import embedded
 from neardup_solr.embedded import READY_WITHIN, Server, Tell, jars, process
-from neardup_solr.embedded.layout import Layout, recall, remember
+from neardup_solr.embedded.jars import Layout, recall, remember
 from neardup_solr.embedded.process import HOST, ask
 from neardup_solr.errors import ServerError
 from neardup_solr.files import solr_config
-from neardup_solr.solr.waiting import until
+from neardup_solr.solr.session import until
 
 SETTINGS = Path(__file__).parent / "cloud_settings"
 FIRST_PORT = 19083  # beside those that a Solr of its own takes first

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from neardup_solr.errors import DocumentNotFound, SolrAnswerError
-from neardup_solr.solr import documents, export, query, update
+from neardup_solr.solr import collection, export, query, update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.query import Terms
 from tests.finders import fetch_ranked
@@ -109,7 +109,7 @@ def test_hits_are_paged(solr: Collection) -> None:
 
 def test_ids_are_paged(solr: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cursor gives all ids of the matching documents."""
-    monkeypatch.setattr(documents, "IDS_PAGE", 7)
+    monkeypatch.setattr(collection, "IDS_PAGE", 7)
     add(solr, *({"id": f"{n:04}", "content_ng": ["even" if n % 2 else "odd"]} for n in range(25)))
     assert list(solr.ids()) == [f"{n:04}" for n in range(25)]
     assert len(list(solr.ids(["content_ng:odd"]))) == 13

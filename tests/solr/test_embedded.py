@@ -26,7 +26,7 @@ from neardup_solr import embedded
 from neardup_solr.arguments import GONE
 from neardup_solr.embedded import jars as fetching
 from neardup_solr.embedded import process
-from neardup_solr.embedded.layout import (
+from neardup_solr.embedded.jars import (
     Layout,
     ServerState,
     layout,

@@ -11,7 +11,7 @@ import pytest
 from kazoo.client import KazooClient
 
 import neardup_solr as nd
-from neardup_solr.embedded.layout import security_rules
+from neardup_solr.embedded.jars import security_rules
 from tests.solr.cloud import nodes, with_jars
 from tests.solr.nodes import ZOOKEEPER
 

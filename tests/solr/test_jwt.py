@@ -15,7 +15,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr import embedded
 from neardup_solr.embedded import process
-from neardup_solr.embedded.layout import CHOSEN, Layout
+from neardup_solr.embedded.jars import CHOSEN, Layout
 from neardup_solr.testing import fresh_core, private_home
 from tests.command import neardup
 

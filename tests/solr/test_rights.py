@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from neardup_solr import embedded
-from neardup_solr.embedded.layout import choose_password, layout
+from neardup_solr.embedded.jars import choose_password, layout
 from neardup_solr.testing import private_home
 from tests import ROOT
 from tests.command import neardup

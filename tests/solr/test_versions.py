@@ -13,7 +13,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr import embedded
 from neardup_solr.embedded import jars
-from neardup_solr.embedded.layout import CHOSEN, SOLR_VERSION, Layout, layout
+from neardup_solr.embedded.jars import CHOSEN, SOLR_VERSION, Layout, layout
 from neardup_solr.testing import private_home
 from tests import ROOT
 from tests.faults.scripted import Answer

@@ -16,7 +16,7 @@ import pysolr
 import requests
 
 from neardup_solr import embedded
-from neardup_solr.embedded.layout import layout
+from neardup_solr.embedded.jars import layout
 from neardup_solr.files import solr_config
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection, open_collection

@@ -7,7 +7,7 @@ tests/test_build.py takes them away, and expects these errors from the installed
 from __future__ import annotations
 
 import neardup_solr as nd
-from neardup_solr.sources.pairs import read_pairs
+from neardup_solr.sources import read_pairs
 
 ads = nd.connect(8983)  # type: ignore[arg-type]
 nd.duplicates("ads.jsonl", measure="cosine")  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import neardup_solr as nd
-from neardup_solr.sources.pairs import read_pairs
+from neardup_solr.sources import read_pairs
 
 
 def compare_a_file(path: str) -> nd.Duplicates:

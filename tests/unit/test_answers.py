@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 import neardup_solr as nd
 from neardup_solr.answers import (
     Answer,
+    Verdicts,
     append_answers,
     choose_latest,
     hash_text,
     read_answers,
 )
-from neardup_solr.answers.verdicts import Verdicts
 from neardup_solr.minhash import make_entry
 from tests.faults.tiers import sized
 

@@ -22,7 +22,7 @@ from neardup_solr.arguments import checked, describe, in_bytes, in_seconds, list
 from neardup_solr.errors import SettingsError
 from neardup_solr.settings import settings_of
 from neardup_solr.solr.collection import open_collection
-from neardup_solr.sources.pairs import read_pairs
+from neardup_solr.sources import read_pairs
 
 ADDRESS = "http://127.0.0.1:1/solr"
 NOWHERE = open_collection(ADDRESS, "x")  # no Solr answers there

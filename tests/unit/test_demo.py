@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 from neardup_solr import demo
-from neardup_solr.measures.words import word_distance
+from neardup_solr.measures.sets import word_distance
 from neardup_solr.sources import Reading
 from neardup_solr.sources import documents as read
 from neardup_solr.text.normalize import normalize

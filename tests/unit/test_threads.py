@@ -10,7 +10,7 @@ from itertools import count
 
 import pytest
 
-from neardup_solr.threads import run_aside, thread_pool
+from neardup_solr.progress import run_aside, thread_pool
 
 
 def interrupt_work(

@@ -22,14 +22,11 @@ from neardup_solr.memory import Spill
 from neardup_solr.progress import LOG, OnError, OnProgress
 from neardup_solr.settings import Settings
 from neardup_solr.sources import is_collection, paths_of
-from neardup_solr.verbs.duplicates.answers import find_answered
-from neardup_solr.verbs.duplicates.compare import Comparison, find_candidates
+from neardup_solr.verbs.duplicates.compare import Comparison, find_answered, find_candidates
 from neardup_solr.verbs.duplicates.group import group_verified
-from neardup_solr.verbs.duplicates.read import Corpus, read_documents
+from neardup_solr.verbs.duplicates.read import Compared, Corpus, Work, make_work, read_documents
 from neardup_solr.verbs.duplicates.remember import Memory
-from neardup_solr.verbs.duplicates.result import Duplicates, make_result
-from neardup_solr.verbs.duplicates.split import identify
-from neardup_solr.verbs.duplicates.work import Compared, Work, make_work
+from neardup_solr.verbs.duplicates.result import Duplicates, identify, make_result
 
 # What becomes of records whose id came before; those that fail are told as such.
 REPEATED = {

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.answers import SAME
+from neardup_solr.answers import (
+    CHANGED,
+    DIFFERENT,
+    GONE,
+    JUDGEMENTS,
+    SAME,
+    Answer,
+    Answered,
+    choose_latest,
+    hash_text,
+    place_answers,
+)
 from neardup_solr.arguments import Way
 from neardup_solr.candidates import (
     FEW,
@@ -27,26 +40,145 @@ from neardup_solr.candidates import (
     Sides,
     all_candidates,
 )
+from neardup_solr.clusters import components
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import read_arrays, write_arrays
 from neardup_solr.kernel import joins
-from neardup_solr.measures import Comparer, Flat, Limits, Pairs, floor, number_pairs
-from neardup_solr.measures.equality import differ_in_numbers_alone
+from neardup_solr.measures import (
+    Comparer,
+    Flat,
+    Limits,
+    Pairs,
+    differ_in_numbers_alone,
+    floor,
+    number_pairs,
+)
 from neardup_solr.minhash import sign
-from neardup_solr.progress import LOG, OnProgress, Progress, ignore
+from neardup_solr.progress import (
+    LOG,
+    OnProgress,
+    Progress,
+    ignore,
+    prefetch,
+    run_aside,
+    thread_pool,
+)
 from neardup_solr.records import BORDER, NO_DISTANCE
 from neardup_solr.settings import CAP, WORD_CAP
-from neardup_solr.text.packed import Packed, pack, size_of
-from neardup_solr.threads import prefetch, run_aside, thread_pool
-from neardup_solr.verbs.duplicates.answers import RowAnswers
-from neardup_solr.verbs.duplicates.read import AT_ONCE, THREADS, Corpus, fitting_parts
+from neardup_solr.text.shingles import Packed, pack, size_of
+from neardup_solr.verbs.duplicates.read import AT_ONCE, THREADS, Corpus, Work, fitting_parts
 from neardup_solr.verbs.duplicates.remember import Memory
-from neardup_solr.verbs.duplicates.work import Work
 
 if TYPE_CHECKING:
     from neardup_solr.measures import Frequencies
     from neardup_solr.measures.fields import FieldColumn
     from neardup_solr.measures.model import RecordMatcher
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowAnswers:
+    """The answers that are obeyed: by their word, pairs of rows, the smaller one first.
+
+    `groups` has for each row the first one that is the same by answers; `apart` are the pairs of
+    groups that are different, as `number_pairs` numbers them.
+    """
+
+    pairs: Mapping[str, Pairs]
+    answered: Answered
+    groups: NDArray[np.int64]
+    apart: NDArray[np.uint64]
+
+    def mark_allowed(self, pairs: Pairs) -> NDArray[np.bool_]:
+        """Mark the pairs that are not different, by an answer or by what follows from several."""
+        return ~np.isin(_number(self.groups[pairs]), self.apart)
+
+    def name(self, pairs: Pairs) -> list[str]:
+        """The answer about each pair of rows, "" if there is none."""
+        known = {
+            number: word for word, ones in self.pairs.items() for number in _number(ones).tolist()
+        }
+        return [known.get(number, "") for number in _number(pairs).tolist()]
+
+
+def _number(pairs: NDArray[Any]) -> NDArray[np.uint64]:
+    """Give each pair as one number, whatever its order."""
+    return number_pairs(np.sort(pairs, axis=1).astype(np.uint32))
+
+
+def find_answered(documents: Corpus, judged: Iterable[Answer]) -> RowAnswers:
+    """Find the documents that answers are about, and the answers that are obeyed."""
+    latest = choose_latest(judged)
+    ends = [(id, hash) for one in latest
+            for id, hash in ((one.id, one.hash), (one.other_id, one.other_hash))]  # fmt: skip
+    rows = _find_rows(documents, {id for id, _ in ends})
+    hashes = _hash_texts(
+        documents, sorted({row for id, hash in ends if hash for row in rows.get(id, ())})
+    )
+
+    def locate(answer: Answer) -> tuple[int, int] | str:
+        places = list(_find_places(answer, rows, documents))
+        near = next((pair for pair in places if _agrees(answer, *pair, hashes)), None)
+        return near or (CHANGED if places else GONE)
+
+    verdicts, answered = place_answers(latest, locate)
+    pairs = {
+        word: np.unique(
+            np.sort(np.array([own for one, *own in verdicts.held if one.answer == word], np.uint32)
+                    .reshape(-1, 2), axis=1), axis=0
+        )
+        for word in JUDGEMENTS
+    }  # fmt: skip
+    groups = components(len(documents), pairs[SAME])
+    apart = _number(groups[pairs[DIFFERENT]])
+    return RowAnswers(pairs=pairs, answered=answered, groups=groups, apart=apart)
+
+
+def _find_rows(documents: Corpus, wanted: Collection[str]) -> dict[str, list[int]]:
+    """Find the rows of documents by their ids, several if two sides have an id."""
+    rows: dict[str, list[int]] = defaultdict(list)
+    living = documents.living()
+    for at in range(0, len(living) if wanted else 0, AT_ONCE):
+        part = living[at : at + AT_ONCE].tolist()
+        for row, id in zip(part, map(str, documents.ids(part)), strict=True):
+            if id in wanted:
+                rows[id].append(row)
+    return rows
+
+
+def _hash_texts(documents: Corpus, rows: Sequence[int]) -> dict[int, str]:
+    """Hash the texts of ascending rows, without those that are gone."""
+    hashes: dict[int, str] = {}
+    for at in range(0, len(rows), AT_ONCE):
+        part = rows[at : at + AT_ONCE]
+        texts = zip(part, documents.texts(part), strict=True)
+        hashes |= {row: hash_text(text) for row, text in texts if text is not None}
+    return hashes
+
+
+def _find_places(
+    answer: Answer, rows: Mapping[str, Sequence[int]], documents: Corpus
+) -> Iterator[tuple[int, int]]:
+    """Find the rows that an answer may be about, first those across two sides in order."""
+    has_sides = len(documents.sides) > 1
+    second = documents.bounds[1]
+
+    def is_across(pair: tuple[int, int]) -> bool:
+        return pair[0] < second <= pair[1]
+
+    def order(pair: tuple[int, int]) -> tuple[bool, bool, tuple[int, int]]:
+        return not is_across(pair), not is_across((pair[1], pair[0])), pair
+
+    pairs = product(rows.get(answer.id, ()), rows.get(answer.other_id, ()))
+    for pair in sorted(pairs, key=order):
+        if pair[0] != pair[1] and (is_across(pair) or not (answer.ordered and has_sides)):
+            yield pair
+
+
+def _agrees(answer: Answer, one: int, other: int, hashes: Mapping[int, str]) -> bool:
+    """Tell whether both texts are those that were judged, as far as that is known."""
+    known = ((answer.hash, one), (answer.other_hash, other))
+    return all(not hash or hashes.get(row) == hash for hash, row in known)
+
 
 JOINING, TEXTS, COMPARING = "joining", "texts", "comparing"
 SAMPLE = 200  # pairs whose numbers are compared
@@ -556,7 +688,7 @@ def find_candidates(
     if way == "all":
         candidates = all_candidates(len(documents), joining)
     elif way == "bands":
-        from neardup_solr.candidates.by_band import band_candidates
+        from neardup_solr.candidates import band_candidates
 
         candidates = band_candidates(
             documents.signatures,
@@ -565,7 +697,7 @@ def find_candidates(
             on_progress=partial(tell, JOINING),
         )
     else:
-        from neardup_solr.candidates.by_shingle import shingle_candidates
+        from neardup_solr.candidates.by_term import shingle_candidates
 
         sets = documents.read_sets(partial(tell, TEXTS))
         least = floor(work.measure.least(work.limits))
@@ -595,7 +727,7 @@ def _pair_distinct(documents: Corpus, way: Way, joining: Joining, copies: Copies
     if way == "all":
         candidates = all_candidates(len(rows), joining)
     else:
-        from neardup_solr.candidates.by_word import word_candidates
+        from neardup_solr.candidates.by_term import word_candidates
 
         forms = documents.forms()
         candidates = word_candidates([forms[row] for row in rows.tolist()], joining)

@@ -12,10 +12,22 @@ from numpy.typing import NDArray
 
 from neardup_solr import clusters
 from neardup_solr.answers import DIFFERENT, SAME, DocumentKey
-from neardup_solr.clusters import LENGTH, NO_PAIRS, Labels, Rule, Similarities, components
+from neardup_solr.clusters import (
+    FEWEST,
+    LENGTH,
+    NO_PAIRS,
+    Labels,
+    Rule,
+    Similarities,
+    Template,
+    choose_doubtful,
+    components,
+    find_template,
+)
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Distances, Pairs, find_pairs, floor, number_pairs
 from neardup_solr.minhash.sign import count_shared_bands, hash_texts
+from neardup_solr.progress import gc_disabled
 from neardup_solr.records import (
     BORDER,
     NO_DISTANCE,
@@ -27,11 +39,8 @@ from neardup_solr.records import (
     largest,
     natural,
 )
-from neardup_solr.templates import FEWEST, Template, choose_doubtful, find_template
-from neardup_solr.threads import gc_disabled
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
-from neardup_solr.verbs.duplicates.read import AT_ONCE, Corpus
-from neardup_solr.verbs.duplicates.work import Work
+from neardup_solr.verbs.duplicates.read import AT_ONCE, Corpus, Work
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import Linkage

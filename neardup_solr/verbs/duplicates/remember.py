@@ -20,8 +20,7 @@ from neardup_solr.kernel import joins
 from neardup_solr.measures import Pairs, number_pairs, pairs_of
 from neardup_solr.minhash.sign import hash_texts
 from neardup_solr.sources import is_collection
-from neardup_solr.verbs.duplicates.read import AT_ONCE, Corpus, Hashes
-from neardup_solr.verbs.duplicates.work import Compared, Work
+from neardup_solr.verbs.duplicates.read import AT_ONCE, Compared, Corpus, Hashes, Work
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import math
 import shlex
+import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from html import escape
-from itertools import chain, islice
+from itertools import chain, islice, repeat, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.answers.verdicts import Answered
+from neardup_solr import reports, sources
+from neardup_solr.answers import Answered
 from neardup_solr.arguments import (
     Linkage,
+    OnRepeatOrKeep,
     PairMeasure,
     Per,
     TableOf,
@@ -29,7 +33,7 @@ from neardup_solr.arguments import (
     require_positive,
 )
 from neardup_solr.candidates import Candidates
-from neardup_solr.clusters import remove_across, remove_within
+from neardup_solr.clusters import FEWEST, Template, remove_across, remove_within
 from neardup_solr.errors import (
     ArgumentError,
     RecordError,
@@ -38,9 +42,10 @@ from neardup_solr.errors import (
     counted,
     without_password,
 )
-from neardup_solr.files import check_place, write_lines
-from neardup_solr.progress import OnProgress, ignore
+from neardup_solr.files import check_apart, check_place, is_inside, write_lines
+from neardup_solr.progress import OnProgress, Progress, ignore
 from neardup_solr.records import (
+    NOTHING,
     AnyId,
     Borderline,
     Cluster,
@@ -50,11 +55,11 @@ from neardup_solr.records import (
     key_of,
     largest,
 )
-from neardup_solr.reports import tables
+from neardup_solr.reports import Beside, check_added, check_copy, open_copy
 from neardup_solr.settings import Settings
-from neardup_solr.sources import is_collection, is_for_excel, paths_of, shown_name
+from neardup_solr.sources import Reading, is_collection, is_for_excel, paths_of, shown_name
+from neardup_solr.sources.fingerprint import identity
 from neardup_solr.sources.record import step_for
-from neardup_solr.templates import FEWEST, Template
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
 from neardup_solr.verbs.duplicates.group import (
@@ -64,9 +69,7 @@ from neardup_solr.verbs.duplicates.group import (
     find_templates,
     group_again,
 )
-from neardup_solr.verbs.duplicates.read import Corpus
-from neardup_solr.verbs.duplicates.split import Files, SourceRecords, Unique
-from neardup_solr.verbs.duplicates.work import Compared
+from neardup_solr.verbs.duplicates.read import Compared, Corpus, Input, Work, read_pieces
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,8 +79,7 @@ if TYPE_CHECKING:
     from neardup_solr.measures import Frequencies
     from neardup_solr.measures.fields import Weights
     from neardup_solr.verbs.duplicates.remember import Changes
-    from neardup_solr.verbs.evaluate import KnownPairs, Sweep
-    from neardup_solr.verbs.evaluate.answers import AnswerSheet
+    from neardup_solr.verbs.evaluate import AnswerSheet, KnownPairs, Sweep
 
 FIRST = 10  # members of a cluster whose texts are shown
 AT_ONCE = 5_000  # texts that are read at once
@@ -174,7 +176,7 @@ class Duplicates:
         return f"<Duplicates: {pairs} in {clusters} among {documents} ({how})>"
 
     def _repr_html_(self) -> str:
-        from neardup_solr.text.escape import make_html_table
+        from neardup_solr.text.normalize import make_html_table
 
         clusters = largest(self.clusters, MOST_SHOWN)
         heads = ("documents", "similarity", "keep", "near it")
@@ -185,7 +187,7 @@ class Duplicates:
         return f"<p>{escape(repr(self)[1:-1])}</p>{table}{note}{chosen}"
 
     def _show_cluster(self, cluster: Cluster) -> list[object]:
-        from neardup_solr.text.escape import Markup
+        from neardup_solr.text.normalize import Markup
 
         kept, *others = map(self._show_member, cluster.members[: MOST_SHOWN + 1])
         more = ["…"] if len(cluster.members) > MOST_SHOWN + 1 else []
@@ -228,25 +230,25 @@ class Duplicates:
 
         Raises SettingsError if pyarrow is missing.
         """
-        return tables.to_arrow(self._columns(of), self.whole_ids)
+        return reports.to_arrow(self._columns(of), self.whole_ids)
 
     def to_pandas(self, of: TableOf = "pairs") -> pd.DataFrame:
         """As `to_arrow`, as a pandas DataFrame."""
-        return tables.to_pandas(self._columns(of), self.whole_ids)
+        return reports.to_pandas(self._columns(of), self.whole_ids)
 
     def to_polars(self, of: TableOf = "pairs") -> pl.DataFrame:
         """As `to_arrow`, as a polars DataFrame."""
-        return tables.to_polars(self._columns(of), self.whole_ids)
+        return reports.to_polars(self._columns(of), self.whole_ids)
 
-    def _columns(self, of: TableOf) -> tables.Columns:
+    def _columns(self, of: TableOf) -> reports.Columns:
         require_choice("of", of, get_args(TableOf))
         if of == "pairs":
-            return tables.of_pairs(
-                self.pairs, tables.name_columns(self.pairs), self.texts, self.kept
+            return reports.of_pairs(
+                self.pairs, reports.name_columns(self.pairs), self.texts, self.kept
             )
-        columns = tables.of_clusters(self.clusters, has_sides=self.against)
+        columns = reports.of_clusters(self.clusters, has_sides=self.against)
         keys = [key_of(member.id, member.side) for each in self.clusters for member in each.members]
-        return tables.beside(columns, self.texts, self.kept, {"id": keys})
+        return reports.beside(columns, self.texts, self.kept, {"id": keys})
 
     @property
     def by_bands(self) -> bool:
@@ -367,16 +369,16 @@ class Duplicates:
 
         Raises ArgumentError if there is no pair, or `size` is below 1.
         """
-        from neardup_solr.verbs.evaluate.answers import AnswerSheet, draw
+        from neardup_solr.verbs.evaluate import AnswerSheet, draw
 
         require_positive(size=size)
         require_choice("per", per, get_args(Per))
         require(bool(self.pairs), "there is no pair to draw", "ask for a lower `min_similarity`")
         drawn = draw(self.pairs, size, per, seed)
         names, texts = ("id", "other_id", "similarity"), self.texts or self.origin.texts
-        columns = tables.of_pairs(drawn, names, texts, self.kept)
+        columns = reports.of_pairs(drawn, names, texts, self.kept)
         answers = [pair.answer or "" for pair in drawn]
-        return AnswerSheet(table=columns | {tables.ANSWER: answers}, whole_ids=self.whole_ids)
+        return AnswerSheet(table=columns | {reports.ANSWER: answers}, whole_ids=self.whole_ids)
 
     @checked
     def write(self, path: str | Path) -> None:
@@ -402,7 +404,7 @@ class Duplicates:
         elif suffix == TABLE:
             self._write_table(path)
         else:
-            rows = tables.duplicate_rows(self.pairs, self.texts, self.kept)
+            rows = reports.duplicate_rows(self.pairs, self.texts, self.kept)
             rows.write(path, for_excel=self.origin.is_for_excel)
 
     @checked
@@ -439,20 +441,20 @@ class Duplicates:
         return records.write(files, self.removed, on_progress or ignore)
 
     def _write_table(self, path: Path) -> None:
-        pairs, names = self.pairs, tables.name_columns(self.pairs)
+        pairs, names = self.pairs, reports.name_columns(self.pairs)
         # Beside our own columns, types are those of all values.
         at_once = len(pairs) if self.texts or self.kept or self.whole_ids else ROWS_AT_ONCE
         starts = range(0, max(len(pairs), 1), max(at_once, 1))
 
         def make_table(start: int) -> pa.Table:
             part = pairs[start : start + at_once]
-            columns = tables.of_pairs(part, names, self.texts, self.kept)
-            return tables.to_arrow(columns, self.whole_ids)
+            columns = reports.of_pairs(part, names, self.texts, self.kept)
+            return reports.to_arrow(columns, self.whole_ids)
 
         first = make_table(0)
         parts = chain([first], map(make_table, starts[1:]))
         batches = chain.from_iterable(part.to_batches(ROWS_AT_ONCE) for part in parts)
-        tables.write_parquet(path, first.schema, batches)
+        reports.write_parquet(path, first.schema, batches)
 
     def _write_page(self, path: Path) -> None:
         from neardup_solr import __version__
@@ -718,16 +720,16 @@ def check_output(path: Path) -> None:
     """
     suffix = path.suffix.lower()
     if suffix == TABLE:
-        tables.check_parquet(path)
+        reports.check_parquet(path)
     if suffix in (PAGE, TABLE):
         check_place(path)
         return
     try:
-        tables.check_output(path)
+        reports.check_output(path)
     except SourceError as error:
-        if suffix in tables.SUFFIXES:
+        if suffix in reports.SUFFIXES:
             raise
-        known = ", ".join((*tables.SUFFIXES, PAGE, TABLE))
+        known = ", ".join((*reports.SUFFIXES, PAGE, TABLE))
         raise SourceError(str(path), error.reason, f"choose one of {known}") from None
 
 
@@ -738,3 +740,214 @@ def _command() -> str:
         Path(program).parts[-2:] == ("neardup_solr", "__main__.py")
     )
     return shlex.join(["neardup", *map(without_password, arguments)]) if is_ours else ""
+
+
+# What comes to a removed record, beside its own columns.
+DUPLICATE_OF: Final = "neardup_duplicate_of"
+SIMILARITY: Final = "neardup_similarity"
+ROW: Final = "neardup_row"
+# What comes to a record that cannot be used; the last if it has no columns of its own.
+REASON: Final = "neardup_reason"
+POSITION: Final = "neardup_position"
+RECORD: Final = "neardup_record"
+ADDED: Final[Mapping[str, Beside]] = {
+    "unique": NOTHING,
+    "removed": {DUPLICATE_OF: str, SIMILARITY: float, ROW: int},
+    "rejected": dict.fromkeys((REASON, POSITION, RECORD), str),
+}
+WRITING: Final = "writing"
+
+Files = Mapping[str, Path | None]  # by the names of ADDED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unique:
+    """Counts of the records of a file: those that are kept, and those that are not.
+
+    `removed` are near-duplicates of a kept one, `repeated` are left out for another one of their
+    id, `failed` could not be used, and are in no file but that of the rejected ones.
+    """
+
+    kept: int
+    removed: int
+    repeated: int
+    failed: int
+
+    @property
+    def records(self) -> int:
+        """All records of the file."""
+        return self.kept + self.removed + self.repeated + self.failed
+
+
+def require_copied(source: Compared, reading: Reading, limit: int | None) -> list[Path]:
+    """Return the paths of a source whose records can be copied, or raise ArgumentError."""
+    if is_collection(source):
+        raise ArgumentError(
+            "a collection has no file to write it without its near-duplicates",
+            "mark them there (`mark`, nd.mark), then the filter query"
+            f" fq={source.names.canonical_filter} leaves them out",
+        )
+    named = sources.paths_of(source)
+    step = f'a DataFrame is filtered by the result: df[~df["{reading.id}"].isin(found.removed)]'
+    require(named is not None, "`unique` needs a file or a folder as `source`", step)
+    paths = [Path(path) for path in named or ()]
+    try:
+        kinds = [path.stat().st_mode for path in paths]
+        is_stream = not all(stat.S_ISREG(kind) or stat.S_ISDIR(kind) for kind in kinds)
+    except (OSError, ValueError):
+        is_stream = Path("-") in paths  # what else is wrong is told by those who read it
+    reason = "standard input, or a pipe, cannot be read twice, which `unique` needs"
+    require(not is_stream, reason, "write it to a file first")
+    require(limit is None, "`unique` does not go with `limit`", "read the whole file")
+    return paths
+
+
+def check_files(
+    paths: Sequence[Path], reading: Reading, files: Files, against: Sequence[Path] = ()
+) -> None:
+    """Refuse files that the records of a source could not be written to, by SourceError."""
+    shown = {f"`{name}`": path for name, path in files.items()}
+    for name, path in (*zip(repeat("the source"), paths), *zip(repeat("`against`"), against)):
+        check_apart({name: path, **shown})
+    format, columns = _find_layout(paths, reading)
+    for name, output in files.items():
+        if output is not None:
+            if any(is_inside(output, path) for path in paths):
+                reason = "lies in the folder that is read"
+                raise SourceError(str(output), reason, "name a place outside of it")
+            check_copy(output, format, adds=bool(ADDED[name]))
+            check_added(sources.shown_name(paths), columns, ADDED[name])
+
+
+def _find_layout(paths: Sequence[Path], reading: Reading) -> tuple[str, Collection[str]]:
+    """Find the format of a source, and its columns, or those of its first record.
+
+    Without the latter, if they cannot be read: that is told later.
+    """
+    try:
+        source = sources.open([*paths], reading=reading)
+        _, first = (0, None) if source.names else next(source.records, (0, None))
+        columns = source.row(first) if source.is_apart(first) else source.names or ()
+        return source.format, columns
+    except (RecordError, ValueError, StopIteration, RuntimeError):
+        return sources.format_of([*paths], reading=reading), ()
+
+
+def identify(source: Compared, reading: Reading) -> str | None:
+    """Write a line that differs if the files of a source have changed, None if it has none."""
+    if is_collection(source) or sources.paths_of(source) is None:
+        return None
+    try:
+        return identity(source, reading)
+    except SourceError:  # told by those who read it
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRecords:
+    """The records of a source that was read, in its order.
+
+    `are_documents` has 1 for each record that makes a document. By their numbers, from 1 on, `ids`
+    are those of records that have a near-duplicate, and `dead` those of records that another one
+    of their id stands for. `state` is that of the source before it was read.
+    """
+
+    paths: list[Path]
+    against: list[Path]
+    reading: Reading
+    on_repeat: OnRepeatOrKeep
+    state: str | None
+    are_documents: bytes
+    ids: Mapping[int, AnyId]
+    dead: Mapping[int, AnyId]
+
+    @classmethod
+    def of(
+        cls, work: Work, side: Input, ids: Mapping[int, AnyId], state: str | None
+    ) -> SourceRecords | ArgumentError:
+        """Note the records of the first side, with `ids` by row, or why they are not copied."""
+        source, reading = work.sides[0], work.readings[0]
+        try:
+            paths = require_copied(source, reading, work.limit)
+        except ArgumentError as error:
+            return error
+        numbers = side.numbers()
+        rows = [row for row in ids if row < len(numbers)]
+        return cls(
+            paths=paths,
+            against=[*map(Path, chain(*(sources.paths_of(each) or () for each in work.sides[1:])))],
+            reading=reading,
+            on_repeat=work.on_repeat,
+            state=state,
+            are_documents=bytes(side.are_documents),
+            ids=dict(zip(numbers[rows].tolist(), (ids[row] for row in rows), strict=True)),
+            dead=dict(zip(numbers[side.dead].tolist(), side.ids.take(side.dead), strict=True)),
+        )
+
+    def write(
+        self, files: Files, removed: Mapping[AnyId, Removed], on_progress: OnProgress = ignore
+    ) -> Unique:
+        """Read the source once more, and write each record to the file that it belongs to.
+
+        Raises SourceError if the source has changed, or a file cannot be written.
+        """
+        check_files(self.paths, self.reading, files, self.against)
+        source = sources.open(self.paths, reading=self.reading)
+        counts = {"kept": 0, "removed": 0, "repeated": 0, "failed": 0}
+        with ExitStack() as opened:
+            keep, remove, reject = [
+                opened.enter_context(
+                    nullcontext(_discard) if path is None else open_copy(path, source, ADDED[name])
+                )
+                for name, path in files.items()
+            ]
+            failures = self._read_failures() if files["rejected"] is not None else None
+            records = zip_longest(self.are_documents, (record for _, record in source.records))
+            for number, (is_document, record) in enumerate(records, 1):
+                if is_document is None or (record is None and is_document):
+                    raise self._make_error()
+                if number % AT_ONCE == 1:
+                    on_progress(Progress(WRITING, number - 1, len(self.are_documents)))
+                if not is_document:
+                    counts["failed"] += 1
+                    if failures is not None:
+                        error, is_apart = next(failures), source.is_apart(record)
+                        text = None if is_apart else source.text_of(record)
+                        added = {REASON: error.reason, POSITION: error.position, RECORD: text}
+                        reject(record if is_apart else None, added)
+                    continue
+                kept = removed.get(self.ids.get(number))
+                if (id := self.dead.get(number)) is not None:
+                    # Another record of its id counts, which may itself be removed for a third one.
+                    other = removed.get(id)
+                    kept = Removed(
+                        id=id, duplicate_of=other.duplicate_of if other else id, similarity=None
+                    )
+                if kept is None:
+                    counts["kept"] += 1
+                    keep(record, NOTHING)
+                    continue
+                counts["removed" if id is None else "repeated"] += 1
+                similarity = None if kept.similarity is None else round(kept.similarity, 4)
+                remove(
+                    record,
+                    {DUPLICATE_OF: kept.duplicate_of, SIMILARITY: similarity, ROW: number},
+                )
+            if identity(self.paths, self.reading) != self.state:
+                raise self._make_error()
+        return Unique(**counts)
+
+    def _read_failures(self) -> Iterator[RecordError]:
+        """Read why records cannot be used, in their order."""
+        for piece in read_pieces(self.paths, self.reading, self.on_repeat):
+            if isinstance(piece, RecordError):
+                yield piece
+        raise self._make_error()
+
+    def _make_error(self) -> SourceError:
+        name = sources.shown_name(self.paths)
+        return SourceError(name, "changed while it was read", "run it again")
+
+
+def _discard(_: Any, __: Any) -> None:
+    """Discard a record: no file was asked for."""

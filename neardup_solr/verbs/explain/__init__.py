@@ -2,35 +2,408 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from neardup_solr import sources
-from neardup_solr.arguments import Id, MeasureName, OneOrMore, PairMeasure, checked, require
-from neardup_solr.candidates.by_word import count_shared_words
-from neardup_solr.errors import DocumentNotFound
-from neardup_solr.measures import AUTO, Limits, choose_measure, measure_of
-from neardup_solr.measures.aligned import frequencies
-from neardup_solr.measures.equality import parse_equality
+from neardup_solr.arguments import Id, MeasureName, OneOrMore, PairMeasure, Way, checked, require
+from neardup_solr.candidates.by_term import count_shared_words
+from neardup_solr.errors import DocumentNotFound, SettingsError, counted
+from neardup_solr.measures import (
+    ANYTHING,
+    AUTO,
+    Equality,
+    Frequencies,
+    Limits,
+    choose_measure,
+    first_with_each,
+    floor,
+    measure_named,
+    measure_of,
+    parse_equality,
+)
+from neardup_solr.measures.aligned import (
+    ALIGNED,
+    NUMBERS,
+    Aligned,
+    alignment,
+    compare_records,
+    frequencies,
+)
+from neardup_solr.measures.sets import CONTAINMENT, WORDS, similarity, word_distance
 from neardup_solr.memory import Spill
+from neardup_solr.minhash import make_entry, signature
+from neardup_solr.minhash.plans import percent
+from neardup_solr.minhash.sign import Signature, hash_bands
 from neardup_solr.progress import OnProgress
-from neardup_solr.records import Document
+from neardup_solr.records import NOTHING, Document, Entry
+from neardup_solr.reports.html import show_invisibles
 from neardup_solr.settings import WORD_CAP, Settings, refuse_settings, require_indexed, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.schema import remedy
 from neardup_solr.sources import Reading, SourceLike, reading_of
-from neardup_solr.text.normalize import normalize
+from neardup_solr.text.diff import Change, Words, changes, split
+from neardup_solr.text.normalize import Markup, make_html_table, normalize
+from neardup_solr.text.shingles import shingles
 from neardup_solr.verbs import search
 from neardup_solr.verbs.duplicates import plan
 from neardup_solr.verbs.duplicates.compare import Comparison, find_candidates
-from neardup_solr.verbs.duplicates.read import Corpus, read_documents
-from neardup_solr.verbs.duplicates.work import Work, choose_way
-from neardup_solr.verbs.explain.facts import STORED, Facts, Subject, make_subject
-from neardup_solr.verbs.explain.verdict import Explanation, explain_facts
+from neardup_solr.verbs.duplicates.read import Corpus, Work, choose_way, read_documents
+
+if TYPE_CHECKING:
+    from neardup_solr.measures.fields import Evidence
+
+# The stored fields of a document, besides its text, and their names in an entry.
+STORED = {
+    "signature": "signature",
+    "content_bands": "bands",
+    "content_sg": "signatures",
+    "content_ng": "shingles",
+    "md5_hash": "md5_hash",
+    "profile_hash": "profile_hash",
+}
+# The ways to search for candidates and the field of each, the preferred one first.
+SEARCHES = {
+    "bands": "content_bands",
+    "shingles": "content_ng",
+    "signatures": "content_sg",
+    "profile": "profile_hash",
+    "md5": "md5_hash",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """One of two documents: its entry as indexing would make it now, and its signature.
+
+    `pieces` are its shingles, `words` the words of its text, `fresh` its terms by field. If it is
+    in a collection, `signature` and `terms` are those stored with it; what does not match its text,
+    the `remedy` computes anew.
+    """
+
+    entry: Entry
+    words: Words
+    pieces: frozenset[str]
+    signature: Signature = field(compare=False)  # arrays do not compare as one value
+    fresh: Mapping[str, frozenset[str]]
+    terms: Mapping[str, frozenset[str]]
+    remedy: str = "index it again"
+
+    @property
+    def id(self) -> str:
+        """The document's id."""
+        return self.entry.id
+
+    @property
+    def stale(self) -> tuple[str, ...]:
+        """The stored fields that do not match the text."""
+        return tuple(name for name in STORED if self.terms[name] != self.fresh[name])
+
+
+def make_subject(
+    document: Document, settings: Settings, *, stored: Mapping[str, Any] = NOTHING
+) -> Subject:
+    """Make a subject of a document, with the fields that a collection has `stored` of it.
+
+    Raises RecordError if it cannot be indexed, SettingsError if its stored signature was made with
+    other settings.
+    """
+    entry = make_entry(document, settings)
+    hashes = signature.decode(stored.get("signature", entry.signature))
+    if len(hashes) not in (0, settings.hashes):
+        raise SettingsError(
+            f"the stored signature of {document.id!r} has {len(hashes)} hashes,"
+            f" and its settings say {settings.hashes}",
+            "index the document again",
+        )
+    fresh = {name: _terms_of(getattr(entry, place)) for name, place in STORED.items()}
+    return Subject(
+        entry=entry,
+        words=split(document.text),
+        pieces=frozenset(shingles(entry.normal, settings)),
+        signature=hashes,
+        fresh=fresh,
+        terms=fresh | {name: _terms_of(value) for name, value in stored.items()},
+    )
+
+
+def _terms_of(value: str | Iterable[str]) -> frozenset[str]:
+    """Return the terms of a field: one, several, or none if it is empty."""
+    return frozenset([value] if isinstance(value, str) else value) - {""}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """Two documents by one measure: `similarity` in 0..1, `distance` in words if it has one.
+
+    The true value of an estimate lies between `low` and `high` with 95 % confidence. `measure` is
+    "words" (edits), "jaccard" (exact, of shingles), "containment" and "contained" (the share of the
+    first one's shingles that the second has, and the reverse), "estimate" (Jaccard by signatures),
+    "aligned" (soft alignment of the words of short texts, if frequencies of words are known),
+    "records" (the same, halved if numbers differ), or
+    "fields" (the probability that the two are the same, if fields are compared).
+    """
+
+    measure: str
+    similarity: float
+    distance: int | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """One way in which a pair can become a candidate: the documents share `shared` of `of` terms.
+
+    `name` is "duplicates" (by `Facts.by`) or a value of `by` for searches; `is_there`
+    tells whether the collection has what that needs. `chance` is the probability that a pair of
+    this Jaccard similarity shares a term, None if it does not depend on chance; `finds` tells
+    whether the pair is found: a candidate, and within the limits.
+    """
+
+    name: str
+    is_there: bool
+    shared: int
+    of: int
+    chance: float | None
+    finds: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """Facts about a pair, with given settings and limits.
+
+    `measure` is the one that the limits bound, and `by` is how `duplicates` finds candidates: "all"
+    if it compares every pair. For aligned, `shared_words` are the words of both, and common ones in
+    a row, by which it pairs records: each with the number of documents that have it; `frequencies`
+    are those of all words, None if the texts are too long for an alignment. Bands and the estimate
+    are those of the subjects' signatures, stored or not. If fields are compared, `evidence` is what
+    each adds to the odds, as learnt from so many `candidates`, and `probability` that of a match.
+    What `equality` asks for has to be equal in both texts.
+    """
+
+    first: Subject
+    second: Subject
+    settings: Settings
+    limits: Limits
+    frequencies: Frequencies | None = None
+    measure: PairMeasure = "words"
+    shared_words: Mapping[str, int] = field(default_factory=dict)
+    by: Way = "bands"
+    evidence: tuple[Evidence, ...] = ()
+    candidates: int = 0
+    probability: float = 0.0
+    equality: Equality = ANYTHING
+
+    @property
+    def both(self) -> tuple[Subject, Subject]:
+        """The two documents."""
+        return self.first, self.second
+
+    @property
+    def is_exact(self) -> bool:
+        """True if both have the same words in the same order."""
+        return self.first.entry.md5_hash == self.second.entry.md5_hash
+
+    @property
+    def has_words(self) -> bool:
+        """True if both have words. A text without words is similar to nothing."""
+        return all(each.entry.num_words for each in self.both)
+
+    @property
+    def longest(self) -> int:
+        """The number of words of the longer text."""
+        return max(each.entry.num_words for each in self.both)
+
+    @property
+    def allowed(self) -> int:
+        """The distance in words that the limits allow for the longer text."""
+        return WORDS.largest_distance(self.longest, self.limits)
+
+    @property
+    def shared_shingles(self) -> int:
+        """The number of shingles that both have."""
+        return len(self.first.pieces & self.second.pieces)
+
+    @cached_property
+    def alignment(self) -> tuple[Aligned, ...] | None:
+        """The words that correspond, None if that was not measured."""
+        if self.frequencies is None:
+            return None
+        return tuple(alignment(self.first.entry.normal, self.second.entry.normal, self.frequencies))
+
+    @cached_property
+    def measures(self) -> tuple[Measured, ...]:
+        """The pair by every measure."""
+        (first, second), shared = (each.pieces for each in self.both), self.shared_shingles
+        texts = [each.entry.normal.split() for each in self.both]
+        distance = word_distance(*texts, at_most=self.longest) or 0
+        estimate = signature.estimate_jaccard(self.first.signature, self.second.signature)
+        value, low, high = (float(each) for each in (estimate.value, estimate.low, estimate.high))
+        similarities = {
+            "words": similarity(distance, self.longest),
+            "jaccard": shared / (len(first | second) or 1),
+            "containment": shared / (len(first) or 1),
+            "contained": shared / (len(second) or 1),
+            "estimate": value,
+        }
+        if self.frequencies is not None:
+            forms = [each.entry.normal for each in self.both]
+            similarities["aligned"], by_numbers = (
+                compare_records(forms, first_with_each(1), self.frequencies, numbers=numbers).item()
+                for numbers in (0.0, NUMBERS)
+            )
+            if self.measure == "records" or by_numbers < similarities["aligned"]:
+                similarities["records"] = by_numbers
+        if self.evidence:
+            similarities[self.measure] = self.probability
+        more: dict[str, dict[str, Any]] = {
+            "words": {"distance": distance}, "estimate": {"low": low, "high": high},
+        }  # fmt: skip
+        return tuple(
+            Measured(measure=name, similarity=similarity, **more.get(name, {}))
+            for name, similarity in similarities.items()
+        )
+
+    @cached_property
+    def shared_bands(self) -> tuple[int, ...]:
+        """The numbers of the bands that the two share, from 0."""
+        return find_shared_bands(self.first.signature, self.second.signature, self.settings)
+
+    @property
+    def differing_bands(self) -> tuple[int, ...]:
+        """The numbers of the bands that the two do not share."""
+        return tuple(sorted({*range(self.settings.bands)}.difference(self.shared_bands)))
+
+    @property
+    def fresh_bands(self) -> tuple[int, ...]:
+        """The bands that the two texts would share, if a stored signature is stale."""
+        if not any("signature" in each.stale for each in self.both):
+            return ()
+        first, second = (signature.decode(each.entry.signature) for each in self.both)
+        return find_shared_bands(first, second, self.settings)
+
+    @cached_property
+    def ways(self) -> tuple[Route, ...]:
+        """The ways in which the two can become candidates, the preferred one first."""
+        settings, first, second = self.settings, self.first.pieces, self.second.pieces
+        most = {"bands": settings.bands, "signatures": settings.signatures,
+                "shingles": len(first | second)}  # fmt: skip
+        terms = {  # that are shared, by `duplicates`
+            "all": (int(self.has_words), 1),
+            "words": (len(self.rare_words), len(self.shared_words)),
+            # misses none within the limits
+            "shingles": (self.shared_shingles, min(len(first), len(second))),
+            "bands": (len(self.shared_bands), settings.bands),
+        }
+        return (
+            self._make_route("duplicates", self.by, "signature", *terms[self.by]),
+            *(
+                self._make_route(way, way, field, self._count_shared_terms(field), most.get(way, 1))
+                for way, field in SEARCHES.items()
+            ),
+        )
+
+    def _make_route(self, name: str, by: str, place: str, shared: int, of: int) -> Route:
+        rows = {"bands": self.settings.rows, "signatures": 1}.get(by)
+        is_there = place in self.settings.fields and (name != "signatures" or of > 0)
+        return Route(
+            name=name,
+            is_there=is_there,
+            shared=shared,
+            of=of,
+            chance=None if rows is None else _chance_to_share(self.jaccard, of, rows),
+            finds=is_there and shared > 0 and self.is_near,
+        )
+
+    def _count_shared_terms(self, place: str) -> int:
+        """Count the terms that a search shares: those of a text with the stored ones."""
+        sides = zip(self.both, self.both[::-1], strict=True)
+        counts = [len(text.fresh[place] & stored.terms[place]) for text, stored in sides]
+        return max(counts) if self.has_words else 0
+
+    @property
+    def distance(self) -> int:
+        """Words inserted, deleted or replaced."""
+        return self.measured("words").distance or 0
+
+    @property
+    def jaccard(self) -> float:
+        """The Jaccard similarity of the two sets of shingles, exactly."""
+        return self.measured("jaccard").similarity
+
+    @property
+    def containment(self) -> float:
+        """The share of the shingles of one text that are in the other, the larger of both."""
+        return max(self.measured(name).similarity for name in ("containment", "contained"))
+
+    @property
+    def least(self) -> float:
+        """The smallest similarity that is within the limits."""
+        return measure_named(self.measure).least(self.limits)
+
+    @property
+    def similarity(self) -> float:
+        """The similarity by the measure that the limits bound."""
+        if self.measure == "containment":
+            return self.containment
+        return self.measured(self.measure).similarity
+
+    @cached_property
+    def difference(self) -> str:
+        """What has to be equal and is not, "" if all is."""
+        return self.equality.describe(*(each.entry.content for each in self.both))
+
+    @property
+    def is_near(self) -> bool:
+        """True if the pair is within the limits, and equal in what has to be."""
+        return self.is_within and not self.difference
+
+    @property
+    def is_within(self) -> bool:
+        """True if the pair is within the limits."""
+        if self.measure == "words":
+            return self.has_words and self.distance <= self.allowed
+        return self.has_words and self.similarity >= floor(self.least)
+
+    @property
+    def rare_words(self) -> tuple[str, ...]:
+        """The shared words that few enough documents have to make the two candidates."""
+        return tuple(word for word, count in self.shared_words.items() if count <= WORD_CAP)
+
+    @property
+    def chance(self) -> float:
+        """The probability that a pair of this Jaccard similarity shares a band."""
+        return _chance_to_share(self.jaccard, self.settings.bands, self.settings.rows)
+
+    @property
+    def changes(self) -> list[Change]:
+        """Changes from the words of the first text to those of the second."""
+        return changes(self.first.words.forms, self.second.words.forms)
+
+    def measured(self, name: str) -> Measured:
+        """Return the pair by the measure of that name."""
+        return next(each for each in self.measures if each.measure == name)
+
+
+def find_shared_bands(first: Signature, second: Signature, settings: Settings) -> tuple[int, ...]:
+    """Find the numbers of the bands, from 0, in which two signatures agree."""
+    if not (len(first) and len(second)):
+        return ()
+    keys = hash_bands(np.stack([first, second]), settings.bands, settings.rows)
+    return tuple(np.flatnonzero(keys[0] == keys[1]).tolist())
+
+
+def _chance_to_share(similarity: float, bands: int, rows: int) -> float:
+    """Compute P(s) as earlier versions did: the last digits of `plans.curve` are others."""
+    return float(1.0 - (1.0 - similarity**rows) ** bands)
+
 
 PAIR = ("one", "other", "ids")  # what `duplicates` is not asked
 ALIGNED_WORDS = 100  # of the longest text that is aligned: the measure is for short records
@@ -241,3 +614,291 @@ def _read_source(
         if id not in documents:
             raise sources.lacking(source, id, refused)
     return documents, sample, lengths, words
+
+
+RELATED = 0.25  # below this similarity by words a pair is unrelated, unless its similarity
+RELATED_ALIGNED = 0.5  # by aligned words is at least this
+OF_RECORDS = ("fields", "model")  # measures whose similarity is a probability
+MOST_WORDS = 5  # shared words that are named
+PART = 0.5  # from this containment on, a text counts as a part of another
+FOUND, MISSED, BEYOND, APART = "found", "missed", "beyond the limits", "apart"
+VERDICTS = {  # by: is it a candidate, is it within the limits
+    (True, True): FOUND,
+    (False, True): MISSED,
+    (True, False): BEYOND,
+    (False, False): APART,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Explanation:
+    """A pair of documents: the facts, whether it is found and why, and what would help.
+
+    `verdict` is "found", "missed" (near enough, but not a candidate), "beyond the limits" (a
+    candidate, but not near enough) or "apart" (neither); `way` is the way that decides, the first
+    that the collection has. `reasons` are sentences. `advice` says what would find the pair, in the
+    words of the command; "" if it is found, unrelated, or has to be indexed again.
+    """
+
+    facts: Facts
+    way: str
+    verdict: str
+    reasons: tuple[str, ...]
+    advice: str
+
+    def __repr__(self) -> str:
+        ids = f"{self.facts.first.id!r} and {self.facts.second.id!r}"
+        return f"<Explanation: {ids}: {self.verdict}, by {self.way}>"
+
+    def _repr_html_(self) -> str:
+        facts, safe = self.facts, show_invisibles
+        ids = " – ".join(safe(each.id, is_id=True) for each in (facts.first, facts.second))
+        reasons = "".join(f"<p>{safe(reason)}</p>" for reason in self.reasons)
+        words = []
+        for change in facts.changes:
+            one = safe(facts.first.words.text(change.first))
+            other = safe(facts.second.words.text(change.second))
+            words += [one] if change.kind == "equal" else [f"<del>{one}</del> <ins>{other}</ins>"]
+        tables = "".join(
+            make_html_table(heads, [[Markup(safe(cell)) for cell in row] for row in rows])
+            for heads, *rows in list_tables(facts)
+        )
+        return f"<p><b>{ids}</b>: {self.verdict}</p>{reasons}<p>{' '.join(words)}</p>{tables}"
+
+
+def explain_facts(facts: Facts) -> Explanation:
+    """Make the verdict on a pair, its reasons, and advice if it is not found."""
+    way = next((each for each in facts.ways if each.is_there), facts.ways[0])
+    is_candidate = way.is_there and way.shared > 0
+    verdict = VERDICTS[is_candidate, facts.is_near]
+    return Explanation(
+        facts=facts,
+        way=way.name,
+        verdict=verdict,
+        reasons=tuple(_give_reasons(facts, way.name, is_candidate=is_candidate)),
+        advice="" if verdict == FOUND else advise(facts, is_candidate=is_candidate),
+    )
+
+
+def make_record(explanation: Explanation) -> dict[str, Any]:
+    """Make the whole record for programs, with settings as their fingerprints."""
+    facts = explanation.facts
+    evidence = [row._asdict() for row in facts.evidence]
+    return {
+        "id": facts.first.id,
+        "other_id": facts.second.id,
+        "verdict": explanation.verdict,
+        "way": explanation.way,
+        "reasons": explanation.reasons,
+        "measure": facts.measure,
+        "settings": facts.settings.fingerprint,
+        "limits": asdict(facts.limits) | {"allowed": facts.allowed},
+        "documents": [
+            {
+                "id": each.id,
+                "words": each.entry.num_words,
+                "shingles": len(each.pieces),
+                "first_word": each.entry.first_word,
+                "md5_hash": each.entry.md5_hash,
+                "stale": each.stale,
+            }
+            for each in facts.both
+        ],
+        "measures": facts.measures,
+        **({"evidence": evidence, "candidates": facts.candidates} if evidence else {}),
+        "alignment": [row._asdict() for row in facts.alignment or ()],
+        "shared_words": facts.shared_words,
+        "shared_shingles": facts.shared_shingles,
+        "shared_bands": facts.shared_bands,
+        "differing_bands": facts.differing_bands,
+        "chance": facts.chance,
+        "ways": facts.ways,
+        "advice": explanation.advice or None,
+        "changes": [
+            {
+                "kind": each.kind,
+                "first": facts.first.words.text(each.first),
+                "second": facts.second.words.text(each.second),
+            }
+            for each in facts.changes
+        ],
+    }
+
+
+def _give_reasons(facts: Facts, way: str, *, is_candidate: bool) -> Iterator[str]:
+    for each in facts.both:
+        if not each.entry.num_words:
+            yield f"{each.id!r} has no words: it is similar to nothing."
+    if facts.has_words:
+        if facts.is_exact:
+            yield "They are the same word for word, after normalization."
+        if facts.difference:
+            yield f"What has to be equal differs: {facts.difference}."
+        if not facts.is_within:
+            yield _describe_limits(facts)
+            yield from _describe_floor(facts) if facts.evidence else _describe_parts(facts)
+        if not is_candidate:
+            yield from _explain_no_candidate(facts, way)
+    for each in facts.both:
+        if each.stale:
+            fields = ", ".join(each.stale)
+            is_stored = any(each.terms[name] for name in each.stale)
+            problem = f"the stored {fields} do not match its text"
+            yield f"{each.id!r}: {problem if is_stored else f'it has no {fields}'}; {each.remedy}."
+
+
+def _describe_limits(facts: Facts) -> str:
+    if facts.measure != "words":
+        name = "same with a probability of" if facts.evidence else ""
+        start = f"They are the {name}" if name else f"Their similarity by {facts.measure} is"
+        return f"{start} {facts.similarity:.3f}; the limits ask for {facts.least:g} or more."
+    bounds = []
+    if facts.limits.max_distance is not None:
+        bounds.append(f"a distance of at most {facts.limits.max_distance}")
+    if facts.least > 0 or not bounds:
+        bounds.append(f"a similarity of at least {facts.least:g}")
+    words = counted(facts.distance, "word")
+    return f"They are {words} apart; the limits allow {facts.allowed:,} ({' and '.join(bounds)})."
+
+
+def _describe_floor(facts: Facts) -> Iterator[str]:
+    """Say that fields cannot make a match, if the whole records differ or no field is in both."""
+    from neardup_solr.measures.fields import FLOOR, MISSING_LEVEL
+
+    evidence = facts.evidence[1:]
+    if evidence and all(each.level == MISSING_LEVEL for each in evidence):
+        yield "No field has a value in both of them, which is no evidence."
+    elif (whole := facts.measured("aligned").similarity) < FLOOR:
+        yield f"Below {FLOOR:g} by aligned words nothing is a match, and theirs is {whole:.3f}."
+
+
+def _describe_parts(facts: Facts) -> Iterator[str]:
+    """Say that one is a part of the other, if so, which neither edits nor Jaccard show."""
+    sides = ("containment", facts.first, facts.second), ("contained", facts.second, facts.first)
+    for measure, part, whole in sides:
+        share = facts.measured(measure).similarity
+        if share >= PART and len(part.pieces) < len(whole.pieces) / 2:
+            shingles = f"{percent(share)} of the shingles of {part.id!r}"
+            yield f"{shingles} are in {whole.id!r}: it is a part of it."
+
+
+def _explain_no_candidate(facts: Facts, way: str) -> Iterator[str]:
+    """Say why the two share no band (or nothing else, if the collection has no bands)."""
+    settings, bands = facts.settings, f"{facts.settings.bands} bands of {facts.settings.rows}"
+    cases = f"share one of {bands} in {percent(facts.chance)} of cases"
+    if facts.by == "words":
+        common = [f"{word} in {count:,}" for word, count in facts.shared_words.items()]
+        words = ", ".join(common[:MOST_WORDS] + ["…"] * (len(common) > MOST_WORDS))
+        none = "They share no word, even if words differ in spelling: only --by all compares them."
+        few = f"They share no word that at most {WORD_CAP} documents have ({words})."
+        yield few if common else none
+        return
+    if facts.fresh_bands:
+        fresh = f"{len(facts.fresh_bands)} of {bands}"
+        yield f"With signatures of their present texts they would share {fresh}."
+        return
+    if not facts.shared_shingles:
+        yield f"They share no shingle of {describe_shingles(settings)}."
+    elif way not in ("duplicates", "bands"):
+        yield f"They share nothing that a search by {way} compares."
+    elif facts.chance >= 0.5:
+        similar = f"pairs as similar as this one ({facts.jaccard:.3f} by Jaccard)"
+        yield f"Bad luck: {similar} {cases}; this one does not."
+    else:
+        yield f"Their Jaccard similarity of {facts.jaccard:.3f} is low: such pairs {cases}."
+    if single := [repr(each.id) for each in facts.both if each.pieces == {each.entry.normal}]:
+        names = " and ".join(single)
+        yield f"{names}: so short that the text is a single shingle, which only equal texts share."
+    elif facts.is_near and facts.chance < 0.5:
+        most = max(len(each.pieces) for each in facts.both)
+        shared = f"they share {facts.shared_shingles:,} of {most:,}"
+        unit = settings.kind.removesuffix("s")
+        yield f"Each changed {unit} changes up to {settings.shingle_size} shingles: {shared}."
+
+
+def describe_shingles(settings: Settings) -> str:
+    """Describe the shingles of settings: "3 words"."""
+    size, kind = settings.shingle_size, settings.kind
+    return f"{size} {kind if size > 1 else kind.removesuffix('s')}"
+
+
+def advise(facts: Facts, *, is_candidate: bool) -> str:
+    """Say in a sentence what would find a pair, or "" if it is unrelated or has to be renewed."""
+    by_records = facts.measure in OF_RECORDS
+    by_words = by_records or facts.measure in ("aligned", "records")
+    words = facts.measured("words").similarity
+    aligned = facts.measured("aligned").similarity if facts.alignment is not None else 0.0
+    is_alike = words >= RELATED or max(facts.similarity, aligned) >= RELATED_ALIGNED
+    if not facts.is_within and not by_words and any(_describe_parts(facts)):
+        is_usual = facts.containment >= floor(CONTAINMENT.default)
+        wider = "" if is_usual else _spell_least(facts.containment)
+        return f"To find it as a part of the other: duplicates --measure containment{wider}."
+    if facts.difference or not facts.has_words or not (facts.is_near or is_alike):
+        return ""
+    if facts.measure == "words" and words < WORDS.default and aligned >= floor(ALIGNED.default):
+        return "To find it although words differ in spelling: duplicates --measure aligned."
+    limits = "" if by_records else f" --measure {facts.measure}"
+    limits += "" if facts.is_within else _widen(facts)
+    if is_candidate:
+        return f"To find it, widen the limits:{limits}."
+    if facts.by == "words":  # a cap that lets a shared word make candidates
+        cap = min(facts.shared_words.values(), default=None)
+        way = "--by all" if cap is None else f"--cap {cap}"
+        return f"To find it: duplicates{limits} {way}."
+    if facts.fresh_bands:
+        return ""
+    return f"To find it: duplicates --by all{limits}, or other bands, by neardup tune."
+
+
+def _widen(facts: Facts) -> str:
+    """Spell the limits that just include the pair."""
+    most, least = facts.limits.max_distance, facts.similarity
+    wider = "" if most is None else f" --max-distance {max(most, facts.distance)}"
+    if not wider or (facts.limits.min_similarity or 0) > least:
+        wider += _spell_least(least)
+    return wider
+
+
+def _spell_least(similarity: float) -> str:
+    return f" --min-similarity {math.floor(similarity * 100) / 100:g}"
+
+
+def list_tables(facts: Facts) -> list[list[list[str]]]:
+    """List tables under their headings: the measures, the fields if they are compared, the ways."""
+    measures = [[each.measure, f"{each.similarity:.3f}", ""] for each in facts.measures]
+    measures[0][2] = f"{facts.distance:,}"
+    bits = sum(each.bits for each in facts.evidence)
+    evidence = [[each.field or "at first", each.level, f"{each.bits:+.1f}"]
+                for each in facts.evidence]  # fmt: skip
+    evidence.append(["together", f"probability {facts.probability:.3f}", f"{bits:+.1f}"])
+    ways = [[describe_way(way.name), describe_shared(facts, way), _describe_outcome(facts, way)]
+            for way in facts.ways if way.is_there]  # fmt: skip
+    return [
+        [["measure", "similarity", "distance"], *measures],
+        *([[["field", "agreement", "bits"], *evidence]] if facts.evidence[1:] else []),
+        [["found by", "shared", ""], *ways],
+    ]
+
+
+def _describe_outcome(facts: Facts, way: Route) -> str:
+    if way.shared:
+        return FOUND if way.finds else BEYOND
+    return MISSED if facts.is_near and way.name not in ("profile", "md5") else ""
+
+
+def describe_way(name: str) -> str:
+    """Describe a way in words of the command: "--by bands"."""
+    return name if name == "duplicates" else f"--by {name}"
+
+
+def describe_shared(facts: Facts, way: Route) -> str:
+    """Describe the terms that a pair shares by a way: "3 of 42 bands"."""
+    described = {
+        "all": "every pair",
+        "words": counted(way.shared, "rare word"),
+        "bands": f"{way.shared} of {way.of} bands",
+        "shingles": counted(way.shared, "shingle"),
+        "signatures": f"{way.shared} of {way.of} values",
+    }
+    by = facts.by if way.name == "duplicates" else way.name
+    return described.get(by) or ("the same" if way.shared else "different")

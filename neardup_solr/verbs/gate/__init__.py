@@ -10,8 +10,7 @@ from itertools import accumulate, islice
 from pathlib import Path
 
 from neardup_solr import sources
-from neardup_solr.answers import Answer
-from neardup_solr.answers.verdicts import Answered, TextVerdicts
+from neardup_solr.answers import Answer, Answered, TextVerdicts
 from neardup_solr.arguments import (
     Action,
     MeasureName,
@@ -23,8 +22,7 @@ from neardup_solr.arguments import (
     require_positive,
 )
 from neardup_solr.errors import NeardupError, RecordError, SettingsError
-from neardup_solr.measures import measure_named, nearness
-from neardup_solr.measures.equality import parse_equality
+from neardup_solr.measures import measure_named, nearness, parse_equality
 from neardup_solr.memory import Spill
 from neardup_solr.minhash import encode_documents
 from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, ignore
@@ -37,9 +35,8 @@ from neardup_solr.solr.schema import count_unsigned, describe_unsigned, read_sch
 from neardup_solr.sources import SourceLike, reading_of, rows_hint, size_hint
 from neardup_solr.sources.record import Record, check_keep
 from neardup_solr.verbs import search
-from neardup_solr.verbs.answer import read_if_given
+from neardup_solr.verbs.answer import read_hashes, read_if_given
 from neardup_solr.verbs.batch import NearMatch, SignedBatch, sign_batch
-from neardup_solr.verbs.delivery import Delivery, Stretch
 from neardup_solr.verbs.gate.matcher import Admitted, GateAnswers, Matched, keep_equal, match_hits
 from neardup_solr.verbs.gate.policy import (
     REJECT,
@@ -49,8 +46,7 @@ from neardup_solr.verbs.gate.policy import (
     Policy,
     Templates,
 )
-from neardup_solr.verbs.index import ColumnsToKeep
-from neardup_solr.verbs.verdicts import read_hashes
+from neardup_solr.verbs.index import ColumnsToKeep, Delivery, Stretch
 
 VERIFIED_EVERY = 10_000  # documents that were indexed
 MOST_AT_ONCE = 1_000  # documents of a query

@@ -11,15 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.answers import UNSURE, Answer
-from neardup_solr.answers.verdicts import Answered, TextKey, TextVerdicts, key_text
-from neardup_solr.measures import Comparer
-from neardup_solr.measures.equality import Equality
+from neardup_solr.answers import UNSURE, Answer, Answered, TextKey, TextVerdicts, key_text
+from neardup_solr.measures import Comparer, Equality
 from neardup_solr.memory import Strings
 from neardup_solr.records import Hit
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Finder, Hits
 from neardup_solr.solr.names import TEXT
+from neardup_solr.verbs.answer import read_within, remove_limits
 from neardup_solr.verbs.batch import (
     Candidate,
     NearMatch,
@@ -28,7 +27,6 @@ from neardup_solr.verbs.batch import (
     compare_candidates,
 )
 from neardup_solr.verbs.gate.policy import TAG_FIELD
-from neardup_solr.verbs.verdicts import read_within, remove_limits
 
 Keys = NDArray[np.uint64]
 Shared = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]

@@ -14,20 +14,27 @@ from warnings import warn
 
 import orjson
 
+from neardup_solr import reports
 from neardup_solr.arguments import Action, require, require_choice
+from neardup_solr.clusters import SEVERAL, Template, find_template
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.files import check_place, write_lines
-from neardup_solr.measures import Limits, Measure, floor, measure_named, measure_of
-from neardup_solr.measures.equality import ANYTHING, Equality
+from neardup_solr.measures import (
+    ANYTHING,
+    Equality,
+    Limits,
+    Measure,
+    floor,
+    measure_named,
+    measure_of,
+)
 from neardup_solr.progress import LOG, Failures
 from neardup_solr.records import Document, Match
-from neardup_solr.reports import tables
-from neardup_solr.reports.tables import Columns, Row, Table, beside
-from neardup_solr.templates import SEVERAL, Template, find_template
+from neardup_solr.reports import Columns, Row, Table, beside
 from neardup_solr.text.normalize import md5, normalize
 
 if TYPE_CHECKING:
-    from neardup_solr.answers.verdicts import Answered
+    from neardup_solr.answers import Answered
 
 ACTIONS: tuple[Action, ...] = get_args(Action)
 ALLOW, TAG, HOLD, REJECT = ACTIONS
@@ -284,10 +291,10 @@ def format_decisions(decisions: Iterable[Decision | RecordError], format: str) -
     A row has the nearest match and the number of all; in JSONL `matches` has all of them.
     Raises ArgumentError for another format.
     """
-    tables.check_format(format)
+    reports.check_format(format)
     if format == "jsonl":
         return (orjson.dumps(_object(each)).decode() + "\n" for each in decisions)
-    return tables.RowTable(map(_row, decisions), COLUMNS).lines(format)
+    return reports.RowTable(map(_row, decisions), COLUMNS).lines(format)
 
 
 def write_decisions(decisions: Iterable[Decision | RecordError], path: Path) -> None:
@@ -295,11 +302,11 @@ def write_decisions(decisions: Iterable[Decision | RecordError], path: Path) -> 
 
     Raises SourceError if it has another suffix or the file cannot be written.
     """
-    tables.check_output(path)
+    reports.check_output(path)
     if path.suffix.lower() == ".jsonl":
         write_lines(path, format_decisions(decisions, "jsonl"))
     else:
-        tables.RowTable(map(_row, decisions), COLUMNS).write(path)
+        reports.RowTable(map(_row, decisions), COLUMNS).write(path)
 
 
 def check_held(path: Path) -> None:

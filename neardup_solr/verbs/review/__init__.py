@@ -33,12 +33,18 @@ from neardup_solr.measures import Limits
 from neardup_solr.progress import LOG, OnError, OnProgress
 from neardup_solr.records import AnyId, Cluster, key_of
 from neardup_solr.settings import Settings
+from neardup_solr.sources.guess import fill_in
 from neardup_solr.verbs.answer import find_name, open_answers, read_from
-from neardup_solr.verbs.columns import fill_in
 from neardup_solr.verbs.duplicates import Duplicates, find_duplicates, plan
-from neardup_solr.verbs.duplicates.work import Compared
-from neardup_solr.verbs.review.page import make_bar, make_end, make_question
-from neardup_solr.verbs.review.questions import Learner, Questions, Tally
+from neardup_solr.verbs.duplicates.read import Compared
+from neardup_solr.verbs.review.app import (
+    Learner,
+    Questions,
+    Tally,
+    make_bar,
+    make_end,
+    make_question,
+)
 
 REACH, REACH_BY_FIELDS = 0.1, 0.499  # below the threshold; few probabilities are about a half
 EACH = 5  # answers, after which a model learns from them anew

@@ -19,8 +19,7 @@ from neardup_solr.arguments import (
     require_positive,
 )
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import measure_named
-from neardup_solr.measures.equality import parse_equality
+from neardup_solr.measures import measure_named, parse_equality
 from neardup_solr.progress import LOG
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.credentials import is_loopback
@@ -79,8 +78,7 @@ def serve(
     try:
         from neardup_solr import web
         from neardup_solr.verbs.serve.app import Bounds, Desk, Lines
-        from neardup_solr.verbs.serve.service import Service
-        from neardup_solr.verbs.serve.tokens import Tokens
+        from neardup_solr.verbs.serve.service import Service, Tokens
     except ImportError as error:
         reason = f"the service needs {error.name}"
         raise SettingsError(reason, "pip install 'neardup-solr[serve]'") from None

@@ -51,8 +51,7 @@ from neardup_solr.errors import (
     SolrUnreachable,
     SourceError,
 )
-from neardup_solr.verbs.serve.service import SEND, Service, has_local_params
-from neardup_solr.verbs.serve.tokens import LOCAL_PARAMS, Tokens
+from neardup_solr.verbs.serve.service import LOCAL_PARAMS, SEND, Service, Tokens, has_local_params
 from neardup_solr.web import HEADERS, Failure, Guard, list_pages, read_body, to_json
 
 TOGETHER = 16  # documents that one question is about, if requests are small

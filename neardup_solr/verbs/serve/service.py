@@ -5,17 +5,19 @@ Its functions are called by several threads at once; `look` by one that does not
 
 from __future__ import annotations
 
+import hmac
 import math
+import os
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from neardup_solr.answers.verdicts import TextVerdicts
+from neardup_solr.answers import TextVerdicts
 from neardup_solr.arguments import require, require_choice
 from neardup_solr.errors import (
     ArgumentError,
@@ -26,9 +28,9 @@ from neardup_solr.errors import (
     SolrAnswerError,
     SolrUnauthorized,
     SolrUnreachable,
+    SourceError,
 )
-from neardup_solr.measures import NAMES, measure_named
-from neardup_solr.measures.equality import NUMBERS
+from neardup_solr.measures import NAMES, NUMBERS, measure_named
 from neardup_solr.minhash import encode_documents
 from neardup_solr.progress import LOG
 from neardup_solr.records import NOTHING, Document, make_refusal
@@ -38,13 +40,12 @@ from neardup_solr.solr.finder import Cache
 from neardup_solr.solr.names import BANDS, ID, TEXT
 from neardup_solr.solr.responses import is_of_solr
 from neardup_solr.solr.schema import count_unsigned, describe_unsigned, read_schema
+from neardup_solr.solr.session import Retry
 from neardup_solr.solr.update import orders
-from neardup_solr.solr.waiting import Retry
 from neardup_solr.sources.json import from_objects
 from neardup_solr.sources.record import Opened, Reading, Record, key
 from neardup_solr.verbs.answer import open_answers, read_from
-from neardup_solr.verbs.explain import explain
-from neardup_solr.verbs.explain.verdict import make_record
+from neardup_solr.verbs.explain import explain, make_record
 from neardup_solr.verbs.gate import Gate, make_answers, make_finder
 from neardup_solr.verbs.gate.matcher import GateAnswers
 from neardup_solr.verbs.gate.policy import FAILED, Decision, Policy, make_match
@@ -349,3 +350,89 @@ def _show(result: Decision | RecordError) -> Json:
         "matches": list(map(make_match, result.matches)),
         "complete": result.complete,
     }
+
+
+LOCAL_PARAMS = "local-params"  # filters that choose the parser of Solr
+RIGHTS = ("check", "search", LOCAL_PARAMS, "explain", "entries", "metrics")
+ALL = "all"
+STEP = "write lines of NAME TOKEN RIGHT..., with a token of 16 characters or more"
+SHORTEST = 16  # characters of a token
+
+
+@dataclass(slots=True)
+class Tokens:
+    """The tokens in a file, which is read again when it changes.
+
+    If the changed file cannot be read, a line is logged and the tokens of before count.
+
+    Raises SourceError if it cannot be read at first, or a line is wrong.
+    """
+
+    path: Path
+    _clients: dict[str, tuple[bytes, frozenset[str]]] = field(default_factory=dict, repr=False)
+    _state: tuple[int, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        self._state = self._look()
+        self._clients = _read(self.path)
+
+    def refresh(self) -> None:
+        """Read the file again if it has changed."""
+        try:
+            state = self._look()
+            if state == self._state:
+                return
+            self._state = state
+            self._clients = _read(self.path)
+        except SourceError as error:
+            LOG.warning("%s; the tokens of before count", error)
+
+    def find(self, header: str) -> tuple[str, frozenset[str]] | None:
+        """Find the name and the rights of the client that sends this Authorization, if any.
+
+        Each token of the file is compared, in a time that does not depend on what was sent.
+        """
+        kind, _, sent = header.partition(" ")
+        bearer, client = sent.strip().encode(), None
+        for name, (token, rights) in self._clients.items():
+            if hmac.compare_digest(token, bearer) and kind.lower() == "bearer":
+                client = name, rights
+        return client
+
+    def _look(self) -> tuple[int, ...]:
+        """Return what changes with the file, () without a file."""
+        try:
+            status = os.stat(self.path)
+        except (OSError, ValueError):
+            return ()
+        return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _read(path: Path) -> dict[str, tuple[bytes, frozenset[str]]]:
+    """Read names with their tokens and rights. A message about a line never shows the token."""
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        is_utf8 = not isinstance(error, UnicodeDecodeError)
+        reason = getattr(error, "strerror", None) or (error if is_utf8 else "it is not UTF-8")
+        raise SourceError(str(path), f"cannot be read ({reason})", STEP) from None
+    clients: dict[str, tuple[bytes, frozenset[str]]] = {}
+    for number, line in enumerate(lines, 1):
+        name, *words = line.split() or ["#"]
+        if name.startswith("#"):
+            continue
+        token, rights = (words[0], frozenset(words[1:])) if words else ("", frozenset[str]())
+        is_new = token.encode() not in {other for other, _ in clients.values()}
+        is_wrong = not rights or not rights <= {*RIGHTS, ALL} or not is_new or name in clients
+        if is_wrong or len(token) < SHORTEST or not token.isascii():
+            raise SourceError(str(path), f"line {number} is wrong", _step(token, rights))
+        clients[name] = token.encode(), frozenset(RIGHTS) if ALL in rights else rights
+    if not clients:
+        raise SourceError(str(path), "holds no token", STEP)
+    return clients
+
+
+def _step(token: str, rights: frozenset[str]) -> str:
+    if len(token) >= SHORTEST and not rights <= {*RIGHTS, ALL}:
+        return f"the rights are {', '.join(RIGHTS)} or {ALL}"
+    return f"{STEP}, and each name and token once"

@@ -25,7 +25,7 @@ from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import MARKS
 from neardup_solr.solr.update import set_fields
 from neardup_solr.text import normalize
-from neardup_solr.verbs.annotate import AnnotateSummary, follow
+from neardup_solr.verbs.annotate import AnnotateSummary, rewrite
 from neardup_solr.verbs.duplicates.remember import FIRST_LINE
 from tests.command import NEARDUP
 from tests.solr import theirs
@@ -37,7 +37,7 @@ SECONDS = 180.0  # for what takes two, or twenty if the kernel has to be compile
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look, report, and see what was written more often than a server would like."""
     for name, value in {"EVERY": 0.1, "MINUTE": 0.5, "VISIBLE": 100, "STANDBY": (1.5, 2)}.items():
-        monkeypatch.setattr(follow, name, value)
+        monkeypatch.setattr(rewrite, name, value)
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.arguments import By
 from neardup_solr.solr.collection import Collection
-from neardup_solr.sources.pairs import read_pairs
+from neardup_solr.sources import read_pairs
 from neardup_solr.testing import fresh_core
 from neardup_solr.text import normalize
 from tests.unit.measures.test_words import slow_distance

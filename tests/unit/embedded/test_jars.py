@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.embedded.jars import Jar, class_path, read_lock
-from neardup_solr.embedded.layout import RELEASES
+from neardup_solr.embedded.jars import RELEASES, Jar, class_path, read_lock
 
 
 def jar(classifier: str = "") -> Jar:

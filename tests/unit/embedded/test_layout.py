@@ -16,7 +16,7 @@ from platformdirs.macos import MacOS
 from platformdirs.unix import Unix
 
 from neardup_solr.embedded import server_lock
-from neardup_solr.embedded.layout import (
+from neardup_solr.embedded.jars import (
     Layout,
     ServerState,
     layout,
@@ -158,7 +158,7 @@ def test_a_killed_process_gives_its_turn_back(tmp_path: Path) -> None:
     place = Layout(home=tmp_path)
     program = (
         "import os, pathlib, signal, sys\n"
-        "from neardup_solr.embedded.layout import Layout\n"
+        "from neardup_solr.embedded.jars import Layout\n"
         "from neardup_solr.embedded import server_lock\n"
         "with server_lock(Layout(home=pathlib.Path(sys.argv[1])), print):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.embedded.layout import (
+from neardup_solr.embedded.jars import (
     Layout,
     auth_header,
     choose_password,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from neardup_solr import demo, measures
 from neardup_solr.candidates import Candidates, Joining, all_candidates
-from neardup_solr.candidates.by_word import DEFAULT, word_candidates
+from neardup_solr.candidates.by_term import WORD_DEFAULT, word_candidates
 from neardup_solr.measures import Comparer, Frequencies, Limits, Pairs, measure_named
 from neardup_solr.measures.aligned import (
     ABBREVIATED,
@@ -450,7 +450,7 @@ def f1(linkage: Linkage, candidates: Candidates, *, mutual: bool = False) -> flo
 
 def across(sides: NDArray[np.uint8] | None) -> Joining:
     """Join the two sides, if there are two."""
-    return DEFAULT if sides is None else replace(DEFAULT, sides=sides)
+    return WORD_DEFAULT if sides is None else replace(WORD_DEFAULT, sides=sides)
 
 
 @pytest.mark.data

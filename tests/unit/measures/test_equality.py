@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.measures.equality import (
+from neardup_solr.measures import (
     differ_in_numbers_alone,
     list_numbers,
     parse_equality,

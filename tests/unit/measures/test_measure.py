@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup_solr import measures
-from neardup_solr.cli.texts import TEXTS
+from neardup_solr.cli.options import TEXTS
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import (
     NAMES,
@@ -16,10 +16,9 @@ from neardup_solr.measures import (
     Pairs,
     measure_named,
     measure_of,
-    words,
+    sets,
 )
-from neardup_solr.measures.sets import estimate_pairs
-from neardup_solr.measures.words import WORDS
+from neardup_solr.measures.sets import WORDS, estimate_pairs
 
 FORMS = st.lists(
     st.lists(st.sampled_from(["a", "b", "word", "ü"]), max_size=8).map(" ".join), min_size=2,
@@ -50,12 +49,12 @@ def test_word_distances_are_those_of_single_pairs(
     for (one, other), distance, found in zip(pairs.tolist(), distances, similarities, strict=True):
         first, second = forms[one].split(), forms[other].split()
         longest = max(len(first), len(second))
-        expected = words.word_distance(
+        expected = sets.word_distance(
             first, second, at_most=WORDS.largest_distance(longest, limits)
         )
         assert distance == (-1 if expected is None else expected)
         if expected is not None:
-            assert found == pytest.approx(words.similarity(expected, longest))
+            assert found == pytest.approx(sets.similarity(expected, longest))
 
 
 def test_pairs_beyond_one_block(monkeypatch: pytest.MonkeyPatch) -> None:

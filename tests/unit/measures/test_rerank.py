@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import NAMES, Comparer, Frequencies, Limits, measure_named, rerank
 from neardup_solr.measures.aligned import frequencies
-from neardup_solr.measures.words import WORDS, word_distance
+from neardup_solr.measures.sets import WORDS, word_distance
 from neardup_solr.minhash import make_entry, signature
 from neardup_solr.records import Document, Entry, Hit, Match
 from neardup_solr.settings import Settings

@@ -12,7 +12,7 @@ from rapidfuzz.distance import Levenshtein
 from neardup_solr.errors import SettingsError
 from neardup_solr.kernel import edits
 from neardup_solr.measures import Limits
-from neardup_solr.measures.words import WORDS, hash_words, word_distance
+from neardup_solr.measures.sets import WORDS, hash_words, word_distance
 
 TEXT = st.lists(st.sampled_from("abc"), max_size=7)
 FORMS = st.lists(

@@ -24,7 +24,8 @@ from rapidfuzz.distance import Levenshtein
 
 from neardup_solr.measures import aligned
 from neardup_solr.records import Borderline, Cluster, Duplicate, Member
-from neardup_solr.reports.html import embed, figures, page_lines
+from neardup_solr.reports import html
+from neardup_solr.reports.html import embed, page_lines
 from neardup_solr.reports.html.embed import list_clusters
 from neardup_solr.text.normalize import normalize
 from tests import ROOT
@@ -252,12 +253,12 @@ def border(least: float, below: int = 100) -> Borderline:
 
 def plots() -> Iterator[str]:
     """Pictures of few, many, and no pairs and clusters."""
-    yield figures.similarities_figure([], None)
-    yield figures.similarities_figure([0.5] * 500 + [1.0], (42, 3))
-    yield figures.similarities_figure([0.5] * 500 + [1.0], (42, 3), border(0.5))
-    yield figures.sizes_figure([])
-    yield figures.sizes_figure([2] * 500 + [3, 24])
-    yield figures.sizes_figure([2] * 5_000 + [3, 24, 10_000])
+    yield html.similarities_figure([], None)
+    yield html.similarities_figure([0.5] * 500 + [1.0], (42, 3))
+    yield html.similarities_figure([0.5] * 500 + [1.0], (42, 3), border(0.5))
+    yield html.sizes_figure([])
+    yield html.sizes_figure([2] * 500 + [3, 24])
+    yield html.sizes_figure([2] * 5_000 + [3, 24, 10_000])
 
 
 def test_pictures_leave_colours_to_the_page() -> None:
@@ -272,14 +273,14 @@ def test_pictures_leave_colours_to_the_page() -> None:
 
 def test_every_pair_is_in_the_picture() -> None:
     """The bars count all pairs, also those of similarity 0 and 1."""
-    svg = figures.similarities_figure([0.0, 1.0, 0.5], (42, 3))
+    svg = html.similarities_figure([0.0, 1.0, 0.5], (42, 3))
     assert svg.count('class="fill-bars"') == 3
     assert svg.count("stroke-curve") == 1
 
 
 def test_the_threshold_is_marked_in_the_picture() -> None:
     """A line stands at it, and the pairs just below are a bar of the same area as all others."""
-    svg = figures.similarities_figure([0.6] * 40, None, border(0.5))
+    svg = html.similarities_figure([0.6] * 40, None, border(0.5))
     rectangles = {
         bar.get("class"): [float(bar.get(name, "")) for name in ("x", "width", "height")]
         for bar in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}rect")
@@ -295,24 +296,24 @@ def test_the_threshold_is_marked_in_the_picture() -> None:
 @pytest.mark.parametrize("least", [0.0, 0.03, 1.0])
 def test_a_threshold_at_the_ends_is_in_the_frame(least: float) -> None:
     """Neither its mark nor the bar beside it leaves the picture."""
-    svg = figures.similarities_figure([0.6, 1.0], (42, 3), border(least))
+    svg = html.similarities_figure([0.6, 1.0], (42, 3), border(least))
     for bar in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}rect"):
         x, wide = (float(bar.get(name, "")) for name in ("x", "width"))
-        assert 0 < x <= x + wide < figures.WIDTH
+        assert 0 < x <= x + wide < html.WIDTH
     assert ("fill-below" in svg) == (least > 0)
 
 
 @given(st.lists(st.integers(2, 10**9), max_size=40))
 def test_every_picture_stays_in_its_frame(sizes: list[int]) -> None:
     """Whatever the sizes, each cluster is in a bar, and no bar leaves the picture or is empty."""
-    svg = figures.sizes_figure(sizes)
+    svg = html.sizes_figure(sizes)
     bars = [
         tuple(float(bar.get(name, "")) for name in ("x", "y", "width", "height"))
         for bar in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}rect")
     ]
     assert bool(bars) == bool(sizes)
-    assert all(0 < x < x + wide < figures.WIDTH for x, _, wide, _ in bars)
-    assert all(figures.TOP <= y < y + high <= figures.BOTTOM + 0.01 for _, y, _, high in bars)
+    assert all(0 < x < x + wide < html.WIDTH for x, _, wide, _ in bars)
+    assert all(html.TOP <= y < y + high <= html.BOTTOM + 0.01 for _, y, _, high in bars)
 
 
 def test_no_plot_library_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup_solr import reports as faces
 from neardup_solr.errors import SettingsError, SourceError
 from neardup_solr.records import Match, Pair
-from neardup_solr.reports import tables as faces
-from neardup_solr.sources.pairs import read_pairs
+from neardup_solr.sources import read_pairs
 from neardup_solr.verbs.evaluate import evaluate
 
 PAIRS = [

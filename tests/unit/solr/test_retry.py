@@ -9,7 +9,7 @@ import pytest
 
 from neardup_solr.errors import CoreMissing, Passes, SolrAnswerError, SolrError, SolrUnreachable
 from neardup_solr.solr.responses import Fault, answer_error
-from neardup_solr.solr.waiting import Retry, retrying, until
+from neardup_solr.solr.session import Retry, retrying, until
 
 AWAY = SolrUnreachable("http://h/solr/x", "nothing listens there")
 

@@ -17,7 +17,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.sources import Reading, records
-from neardup_solr.sources.csv import lines_have_ids
+from neardup_solr.sources.lines import lines_have_ids
 from tests.split import write_copies
 
 TEXTS = ["one two three", "four five", "one two three four"]

@@ -10,7 +10,7 @@ import pytest
 from neardup_solr import records
 from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.records import Pair
-from neardup_solr.sources.pairs import read_pairs
+from neardup_solr.sources import read_pairs
 from neardup_solr.verbs import report
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from neardup_solr import sources
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import Document, Run
-from neardup_solr.sources import Reading, csv, lines, record
+from neardup_solr.sources import Reading, lines, record
 from neardup_solr.sources import json as json_lines
 
 BLOCKS = st.sampled_from([16, 64, 2**18])
@@ -105,7 +105,7 @@ def no_run(*_: object, **__: object) -> None:
 def check(path: Path, block: int, **asked: Any) -> None:
     """Compare what is read, in blocks of so many bytes, with what is read without runs."""
     reading = Reading(max_doc_bytes=50, **asked)
-    with patch.object(json_lines, "run", no_run), patch.object(csv, "run", no_run):
+    with patch.object(json_lines, "run", no_run), patch.object(lines, "run", no_run):
         told = read(path, reading)
     with patch.object(lines, "BLOCK", block):
         assert read(path, reading) == told

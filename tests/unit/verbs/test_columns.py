@@ -15,7 +15,7 @@ import pyarrow.dataset as ds
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.verbs.columns import choose_columns
+from neardup_solr.sources.guess import choose_columns
 from tests.command import neardup
 from tests.unit.verbs.test_duplicates_fields import ids_of, invent
 

@@ -11,7 +11,7 @@ from neardup_solr.minhash import make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings import DEFAULT_FIELDS, Settings
 from neardup_solr.solr.admin import Health
-from neardup_solr.verbs.doctor import Counted, Sampled, findings
+from neardup_solr.verbs.lint import Counted, Sampled, list_findings
 
 SETTINGS = Settings()
 NO_MD5 = Settings(fields=frozenset(DEFAULT_FIELDS) - {"md5_hash"})
@@ -83,7 +83,7 @@ CASES: dict[str, Counted] = {
 @pytest.mark.parametrize(("rule", "counted"), CASES.items(), ids=CASES)
 def test_each_finding_has_its_cause(rule: str, counted: Counted) -> None:
     """One cause gives one finding, with something to do."""
-    (found,) = findings(counted)
+    (found,) = list_findings(counted)
     assert found.rule == rule
     assert found.remedy
 
@@ -92,4 +92,4 @@ def test_nothing_is_found_where_all_is_well() -> None:
     """Not where the server tells that all is well, nor where it tells nothing."""
     well = Counted(place="-c c", settings={"one": 9}, sampled=Sampled(documents=99, html=["1"]),
                    health=Health(heap=0.5, disk=1 << 40, deleted=0.1, replaying=False))  # fmt: skip
-    assert findings(well) == findings(Counted(place="-c c")) == []
+    assert list_findings(well) == list_findings(Counted(place="-c c")) == []

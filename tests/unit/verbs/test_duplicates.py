@@ -23,13 +23,13 @@ import neardup_solr as nd
 from neardup_solr import demo
 from neardup_solr.arguments import Way
 from neardup_solr.errors import ArgumentError
-from neardup_solr.measures.words import similarity, word_distance
+from neardup_solr.measures.sets import similarity, word_distance
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import natural
-from neardup_solr.reports.tables import write_sheets
+from neardup_solr.reports import write_sheets
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.session import CheckedSession
-from neardup_solr.sources.pairs import read_pairs
+from neardup_solr.sources import read_pairs
 from neardup_solr.text import normalize
 from neardup_solr.verbs.duplicates.read import FIRST, Corpus
 from tests.command import neardup
@@ -383,7 +383,7 @@ def test_records_that_do_not_count_change_nothing(
     on_repeat: Any, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither the cap, nor the way, nor the frequencies of words, see those of a repeated id."""
-    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.work"], "FEW", 50)
+    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.read"], "FEW", 50)
     words = [f"word{n}" for n in range(40)]
     near = {"a": " ".join(words), "b": " ".join([*words[:39], "other"])}
     once = documents(near | {f"{n}": f"text {n} of many others {n * n} here" for n in range(40)})

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.sources.pairs import read_pairs
+from neardup_solr.sources import read_pairs
 from neardup_solr.verbs.evaluate import evaluate_pairs
 
 

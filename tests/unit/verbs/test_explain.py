@@ -25,12 +25,16 @@ from neardup_solr.measures.aligned import compare_records, frequencies
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.sources.pairs import read_pairs
+from neardup_solr.sources import read_pairs
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles
-from neardup_solr.verbs.explain import _count_shared_words
-from neardup_solr.verbs.explain.facts import Facts, make_subject
-from neardup_solr.verbs.explain.verdict import Explanation, explain_facts
+from neardup_solr.verbs.explain import (
+    Explanation,
+    Facts,
+    _count_shared_words,
+    explain_facts,
+    make_subject,
+)
 
 SETTINGS = Settings()
 WORDS = [f"{head}{tail}" for head in ("mill", "lane", "boat", "lamp") for tail in "abcdefghij"]

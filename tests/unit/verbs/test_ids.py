@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.sources.pairs import read_pairs
+from neardup_solr.sources import read_pairs
 
 TEXTS = ["a b c d e", "a b c d e", "one two three", "one two three four", "x y z"]
 IDS = [30, 4, 100, 5, 6]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from neardup_solr.solr.admin import handler_parameters, update_chain
-from neardup_solr.solr.cloud import SolrCluster
+from neardup_solr.solr.credentials import SolrCluster
 from neardup_solr.solr.names import Names
 from neardup_solr.solr.schema import Field, Schema
 from neardup_solr.verbs.lint import (

@@ -24,8 +24,7 @@ from hypothesis import strategies as st
 import neardup_solr as nd
 from neardup_solr.answers import read_answers
 from neardup_solr.records import Duplicate
-from neardup_solr.verbs.review.page import make_question
-from neardup_solr.verbs.review.questions import LEASE, Questions, order_questions
+from neardup_solr.verbs.review.app import LEASE, Questions, make_question, order_questions
 from tests.reviews import NEAR, reviewing
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.types import Training
-from neardup_solr.verbs.duplicates.work import read_model
+from neardup_solr.verbs.duplicates.read import read_model
 from tests.command import neardup
 from tests.unit.measures.test_fields import people
 
