@@ -51,7 +51,7 @@ def test_duplicates_of_a_file_load_no_solr(source: Path) -> None:
     assert {one.split(".")[1] for one in in_room(ours, "verbs")} == {"duplicates"}
     assert not ours & WRITERS
     assert not others & {*OF_HTTP, *OF_TABLES}
-    others = {"json", "excel", "arrow", "fingerprint"}
+    others = {"json", "excel", "arrow", "frames"}
     assert not ours & {f"sources.{one}" for one in others}
     assert len(ours) <= 55
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from neardup_solr.records import Document
 from neardup_solr.sources.folders import Named, is_folder, name_source, paths_of, walk
-from neardup_solr.sources.frames import ends_of, read_memory
 from neardup_solr.sources.record import Opened, Reading, Record, one_by_one
 
 if TYPE_CHECKING:
@@ -103,6 +102,8 @@ def _state(path: Path) -> tuple[int, ...]:
 
 
 def _of_memory(source: Any, reading: Reading) -> str | None:
+    from neardup_solr.sources.frames import ends_of, read_memory
+
     parts = ends_of(source, ROWS)
     if parts is None:
         return None
