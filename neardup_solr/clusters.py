@@ -1,4 +1,4 @@
-"""Clusters over verified pairs: linkage, the guards against false ones, and the document to keep.
+"""Clusters over verified pairs: linkage, guards against false ones, templates, document to keep.
 
 Documents are row numbers in the natural order of their ids, 0 to documents - 1; `pairs` (uint32,
 pairs × 2) has each verified pair once, the smaller number first; `similarities` (float64) has

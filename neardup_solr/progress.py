@@ -1,4 +1,4 @@
-"""Reports of a verb to its caller: its progress, and the records that it could not use."""
+"""Progress of a verb: reports to the caller, and threads that an interrupt does not wait for."""
 
 from __future__ import annotations
 

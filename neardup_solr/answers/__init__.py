@@ -1,4 +1,4 @@
-"""Answers of people about pairs, kept in a file of JSON lines, one answer a line.
+"""Answers of people about pairs, in a file of JSON lines, and the documents that they tell apart.
 
 Lines are only ever appended. The latest answer about a pair counts, so that two files may be put
 together in any order, by hand or by git.

@@ -1,4 +1,4 @@
-"""Which pairs of documents may be near-duplicates: candidates, and all pairs of a few documents."""
+"""Candidates: pairs of documents that may be near-duplicates, all or those with equal bands."""
 
 from __future__ import annotations
 

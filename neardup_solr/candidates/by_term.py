@@ -1,11 +1,11 @@
-"""Candidate pairs of sets of shingles, of which either has most of the other's, at any size.
+"""Candidate pairs that share terms: shingles, at any size of the texts, or rare words.
 
-LSH bands go by all shingles of two texts, of which an excerpt and a long text have few in common.
-Here each set looks for some of its shingles in the others. If another set has four fifths of them,
-it has each of 23 with a probability of 0.8, if these are drawn by their hashes, and fewer than 8
-with a probability of 10^-6. So 23 are enough, however long the text is, and all of a short text.
-Shingles that many sets have are left out as long as the others tell enough: then the 23 become
-more.
+Sets of shingles: LSH bands go by all shingles of two texts, of which an excerpt and a long text
+have few in common. Here each set looks for some of its shingles in the others. If another set has
+four fifths of them, it has each of 23 with a probability of 0.8, if these are drawn by their
+hashes, and fewer than 8 with a probability of 10^-6. So 23 are enough, however long the text is,
+and all of a short text. Shingles that many sets have are left out as long as the others tell
+enough: then the 23 become more.
 
 So the smaller set of a pair is sampled, and all of the larger is looked through. Other ways
 need more keys for that (bands over windows; LSH Ensemble, Zhu et al., 2016), or pair all that share

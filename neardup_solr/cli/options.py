@@ -1,4 +1,4 @@
-"""The options of the commands: their types and defaults from the library's functions.
+"""The options of the commands: their texts, with types and defaults of the library's functions.
 
 The verb of a command is the function `nd.<verb>`. Each of its arguments that the table of texts has
 is an option of that name, and so is each keyword of the command's own function.

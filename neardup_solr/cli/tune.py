@@ -1,4 +1,4 @@
-"""The command tune: bands and rows for a demand, or a model of what people answered."""
+"""The commands tune, bands and rows for a demand or a model of answers, and explain."""
 
 from __future__ import annotations
 

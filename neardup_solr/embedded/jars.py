@@ -1,4 +1,4 @@
-"""The embedded Solr's jars: downloaded once, and each checked against the lock."""
+"""Files of the embedded Solr: jars, downloaded once and checked, and the folders of a server."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@
 | estimate | Jaccard similarity as the signatures estimate it | if no text should be read |
 | fields | probability of a match by fields | records of `duplicates` |
 
-`words`, `aligned` and `fields` have files of their own, `sets` has the others.
+`aligned`, `fields` and `model` have files of their own, `sets` has the others.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 jaccard: common shingles / all shingles of both. containment: common shingles / those of the text
 that has fewer, 1 if it is an excerpt of the other. estimate: the Jaccard similarity as the share of
-equal values of two signatures.
+equal values of two signatures. words: the edited words of two texts.
 """
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+"""Reports: tables in all formats, and copies of records of a source."""
+
 from __future__ import annotations
 
 import csv

@@ -1,4 +1,4 @@
-"""The way to a Solr: its address, user and password, certificates, a proxy, headers.
+"""The way to a Solr: addresses of its nodes, user and password, certificates, a proxy, headers.
 
 Nothing here shows a password: messages name the variable, the file or the entry that holds it.
 """

@@ -1,4 +1,4 @@
-"""An HTTP session that lets only understood answers through.
+"""An HTTP session that lets only understood answers through, and waits for a Solr that is away.
 
 Every request to Solr, pysolr's included, goes through a `CheckedSession`. After faults that pass
 it is repeated; redirects are refused; the answer has to be a whole success. Anything else becomes

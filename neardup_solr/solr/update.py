@@ -1,4 +1,4 @@
-"""Atomic updates, which set computed fields and leave all other fields alone.
+"""Atomic updates of computed fields, and `settle`, which sends until a collection has everything.
 
 An order carries the version of the document that was read; Solr drops it if the document has
 changed since. Updates go in Solr's binary format, which tells an update of a field from a document

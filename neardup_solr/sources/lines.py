@@ -1,4 +1,4 @@
-"""From a file to its lines: opened, decompressed, converted to UTF-8, in bounded memory."""
+"""Lines of a file, opened, decompressed, converted to UTF-8 in bounded memory; CSV and TSV."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions of Spark and their DataFrames: on this machine alone, and what is taken from a frame."""
+"""Sessions of Spark on this machine, what is taken from a DataFrame, and what executors do."""
 
 from __future__ import annotations
 

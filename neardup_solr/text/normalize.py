@@ -1,4 +1,4 @@
-"""Normal form of a text, its words and its terms.
+"""Normal form of a text, its words and its terms, and a text as a cell of CSV, TSV or HTML.
 
 The restaurant example lower-cases, turns punctuation other than "-" into spaces and collapses
 spaces. Normalization 1 is that rule over Unicode: NFKC, full case folding, NFKC again (so that

@@ -8,7 +8,7 @@
 | stems | `size` consecutive stems, stop words left out | inflected texts, paraphrases |
 
 A text too short for a shingle is its only one; a text without words has none. The text profile
-is a fuzzy hash of a whole text instead.
+is a fuzzy hash of a whole text instead. `Packed` has many texts as UTF-8 in one array.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""answer: what people say of pairs, noted in a file that other verbs obey."""
+"""answer: note what people say of pairs in a file, which verbs obey for documents in Solr."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""index: documents into a collection, with every field that finding near-duplicates needs."""
+"""index: documents into a collection, with the fields of near-duplicates. delete: out of it."""
 
 from __future__ import annotations
 

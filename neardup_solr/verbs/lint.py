@@ -1,4 +1,4 @@
-"""lint: check if an existing collection can be used, and refuse one that would lose data.
+"""lint: check if a collection can be used without losing data. doctor: if its documents are sound.
 
 Each rule was tried on a real Solr 9.10.1.
 """

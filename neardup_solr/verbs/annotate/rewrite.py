@@ -1,4 +1,4 @@
-"""Update the documents of a collection in place, without undoing changes by other programs.
+"""Update documents of a collection in place, once or as they change, and undo no other change.
 
 `annotate`, `strip` and `reband` share it: they say what is read of a document, and what is written.
 

@@ -1,4 +1,4 @@
-"""The documents that `duplicates` compares: a source is signed, a collection has signatures."""
+"""The arguments of `duplicates`, checked, and its documents, signed or with stored signatures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server of a review: one page, and the answers that it sends.
+"""The server of a review: its page, the questions, and the answers that it sends.
 
 It listens on this machine alone. The page has no data; each question and each answer needs the
 token that stands behind the # of the address, which browsers send to nobody.
