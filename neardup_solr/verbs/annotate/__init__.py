@@ -1,4 +1,4 @@
-"""annotate: add our fields to documents of a collection. strip: remove them. reband: other bands."""
+"""annotate: add fields to documents of a collection. strip: remove them. reband: other bands."""
 
 from __future__ import annotations
 
