@@ -22,7 +22,7 @@ from neardup_solr.files import read_at
 from neardup_solr.measures import Flat
 from neardup_solr.text.shingles import SPARE, Packed
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 HELD = 1 << 26  # bytes of a column that are held in memory; more of them go to a file
 _AT_ONCE = 10_000  # rows
 _SHARE = 4  # the keys of a search for candidates may hold this part of the memory
@@ -163,17 +163,17 @@ class Lists:
         return Flat(values, self._ends.table()[:, 0])
 
 
-class Column(Sequence[T]):
+class Column(Sequence[_T]):
     """Values by row. Many are taken at once, as one by one takes ten times as long."""
 
     @abstractmethod
-    def take(self, rows: Sequence[int]) -> list[T]:
+    def take(self, rows: Sequence[int]) -> list[_T]:
         """Take the values of rows."""
 
     def __getitem__(self, row: Any) -> Any:
         return self.take([row])[0]
 
-    def __iter__(self) -> Iterator[T]:
+    def __iter__(self) -> Iterator[_T]:
         for first in range(0, len(self), _AT_ONCE):
             yield from self.take(range(first, min(first + _AT_ONCE, len(self))))
 

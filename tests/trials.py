@@ -137,7 +137,7 @@ TRIALS = (
         now=NEW + 'nd.delete(c, "12")',
         before=COLLECTION + 'nd.delete(c, ids="12")',
         code=1,
-        says="such as ids=['12']",
+        says='such as ids=["12"]',
     ),
     Trial(
         title="Both an id and a text",

@@ -111,9 +111,8 @@ def _module(name: str) -> ModuleType:
 
 def summarize(name: str) -> str:
     """Summarize a command in a line."""
-    if name in INNER:
-        return INNER[name]
-    return (inspect.getdoc(getattr(_module(name), name)) or "").partition("\n")[0]
+    help = INNER.get(name) or inspect.getdoc(getattr(_module(name), name)) or ""
+    return help.partition("\n")[0]
 
 
 @cache

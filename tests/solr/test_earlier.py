@@ -91,8 +91,9 @@ def words_of_today(words: list[str]) -> list[str]:
     if command in ("doctor", "lint"):
         return [command, "--collection", *others]
     if command == "duplicates" and "--by" not in others:
-        return [*words, "--by", "words" if "aligned" in others else "bands"]
-    return words
+        return words_of_today([*words, "--by", "words" if "aligned" in others else "bands"])
+    gone = ("--canonical", "price:desc") if "price:desc" in words else ("--later-only",)
+    return [word for word in words if word not in gone]
 
 
 def neardup(solr: Collection, *words: str) -> Result:

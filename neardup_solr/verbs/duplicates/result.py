@@ -437,7 +437,7 @@ class Duplicates:
         if self.doubt and not yes and not (path is None and removed is None):
             raise TemplateError(self.templates, self.doubt)
         paths = {"unique": path, "removed": removed, "rejected": rejected}
-        files: Files = {name: Path(each) if each else None for name, each in paths.items()}
+        files: _Files = {name: Path(each) if each else None for name, each in paths.items()}
         return records.write(files, self.removed, on_progress or ignore)
 
     def _write_table(self, path: Path) -> None:
@@ -757,7 +757,7 @@ ADDED: Final[Mapping[str, Beside]] = {
 }
 WRITING: Final = "writing"
 
-Files = Mapping[str, Path | None]  # by the names of ADDED
+_Files = Mapping[str, Path | None]  # by the names of ADDED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -803,7 +803,7 @@ def require_copied(source: Compared, reading: Reading, limit: int | None) -> lis
 
 
 def check_files(
-    paths: Sequence[Path], reading: Reading, files: Files, against: Sequence[Path] = ()
+    paths: Sequence[Path], reading: Reading, files: _Files, against: Sequence[Path] = ()
 ) -> None:
     """Refuse files that the records of a source could not be written to, by SourceError."""
     shown = {f"`{name}`": path for name, path in files.items()}
@@ -885,7 +885,7 @@ class SourceRecords:
         )
 
     def write(
-        self, files: Files, removed: Mapping[AnyId, Removed], on_progress: OnProgress = ignore
+        self, files: _Files, removed: Mapping[AnyId, Removed], on_progress: OnProgress = ignore
     ) -> Unique:
         """Read the source once more, and write each record to the file that it belongs to.
 

@@ -90,7 +90,10 @@ def test_failures_are_located_counted_and_the_exit_code(run: Run, tmp_path: Path
         (["search", "--id", "nope"], "there is no document with the id 'nope'"),
         (["report"], "has no documents; index some: neardup index FILE"),
         (["report", "-o", "x.doc"], "there is no report format for the suffix '.doc'"),
-        (["evaluate", "missing.tsv"], "missing.tsv: cannot be read (No such file or directory)"),
+        (
+            ["evaluate", "missing.tsv"],
+            "missing.tsv: there is no such file or folder; check the path",
+        ),
     ],
 )
 def test_errors_are_one_line_with_a_next_step(run: Run, words: list[str], line: str) -> None:

@@ -216,10 +216,6 @@ def test_without_resume_it_begins_anew_and_says_so(runs: Runs) -> None:
     )
     assert "were done by an earlier run" not in ended.stderr
     require_all(runs, ended)
-    runs.stopped()
-    ended = runs()
-    assert "An earlier run" not in ended.stderr
-    require_all(runs, ended)
 
 
 def test_resume_without_an_earlier_run_begins_at_the_beginning(runs: Runs) -> None:
