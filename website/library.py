@@ -19,7 +19,7 @@ import neardup_solr as nd
 
 # A collection is opened and passed to functions, which are written with its methods; the base of
 # results with tables has no use of its own.
-NOT_FOR_USERS = {"Collection", "Table"}
+NOT_FOR_USERS = {"Collection", "Graph", "Origin", "Prepared", "Table"}
 # What belongs to a collection, beside the functions; results are all other classes.
 OF_A_COLLECTION = ("connect", "Collection", "Settings")
 LONGEST_DEFAULT = 40
