@@ -54,7 +54,7 @@ from neardup_solr.sources.folders import (
 )
 from neardup_solr.sources.folders import paths_of as paths_of
 from neardup_solr.sources.folders import shown_name as shown_name
-from neardup_solr.sources.lines import has_mark
+from neardup_solr.sources.lines import has_mark, recognize
 from neardup_solr.sources.record import (
     Opened,
     Piece,
@@ -269,13 +269,11 @@ _READERS: Final = {
 
 
 def open_part(source: Opened) -> SourceTable:
-    """Open a source by the reader of its format, which is loaded, and no other module.
+    """Open a source by the reader of its format, whose module is loaded when it is needed.
 
     Without a format it is recognized by its first lines.
     """
     if source.format is None:
-        from neardup_solr.sources.lines import recognize
-
         source = recognize(source)
         _check_format(source)
     module, name = _READERS[source.format or ""]
@@ -298,13 +296,11 @@ def open(source: SourceLike, *, reading: Reading, on_notice: Notify = ignore) ->
         return replace(first, records=_until_damage(first))
     parts = _with_reading(parts, first.reading)
     # Each is opened only while it is read: they may be more than a process may have open.
-    tables = [replace(open_part(part), records=iter(())) for part in parts]
+    layouts = [_layout(open_part(part)) for part in parts]
     again = map(open_part, parts)
-    if all(_layout(table) == _layout(first) for table in tables):
+    if all(layout == layouts[0] for layout in layouts):
         return replace(first, records=chain.from_iterable(map(_until_damage, again)))
-    twice = (
-        table.names for table in tables if len(set(table.names or ())) < len(table.names or ())
-    )
+    twice = (names for _, _, names, _ in layouts if names and len(set(names)) < len(names))
     return replace(
         first,
         format=PARTS,
@@ -319,7 +315,7 @@ def open(source: SourceLike, *, reading: Reading, on_notice: Notify = ignore) ->
     )
 
 
-def _layout(table: SourceTable) -> tuple[object, ...]:
+def _layout(table: SourceTable) -> tuple[str, str, Sequence[Any] | None, Any]:
     return table.format, table.delimiter, table.names and list(table.names), table.schema
 
 
@@ -341,7 +337,8 @@ def _check_columns(parts: Sequence[Opened]) -> list[Opened]:
     """
     first: tuple[str, list[Any]] | None = None
     has_notice = False
-    for at, part in enumerate(parts):
+    for at in range(len(parts)):
+        part = parts[at]  # read as the first one, once that is open
         if part.path is None or not part.path.is_file():  # what a pipe gives cannot be read twice
             continue
         table = open_part(replace(part, on_progress=None))

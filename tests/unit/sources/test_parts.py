@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -223,3 +225,28 @@ def test_the_parts_have_one_size_one_progress_and_one_identity(tmp_path: Path) -
     others.add(identity(paths, Reading()))
     assert len(others | {before}) == 4
     assert identity([paths[0], "-"], Reading()) is None
+
+
+def test_many_parts_are_read_with_few_files_open(tmp_path: Path) -> None:
+    """Each part is open only while it is read, whatever its columns are."""
+    for number in range(120):
+        names = "id text city" if number % 2 else "id city text"
+        write_csv(tmp_path / "parts" / f"{number:03}.csv", [ROWS[0] | {"id": str(number)}], names)
+    script = (
+        "import resource, sys\n"
+        "from neardup_solr.sources import Reading, documents\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\n"
+        "print(sum(1 for _ in documents(sys.argv[1], reading=Reading())))\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "parts")]
+    assert subprocess.run(command, capture_output=True, text=True).stdout == "120\n"
+
+
+def test_the_choice_of_ids_is_told_once(tmp_path: Path) -> None:
+    """All parts are read as the first one, so that their notices are no others."""
+    for number in range(4):
+        rows = [{"text": f"{WORDS} {number} {row}"} for row in range(3)]
+        write_csv(tmp_path / "parts" / f"{number}.csv", rows, "text")
+    records, _, notices = read(tmp_path / "parts", text=("text",), guess="number")
+    assert len(records) == 12
+    assert sum("numbered from 1" in notice for notice in notices) == 1
