@@ -70,3 +70,29 @@ ALLOWED = {
     "search": {"search", "connect"},
     "index": {"index", "connect"},
 }
+
+
+@pytest.mark.parametrize(
+    ("module", "call"),
+    [
+        ("starlette", "nd.review([{'id': '1', 'text': 'a b'}], answers='no.jsonl')"),
+        ("pyspark", "from neardup_solr import spark; spark.local()"),
+    ],
+)
+def test_a_missing_extra_is_named(module: str, call: str) -> None:
+    """Without an extra its functions are there, and say how to install it."""
+    script = (
+        f"import sys; sys.modules[{module!r}] = None\n"
+        "import neardup_solr as nd\n"
+        f"try:\n    {call.replace('; ', chr(10) + '    ')}\n"
+        "except nd.errors.SettingsError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert module in done.stdout
+    assert "pip install" in done.stdout
+
+
+def test_spark_is_imported_without_pyarrow() -> None:
+    """What needs pyarrow loads it when it works, and says how to install it."""
+    script = "import sys; sys.modules['pyarrow'] = None; import neardup_solr.spark"
+    subprocess.run([sys.executable, "-c", script], check=True)

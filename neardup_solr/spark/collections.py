@@ -124,7 +124,7 @@ def write(
     """
     import orjson
 
-    from neardup_solr.spark.driver import count_hashes
+    from neardup_solr.spark.work import count_hashes
 
     require_possible(settings)
     require_positive(batch=batch)
@@ -164,7 +164,7 @@ def _index_partition(
     options: Mapping[str, Any],
 ) -> Iterator[pa.RecordBatch]:
     """Index all batches of a partition. The first row says what became of them."""
-    from neardup_solr.spark.driver import encode_report, records
+    from neardup_solr.spark.work import encode_report, records
     from neardup_solr.verbs.connect import connect_again
     from neardup_solr.verbs.index import index
 

@@ -50,7 +50,7 @@ def fields(
 
     Raises ArgumentError if a column is missing or a setting is impossible.
     """
-    from neardup_solr.spark.driver import encode_fields
+    from neardup_solr.spark.work import encode_fields
 
     reading = Reading(id=id, text=listed(text), keep=listed(keep))
     make = partial(encode_fields, settings=settings_of(settings), reading=reading)
@@ -83,7 +83,7 @@ def candidates(
 
     from pyspark.sql import functions as f
 
-    from neardup_solr.spark.driver import absence_error, repeat_error, unpack_pairs
+    from neardup_solr.spark.work import absence_error, repeat_error, unpack_pairs
 
     hashed_pairs = _band_pairs(hashed, settings_of(settings), cap, documents)
     pairs = _map_batches(hashed_pairs, unpack_pairs, "a long, b long, shared int", singly=True)
@@ -131,7 +131,7 @@ def pairs(
     document without an id, or in a pair whose id comes more than once or differs at each
     reading, ends the job; Spark raises the reason as its error.
     """
-    from neardup_solr.spark.driver import compare_block, prepare_texts
+    from neardup_solr.spark.work import compare_block, prepare_texts
 
     reason = f"the measure {measure} is not one for Spark"
     require(measure not in OF_ALL, reason, 'take "words"')
@@ -170,7 +170,7 @@ def clusters(near: DataFrame, *, on_driver: int = ON_DRIVER) -> DataFrame:
 
     from pyspark.sql import functions as f
 
-    from neardup_solr.spark.driver import add_keys
+    from neardup_solr.spark.work import add_keys
 
     near = near.select(*(_require_id(name, NO_END.format(name)) for name in ENDS))
     hashed = near.select(f.xxhash64("id").alias("u"), f.xxhash64("other_id").alias("v"))
@@ -194,7 +194,7 @@ def _link_on_driver(edges: DataFrame) -> DataFrame:
     """Link as `_link_by_stars` does, by the kernel on the driver."""
     import pyarrow as pa
 
-    from neardup_solr.spark.driver import find_roots
+    from neardup_solr.spark.work import find_roots
 
     roots = pa.table(find_roots(edges.toArrow()))
     edges.unpersist()
@@ -257,7 +257,7 @@ def _blocks(paired: DataFrame, size: int) -> tuple[DataFrame, DataFrame]:
     """
     from pyspark.sql import functions as f
 
-    from neardup_solr.spark.driver import list_needed, make_blocks, part_pairs
+    from neardup_solr.spark.work import list_needed, make_blocks, part_pairs
 
     paired = paired.cache()
     counted = paired.agg(f.sum("pairs").alias("pairs")).first()
@@ -277,7 +277,7 @@ def _band_pairs(
     hashed: DataFrame, settings: Settings, cap: int, documents: int | None
 ) -> DataFrame:
     """Find the pairs of hashes that share a band, in blobs, as `unpack_pairs` reads them."""
-    from neardup_solr.spark.driver import count_shared, key_buckets, pair_hashes
+    from neardup_solr.spark.work import count_shared, key_buckets, pair_hashes
 
     count = hashed.count() if documents is None else documents
     key = partial(key_buckets, settings=settings, splits=1 + count // SPLIT)

@@ -25,7 +25,7 @@ from neardup_solr.arguments import MeasureName
 from neardup_solr.measures import Limits
 from neardup_solr.minhash import encode_documents
 from neardup_solr.records import natural
-from neardup_solr.spark import driver, near
+from neardup_solr.spark import near, work
 from neardup_solr.text.normalize import normalize
 from tests.copies import edited_copies
 from tests.faults.tiers import sized
@@ -121,7 +121,7 @@ def test_pairs_may_be_compared_in_blocks(
 
 def compare(texts: pa.Table, pairs: pa.Table) -> pa.Table:
     """The pairs that are near by words."""
-    return driver.compare_block(
+    return work.compare_block(
         texts, pairs, id="id", measure="words", limits=Limits(), settings=nd.Settings()
     )
 
@@ -428,7 +428,7 @@ def test_wrong_arguments_are_told_at_once(frame: DataFrame) -> None:
 @given(st.lists(st.one_of(st.integers(0, 10**30).map(str), st.text(max_size=5)), min_size=2))
 def test_keys_sort_as_ids_do(ids: list[str]) -> None:
     """Numbers by value, leading zeros included, before all other ids."""
-    by_key = sorted(ids, key=driver.sortable)
+    by_key = sorted(ids, key=work.sortable)
     assert [natural(id) for id in by_key] == sorted(map(natural, ids))
 
 

@@ -37,7 +37,7 @@ from neardup_solr.sources.guess import fill_in
 from neardup_solr.verbs.answer import find_name, open_answers, read_from
 from neardup_solr.verbs.duplicates import Duplicates, find_duplicates, plan
 from neardup_solr.verbs.duplicates.read import Compared
-from neardup_solr.verbs.review.app import (
+from neardup_solr.verbs.review.questions import (
     Learner,
     Questions,
     Tally,

@@ -1,0 +1,335 @@
+"""The questions of a review: their HTML, their order, and a model that learns from answers."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.arguments import Judgement
+from neardup_solr.measures import floor
+from neardup_solr.measures.aligned import frequencies
+from neardup_solr.measures.fields import make_column
+from neardup_solr.measures.model import Features, RecordMatcher, learn, make_default, predict
+from neardup_solr.minhash import sign
+from neardup_solr.records import AnyId, Cluster, Duplicate, key_of
+from neardup_solr.reports.html import show_invisibles
+from neardup_solr.text import diff
+from neardup_solr.verbs.duplicates import Duplicates
+from neardup_solr.verbs.duplicates.read import THREADS
+
+MOST_SHOWN = 20_000  # of a text that are shown
+BEFORE = 200  # characters that are shown before the first difference of longer texts
+AROUND = 40  # words that are shown on either side of a longer run in common
+MOST_MEMBERS = 12  # of a cluster that is judged at once
+PREVIEW = 160  # characters
+
+
+def make_question(
+    pair: Duplicate,
+    threshold: float,
+    cluster: Cluster | None,
+    texts: Mapping[AnyId, str],
+    kept: Mapping[AnyId, Mapping[str, Any]],
+) -> str:
+    """Make the HTML of a question. Nothing in a text is markup in it."""
+    one, other = key_of(pair.id, pair.sides[0]), key_of(pair.other_id, pair.sides[1])
+    rows = [_compare("Id", str(pair.id), str(pair.other_id), is_id=True)]
+    columns, others = kept.get(one, {}), kept.get(other, {})
+    for name in columns:
+        values = [str("" if row.get(name) is None else row[name]) for row in (columns, others)]
+        rows.append(_compare(name, *values))
+    if pair.measure != "fields":  # which are columns already
+        rows.append(_compare("Text", texts.get(one, ""), texts.get(other, "")))
+    head = "<tr><td></td><th scope='col'>First</th><th scope='col'>Second</th></tr>"
+    members = "" if cluster is None else "".join(_list_members(cluster, texts))
+    reason = escape(_tell_reason(pair, threshold, cluster))
+    table = f"<thead>{head}</thead><tbody>{''.join(rows)}</tbody>"
+    return f"<p class='why-asked'>{reason}</p><table class='records'>{table}</table>{members}"
+
+
+def make_end(questions: Questions) -> str:
+    """Make the HTML that stands in place of a question if nobody needs to be asked."""
+    left = questions.tally().left
+    if left:
+        said = "Others are asked about the pairs that are left. Load this page again to go on."
+    else:
+        said = "All answers are kept. Close this page, and end the command with Ctrl-C."
+    return f"<p class='note'>{said}</p>"
+
+
+def make_bar(questions: Questions) -> str:
+    """Make the HTML of the bar: how many pairs are judged."""
+    tally = questions.tally()
+    counts = f"{tally.same:,} same, {tally.different:,} different, {tally.unsure:,} unsure"
+    return f"<p>{counts}; {tally.left:,} pairs left</p>"
+
+
+def _tell_reason(pair: Duplicate, threshold: float, cluster: Cluster | None) -> str:
+    """Say why the pair is asked about."""
+    side = "at least" if pair.similarity >= floor(threshold) else "below"
+    what = "Probability of a match" if pair.measure == "fields" else f"Similarity by {pair.measure}"
+    reason = f"{what} {pair.similarity:.3f}, {side} the threshold {threshold:g}"
+    if cluster is None or len(cluster.members) < 3:
+        return reason
+    return f"{reason}; in a cluster of {len(cluster.members):,} documents"
+
+
+def _compare(name: str, first: str, second: str, *, is_id: bool = False) -> str:
+    """Make a row of a field: both values, with the words marked that only one of them has."""
+    if is_id:
+        cells = [show_invisibles(value, is_id=True) for value in (first, second)]
+    else:
+        cells = _mark_words(first, second)
+    values = (f"<td dir='auto'>{cell or '<i>nothing</i>'}</td>" for cell in cells)
+    heading = show_invisibles(name)
+    return f"<tr><th scope='row'>{heading}</th>{''.join(values)}</tr>"
+
+
+def _mark_words(first: str, second: str) -> list[str]:
+    """Mark the words that only one of two texts has, if both have any.
+
+    Of long texts a part is shown, which begins before the first difference.
+    """
+    begin = 0
+    if max(len(first), len(second)) > MOST_SHOWN:
+        most = range(min(len(first), len(second)))
+        same = bisect_left(most, True, key=lambda at: first[: at + 1] != second[: at + 1])
+        begin = max(0, same - BEFORE)
+    parts = [text[begin : begin + MOST_SHOWN] for text in (first, second)]
+    one, other = map(diff.split, parts)
+    cells: list[list[str]] = [[_elide(begin, "equal characters")] if begin else [] for _ in parts]
+    for change in diff.changes(one.forms, other.forms) if one.forms and other.forms else ():
+        for words, run, tag, cell in (
+            (one, change.first, "del", cells[0]),
+            (other, change.second, "ins", cells[1]),
+        ):
+            if change.kind == "equal":
+                cell += _show_common(words, run)
+            elif run.stop > run.start:
+                cell.append(f"<{tag}>{show_invisibles(words.text(run))}</{tag}>")
+    for text, part, cell in zip((first, second), parts, cells, strict=True):
+        if not (one.forms and other.forms) and part.strip():
+            cell.append(show_invisibles(part))
+        if len(text) > begin + MOST_SHOWN:
+            cell.append(_elide(len(text) - begin - MOST_SHOWN, "more characters"))
+    return [" ".join(cell) for cell in cells]
+
+
+def _show_common(words: diff.Words, run: slice) -> Iterator[str]:
+    """Show a run of words that both texts have, without the middle of a long one."""
+    left_out = run.stop - run.start - 2 * AROUND
+    if left_out <= 1:
+        yield show_invisibles(words.text(run))
+        return
+    yield show_invisibles(words.text(slice(run.start, run.start + AROUND)))
+    yield _elide(left_out, "words in common")
+    yield show_invisibles(words.text(slice(run.stop - AROUND, run.stop)))
+
+
+def _elide(count: int, what: str) -> str:
+    return f"<i class='elided'>… {count:,} {what} …</i>"
+
+
+def _list_members(cluster: Cluster, texts: Mapping[AnyId, str]) -> Iterator[str]:
+    """List the documents of a cluster, with a button for all of them if they are few."""
+    count = len(cluster.members)
+    if not 2 < count <= MOST_MEMBERS:
+        return
+    yield f"<details class='cluster'><summary>All {count} documents of the cluster</summary><ul>"
+    for member in cluster.members:
+        begin = texts.get(key_of(member.id, member.side), "")[: 4 * PREVIEW]
+        text = " ".join(begin.split())[:PREVIEW]
+        id = show_invisibles(str(member.id), is_id=True)
+        yield f"<li><code>{id}</code> {show_invisibles(text)}</li>"
+    yield "</ul><button type='button' class='quiet' data-say='cluster'>All are the same"
+    yield " <kbd aria-hidden='true'>A</kbd></button></details>"
+
+
+STEP = 0.01  # pairs that are so near to each other are asked about at random
+LEASE = 600.0  # seconds for which nobody else is asked about a pair
+TURNS = 3  # of so many questions, one is about a pair that is drawn at random
+MOST_CHARACTERS = 50_000_000  # of all pairs, which the model's measures compare in ten seconds
+FEWEST = 2  # answers of either kind that a model needs
+
+
+class Tally(NamedTuple):
+    """Numbers of judged pairs, and of those that are left."""
+
+    same: int
+    different: int
+    unsure: int
+    left: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Questions:
+    """The pairs of a result to ask about, each to one reader at a time.
+
+    Those near the `threshold` come first, and each third is drawn at random. Not safe for several
+    threads.
+    """
+
+    pairs: Sequence[Duplicate]
+    threshold: float
+    judged: dict[int, Judgement] = field(default_factory=dict)  # by the number of the pair
+    _prepared: deque[int] | None = None
+    _waiting: deque[int] = field(init=False)
+    _drawn: deque[int] = field(init=False)
+    _skipped: dict[int, None] = field(default_factory=dict)
+    _leases: dict[int, tuple[str, float]] = field(default_factory=dict)
+    _history: dict[str, list[list[int]]] = field(default_factory=dict)  # what was judged at once
+
+    def __post_init__(self) -> None:
+        similarities = np.array([pair.similarity for pair in self.pairs])
+        self._waiting = deque(order_questions(similarities, self.threshold))
+        self._drawn = deque(np.random.default_rng(1).permutation(len(self.pairs)).tolist())
+
+    def prepare(self, probabilities: NDArray[np.float64]) -> None:
+        """Ask from now on about the pairs that a model is in doubt about.
+
+        `probabilities` are those of each pair to be the same. This may be called in another thread.
+        """
+        self._prepared = deque(order_questions(probabilities, 0.5))
+
+    def are_same(self) -> dict[int, bool]:
+        """Map each pair that was judged the same, or different, to True or False."""
+        return {number: word == "same" for number, word in self.judged.items() if word != "unsure"}
+
+    def next(self, reader: str, now: float) -> int | None:
+        """Choose the next pair for a reader. Return None if nobody needs to be asked any more.
+
+        It is the same one until it is judged or skipped, so that a page can be loaded again.
+        """
+        if self._prepared is not None:
+            self._waiting, self._prepared = self._prepared, None
+            if self._skipped:
+                others = (number for number in self._waiting if number not in self._skipped)
+                self._waiting = deque([*others, *self._skipped])
+        for number, (holder, since) in list(self._leases.items()):
+            if holder == reader and number not in self.judged:
+                return self._lease(number, reader, now)
+            if now - since > LEASE:
+                del self._leases[number]
+                self._waiting.appendleft(number)
+        is_drawn = len(self.judged) % TURNS == TURNS - 1
+        for queue in (self._drawn, self._waiting)[not is_drawn :]:
+            while queue:
+                number = queue.popleft()
+                is_for_later = queue is self._drawn and number in self._skipped
+                if not is_for_later and number not in self.judged and number not in self._leases:
+                    return self._lease(number, reader, now)
+        return None
+
+    def _lease(self, number: int, reader: str, now: float) -> int:
+        self._leases[number] = reader, now
+        return number
+
+    def judge(self, reader: str, numbers: list[int], judgement: Judgement) -> None:
+        """Note an answer about a pair, or several at once, after it is kept."""
+        for number in numbers:
+            self.judged[number] = judgement
+            self._leases.pop(number, None)
+        self._history.setdefault(reader, []).append(numbers)
+
+    def skip(self, reader: str, number: int) -> None:
+        """Ask about a pair again when all others have been asked about."""
+        if self._leases.get(number, ("", 0.0))[0] == reader:
+            del self._leases[number]
+            self._waiting.append(number)
+            self._skipped[number] = None
+
+    def back(self, reader: str, now: float) -> int | None:
+        """Go back to what a reader judged last, which is asked about once more."""
+        for number, (holder, _) in list(self._leases.items()):
+            if holder == reader:
+                del self._leases[number]
+                self._waiting.appendleft(number)
+        history = self._history.get(reader)
+        if not history:
+            return self.next(reader, now)
+        numbers = history.pop()
+        for number in numbers:
+            self.judged.pop(number, None)
+        self._waiting.extendleft(reversed(numbers[1:]))
+        return self._lease(numbers[0], reader, now)
+
+    def tally(self) -> Tally:
+        """Count the answers."""
+        counts = Counter(self.judged.values())
+        left = len(self.pairs) - len(self.judged)
+        return Tally(counts["same"], counts["different"], counts["unsure"], left)
+
+
+def order_questions(similarities: NDArray[np.float64], threshold: float) -> list[int]:
+    """Order pairs by how much an answer helps: by their distance from the threshold.
+
+    Pairs that are equally near are in random order.
+    """
+    distances = np.rint(np.abs(similarities - threshold) / STEP)
+    by_chance = np.random.default_rng(1).random(len(distances))
+    order: list[int] = np.lexsort((by_chance, distances)).tolist()
+    return order
+
+
+class Learner:
+    """A model of the answers about the pairs of a result, which tells what is in doubt.
+
+    `features` are None if to compare the pairs by all measures would take long.
+    """
+
+    def __init__(self, result: Duplicates) -> None:
+        weights = result.weights
+        self.kinds = {} if weights is None else dict(zip(weights.names, weights.kinds, strict=True))
+        self.size = len(result.pairs)
+        self.features = self._compare(result)
+        self.measure = result.measure
+
+    def _compare(self, result: Duplicates) -> Features | None:
+        """Compare the pairs by all measures, and by the fields of the result."""
+        rows: dict[AnyId, int] = {}
+        ends = [key_of(id, side) for pair in result.pairs for side, id in pair.ends]
+        pairs = np.array([rows.setdefault(key, len(rows)) for key in ends], np.uint32)
+        texts, normalization = (
+            [result.texts.get(key, "") for key in rows],
+            (result.settings.normalization),
+        )
+        forms = sign.normal_forms(texts, normalization, threads=THREADS)
+        sizes = np.array([len(form) for form in forms])
+        if result.measure == "estimate" or sizes[pairs].sum() > MOST_CHARACTERS:
+            return None
+        matcher = RecordMatcher(
+            columns=[make_column(name, kind, [result.kept.get(key, {}).get(name) for key in rows])
+                     for name, kind in self.kinds.items()],
+            forms=forms,
+            frequencies=result.frequencies or frequencies(forms, normalization),
+            settings=result.settings,
+            threads=THREADS,
+            weights=result.weights,
+        )  # fmt: skip
+        return matcher.compare(pairs.reshape(-1, 2), result.measure)
+
+    def predict(self, are_same: Mapping[int, bool]) -> NDArray[np.float64] | None:
+        """Compute the probability of each pair to be the same, None if answers are too few.
+
+        `are_same` are the answers, by the number of the pair. A pair that is not alike at all has
+        the probability 0.
+        """
+        if self.features is None:
+            return None
+        rows, values = self.features
+        judged = np.intersect1d(rows, np.fromiter(are_same, np.intp, len(are_same)))
+        answers = np.array([are_same[number] for number in judged.tolist()], dtype=np.bool_)
+        if min(np.count_nonzero(answers), np.count_nonzero(~answers)) < FEWEST:
+            return None
+        guesses = predict(values, make_default(self.measure, self.kinds).weights)
+        fit = learn(values, guesses, np.searchsorted(rows, judged), answers)
+        probabilities = np.zeros(self.size)
+        probabilities[rows] = predict(values, fit.weights)
+        return probabilities
