@@ -97,10 +97,14 @@ class Spill:
 
 
 class Rows:
-    """A table that grows by blocks of rows, in memory up to HELD bytes, then in a file."""
+    """A table that grows by blocks of rows, in memory up to HELD bytes, then in a file.
+
+    If the disk has no room, the table may take the share of the memory.
+    """
 
     def __init__(self, spill: Spill, width: int, dtype: np.dtype[Any]) -> None:
         self._spill, self._row = spill, width * dtype.itemsize
+        self._most = min(HELD, spill.share)
         self._table = np.empty((0, width), dtype=dtype)
         self._file: IO[bytes] | None = None
         self._rows = 0
@@ -111,17 +115,34 @@ class Rows:
     def append(self, block: NDArray[Any]) -> None:
         """Add rows, shape (rows, width)."""
         first, self._rows = self._rows, self._rows + len(block)
-        if self._file is None and self._rows * self._row <= HELD:
-            if self._rows > len(self._table):
-                room = max(self._rows, min(17 * self._rows // 16, HELD // self._row))
-                self._table.resize((room, self._table.shape[1]), refcheck=False)
-            self._table[first : self._rows] = block
-            return
+        if self._rows * self._row > self._most:
+            try:
+                self._write(first, block)
+                return
+            except SourceError:
+                if self._rows * self._row > self._spill.share:
+                    raise
+                self._return_to_memory(first)
+        if self._rows > len(self._table):
+            room = max(self._rows, min(17 * self._rows // 16, self._most // self._row))
+            self._table.resize((room, self._table.shape[1]), refcheck=False)
+        self._table[first : self._rows] = block
+
+    def _write(self, first: int, block: NDArray[Any]) -> None:
+        """Write rows to the file, after the `first` ones, which move there with them."""
         if self._file is None:
-            self._file = self._spill.file()
-            self._spill.write(self._file, self._table[:first].data)
-            self._table = self._table[:0].copy()
+            file = self._spill.file()
+            self._spill.write(file, self._table[:first].data)
+            self._file, self._table = file, self._table[:0].copy()
         self._spill.write(self._file, np.ascontiguousarray(block, self._table.dtype).data)
+
+    def _return_to_memory(self, first: int) -> None:
+        """Hold the `first` rows in memory again, as the disk has no room for more."""
+        self._most = self._spill.share
+        if self._file is not None:
+            content = self.read(0, first)
+            table = np.frombuffer(content, self._table.dtype).reshape(first, self._table.shape[1])
+            self._table, self._file = table.copy(), None
 
     def read(self, first: int, last: int) -> bytes:
         """Read rows as bytes. Those of a file do not stay in memory."""

@@ -1,6 +1,7 @@
 """Columns that outgrow their share of the memory, against plain lists."""
 
 import os
+import resource
 import tempfile
 import tracemalloc
 from pathlib import Path
@@ -109,7 +110,7 @@ def test_no_room_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         patched.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
         patched.setattr(memory, "HELD", 4)
         reason = r"cannot hold what does not fit .* by \$TMPDIR"
-        with Spill() as spill, pytest.raises(SourceError, match=reason):
+        with Spill(memory=4) as spill, pytest.raises(SourceError, match=reason):
             spill.strings().extend(["some text"] * 10)
     with (
         Spill() as spill,
@@ -132,3 +133,23 @@ def test_packed_strings_are_those_of_the_rows(
         expected = [text for batch in texts for text in batch]
         rows = [row for row in wanted if row < len(expected)]
         assert list(strings.pack(rows)) == [expected[row] for row in rows]
+
+
+@pytest.mark.parametrize("room", [0, 30_000])
+def test_without_room_on_the_disk_texts_are_held_in_memory(
+    room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of them are there, if the disk is full at once or after some of them."""
+    monkeypatch.setattr(memory, "HELD", 1_000)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    texts = [f"text {at}" for at in range(1_000)]
+    with Spill() as spill:
+        strings = spill.strings()
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
+        try:
+            for _ in range(10):
+                strings.extend(texts)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert strings._bytes._file is None
+        assert list(strings) == 10 * texts
