@@ -197,8 +197,8 @@ def find_duplicates(work: Work) -> Duplicates:
         result = make_result(
             comparison, way, candidates, verified, grouped, rows, since=changes, state=state
         )
-    if result.doubt:
-        LOG.warning("%s.", result.doubt)
+    if doubt := result.doubt:
+        LOG.warning("%s.", doubt)
     if memory is not None:
         try:
             memory.write(work)

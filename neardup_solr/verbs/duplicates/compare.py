@@ -356,7 +356,8 @@ class Comparison:
         pairs, origins = copies.expand(compared, make_joining(self.work, self.documents))
         verified.keep(origins)
         verified.pairs = pairs
-        self._note_changes(np.setdiff1d(pairs, compared), verified)
+        if self.documents.may_change:
+            self._note_changes(np.setdiff1d(pairs, compared), verified)
 
     def _compare(
         self, pairs: Pairs, comparer: Comparer, on_progress: OnProgress, *, keeps: bool = False
@@ -407,13 +408,14 @@ class Comparison:
         distances = np.full(np.count_nonzero(is_near), NO_DISTANCE, dtype=np.int64)
         below = int(np.count_nonzero(probabilities >= floor(least - BORDER))) - len(distances)
         verified = Verified(pairs[is_near], distances, probabilities[is_near], below=below)
-        self._note_changes(np.unique(pairs), verified)
+        if self.documents.may_change:
+            self._note_changes(np.unique(pairs), verified)
         return verified
 
     def _note_changes(self, rows: NDArray[np.uint32], verified: Verified) -> None:
         """Note which of these rows are gone, or have another text than was signed."""
         documents = self.documents
-        for at in range(0, len(rows) if documents.may_change else 0, AT_ONCE):
+        for at in range(0, len(rows), AT_ONCE):
             part = rows[at : at + AT_ONCE]
             forms = [documents.forms()[row] for row in part.tolist()]
             signed = sign.sign(forms, documents.settings, threads=THREADS, keep_keys=False)

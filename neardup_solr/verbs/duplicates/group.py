@@ -174,9 +174,10 @@ def _compare_with_canonical(
         sources.append((_pair(every, before), before_distances, before_similarities))
     for pairs, *columns in sources:
         places = find_pairs(_pair(rest, canonical[rest]), pairs)
-        rows, places = rest[places >= 0], places[places >= 0]
+        is_paired = places >= 0
+        rows, places = rest[is_paired], places[is_paired]
         distances[rows], similarities[rows] = (column[places] for column in columns)
-        rest = np.setdiff1d(rest, rows)
+        rest = rest[~is_paired]
     if len(rest):
         distances[rest], similarities[rest] = compare(_pair(rest, canonical[rest]))
     return canonical, distances, similarities
@@ -222,6 +223,7 @@ def group_again(graph: Graph, least: float) -> Grouped:
     return group(graph.select(least), compare)
 
 
+@gc_disabled()
 def group_verified(comparison: Comparison, verified: Verified) -> tuple[Grouped, RowNumbers]:
     """Group what was verified, and return the rows of the documents of the graph as well.
 

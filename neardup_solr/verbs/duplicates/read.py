@@ -85,7 +85,8 @@ class Work:
     readings: Sequence[Reading]
     settings: Settings
     measure: Measure
-    limits: Limits
+    bounds: Limits  # as they were named
+    reach: float  # below the threshold, down to which pairs count
     is_open: bool  # no measure was named
     chosen: str = ""
     by: Way | None
@@ -111,6 +112,14 @@ class Work:
     without_common: bool | float
     watching: Callbacks
     arguments: Mapping[str, Any]
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of pairs that count, lower by `reach`, if there is any."""
+        if not self.reach:
+            return self.bounds
+        least = max(0.0, self.measure.least(self.bounds) - self.reach)
+        return replace(self.bounds, min_similarity=least)
 
     @property
     def is_across(self) -> bool:
@@ -176,8 +185,6 @@ def make_work(values: Mapping[str, Any], reach: float = 0.0) -> Work:
         from neardup_solr.measures.model import make_measure
 
         measure = make_measure(model)
-    if reach:
-        limits = replace(limits, min_similarity=max(0.0, measure.least(limits) - reach))
     _check_way(arguments, arguments.measure if model is None else "model", measure)
     _check_common(arguments)
     # The first record of a source is the one that came first, whatever its id is.
@@ -220,7 +227,8 @@ def make_work(values: Mapping[str, Any], reach: float = 0.0) -> Work:
         readings=readings,
         settings=settings,
         measure=measure,
-        limits=limits,
+        bounds=limits,
+        reach=reach,
         is_open=arguments.measure == AUTO,
         filters=listed(arguments.fq),
         same=same,
@@ -888,11 +896,17 @@ def _fail_repeated(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Put an error in place of each record whose id came before."""
     seen: set[str] = set()
     for piece in pieces:
-        for each in piece.documents() if isinstance(piece, Run) else [piece]:
-            is_again = isinstance(each, Document) and each.id in seen
-            yield came_before(each) if isinstance(each, Document) and is_again else each
-            if isinstance(each, Document):
+        if isinstance(piece, RecordError):
+            yield piece
+            continue
+        ids = [piece.id] if isinstance(piece, Document) else piece.ids
+        if len({*ids}) == len(ids) and seen.isdisjoint(ids):
+            yield piece
+        else:
+            for each in [piece] if isinstance(piece, Document) else piece.documents():
+                yield came_before(each) if each.id in seen else each
                 seen.add(each.id)
+        seen.update(ids)
 
 
 @dataclass(slots=True, kw_only=True)

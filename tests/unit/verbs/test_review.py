@@ -23,8 +23,10 @@ from hypothesis import strategies as st
 
 import neardup_solr as nd
 from neardup_solr.answers import read_answers
+from neardup_solr.measures import Limits, measure_of
 from neardup_solr.records import Duplicate
-from neardup_solr.verbs.review.app import LEASE, Questions, make_question, order_questions
+from neardup_solr.verbs.duplicates import find_duplicates, plan
+from neardup_solr.verbs.review.questions import LEASE, Questions, make_question, order_questions
 from tests.reviews import NEAR, reviewing
 
 
@@ -385,6 +387,16 @@ def test_records_are_shown_field_by_field(tmp_path: Path) -> None:
     assert [f"<bdi>{name}</bdi></th>" in question for name in ("name", "zip", "Text")] == [
         True, True, False
     ]  # fmt: skip
+
+
+def test_the_reach_is_counted_from_the_measure_that_is_chosen() -> None:
+    """Short records get another measure than texts, and another threshold."""
+    people = [(str(n), f"Anna Berg {n} Main Road {n % 7} Ulm 0{n}") for n in range(30)]
+    work = plan(source=people, reach=0.1)
+    find_duplicates(work)
+    assert work.measure.name == "records"
+    least = measure_of("records", Limits()).least(Limits())
+    assert work.limits.min_similarity == pytest.approx(least - 0.1)
 
 
 def test_without_pairs(tmp_path: Path) -> None:
