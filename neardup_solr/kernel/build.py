@@ -22,7 +22,7 @@ from neardup_solr.kernel import Compiled
 from neardup_solr.kernel.store import FEATURES, LEVEL, Store, name_carried, open_store
 
 # Those that take longest first.
-MODULES = ("align", "shingle_hashes", "joins", "graph", "edits")
+MODULES = ("align", "shingle_hashes", "joins", "json_lines", "graph", "edits")
 
 
 def fill_store() -> None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import Any, Final, TypeAlias, cast
 
+import numpy as np
 import orjson
 
 from neardup_solr.errors import RecordError, SourceError
@@ -19,8 +20,9 @@ from neardup_solr.sources.lines import (
     are_enough,
     begun,
     blocks,
-    lists_of_lines,
+    blocks_of_lines,
     most_passed_over,
+    split_lines,
     without_end,
 )
 from neardup_solr.sources.record import (
@@ -41,13 +43,16 @@ from neardup_solr.sources.record import (
     too_large,
     unusable,
 )
-from neardup_solr.text.shingles import Packed, pack
+from neardup_solr.text.shingles import SPARE, Packed, pack
 
 # Its position, the object or what is wrong with it, and how it is written if that is at hand.
 Object: TypeAlias = tuple[str, object, bytes | str]
+_Columns: TypeAlias = tuple[Sequence[Any], Packed]  # ids and texts
+_Part: TypeAlias = bytes | list[bytes | None] | None  # lines, elements, or a line too long
 
 _HEAD: Final = 2**16
 FIRST_OBJECTS: Final = 100  # that are looked at for their names
+MANY: Final = 10_000  # objects, after which compiled code is worth loading
 
 
 def open_json(source: Opened) -> SourceTable:
@@ -58,7 +63,8 @@ def open_json(source: Opened) -> SourceTable:
     source, is_array = _begun(source)
     reading, room = source.reading, _room(source.reading.max_doc_bytes)
     where = f"{source.name}, {'record' if is_array else 'line'} "
-    lists = (_lists_of_elements if is_array else lists_of_lines)(source, room)
+    # Lists of elements, or blocks of lines.
+    parts = (_lists_of_elements if is_array else blocks_of_lines)(source, room)
 
     def numbered(first: int, raws: Iterable[bytes | None]) -> Iterator[tuple[int, bytes | None]]:
         for number, raw in enumerate(raws, first):
@@ -69,19 +75,28 @@ def open_json(source: Opened) -> SourceTable:
         objects = (load(f"{where}{at}", raw, reading) for at, raw in numbered(first, raws))
         return from_objects(source, objects, reading)
 
+    def split(part: _Part) -> list[bytes | None]:
+        return part if isinstance(part, list) else split_lines(part, room)
+
+    raws = chain.from_iterable(map(split, parts))
+
     def documents() -> Iterator[Piece]:
         if not reading.is_in_runs:  # a notice tells of columns that no object has
-            yield from make(1, chain.from_iterable(lists))
+            yield from make(1, raws)
             return
         first = 1
-        for raws in lists:
-            numbers = range(first, first + len(raws))
-            first += len(raws)
-            objects = _read_objects(raws, reading)
+        for part in parts:
+            objects: _Columns | None = None
+            if isinstance(part, bytes) and len(part) <= room and reading.has_ids and first > MANY:
+                objects = _scan(part, reading)
+            written = [] if objects else split(part)
+            objects = objects or _read_objects(written, reading)
+            numbers = range(first, first + len(objects[1] if objects else written))
+            first = numbers.stop
             if objects and (piece := run(where, numbers, *objects, reading=reading)):
                 yield piece
             else:
-                yield from make(numbers.start, raws)
+                yield from make(numbers.start, written or split(part))
 
     def parse(raw: bytes) -> dict[str, Any]:
         made = json.loads(raw.decode("utf-8", reading.on_invalid), object_pairs_hook=_distinct)
@@ -93,7 +108,7 @@ def open_json(source: Opened) -> SourceTable:
         format="jsonl",
         reading=reading,
         documents=documents,
-        records=((at, raw or b"") for at, raw in numbered(1, chain.from_iterable(lists))),
+        records=((at, raw or b"") for at, raw in numbered(1, raws)),
         parse=parse,
         is_text=True,
     )
@@ -210,9 +225,34 @@ def _room(limit: int) -> int:
     return 2 * limit + 64 * 1024
 
 
-def _read_objects(
-    raws: Sequence[bytes | None], reading: Reading
-) -> tuple[Sequence[Any], Packed] | None:
+def _scan(block: bytes, reading: Reading) -> _Columns | None:
+    """Read ids and texts of plain objects in lines, or None if one is not plain."""
+    from neardup_solr.kernel.json_lines import scan_objects
+
+    if not (block.isascii() or _is_utf8(block)):
+        return None
+    codes = np.frombuffer(block if block.endswith(b"\n") else block + b"\n", np.uint8)
+    texts, names = np.empty(len(codes) + SPARE, np.uint8), np.empty(len(codes), np.uint8)
+    bounds = np.empty(1 + np.count_nonzero(codes == _NEWLINE), np.uint64)
+    keys = (np.frombuffer(name.encode(), np.uint8) for name in (reading.id, reading.text[0]))
+    size = scan_objects(codes, *keys, texts, bounds, names)
+    if size < 0:
+        return None
+    ids = names[:size].tobytes().decode().split("\n")[:-1]
+    end = int(bounds[-1]) + SPARE
+    if 2 * end < len(texts):  # what else the objects have need not be held
+        texts = texts[:end].copy()
+    return ids, Packed(texts, bounds)
+
+
+def _is_utf8(block: bytes) -> bool:
+    try:
+        return bool(block.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def _read_objects(raws: Sequence[bytes | None], reading: Reading) -> _Columns | None:
     """Read ids and texts of objects, or None if any of them needs a closer look."""
     written = cast("Sequence[bytes]", raws)  # orjson refuses None, which is a line too long
     try:
@@ -280,7 +320,7 @@ def _repetition(raw: bytes) -> str:
     return f"malformed JSON: the key {twice[0]!r} appears twice"
 
 
-_QUOTE, _COMMA = b'",'
+_QUOTE, _COMMA, _NEWLINE = b'",\n'
 # A string is a token, which may go on in the next block; then its closing quote is missing.
 _STRING_END: Final = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
 _TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*("?)|[\[\]{},]', re.DOTALL)

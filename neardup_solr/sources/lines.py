@@ -95,34 +95,50 @@ def _end(error: UnicodeError) -> int:
 def lists_of_lines(source: Opened, limit: int) -> Iterator[list[bytes | None]]:
     """Read lines in UTF-8 without their newlines, as many at a time as come in a block.
 
-    None stands for a line of more than `limit` bytes, which is skipped and not held. Raises
-    SourceError as `blocks` does, and if the source is empty, and RecordError for a line of a pipe
-    or a device that does not end.
+    None stands for a line of more than `limit` bytes. Raises as `blocks_of_lines` does.
+    """
+    return (split_lines(block, limit) for block in blocks_of_lines(source, limit))
+
+
+def split_lines(block: bytes | None, limit: int) -> list[bytes | None]:
+    """Split a block of whole lines, with None for one of more than `limit` bytes."""
+    if block is None:
+        return [None]
+    lines: list[bytes | None] = [*block.removesuffix(b"\n").split(b"\n")]
+    if limit < BLOCK:
+        return [line if line is None or len(line) <= limit else None for line in lines]
+    return lines
+
+
+def blocks_of_lines(source: Opened, limit: int) -> Iterator[bytes | None]:
+    """Read blocks of whole lines in UTF-8. The last line of all may lack its newline.
+
+    None stands for a line that is longer than a block and than `limit` bytes, which is skipped and
+    not held. Raises SourceError as `blocks` does, and if the source is empty, and RecordError for a
+    line of a pipe or a device that does not end.
     """
     held, size = bytearray(), 0  # of the line that has begun
     most = most_passed_over(source, limit)
     for block in _not_empty(source):
-        head, newline, rest = block.partition(b"\n")
-        size += len(head)
+        first, last = block.find(b"\n") + 1, block.rfind(b"\n") + 1
+        size += first - 1 if first else len(block)
         if size > limit:
             held.clear()
+        if not first:
+            if size > most:
+                raise without_end(source, most)
+            held += block if size <= limit else b""
+            continue
+        if size > limit:
+            yield None
         else:
-            held += head
-        if newline:
-            # Taken in a call, so that this frame does not hold on to a long line.
-            yield _take_lines(held, rest, limit, is_long=size > limit)
-            size = len(held)
-        elif size > most:
-            raise without_end(source, most)
+            first = 0
+        if first < last:
+            yield b"".join((held, memoryview(block)[first:last]))
+        held[:] = block[last:]
+        size = len(held)
     if size:
-        yield _take_lines(held, b"", limit, is_long=size > limit)
-
-
-def _take_lines(held: bytearray, rest: bytes, limit: int, is_long: bool) -> list[bytes | None]:
-    """Take the line that is held and those that follow it. The last of these, cut off, is held."""
-    first = None if is_long else bytes(held)
-    *lines, held[:] = rest.split(b"\n")
-    return [first, *(line if len(line) <= limit else None for line in lines)]
+        yield None if size > limit else bytes(held)
 
 
 def most_passed_over(source: Opened, limit: int) -> float:

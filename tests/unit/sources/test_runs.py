@@ -109,6 +109,8 @@ def check(path: Path, block: int, **asked: Any) -> None:
         told = read(path, reading)
     with patch.object(lines, "BLOCK", block):
         assert read(path, reading) == told
+        with patch.object(json_lines, "MANY", 0):  # in compiled code
+            assert read(path, reading) == told
 
 
 @settings(max_examples=400)
@@ -172,6 +174,18 @@ def test_most_documents_come_in_runs(tmp_path: Path) -> None:
     path.write_text("\n".join(good))
     found = list(sources.pieces(path))
     assert sum(len(each) for each in found if isinstance(each, Run)) == 10
+
+
+def test_plain_objects_are_read_in_compiled_code(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": 1, "text": "plain", "of": null}\n{"text": "\\u00e9\\n", "id": "é"}\n')
+    with (
+        patch.object(json_lines, "MANY", 0),
+        patch.object(json_lines, "_repeats", side_effect=AssertionError),
+    ):
+        (run,) = sources.pieces(path)
+    assert isinstance(run, Run)
+    assert (run.ids, list(run.texts)) == (["1", "é"], ["plain", "é\n"])
 
 
 def test_lines_are_no_objects_together(tmp_path: Path) -> None:
