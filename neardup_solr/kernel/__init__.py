@@ -19,7 +19,7 @@ import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property, partial
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -57,7 +57,7 @@ define void @NRT_MemInfo_call_dtor(ptr %header) {
 """
 _LINKED = {"NRT_MemInfo_alloc_aligned", "NRT_MemInfo_call_dtor", "memset", "memcpy", "memmove"}
 _LOCK = RLock()
-LARGE = 1 << 22  # values in the arrays of a call, from which it may take long: see `threads`
+LARGE = 1 << 22  # values in the arrays of a call, which then runs beside the signal handlers
 _ARRAY = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_void_p)
 _NAMES = {char: np.dtype(char).name for char in "?bBhHiIlLqQfd"}  # quicker than `dtype.name`
 _SCALARS = {bool: "bool", int: "int64", float: "float64"}
@@ -67,6 +67,7 @@ _CTYPES: dict[str, Any] = {
     "float64": ctypes.c_double,
 }  # fmt: skip
 
+_T = TypeVar("_T")
 Kind = Any  # of an argument: the name of a scalar, (name, dimensions, layout), or of a NamedTuple
 
 
@@ -184,6 +185,16 @@ def _call_jit(function: Callable[..., Any], _: Sequence[Any], arguments: Sequenc
     return _jit(function)(*arguments)
 
 
+_HELD: dict[int, tuple[Any, list[Any], Kind]] = {}
+
+
+def hold(value: _T) -> _T:
+    """Flatten a NamedTuple once and for all, as it is an argument of many calls."""
+    values: list[Any] = []
+    _HELD[id(value)] = value, values, _flatten(value, values)
+    return value
+
+
 def _flatten(value: Any, values: list[Any]) -> Kind:
     """Append what a compiled function gets for an argument, and return the argument's kind."""
     if isinstance(value, np.ndarray):
@@ -195,6 +206,9 @@ def _flatten(value: Any, values: list[Any]) -> Kind:
         layout = "C" if flags.c_contiguous else "A"
         return _NAMES[value.dtype.char], value.ndim, layout if flags.aligned else f"{layout}-"
     if isinstance(value, tuple):
+        if held := _HELD.get(id(value)):
+            values += held[1]
+            return held[2]
         members = tuple([_flatten(member, values) for member in value])
         return type(value), members
     if isinstance(value, np.generic):

@@ -29,7 +29,7 @@ import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.kernel import joins
+from neardup_solr.kernel import hold, joins
 from neardup_solr.kernel import shingle_hashes as kernel
 from neardup_solr.progress import thread_pool
 from neardup_solr.settings import Settings
@@ -321,7 +321,7 @@ def _make_tables(normalization: int) -> kernel.Tables:
     sequences = [sequence.encode() for sequence in characters.sequences]
     becomes = np.array(characters.becomes, dtype=np.int16)
     short = _encode_short(becomes[:0x10000], sequences)
-    return kernel.Tables(
+    tables = kernel.Tables(
         lower=short[:128].astype(np.uint8),
         short=short,
         becomes=becomes,
@@ -329,6 +329,7 @@ def _make_tables(normalization: int) -> kernel.Tables:
         sequences=np.frombuffer(b"".join(sequences), dtype=np.uint8),
         bounds=np.cumsum([0, *map(len, sequences)]).astype(np.uint64),
     )
+    return hold(tables)
 
 
 def _encode_short(becomes: NDArray[np.int16], sequences: list[bytes]) -> NDArray[np.uint32]:
@@ -354,7 +355,7 @@ def _pack_short(sequence: bytes) -> int:
 @cache
 def _make_shape(settings: Settings) -> kernel.Shape:
     multiplier, offset = draw_coefficients(settings)
-    return kernel.Shape(
+    shape = kernel.Shape(
         kind=kernel.CHARACTERS if settings.kind == "chars" else kernel.WORDS,
         size=np.uint64(settings.shingle_size),
         seed=np.uint32(settings.seed),
@@ -364,3 +365,4 @@ def _make_shape(settings: Settings) -> kernel.Shape:
         bands=settings.bands,
         rows=settings.rows,
     )
+    return hold(shape)
