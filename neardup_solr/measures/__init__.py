@@ -19,6 +19,7 @@ import json
 import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -529,6 +530,10 @@ def _write_alike(text: str) -> str:
 
 def differ_in_numbers_alone(first: str, second: str) -> bool:
     """Return True if two texts have other numbers, and otherwise the same words in their order."""
+    words, others = Counter(words_of(first)), Counter(words_of(second))
+    for word in (words - others) | (others - words):  # seen soonest, and of most pairs
+        if len(word) > 1 and word.strip("ivxl") and not any(map(str.isdigit, word)):
+            return False
     rest = [[word for word in words_of(_write_alike(text)) if not any(map(str.isdigit, word))]
             for text in (first, second)]  # fmt: skip
     return rest[0] == rest[1] and sorted(list_numbers(first)) != sorted(list_numbers(second))
