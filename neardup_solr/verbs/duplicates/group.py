@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
+from itertools import compress, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -377,20 +377,21 @@ def find_templates(
 ) -> tuple[Template, ...]:
     """Find the clusters that may be templates instead of copies, by some of their texts."""
     count = len(documents) - len(documents.dead)
-    large = [each for each in largest(grouped.clusters) if len(each.members) >= FEWEST]
-    if not (large and work.reads_texts):
+    keys = compress(grouped.graph.keys, documents.are_readable(rows).tolist())
+    row_of = dict(zip(keys, rows[documents.are_readable(rows)].tolist(), strict=True))
+    large = []
+    for each in largest(grouped.clusters):
+        members = (key_of(member.id, member.side) for member in each.members)
+        if len(part := [row_of[key] for key in members if key in row_of]) >= FEWEST:
+            large.append((each, part[:: -(-len(part) // TEXTS)]))
+    if not large:
         return ()
     places = np.unique((np.linspace(0, 1, LOOKED_AT) ** 2 * (len(large) - 1)).astype(np.int64))
     chosen = [large[at] for at in places.tolist()]
-    row_of = dict(zip(grouped.graph.keys, rows.tolist(), strict=True))
-    parts = []
-    for each in chosen:
-        some = each.members[:: -(-len(each.members) // TEXTS)]
-        parts.append([row_of[key_of(member.id, member.side)] for member in some])
-    wanted = sorted({row for part in parts for row in part})
+    wanted = sorted({row for _, part in chosen for row in part})
     forms = dict(zip(wanted, documents.normalize(documents.compared(wanted)), strict=True))
     templates = []
-    for each, part in zip(chosen, parts, strict=True):
+    for each, part in chosen:
         size = len(each.members)
         template = find_template(each.id, size, size / count, [forms[row] for row in part])
         if template and work.without_common:  # what is left of templates differs where it did

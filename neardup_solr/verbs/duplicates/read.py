@@ -133,13 +133,6 @@ class Work:
         return self.measure.needs_texts or any(map(bool, others))
 
     @property
-    def reads_texts(self) -> bool:
-        """True if texts can be read: they are compared, or records may be removed."""
-        return self.needs_texts or any(
-            is_collection(side) or paths_of(side) is not None for side in self.sides
-        )
-
-    @property
     def needs_sets(self) -> bool:
         """True if the shingles of all documents are needed, if they are many."""
         return (self.by or self.measure.way) == "shingles"
@@ -347,7 +340,7 @@ READING = "reading"
 AT_ONCE = 20_000  # texts that are read or signed at once,
 SIGNED = 1 << 23  # or so many that they have more characters than this
 SIGNERS = 2  # batches that are signed at the same time, so that no core waits for the end of one
-SAMPLED = 50_000  # documents, for what many have in common
+SAMPLED = 50_000  # documents, for what many have in common, and for templates
 LOOKED_AT = 1_000  # documents whose numbers of words choose the measure, about
 PAGE, PAGES = 500, 4  # documents that are requested at once, and pages at the same time
 EXPORTS, MANY = 2, 20_000  # exports at the same time, if there are so many documents: each a thread
@@ -365,7 +358,7 @@ class Input:
     Of a source, `are_documents` has 1 for each record that makes a document, `have_words` 1 for
     each document that has words, and `words` their number in each row. `are_whole` tells whether
     all ids are whole numbers. `contents` are hashes of the texts of a source or the versions in a
-    collection, by row, if they are needed and there are such.
+    collection, by row, if they are needed and there are such. `readable` rows have texts.
     """
 
     ids: Column[Any]
@@ -384,6 +377,7 @@ class Input:
     words: Rows | None = None
     are_whole: Callable[[], bool] = lambda: False
     contents: Rows | None = None
+    readable: float = math.inf
 
     def numbers(self) -> NDArray[np.intp]:
         """The numbers of the records of all rows, from 1 on."""
@@ -507,6 +501,12 @@ class Corpus:
     def ids(self, rows: Sequence[int]) -> list[AnyId]:
         """The ids of rows, in ascending order."""
         return [id for side, part in self.by_side(rows) for id in side.ids.take(part)]
+
+    def are_readable(self, rows: NDArray[np.uint32]) -> NDArray[np.bool_]:
+        """Tell which rows have texts: all, unless these are neither compared nor shown."""
+        ends = [first + side.readable for first, side in zip(self.bounds, self.sides, strict=False)]
+        sides = np.searchsorted(self.bounds, rows, side="right") - 1
+        return np.asarray(rows < np.array(ends)[sides])
 
     def texts(self, rows: Sequence[int]) -> Sequence[str | None]:
         """The texts of rows, in ascending order, or None if a document is no longer there."""
@@ -822,7 +822,9 @@ def _sign_source(
     spill, settings, sets = documents.spill, documents.settings, documents.sets
     ids, words, texts = Ids(spill.strings()), spill.rows(1, np.int64), spill.strings()
     columns: dict[str, list[Any]] = {name: [] for name in reading.keep}
-    keeps_texts, in_memory = work.reads_texts or bool(work.texts), sources.paths_of(source) is None
+    in_memory = sources.paths_of(source) is None
+    # Unless texts are compared or shown, some are enough to tell templates.
+    kept_texts = math.inf if work.needs_texts or work.texts else SAMPLED
     side = Input(
         ids=ids,
         texts=texts.pack,
@@ -871,7 +873,7 @@ def _sign_source(
                 signed.signatures if has_words.all() else signed.signatures[has_words]
             )
             words.append(signed.words[has_words][:, None])
-            if keeps_texts:
+            if len(texts) < kept_texts:
                 batch.add_to(texts, has_words)
             if sets is not None and batch_sets is not None:
                 ends = batch_sets.bounds[1:][has_words]  # the sets of the others are empty
@@ -880,6 +882,7 @@ def _sign_source(
                 contents = np.concatenate([hash_texts(part) for part in batch.texts])
                 side.contents.append(contents[has_words][:, None])
             work.watching.on_progress(Progress(READING, side.documents, work.limit))
+    side.readable = len(texts)
     _note_repeats(side, ids, np.concatenate([np.empty(0, np.int64), *hashes]), work.on_repeat)
     return side
 
