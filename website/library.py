@@ -24,7 +24,14 @@ NOT_FOR_USERS = {"Collection", "Graph", "Origin", "Prepared", "Table"}
 OF_A_COLLECTION = ("connect", "Collection", "Settings")
 LONGEST_DEFAULT = 40
 LONGEST_SIGNATURE = 80
-OURS = {getattr(nd, name).__module__ for name in nd.__all__}
+# The names on these pages: those of `nd`, and all errors, of which `nd` has the usual ones.
+ERRORS = {
+    name: kind
+    for name, kind in vars(nd.errors).items()
+    if inspect.isclass(kind) and issubclass(kind, nd.NeardupError)
+}
+PUBLIC = {name: getattr(nd, name) for name in nd.__all__} | ERRORS
+OURS = {what.__module__ for what in PUBLIC.values()}
 STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
 GROUPS = {
@@ -37,7 +44,7 @@ GROUPS = {
 
 def group_of(name: str) -> str:
     """The page on which a public name is told."""
-    what = getattr(nd, name)
+    what = PUBLIC[name]
     if name in OF_A_COLLECTION:
         return "collection"
     if inspect.isclass(what) and issubclass(what, BaseException):
@@ -47,7 +54,7 @@ def group_of(name: str) -> str:
 
 def names_of(group: str) -> list[str]:
     """The public names of a page: those of a collection as listed, all others by alphabet."""
-    names = [name for name in nd.__all__ if group_of(name) == group]
+    names = [name for name in PUBLIC if group_of(name) == group]
     return [n for n in OF_A_COLLECTION if n in names] if group == "collection" else sorted(names)
 
 
@@ -61,7 +68,7 @@ def page(group: str) -> str:
     names = names_of(group)
     rows = [f"| [`{name}`](#{name.lower()}) | {_summary(name)} |" for name in names]
     listed = "\n".join(["| name | |", "|---|---|", *rows])
-    told = [told_of(name, getattr(nd, name)) for name in names]
+    told = [told_of(name, PUBLIC[name]) for name in names]
     return "\n\n".join([f"# {GROUPS[group]}", listed, *told]) + "\n"
 
 
@@ -84,7 +91,7 @@ def types_page() -> str:
 
 def held_types() -> dict[str, Any]:
     """The types of ours in annotations of what is public, and of what these types hold in turn."""
-    held = {name: getattr(nd, name) for name in nd.__all__}
+    held = dict(PUBLIC)
     held |= {name: getattr(nd.signature, name) for name in ("decode", "estimate_jaccard")}
     waiting = [what for name, what in held.items() if name not in NOT_FOR_USERS]
     public = {*held}
@@ -151,7 +158,7 @@ def told_of(name: str, what: Any) -> str:
 def _body(name: str, what: Any) -> Iterator[str]:
     if parameters_of(what) or inspect.isfunction(what):
         yield _fenced(f"{name}{signature_of(what)}")
-    if name not in (*nd.__all__, *nd.types.__all__):
+    if name not in (*PUBLIC, *nd.types.__all__):
         yield f"In `{what.__module__}`."
     if inspect.isclass(what) and what.__mro__[1] is not object:
         bases = ", ".join(_link(base.__name__) for base in what.__bases__)
@@ -268,17 +275,17 @@ def _told(what: Any) -> str:
     text = re.sub(r"\bdocs/([a-z]+)\.md\b", r"[\1](../\1.md)", text)
     text = re.sub(r"\bRaises\b", "**Raises**", text)
     text = re.sub(r"`([A-Za-z_]+)`", lambda found: _link(found[1]), text)
-    names = "|".join(name for name in nd.__all__ if name.endswith(("Error", "Missing", "NotFound")))
+    names = "|".join(ERRORS)
     return re.sub(rf"(?<![\w`<.])({names})(?![\w`>])", lambda found: _link(found[1]), text)
 
 
 def _summary(name: str) -> str:
-    first = (inspect.getdoc(getattr(nd, name)) or "").partition("\n\n")[0]
+    first = (inspect.getdoc(PUBLIC[name]) or "").partition("\n\n")[0]
     return _escaped(" ".join(first.split()))
 
 
 def _link(name: str) -> str:
-    return f"[`{name}`]({group_of(name)}.md#{name.lower()})" if name in nd.__all__ else f"`{name}`"
+    return f"[`{name}`]({group_of(name)}.md#{name.lower()})" if name in PUBLIC else f"`{name}`"
 
 
 def _escaped(text: str) -> str:
