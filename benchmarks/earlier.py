@@ -37,7 +37,7 @@ RUN = """
 import json, sys, time
 import neardup_solr as nd
 path, measure, memory = sys.argv[1:]
-nd.duplicates(path, measure=measure, by="bands", limit=1000)  # everything is compiled now
+nd.duplicates([(str(n), f"some words {n}") for n in range(99)], measure=measure, by="bands")
 began, busy = time.perf_counter(), time.process_time()
 found = nd.duplicates(path, measure=measure, memory=memory or None)
 told = {"seconds": time.perf_counter() - began, "processor": time.process_time() - busy}

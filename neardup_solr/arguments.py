@@ -46,11 +46,10 @@ By = Literal["shingles", "bands", "signatures", "profile", "md5"]
 # How the candidates of a whole collection are found.
 Way = Literal["bands", "shingles", "words", "all"]
 Per = Literal["similarity", "pair"]
-Linkage = Literal["single", "complete"]
+Linkage = Literal["single", "complete", "mutual_best"]
 Action = Literal["allow", "tag", "hold", "reject"]  # of the gate, the mildest first
 Which = Literal["needed", "missing", "all"]  # of the documents to annotate
-OnRepeat = Literal["last", "first", "fail"]  # which record counts if an id comes again
-OnRepeatOrKeep = Literal["keep", "last", "first", "fail"]  # where each may count
+OnRepeat = Literal["keep", "last", "first", "fail"]  # which record counts if an id comes again
 Judgement = Literal["same", "different", "unsure"]  # of a pair, by a person
 TableOf = Literal["pairs", "clusters"]  # what a table of duplicates has a row for
 RowFormat = Literal["table", "tsv", "csv", "jsonl"]
@@ -75,6 +74,9 @@ GONE = {
     "nd.duplicates.rejected": "the result writes it: found.write_unique(rejected=path)",
     "nd.duplicates.yes": "give it to what writes: found.write_unique(path, yes=True)",
     "nd.duplicates.spill": "set $TMPDIR",
+    "nd.duplicates.limit": "give the first of the records: itertools.islice(records, N)",
+    "nd.duplicates.memory": "set $NEARDUP_MEMORY",
+    "nd.duplicates.mutual_best": 'give linkage="mutual_best"',
     "--as-given": "nd.evaluate(..., as_given=True) does that",
     "--checkpoint": "it is beside the first file that is written",
     "--file": "give --text - and the file as standard input: --text - < FILE",
@@ -119,7 +121,9 @@ class Source:
     The format of a file is that of its suffix, or `source_format`. `delimiter` is the character
     between the columns of a CSV, `encoding` that of the text (default: UTF-8, or UTF-16 with a
     byte order mark); `lossy` replaces invalid characters instead of refusing the record. A record
-    with more text than `max_doc_bytes` (a number, or "100M") is refused.
+    with more text than `max_doc_bytes` (a number, or "100M") is refused. If an id comes again,
+    `on_repeat` says which of its records count: by "keep" each, the "last", the "first", or by
+    "fail" the first, and the others fail (default: keep for `duplicates`, last for `index`).
 
     Raises ArgumentError if a value does not fit.
     """
@@ -133,6 +137,7 @@ class Source:
     encoding: str | None = None
     lossy: bool = False
     max_doc_bytes: int | str = MAX_DOC_BYTES
+    on_repeat: OnRepeat | None = None
 
     def __post_init__(self) -> None:
         check_fields(self, ("id", "text", *DIALECT))

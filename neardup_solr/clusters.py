@@ -63,7 +63,7 @@ def link(
     similarities: Similarities,
     apart: Pairs = NO_PAIRS,
 ) -> Labels:
-    """Label documents by a linkage, "single" or "complete".
+    """Label documents by a linkage. Pairs that are mutually best are linked as by "single".
 
     Pairs of documents that are to be kept `apart` never share a cluster, by no chain.
 
@@ -74,7 +74,7 @@ def link(
     Raises ArgumentError for another linkage.
     """
     require_choice("linkage", linkage, LINKAGES)
-    if linkage == "single":
+    if linkage != "complete":
         order = np.lexsort((pairs[:, 1], pairs[:, 0], -similarities)) if len(apart) else slice(None)
         return components_apart(documents, pairs[order], apart)
     if len(apart):

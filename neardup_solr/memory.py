@@ -17,12 +17,14 @@ from typing import IO, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.arguments import in_bytes, require
 from neardup_solr.errors import SourceError
 from neardup_solr.files import read_at
 from neardup_solr.measures import Flat
 from neardup_solr.text.shingles import SPARE, Packed
 
 _T = TypeVar("_T")
+MEMORY = "NEARDUP_MEMORY"
 HELD = 1 << 26  # bytes of a column that are held in memory; more of them go to a file
 _AT_ONCE = 10_000  # rows
 _SHARE = 4  # the keys of a search for candidates may hold this part of the memory
@@ -43,11 +45,12 @@ class Spill:
     """Columns, of which large ones are in temporary files. Closing frees them.
 
     The files have no name, so that nothing is left of them whatever happens. `memory` is in bytes
-    (None: half of the machine's).
+    (None: $NEARDUP_MEMORY, or half of the machine's).
     """
 
     def __init__(self, *, memory: int | None = None) -> None:
-        self.memory = memory or _machine() // 2
+        named = os.environ.get(MEMORY)
+        self.memory = memory or (parse_memory(named, MEMORY) if named else _machine() // 2)
         self._files = ExitStack()
 
     def __enter__(self) -> Spill:
@@ -246,6 +249,14 @@ class Strings(Column[str]):
 def _no_room(error: OSError) -> SourceError:
     reason = f"cannot hold what does not fit into memory ({error.strerror})"
     return SourceError(tempfile.gettempdir(), reason, "name a folder with more room by $TMPDIR")
+
+
+def parse_memory(memory: int | str, name: str) -> int:
+    """Parse a number of bytes, such as "4G". Raises ArgumentError below 1 MB."""
+    size = in_bytes(memory, name)
+    reason = f"`{name}` cannot be {size:,}, which is less than 1 MB"
+    require(size >= 1 << 20, reason, 'give more, such as "64M"')
+    return size
 
 
 def _machine() -> int:

@@ -27,6 +27,6 @@ def write_copies(
         source, "number", id=arguments.get("id"), text=arguments.get("text")
     )
     others = [*map(Path, paths_of(arguments.get("against")) or ())]
-    check_files(require_copied(opened, reading, arguments.get("limit")), reading, files, others)
+    check_files(require_copied(opened, reading), reading, files, others)
     found = nd.duplicates(source, **arguments)
     return found, found.write_unique(unique, removed=removed, rejected=rejected, yes=yes)

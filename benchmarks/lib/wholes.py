@@ -179,9 +179,9 @@ def _growth(task: Task) -> dict[str, Any]:
     neardup_solr.duplicates(few, by="bands")  # compiled code is read from its cache
     stages = Stages()
     tempfile.tempdir = str(task.folder)
+    os.environ["NEARDUP_MEMORY"] = str(task.memory or "")
     found = neardup_solr.duplicates(
         Path(task.folder) / f"{task.documents}.jsonl",
-        memory=task.memory,
         on_progress=stages.tell,
     )
     seconds = stages.seconds()

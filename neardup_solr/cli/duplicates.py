@@ -38,8 +38,12 @@ def duplicates(
     yes: bool = False,
     format: RowFormat | None = None,
     max_failed: str = "0",
+    memory: str | None = None,
+    mutual_best: bool = False,
 ) -> int:
     """Find all near-duplicates of a collection or file, in clusters."""
+    from neardup_solr.verbs.duplicates import find_duplicates, plan
+
     source, against = given["source"], given["against"]
     files = {"unique": unique, "removed": removed, "rejected": rejected}
     _check(given, files, mark=mark, undo=undo, dry_run=dry_run, writes=bool(output))
@@ -52,8 +56,9 @@ def duplicates(
     if not (source or given.collection) and _has_no_solr(given.address):
         raise click.BadParameter("name a file, or a collection with -c")
     first = next(iter([*output, *filter(None, files.values())]), None)
-    if first is not None and first.name:
-        given["checkpoint"] = first.with_name(f"{first.name}.unfinished")
+    checkpoint = first.with_name(f"{first.name}.unfinished") if first and first.name else None
+    if mutual_best:
+        given["linkage"] = "mutual_best"
     if against is not None:
         given["against"] = find_side(given)
     options.choose_columns(given)
@@ -64,11 +69,11 @@ def duplicates(
             has_page_texts=bool(source) and against is None and given["measure"] != "estimate",
         )
     counts = None
-    with _keep_unfinished(given.get("checkpoint")), show.watch(comparing="pairs") as watching:
+    with _keep_unfinished(checkpoint), show.watch(comparing="pairs") as watching:
         place = given["source"] = source or given.connect(check=_require_markable if mark else None)
         _check_files(given, output, files)
         show.compile_kernel()
-        result = nd.duplicates(**watching, **given)
+        result = find_duplicates(plan(checkpoint=checkpoint, memory=memory, **watching, **given))
         if result.doubt and (unique or removed) and not yes:
             _confirm_removal(result)
         if any(files.values()):
@@ -119,7 +124,7 @@ def _check_files(
             check_apart({f"`{name}`": path, **tables})
     if any(files.values()):
         second = [Path(path) for path in paths_of(against) or ()]
-        check_files(require_copied(source, reading, None), reading, files, second)
+        check_files(require_copied(source, reading), reading, files, second)
     for path in outputs:
         check_output(path)
 

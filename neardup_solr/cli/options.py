@@ -75,7 +75,6 @@ TEXTS: dict[str, dict[str, str]] = {
             "FILE|NAME|URL: Compare with this file, folder or collection instead of within the"
             " source."
         ),
-        "mutual_best": "With --against: keep a pair only if each is the other's most similar one.",
         "canonical": (
             "RULE: Document of a cluster to keep: first, longest, shortest, oldest, oldest:FIELD,"
             " or trusted values, FIELD=wire,agency."
@@ -176,6 +175,7 @@ TEXTS: dict[str, dict[str, str]] = {
             "Most documents of a band key or shingle that are all paired with each other (default:"
             " 1024; of a word: 50)."
         ),
+        "mutual_best": "With --against: keep a pair only if each is the other's most similar one.",
         "linkage": "Clusters: single, what pairs connect; complete, only if any two are a pair.",
     },
     "What comes out": {
@@ -214,8 +214,8 @@ TEXTS: dict[str, dict[str, str]] = {
         "encoding": "NAME: Encoding of the text, such as cp1252 [default: UTF-8].",
         "lossy": "Replace invalid characters; keep the record.",
         "max_doc_bytes": "SIZE: Refuse records with more text than this, such as 100M.",
-        "on_repeat": "Which record counts if an id comes again.",
-        "duplicates.on_repeat": "Which record counts if an id comes again; keep: each, as 12@row3.",
+        "index.on_repeat": "Which record counts if an id comes again [last].",
+        "duplicates.on_repeat": "Which record counts if an id comes again [each, as 12@row3].",
     },
     "What shapes the signatures": {
         "fields": (
@@ -464,7 +464,7 @@ def command(name: str, function: Function, verb: str | None) -> Command:
             pick(each for each in names if each in params and each != "collection")
         )
         parsed.address, parsed.collection = typed.get("address"), typed.get("collection")
-        parsed.dialect = pick(dialect)
+        parsed.dialect = pick(each for each in dialect if each in params)
         if dialect and parsed["source"]:
             parsed.paths = parsed["source"]
             parsed["source"] = parsed.make_source(parsed.paths)

@@ -24,6 +24,7 @@ from neardup_solr.arguments import (
     DIALECT,
     MAX_DOC_BYTES,
     OneOrMore,
+    OnRepeat,
     Source,
     in_bytes,
     listed,
@@ -74,7 +75,8 @@ class Reading:
     bytes that cannot be decoded by U+FFFD instead of refusing the record; a record with more text
     than `max_doc_bytes` of UTF-8 is refused, and never held as a whole if a format allows that.
     With `at_once` records of standard input are passed on as they come; else the first 1,000 are
-    read before, of which most have to be usable.
+    read before, of which most have to be usable. `on_repeat` says which record counts if an id
+    comes again.
 
     Raises ArgumentError if delimiter or encoding cannot be, `text` names no column, or
     `max_doc_bytes` is not positive.
@@ -91,6 +93,7 @@ class Reading:
     # What is made of a text takes some fifteen times its size while it is indexed.
     max_doc_bytes: int = in_bytes(MAX_DOC_BYTES)
     at_once: bool = False
+    on_repeat: OnRepeat | None = None
 
     def __post_init__(self) -> None:
         if not self.text or len(set(self.text)) < len(self.text):

@@ -20,7 +20,6 @@ from neardup_solr import sources
 from neardup_solr.arguments import (
     Id,
     OneOrMore,
-    OnRepeat,
     checked,
     in_seconds,
     require,
@@ -387,7 +386,6 @@ def index(
     id: str | None = None,
     text: OneOrMore = "text",
     keep: OneOrMore | None = None,
-    on_repeat: OnRepeat = "last",
     settings: Settings | Mapping[str, Any] | None = None,
     threads: int = 2,
     batch: int = 500,
@@ -404,8 +402,8 @@ def index(
     A source is a file, a folder, "-" for standard input, a list of files that are the parts of a
     table, a DataFrame or Arrow table, or an iterable of dicts, tuples or documents. `id` and `text`
     name its columns (several text columns are joined by line breaks), `keep` further columns to
-    keep in Solr; a `Source` says how it is written. If an id comes again, the "last" of its records
-    counts, or the "first" by `on_repeat`; by "fail" the later ones fail.
+    keep in Solr; a `Source` says how it is written. If an id comes again, the last of its records
+    counts, unless `on_repeat` of the `Source` says otherwise.
 
     Without `settings` those of the collection apply, or the defaults if it is empty, without
     shingles and signature terms if the first thousand texts are long; a mapping gives some of them
@@ -438,6 +436,8 @@ def index(
         threads=threads, batch=batch, checkpoint_every=checkpoint_every, min_replicas=min_replicas
     )
     patience = in_seconds(patience, "patience")
+    reason = "`on_repeat` cannot be keep: a collection has a document of each id"
+    require(reading.on_repeat != "keep", reason, "give last, first or fail")
     require(job is not None or not resume, "`resume` needs a `job`", "name the folder of the job")
     require(str(job).strip() not in ("", "."), "`job` names no folder", "name one for this job")
     _require_one_text_field(collection, reading.text)
@@ -446,7 +446,6 @@ def index(
         reading=reading,
         collection=collection,
         batch=batch,
-        on_repeat=on_repeat,
         failures=Failures(on_error),
         progress=SourceProgress(
             stage="indexing",
@@ -575,7 +574,6 @@ class _IndexRun:
     reading: Reading
     collection: Collection
     batch: int
-    on_repeat: OnRepeat
     failures: Failures
     progress: SourceProgress
     job: Job | None = None
@@ -687,11 +685,11 @@ class _IndexRun:
     def _put(self, batch: Stretch, record: Record) -> None:
         """Add a record to a batch, unless another record of its id counts."""
         if isinstance(record, Document) and record.id in self.seen:
-            if self.on_repeat == "fail":
+            if self.reading.on_repeat == "fail":
                 record = came_before(record, self.as_record(record))
             else:
                 self.repeated += 1
-                if self.on_repeat == "first":
+                if self.reading.on_repeat == "first":
                     return
                 if record.id not in batch.documents:
                     self.again[record.id] += 1

@@ -535,7 +535,7 @@ def test_a_record_that_is_not_sent_does_not_stand_for_one_that_is_refused(place:
     """If the first record of an id counts, and Solr refuses it, no other one was indexed."""
     place.model.refuses = lambda document: "no" if "bad" in document["content"] else None
     records = [nd.Document(id="d", text="bad"), nd.Document(id="d", text="good")]
-    done = place.index(records, batch=1, on_repeat="first")
+    done = place.index(nd.Source(records, on_repeat="first"), batch=1)
     assert (done.read, done.indexed, done.repeated, done.failed) == (2, 0, 1, 1)
     assert place.texts() == {}
 

@@ -11,14 +11,13 @@ from typing import Any, cast
 from neardup_solr.arguments import (
     Linkage,
     OneOrMore,
-    OnRepeatOrKeep,
     PairMeasure,
     Way,
     checked,
 )
 from neardup_solr.errors import SourceError
 from neardup_solr.measures import measure_named
-from neardup_solr.memory import Spill
+from neardup_solr.memory import Spill, parse_memory
 from neardup_solr.progress import LOG, OnError, OnProgress
 from neardup_solr.settings import Settings
 from neardup_solr.sources import is_collection, paths_of
@@ -44,7 +43,6 @@ def duplicates(
     source: Compared,
     *,
     against: Compared | None = None,
-    mutual_best: bool = False,
     by: Way | None = None,
     measure: PairMeasure = "auto",
     fields: OneOrMore | Mapping[str, str] | None = None,
@@ -61,11 +59,7 @@ def duplicates(
     id: str | None = None,
     text: OneOrMore = "text",
     keep: OneOrMore = (),
-    on_repeat: OnRepeatOrKeep = "keep",
     settings: Settings | Mapping[str, Any] | None = None,
-    limit: int | None = None,
-    memory: int | str | None = None,
-    checkpoint: str | Path | None = None,
     remember: str | Path | None = None,
     texts: bool | int | None = None,
     without_common: bool | float = False,
@@ -77,14 +71,12 @@ def duplicates(
     For a collection, the stored signatures are read and its own settings apply; a source is signed
     with `settings` (a mapping, or Settings). `id`, `text` and `keep` name its columns, as for
     `read`; the id ":row" numbers its records, which is done if no id is named and nothing looks
-    like one. If an id comes again in it, each of its records counts by `on_repeat` "keep", and the
-    numbers of the records tell them apart: "12@row3", "12@row7". Or the "last" counts, or the
-    "first", or by "fail" the later ones fail.
+    like one. If an id comes again in it, each of its records counts, and the numbers of the records
+    tell them apart: "12@row3", "12@row7", unless `on_repeat` of its `Source` says otherwise.
 
     With `against`, the documents of the source are compared with those of another collection or
     source, whose columns have the same names unless its `Source` names others. The first id of a
-    pair is the source's. `mutual_best` keeps a pair if each document is the other's most similar
-    one: for sides that list each thing once.
+    pair is the source's.
 
     Candidates are found `by` "bands" (they share an LSH band), "shingles" (a sample of one's
     shingles says that the other may have enough of all; the default for the measure "containment",
@@ -119,11 +111,12 @@ def duplicates(
     its own measure and fields; the similarity is the probability that two documents are the same.
 
     With `linkage` "single", pairs connect the documents of a cluster; with "complete", any two of
-    them are a pair. `canonical` is the rule for the document to keep: "first" (record of the
-    source, or id in natural order, of a collection or two sides), "longest", "shortest", "oldest",
-    "oldest:FIELD" (its least value), or trusted values, "FIELD=wire,agency". Pairs are
-    sorted by their clusters, then by their ids; a cluster is named by its first id in natural
-    order.
+    them are a pair; with "mutual_best", for two sides that list each thing once, a pair counts if
+    each of its documents is the other's most similar one. `canonical` is the rule for the document
+    to keep: "first" (record of the source, or id in natural order, of a collection or two sides),
+    "longest", "shortest", "oldest", "oldest:FIELD" (its least value), or trusted values,
+    "FIELD=wire,agency". Pairs are sorted by their clusters, then by their ids; a cluster is named
+    by its first id in natural order.
 
     Texts that are equal in their normal form are always compared, whatever `by` and `cap` are, and
     `cap` counts them once for a word; `copies` of the result counts them.
@@ -133,12 +126,10 @@ def duplicates(
     texts, or given as a share of them (0..1). A text of which nothing is left counts only with its
     exact copies. Texts that are shown and written stay whole.
 
-    Only the first `limit` documents of each side are read. About `memory` bytes at most are used
-    for a search of candidates (a number, or "4G"; default: half of the machine's); what was read
-    is in files without a name, in the folder $TMPDIR. `checkpoint` names a file that keeps what is
-    verified: after an interruption the same call goes on there; delete it when you have the
-    result. `remember` names a file that keeps what was compared: the next call compares only
-    documents that came or changed since, and gives what a full one would. With `texts` the result
+    About $NEARDUP_MEMORY bytes at most are used for a search of candidates (such as 4G; default:
+    half of the machine's); what was read is in files without a name, in the folder $TMPDIR.
+    `remember` names a file that keeps what was compared: the next call compares only documents that
+    came or changed since, and gives what a full one would. With `texts` the result
     has the texts of its pairs; a number asks for those of so many of the largest clusters. Without
     it the result of a source still has those that a page shows; False leaves them out. `on_error`
     is told of each record that cannot be used, `on_progress` how far a stage is: "reading",
@@ -151,23 +142,32 @@ def duplicates(
     Raises SettingsError if a collection lacks the signatures, SourceError if a source cannot be
     read as a whole, SolrError if Solr does not answer.
     """
-    work = make_work(locals())
-    if by == "bands":
-        warn_of_bands(cast(PairMeasure, work.measure.name))
-    return find_duplicates(work)
+    return find_duplicates(make_work(locals()))
 
 
-def plan(*, reach: float = 0.0, **arguments: Any) -> Work:
+def plan(
+    *,
+    reach: float = 0.0,
+    checkpoint: Path | None = None,
+    memory: str | None = None,
+    **arguments: Any,
+) -> Work:
     """Check some arguments of `duplicates`, with the others as they are by default.
 
-    With `reach` pairs so far below the threshold are found as well.
+    With `reach` pairs so far below the threshold are found as well. A file `checkpoint` keeps what
+    is verified: after an interruption the same work goes on there. Delete it with the result.
+    `memory` counts instead of $NEARDUP_MEMORY.
     """
     parameters = inspect.signature(duplicates).parameters
-    return make_work({name: each.default for name, each in parameters.items()} | arguments, reach)
+    values = {name: each.default for name, each in parameters.items()} | arguments
+    work = make_work(values, reach, checkpoint)
+    return work if memory is None else replace(work, memory=parse_memory(memory, "memory"))
 
 
 def find_duplicates(work: Work) -> Duplicates:
     """Find all near-duplicates: read, pair what may be near, compare, group, make the result."""
+    if work.by == "bands":
+        warn_of_bands(cast(PairMeasure, work.measure.name))
     memory = None if work.remember is None else Memory(work.remember)
     state = identify(work.sides[0], work.readings[0])
     with Spill(memory=work.memory) as spill:
@@ -186,7 +186,7 @@ def find_duplicates(work: Work) -> Duplicates:
             keeps=True,
             on_progress=work.watching.on_progress,
         )
-        if work.mutual_best:
+        if work.linkage == "mutual_best":
             from neardup_solr.measures.aligned import mutual_best
 
             verified.keep(mutual_best(verified.pairs, verified.similarities))
@@ -222,5 +222,6 @@ def _warn(work: Work, documents: Corpus) -> None:
         records = "1 record repeats" if repeated == 1 else f"{repeated:,} records repeat"
         source = work.sides[0]
         is_table = paths_of(source) is None and not is_collection(source)
-        advice = ROWS if is_table and work.on_repeat == "keep" else ""
-        LOG.warning("%s an id: %s%s", records, REPEATED[work.on_repeat], advice)
+        on_repeat = work.readings[0].on_repeat or "keep"
+        advice = ROWS if is_table and on_repeat == "keep" else ""
+        LOG.warning("%s an id: %s%s", records, REPEATED[on_repeat], advice)

@@ -19,15 +19,13 @@ from neardup_solr import sources
 from neardup_solr.answers import Answer
 from neardup_solr.arguments import (
     Linkage,
-    OnRepeatOrKeep,
+    OnRepeat,
     PairMeasure,
     StoredMeasure,
     Way,
-    in_bytes,
     listed,
     require,
     require_choice,
-    require_positive,
 )
 from neardup_solr.candidates import FEW, ONE_GROUP
 from neardup_solr.clusters import ARRIVAL, LENGTH, LINKAGES, Common, Rule, find_common, parse_rule
@@ -102,13 +100,10 @@ class Work:
     rule: Rule
     keep: tuple[str, ...]
     has_ids: bool
-    on_repeat: OnRepeatOrKeep
-    limit: int | None
-    memory: int | None
+    memory: int | None = None
     remember: Path | None
     checkpoint: Path | None
     texts: bool | int | None
-    mutual_best: bool
     without_common: bool | float
     watching: Callbacks
     arguments: Mapping[str, Any]
@@ -158,14 +153,16 @@ def choose_way(measure: Measure, documents: int, fits: Callable[[int], bool]) ->
     return "all" if measure.needs_texts and documents <= FEW and fits(most) else measure.way
 
 
-def make_work(values: Mapping[str, Any], reach: float = 0.0) -> Work:
-    """Check the arguments of `duplicates`. With `reach` pairs so far below the threshold count.
+def make_work(
+    values: Mapping[str, Any], reach: float = 0.0, checkpoint: Path | None = None
+) -> Work:
+    """Check the arguments of `duplicates`, and those of `plan`.
 
     Raises ArgumentError if a value is not possible, or if two of them do not go together;
     SourceError if a file could not be read or written.
     """
     arguments = SimpleNamespace(**{**values, **fill_in(values)})
-    across = arguments.against is not None or not arguments.mutual_best
+    across = arguments.against is not None or arguments.linkage != "mutual_best"
     require(across, "there is only one side to compare", "name the other by `against`")
     model, kinds = _take_model(arguments), _take_fields(arguments)
     if arguments.measure == AUTO and (
@@ -197,13 +194,8 @@ def make_work(values: Mapping[str, Any], reach: float = 0.0) -> Work:
     settings = settings_of(arguments.settings)  # refuses what is impossible
     is_count = arguments.texts is None or arguments.texts >= 0
     require(is_count, f"`texts` cannot be {arguments.texts}", "give 0 or more, or True")
-    require_positive(limit=arguments.limit)
-    memory = None if arguments.memory is None else in_bytes(arguments.memory, "memory")
-    if memory is not None:
-        reason = f"`memory` cannot be {memory:,}, which is less than 1 MB"
-        require(memory >= 1 << 20, reason, 'give more, such as "64M"')
     watching = Callbacks.of(arguments.on_error, arguments.on_progress)
-    files = _check_files(arguments, sides)
+    files = _check_files(arguments, sides, checkpoint)
     has_collection = any(map(is_collection, sides))
     require(has_collection or not arguments.fq, "`fq` is for a collection", "leave it out")
     if has_collection:
@@ -213,8 +205,7 @@ def make_work(values: Mapping[str, Any], reach: float = 0.0) -> Work:
         from neardup_solr.verbs.answer import read_from
 
         judged = read_from(arguments.answers)
-    names = ("by", "cap", "linkage", "canonical", "on_repeat", "limit", "texts", "mutual_best",
-             "without_common")  # fmt: skip
+    names = ("by", "cap", "linkage", "canonical", "texts", "without_common")
     return Work(
         sides=sides,
         readings=readings,
@@ -232,9 +223,8 @@ def make_work(values: Mapping[str, Any], reach: float = 0.0) -> Work:
         rule=rule,
         keep=listed(arguments.keep),
         has_ids=arguments.id != ROW,
-        memory=memory,
         remember=files["remember"],
-        checkpoint=files["checkpoint"],
+        checkpoint=checkpoint,
         watching=watching,
         arguments=vars(arguments),
         **{name: getattr(arguments, name) for name in names},
@@ -311,16 +301,18 @@ def _check_common(arguments: SimpleNamespace) -> None:
         require(is_alone, f"`without_common` does not go with `{name}`", "leave one of them out")
 
 
-def _check_files(arguments: SimpleNamespace, sides: Sequence[Compared]) -> dict[str, Path | None]:
+def _check_files(
+    arguments: SimpleNamespace, sides: Sequence[Compared], checkpoint: Path | None
+) -> dict[str, Path | None]:
     """Refuse files that could not be written, before any work is done for them."""
-    names = ("checkpoint", "remember", "answers", "model")
-    files = {
-        name: path and Path(path) for name in names if (path := getattr(arguments, name, None))
-    }
+    names = ("remember", "answers", "model")
+    files = {name: Path(path) for name in names if (path := getattr(arguments, name))}
+    if checkpoint is not None:
+        files["checkpoint"] = checkpoint
     check_apart({f"`{name}`": path for name, path in files.items()})
     for name, side in zip(("source", "against"), sides, strict=False):
         for path in map(Path, paths_of(side) or ()):
-            others = {f"`{other}`": files.get(other) for other in names[1:]}
+            others = {f"`{other}`": files.get(other) for other in names}
             check_apart({f"`{name}`": path, **others})
     for name in files.keys() & {"checkpoint", "remember"}:
         check_place(files[name])
@@ -367,7 +359,6 @@ class Input:
     documents: int = 0
     failures: Failures = field(default_factory=lambda: Failures(ignore))
     unsigned: int = 0
-    is_cut: bool = False
     repeated: int = 0
     dead: list[int] = field(default_factory=list)
     collection: Collection | None = None
@@ -661,7 +652,6 @@ def _read_collection(collection: Collection, work: Work, documents: Corpus) -> I
 
     state, same = collection.state(), work.same
     count = collection.count(work.filters) if work.filters else state.documents
-    total = count if work.limit is None else min(work.limit, count)
     ids = documents.spill.strings()
     schema = read_schema(collection)
     are_exported = [_require_readable(collection, schema, name, "same") for name in same]
@@ -677,17 +667,12 @@ def _read_collection(collection: Collection, work: Work, documents: Corpus) -> I
         values=lambda rows, fields: _read_values(collection, ids.take(rows), fields),
         collection=collection,
         state=state,
-        is_cut=total < count,
         unsigned=count_unsigned(collection, schema, work.filters),
         contents=documents.spill.rows(1, np.uint64) if has_versions else None,
     )
     fields = ["id", "signature", *[VERSION] * has_versions, *same * all(are_exported)]
-    parts, exported = EXPORTS if count >= MANY else 1, 0
+    parts = EXPORTS if count >= MANY else 1
     for block in collection.exported(fields, filters=work.filters, parts=parts):
-        exported += len(block)  # the rest is read, too, so that it is known to be whole
-        block = block[: total - side.documents]
-        if not block:
-            continue
         signed = [row for row in block if row.get("signature")]
         names = [row["id"] for row in signed]
         ids.extend(names)
@@ -704,11 +689,9 @@ def _read_collection(collection: Collection, work: Work, documents: Corpus) -> I
             versions = np.fromiter((row.get(VERSION, 0) for row in signed), np.int64, len(signed))
             side.contents.append(versions.view(np.uint64)[:, None])
         side.documents += len(block)
-        work.watching.on_progress(Progress(READING, side.documents, total))
-    is_short = bool(work.filters) and exported != count
-    if (is_short or side.documents != total) and collection.state() == state:
-        reason = f"the export has {exported if work.filters else side.documents:,} of its"
-        reason += f" {count if work.filters else total:,} documents"
+        work.watching.on_progress(Progress(READING, side.documents, count))
+    if side.documents != count and collection.state() == state:
+        reason = f"the export has {side.documents:,} of its {count:,} documents"
         raise SolrAnswerError(collection.url, 200, reason, LOG_AGAIN)
     return side
 
@@ -851,8 +834,7 @@ def _sign_source(
         return batch, signed, hash_sets(signed.normal, settings)
 
     hashes: list[NDArray[np.int64]] = []  # of all ids
-    pieces = read_pieces(source, reading, work.on_repeat)
-    batches = _make_batches(pieces, work.limit, side)
+    batches = _make_batches(read_pieces(source, reading), side)
     with thread_pool(signers) as pool:
         for batch, signed, batch_sets in prefetch(pool, sign_batch, batches, at_once=signers):
             has_words = signed.words > 0
@@ -881,18 +863,18 @@ def _sign_source(
             if side.contents is not None:
                 contents = np.concatenate([hash_texts(part) for part in batch.texts])
                 side.contents.append(contents[has_words][:, None])
-            work.watching.on_progress(Progress(READING, side.documents, work.limit))
+            work.watching.on_progress(Progress(READING, side.documents))
     side.readable = len(texts)
-    _note_repeats(side, ids, np.concatenate([np.empty(0, np.int64), *hashes]), work.on_repeat)
+    _note_repeats(
+        side, ids, np.concatenate([np.empty(0, np.int64), *hashes]), reading.on_repeat or "keep"
+    )
     return side
 
 
-def read_pieces(
-    source: sources.SourceLike, reading: Reading, on_repeat: OnRepeatOrKeep
-) -> Iterator[Piece]:
+def read_pieces(source: sources.SourceLike, reading: Reading) -> Iterator[Piece]:
     """Read a source, with an error in place of each record that cannot be used."""
     pieces = check_documents(sources.pieces(source, reading=reading))
-    return _fail_repeated(pieces) if on_repeat == "fail" else pieces
+    return _fail_repeated(pieces) if reading.on_repeat == "fail" else pieces
 
 
 def _fail_repeated(pieces: Iterable[Piece]) -> Iterator[Piece]:
@@ -946,12 +928,9 @@ class _Batch:
             texts.extend(part if of_part.all() else list(compress(part, of_part.tolist())))
 
 
-def _make_batches(pieces: Iterable[Piece], limit: int | None, side: Input) -> Iterator[_Batch]:
-    """Collect documents to batches, the first ones if there is a limit.
-
-    Notes in `side` which records make none, and whether documents are left over.
-    """
-    batch, characters, left = _Batch(), 0, math.inf if limit is None else limit
+def _make_batches(pieces: Iterable[Piece], side: Input) -> Iterator[_Batch]:
+    """Collect documents to batches, and note in `side` which records make none."""
+    batch, characters = _Batch(), 0
     for piece in pieces:
         if isinstance(piece, RecordError):
             side.are_documents.append(0)
@@ -959,14 +938,7 @@ def _make_batches(pieces: Iterable[Piece], limit: int | None, side: Input) -> It
             continue
         size = len(piece) if isinstance(piece, Run) else 1
         side.are_documents.extend(b"\1" * size)
-        side.is_cut = size > left
-        if side.is_cut and isinstance(piece, Run):
-            piece = piece.part(0, int(left))
-        if left:
-            characters += batch.add(piece)
-        if side.is_cut:
-            break
-        left -= size
+        characters += batch.add(piece)
         if len(batch.ids) >= AT_ONCE or characters > SIGNED:
             yield batch
             batch, characters = _Batch(), 0
@@ -992,9 +964,7 @@ def _take_values(
     return values
 
 
-def _note_repeats(
-    side: Input, ids: Ids, hashes: NDArray[np.int64], on_repeat: OnRepeatOrKeep
-) -> None:
+def _note_repeats(side: Input, ids: Ids, hashes: NDArray[np.int64], on_repeat: OnRepeat) -> None:
     """Note which records share their ids, and which of these count, by hashes of all ids."""
     ordered = np.sort(hashes)
     # Not by `np.unique`, which imports masked arrays without need.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FIRST_LINE = b"neardup duplicates: what the next run need not compare\n"
 ASKED = ("by", "max_distance", "min_similarity", "fq", "same", "cap", "linkage", "canonical",
-         "limit", "equal")  # fmt: skip
+         "equal")  # fmt: skip
 UNKNOWN = np.uint64(0)  # the key of a document that is not remembered
 NOTHING: Hashes = np.empty(0, dtype=np.uint64)
 
@@ -177,7 +177,7 @@ def _describe(source: Compared, work: Work) -> str:
     """Describe what is compared of a collection or of a source: anything else is another work."""
     if is_collection(source):
         return source.identity + (f" {work.filters!r}" if work.filters else "")
-    return f"a source, on repeat {work.on_repeat}"
+    return f"a source, on repeat {work.readings[0].on_repeat or 'keep'}"
 
 
 def _renumber(numbers: Hashes, places: NDArray[np.int64]) -> tuple[Hashes, NDArray[np.int64]]:

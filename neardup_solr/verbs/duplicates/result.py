@@ -22,7 +22,6 @@ from neardup_solr import reports, sources
 from neardup_solr.answers import Answered
 from neardup_solr.arguments import (
     Linkage,
-    OnRepeatOrKeep,
     PairMeasure,
     Per,
     TableOf,
@@ -610,8 +609,6 @@ def _find_gaps(filters: Sequence[str], documents: Corpus, verified: Verified) ->
     """Say what may be missing from the result, and what to do about it."""
     step = "run it again"
     for side in documents.sides:
-        if side.is_cut:
-            yield f"only the first {side.documents:,} documents were read"
         if side.collection is not None:
             from neardup_solr.solr import schema
 
@@ -779,7 +776,7 @@ class Unique:
         return self.kept + self.removed + self.repeated + self.failed
 
 
-def require_copied(source: Compared, reading: Reading, limit: int | None) -> list[Path]:
+def require_copied(source: Compared, reading: Reading) -> list[Path]:
     """Return the paths of a source whose records can be copied, or raise ArgumentError."""
     if is_collection(source):
         raise ArgumentError(
@@ -798,7 +795,6 @@ def require_copied(source: Compared, reading: Reading, limit: int | None) -> lis
         is_stream = Path("-") in paths  # what else is wrong is told by those who read it
     reason = "standard input, or a pipe, cannot be read twice, which `unique` needs"
     require(not is_stream, reason, "write it to a file first")
-    require(limit is None, "`unique` does not go with `limit`", "read the whole file")
     return paths
 
 
@@ -855,7 +851,6 @@ class SourceRecords:
     paths: list[Path]
     against: list[Path]
     reading: Reading
-    on_repeat: OnRepeatOrKeep
     state: str | None
     are_documents: bytes
     ids: Mapping[int, AnyId]
@@ -868,7 +863,7 @@ class SourceRecords:
         """Note the records of the first side, with `ids` by row, or why they are not copied."""
         source, reading = work.sides[0], work.readings[0]
         try:
-            paths = require_copied(source, reading, work.limit)
+            paths = require_copied(source, reading)
         except ArgumentError as error:
             return error
         numbers = side.numbers()
@@ -877,7 +872,6 @@ class SourceRecords:
             paths=paths,
             against=[*map(Path, chain(*(sources.paths_of(each) or () for each in work.sides[1:])))],
             reading=reading,
-            on_repeat=work.on_repeat,
             state=state,
             are_documents=bytes(side.are_documents),
             ids=dict(zip(numbers[rows].tolist(), (ids[row] for row in rows), strict=True)),
@@ -939,7 +933,7 @@ class SourceRecords:
 
     def _read_failures(self) -> Iterator[RecordError]:
         """Read why records cannot be used, in their order."""
-        for piece in read_pieces(self.paths, self.reading, self.on_repeat):
+        for piece in read_pieces(self.paths, self.reading):
             if isinstance(piece, RecordError):
                 yield piece
         raise self._make_error()

@@ -214,7 +214,6 @@ def review(
     text: OneOrMore = "text",
     keep: OneOrMore = (),
     settings: Settings | Mapping[str, Any] | None = None,
-    limit: int | None = None,
     port: int = 0,
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
@@ -260,7 +259,7 @@ def review(
 def _open_review(arguments: Mapping[str, Any]) -> Review:
     """Find the pairs to ask about, down to some similarity below the threshold."""
     names = ("source", "measure", "min_similarity", "reach", "by", "against", "fields", "fq",
-             "same", "id", "text", "settings", "limit", "on_error", "on_progress")  # fmt: skip
+             "same", "id", "text", "settings", "on_error", "on_progress")  # fmt: skip
     keep = listed(arguments["keep"])
     if arguments["fields"] is not None:
         from neardup_solr.measures.fields import parse_fields

@@ -184,17 +184,6 @@ def test_another_collection_of_the_same_ids(
         assert result(found) == result(nd.duplicates(solr, **BY_BANDS))
 
 
-def test_a_run_that_was_cut(solr: Collection, tmp_path: Path) -> None:
-    """As many documents are left as were read of more: they are not taken for the same."""
-    nd.index(documents(texts(101, seed=22)), solr)
-    working: dict[str, Any] = {**BY_BANDS, "remember": tmp_path / "known"}
-    pairs = nd.duplicates(solr, **working, limit=100).pairs
-    nd.delete(solr, ids=[pairs[len(pairs) // 2].id])
-    found = nd.duplicates(solr, **working)
-    assert of_again(found.since)
-    assert result(found) == result(nd.duplicates(solr, **BY_BANDS))
-
-
 def test_what_cannot_be_remembered(solr: Collection, tmp_path: Path) -> None:
     """aligned compares everything; a file's run is nothing that marks could add to."""
     now = documents(texts(60, seed=23))

@@ -13,6 +13,7 @@ from neardup_solr.errors import ArgumentError, SettingsError, SolrAnswerError
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs import mark as marking
+from neardup_solr.verbs.duplicates import find_duplicates, plan
 from neardup_solr.verbs.mark import FIELDS
 from tests.solr import foreign
 
@@ -94,8 +95,6 @@ def test_a_filter_is_the_users_own_query(tenants: Collection) -> None:
     unmatched = "matches tenant_s:a AND tenant_s:nobody; check the filter"
     assert nobody.documents == 0
     assert nobody.gaps == (f"no document of {tenants.name!r} {unmatched}",)
-    cut = nd.duplicates(tenants, fq="tenant_s:a", limit=3)
-    assert cut.gaps == ("only the first 3 documents were read",)
     with pytest.raises(SolrAnswerError, match="Cannot parse"):
         nd.duplicates(tenants, fq="tenant_s:(")
 
@@ -165,8 +164,8 @@ def test_no_two_tenants_share_a_number(tenants: Collection) -> None:
 def test_a_remembered_run_has_its_filters(tenants: Collection, tmp_path: Path) -> None:
     """Another filter is another work; a document that changes its tenant is found again."""
     how: dict[str, Any] = {"remember": tmp_path / "known", "by": "bands"}
-    nd.duplicates(tenants, fq="tenant_s:a", **how)
-    again = nd.duplicates(tenants, fq="tenant_s:a", **how)
+    find_duplicates(plan(source=tenants, fq="tenant_s:a", **how))
+    again = find_duplicates(plan(source=tenants, fq="tenant_s:a", **how))
     assert again.since is not None
     assert (again.since.came, again.since.changed, again.since.gone) == (0, 0, 0)
     assert again.since.reused == again.candidates > 0
@@ -201,9 +200,10 @@ def test_an_interrupted_run_goes_on_with_its_own_filters(
     with monkeypatch.context() as patched:
         patched.setattr("neardup_solr.verbs.duplicates.group_verified", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            nd.duplicates(tenants, fq="tenant_s:a", **how)
+            find_duplicates(plan(source=tenants, fq="tenant_s:a", **how))
     assert path.exists()
-    assert id_pairs(nd.duplicates(tenants, fq="tenant_s:b", **how)) == {("1-2", "1-3")}
+    found = find_duplicates(plan(source=tenants, fq="tenant_s:b", **how))
+    assert id_pairs(found) == {("1-2", "1-3")}
 
 
 STORED = (

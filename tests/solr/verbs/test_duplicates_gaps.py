@@ -8,7 +8,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.update import set_fields
-from neardup_solr.verbs.duplicates import compare
+from neardup_solr.verbs.duplicates import compare, find_duplicates, plan
 
 TEXTS = [f"number {n % 40} of the {n % 40} old lamps in street {n % 40 * 7}" for n in range(80)]
 DOCUMENTS = [nd.Document(id=f"d{n:02}", text=text) for n, text in enumerate(TEXTS)]
@@ -88,21 +88,6 @@ def test_a_damaged_signature_is_refused(solr: Collection, signature: str) -> Non
         nd.duplicates(solr)
 
 
-@pytest.mark.parametrize("many", [1, 1_000])
-def test_only_the_first_documents(
-    solr: Collection, monkeypatch: pytest.MonkeyPatch, many: int
-) -> None:
-    """A limit holds for collections, exported in parts or not, and sources, and is told."""
-    monkeypatch.setattr("neardup_solr.verbs.duplicates.read.MANY", many)
-    nd.index(DOCUMENTS, solr)
-    for source in (solr, DOCUMENTS):
-        found = nd.duplicates(source, **EQUAL, limit=50)
-        assert (found.documents, len(found.pairs)) == (50, 10)
-        assert found.gaps == ("only the first 50 documents were read",)
-    whole = nd.duplicates(DOCUMENTS, **EQUAL, limit=80)
-    assert whole.complete
-
-
 def test_an_interrupted_comparison_goes_on(
     solr: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,14 +106,14 @@ def test_an_interrupted_comparison_goes_on(
     every: dict[str, Any] = {"by": "bands", "min_similarity": 0.3}
     whole = nd.duplicates(solr, **every)
     with pytest.raises(KeyboardInterrupt):
-        nd.duplicates(solr, **every, checkpoint=path, on_progress=interrupt)
+        find_duplicates(plan(source=solr, **every, checkpoint=path, on_progress=interrupt))
     assert path.exists()
     steps.clear()
     working: dict[str, Any] = {
         "checkpoint": path,
         "on_progress": lambda told: steps.append(told.done) if told.stage == "comparing" else None,
     }
-    assert nd.duplicates(solr, **every, **working) == whole
+    assert find_duplicates(plan(source=solr, **every, **working)) == whole
     assert steps[0] == 32, "three blocks were kept"
 
 
@@ -145,8 +130,8 @@ def test_a_checkpoint_of_other_work_is_not_used(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        nd.duplicates(solr, by="bands", checkpoint=path, on_progress=interrupt)
+        find_duplicates(plan(source=solr, by="bands", checkpoint=path, on_progress=interrupt))
     set_fields(solr, [{"id": "d03", "content": {"set": "quite another text"}}])
-    found = nd.duplicates(solr, **EQUAL, checkpoint=path)
+    found = find_duplicates(plan(source=solr, **EQUAL, checkpoint=path))
     assert found.pairs == nd.duplicates(solr, **EQUAL).pairs
     assert len(found.pairs) == 39

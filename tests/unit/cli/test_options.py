@@ -25,6 +25,7 @@ from neardup_solr.cli.main import COMMANDS, command, in_options, parser
 from neardup_solr.cli.options import arguments_of, connect, join_names, split_names
 from neardup_solr.solr import admin, collection, schema
 from neardup_solr.solr.schema import Schema
+from neardup_solr.verbs import duplicates
 from website.commands import commands
 
 # What a command cannot do without, and what some of its options need beside them.
@@ -78,13 +79,12 @@ ARGUMENTS = {  # of the library, without an option
     "on_started": "a line",
     "create": "the commands that write into the embedded Solr do",
     "heap": "$NEARDUP_SOLR_HEAP",
-    "checkpoint": "beside the first file that is written",
     "who": "$LOGNAME",
-    "limit": "head",
     "from_id": "--query",
     "to_id": "--query",
     "later_only": "each pair is reported once all the same",
     "threads": "two send",
+    "on_repeat": "of index and duplicates alone",
     "most": "100 matches of a decision",
     "reach": "a tenth below the threshold",
     "miss": "1 %",
@@ -108,6 +108,8 @@ OPTIONS = {  # of a command, without an argument
     "search format": "prints",
     "report output": "Report.write",
     "report format": "prints",
+    "duplicates memory": "$NEARDUP_MEMORY",
+    "duplicates mutual_best": "linkage",
     "duplicates output": "Duplicates.write",
     "duplicates unique": "Duplicates.write_unique",
     "duplicates removed": "Duplicates.write_unique",
@@ -242,6 +244,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     for name in {*COMMANDS, "mark"}:
         if name in nd.__all__:
             monkeypatch.setattr(nd, name, verb(name), raising=False)
+    monkeypatch.setattr(duplicates, "plan", verb("duplicates"))
     monkeypatch.setattr(nd, "connect", connect, raising=False)
     monkeypatch.setattr(sources, "documents", read)
     monkeypatch.setattr(admin, "exists", lambda solr: True)
@@ -349,7 +352,7 @@ def test_wrong_arguments_are_refused_before_a_solr_is_asked(
     [
         ("neardup dup", 1, ["duplicates"]),
         ("neardup duplicates --max-d", 2, ["--max-distance", "--max-doc-bytes"]),
-        ("neardup duplicates --linkage ", 3, ["single", "complete"]),
+        ("neardup duplicates --linkage ", 3, ["single", "complete", "mutual_best"]),
     ],
 )
 def test_a_shell_completes_commands_options_and_choices(

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 from neardup_solr.clusters import (
-    LINKAGES,
     bridges,
     choose_canonicals,
     complete,
@@ -237,7 +236,7 @@ def test_the_example_of_the_page() -> None:
     assert " | ".join(["| pair", *(f"{ids[a]} {ids[b]}" for a, b in close)]) in page
     assert " | ".join(["| similarity", *(f"{value:.2f}" for value in similarities)]) in page
     values = {"num_words": [len(words) for words in texts]}
-    for name in LINKAGES:
+    for name in ("single", "complete"):
         labels = link(name, len(ids), pairs, similarities)
         found = make_clusters(
             ids,

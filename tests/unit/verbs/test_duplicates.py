@@ -31,6 +31,7 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.session import CheckedSession
 from neardup_solr.sources import read_pairs
 from neardup_solr.text import normalize
+from neardup_solr.verbs.duplicates import find_duplicates, plan
 from neardup_solr.verbs.duplicates.read import FIRST, Corpus
 from tests.command import neardup
 
@@ -59,8 +60,8 @@ def test_little_memory_changes_nothing(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     verifying: dict[str, Any] = {"measure": measure}
     held = nd.duplicates(demo.listings(), **verifying)
-    little: dict[str, Any] = {"memory": 1 << 20}
-    assert nd.duplicates(demo.listings(), **verifying, **little) == held
+    monkeypatch.setenv("NEARDUP_MEMORY", "1M")
+    assert nd.duplicates(demo.listings(), **verifying) == held
     assert len(held.pairs) > 20
     assert list(tmp_path.iterdir()) == []
 
@@ -114,7 +115,7 @@ def test_the_last_record_of_an_id_counts() -> None:
     """A repeated id is one document, with its last text."""
     texts = [("1", "a b c d"), ("2", "a b c d"), ("1", "e f g h"), ("3", "e f g h"), ("1", ".")]
     source = [nd.Document(id=id, text=text) for id, text in texts[:4]]
-    found = nd.duplicates(source, on_repeat="last")
+    found = nd.duplicates(nd.Source(source, on_repeat="last"))
     assert [(pair.id, pair.other_id) for pair in found.pairs] == [("1", "3")]
     assert found.documents == 3
 
@@ -122,7 +123,7 @@ def test_the_last_record_of_an_id_counts() -> None:
 def test_the_first_record_of_an_id_counts() -> None:
     """By "first", a repeated id is one document with its first text."""
     texts = [("1", "a b c d"), ("2", "a b c d"), ("1", "e f g h"), ("3", "e f g h"), ("1", ".")]
-    found = nd.duplicates(texts, on_repeat="first")
+    found = nd.duplicates(nd.Source(texts, on_repeat="first"))
     assert [(pair.id, pair.other_id) for pair in found.pairs] == [("1", "2")]
     assert (found.documents, found.repeated) == (3, 2)
 
@@ -151,7 +152,7 @@ def test_later_records_of_an_id_fail(keep: tuple[str, ...]) -> None:
     rows = [("1", "a b c"), ("2", "d e f"), ("1", "a b c"), ("3", "a b c"), ("2", "x")]
     errors: list[nd.RecordError] = []
     source = [{"id": id, "text": text, "n": 1} for id, text in rows]
-    found = nd.duplicates(source, keep=keep, on_repeat="fail", on_error=errors.append)
+    found = nd.duplicates(nd.Source(source, on_repeat="fail"), keep=keep, on_error=errors.append)
     assert [str(error) for error in errors] == [
         "list, record 3 (id '1'): its id came before",
         "list, record 5 (id '2'): its id came before",
@@ -233,14 +234,13 @@ def test_a_rule_that_finds_no_field() -> None:
         ({"by": "nope"}, "`by` cannot be 'nope'; choose one of bands, shingles, words, all"),
         ({"linkage": "average"}, "`linkage` cannot be 'average'; choose one of single, complete"),
         ({"canonical": "best"}, "`canonical` cannot be 'best', which is not a rule; choose long"),
-        ({"limit": 0}, "`limit` cannot be 0; give 1 or more"),
-        ({"memory": 1000}, "`memory` cannot be 1,000, which is less than 1 MB"),
+        ({"memory": "1000"}, "`memory` cannot be 1,000, which is less than 1 MB"),
     ],
 )
 def test_choices_that_cannot_be(choice: dict[str, Any], reason: str) -> None:
     """A choice that cannot be is refused before any work."""
     with pytest.raises(nd.ArgumentError, match=reason):
-        nd.duplicates(unread(), **choice)
+        plan(source=unread(), **choice)
 
 
 def test_faces_hold_the_same_pairs(tmp_path: Path) -> None:
@@ -389,7 +389,7 @@ def test_records_that_do_not_count_change_nothing(
     once = documents(near | {f"{n}": f"text {n} of many others {n * n} here" for n in range(40)})
     again = [once[0]] * 30
     several = [*once, *again] if on_repeat == "first" else [*again, *once]
-    found = nd.duplicates(several, on_repeat=on_repeat, **options)
+    found = nd.duplicates(nd.Source(several, on_repeat=on_repeat), **options)
     expected = nd.duplicates(once, **options)
     assert len(expected.pairs) > 0
     assert (found.by, found.hot_keys) == (expected.by, expected.hot_keys)
@@ -409,9 +409,9 @@ def test_a_late_interrupt_keeps_the_checkpoint(
     with monkeypatch.context() as patched:
         patched.setattr("neardup_solr.verbs.duplicates.group_verified", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            nd.duplicates(documents(CHAIN), **LOOSE, checkpoint=path)
+            find_duplicates(plan(source=documents(CHAIN), **LOOSE, checkpoint=path))
     assert path.exists()
-    assert nd.duplicates(documents(CHAIN), **LOOSE, checkpoint=path).pairs
+    assert find_duplicates(plan(source=documents(CHAIN), **LOOSE, checkpoint=path)).pairs
 
 
 def test_demo_listings_against_all_pairs_that_share_a_band() -> None:

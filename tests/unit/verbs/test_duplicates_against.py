@@ -20,7 +20,7 @@ def test_only_the_best_of_each_other() -> None:
     found = nd.duplicates(
         documents({"1": NEW["1"], "b": NEW["b"]}),
         against=documents(old),
-        mutual_best=True,
+        linkage="mutual_best",
     )
     assert rows(found) == [("1", "4", 1), ("b", "2", 0)]
 
@@ -28,7 +28,7 @@ def test_only_the_best_of_each_other() -> None:
 def test_only_the_best_need_another_side() -> None:
     """One side alone is always compared within itself."""
     with pytest.raises(nd.ArgumentError, match=r"only one side to compare; name .* `against`"):
-        nd.duplicates(documents(OLD), mutual_best=True)
+        nd.duplicates(documents(OLD), linkage="mutual_best")
 
 
 TEXTS = {"1": "one two three four five SIDE", "2": "alpha beta gamma SIDE"}

@@ -144,7 +144,7 @@ def test_the_best_match_may_be_wrong(tmp_path: Path) -> None:
     """If the most similar of the other side is judged different, the next one counts."""
     left, right = {"a": FOX["1"]}, {"x": FOX["5"], "y": FOX["2"]}
     path = write(tmp_path / "a.jsonl", ("a", "x", "different"), texts={**left, **right})
-    found = nd.duplicates(rows(left), against=rows(right), mutual_best=True, answers=path)
+    found = nd.duplicates(rows(left), against=rows(right), linkage="mutual_best", answers=path)
     assert [(pair.id, pair.other_id) for pair in found.pairs] == [("a", "y")]
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, SettingsError
+from neardup_solr.verbs.duplicates import find_duplicates, plan
 from tests.command import neardup
 from tests.unit.measures.test_fields import KINDS, people
 
@@ -82,12 +83,13 @@ def test_the_text_of_candidates_may_be_another(tmp_path: Path) -> None:
     """`text` names what candidates come from; a clean file and a page are written as ever."""
     frame, _ = invent()
     frame.to_csv(tmp_path / "people.csv", index=False)
-    found = nd.duplicates(
-        tmp_path / "people.csv",
+    work = plan(
+        source=tmp_path / "people.csv",
         fields=FIELDS,
         text=["name", "zip"],
         checkpoint=tmp_path / "unfinished",
     )
+    found = find_duplicates(work)
     found.write(tmp_path / "page.html")
     found.write(tmp_path / "pairs.csv")
     counts = found.write_unique(tmp_path / "clean.csv")
@@ -163,11 +165,12 @@ def test_equal_records(count: int) -> None:
     assert all(pair.similarity > 0.9 for pair in found.pairs)
 
 
-def test_progress_and_little_memory() -> None:
+def test_progress_and_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is done never falls back, and ends with all pairs; little memory changes nothing."""
     frame, _ = invent()
     told: list[nd.types.Progress] = []
-    found = nd.duplicates(frame, fields=FIELDS, by="words", memory="1M", on_progress=told.append)
+    monkeypatch.setenv("NEARDUP_MEMORY", "1M")
+    found = nd.duplicates(frame, fields=FIELDS, by="words", on_progress=told.append)
     done = [one.done for one in told if one.stage == "comparing"]
     assert done == sorted(done)
     assert done[-1] == found.candidates

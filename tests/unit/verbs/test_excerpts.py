@@ -9,6 +9,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.arguments import Kind, MeasureName, Way
 from neardup_solr.records import Document
+from neardup_solr.verbs.duplicates import find_duplicates, plan
 from tests.excerpts import EXCERPTS, articles, excerpts
 
 BOTH: tuple[Way, ...] = ("shingles", "all")
@@ -23,7 +24,7 @@ def documents(texts: dict[str, str]) -> list[Document]:
 def find(*sources: dict[str, str], **arguments: Any) -> nd.Duplicates:
     """The near-duplicates by containment of all texts together."""
     texts = {id: text for source in sources for id, text in source.items()}
-    return nd.duplicates(documents(texts), measure="containment", **arguments)
+    return find_duplicates(plan(source=documents(texts), measure="containment", **arguments))
 
 
 def count_found(found: nd.Duplicates) -> int:
@@ -71,12 +72,14 @@ def test_against_another_side() -> None:
     assert all(pair.other_id.startswith("a") for pair in found.pairs)
 
 
-def test_little_memory_changes_nothing(tmp_path: Path) -> None:
+def test_little_memory_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """With 2 MB, so that shingles lie in a file and are joined in parts, the pairs are the same."""
     whole = articles(foot=FOOT)
     parts = excerpts(whole, changed=1)
-    little = find(whole, parts, memory="2M")
-    assert little.pairs == find(whole, parts).pairs
+    every = find(whole, parts)
+    monkeypatch.setenv("NEARDUP_MEMORY", "2M")
+    little = find(whole, parts)
+    assert little.pairs == every.pairs
     assert count_found(little) == EXCERPTS
 
 

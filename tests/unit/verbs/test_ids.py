@@ -92,7 +92,7 @@ def test_numbers_and_texts() -> None:
     assert found.to_pandas()["other_id"].tolist() == ["b", 7]
     assert found.to_arrow()["other_id"].to_pylist() == ["b", "7"]
     assert found.to_polars()["other_id"].to_list() == ["b", "7"]
-    last = nd.duplicates(rows, min_similarity=0.7, on_repeat="last")
+    last = nd.duplicates(nd.Source(rows, on_repeat="last"), min_similarity=0.7)
     assert [(pair.id, pair.other_id) for pair in last.pairs] == [("1", 7)]
 
 

@@ -45,8 +45,9 @@ def compare(source: Path, suffix: str, on_repeat: Any, **dialect: Any) -> list[l
     files = [source.with_name(f"{name}{suffix}") for name in ("unique", "removed", "rejected")]
     unique, removed, rejected = files
     found, counts = write_copies(
-        nd.Source(source, **dialect), unique=unique, removed=removed, rejected=rejected,
-        on_repeat=on_repeat, min_similarity=0.7, yes=True, on_error=lambda error: None,
+        nd.Source(source, on_repeat=on_repeat, **dialect),
+        unique=unique, removed=removed, rejected=rejected, min_similarity=0.7, yes=True,
+        on_error=lambda error: None,
     )  # fmt: skip
     told = (counts.kept, counts.removed + counts.repeated, found.failed)
     made = [places(path) for path in files]

@@ -208,7 +208,9 @@ def test_the_numbers_add_up(tmp_path: Path) -> None:
         {"id": "6", "text": "a lone surrogate"},
     ]
     source.write_text("".join(json.dumps(one) + "\n" for one in records))
-    found, counts = write_copies(source, unique=unique, removed=removed, on_repeat="last")
+    found, counts = write_copies(
+        nd.Source(source, on_repeat="last"), unique=unique, removed=removed
+    )
     told = counts
     assert told is not None
     assert (told.kept, told.removed, told.repeated, told.failed) == (5, 1, 2, 2)
@@ -227,7 +229,7 @@ def test_what_is_kept_for_a_repeated_id_is_in_the_file(tmp_path: Path) -> None:
     source, removed = tmp_path / "in.jsonl", tmp_path / "gone.jsonl"
     texts = [("2", "one two three"), ("1", "a b c d"), ("2", "a b c d")]
     source.write_text("".join(json.dumps({"id": id, "text": text}) + "\n" for id, text in texts))
-    write_copies(source, removed=removed, on_repeat="last")
+    write_copies(nd.Source(source, on_repeat="last"), removed=removed)
     assert [(row["id"], row[OF]) for row in rows_of(removed)] == [("2", "1"), ("2", "1")]
 
 
@@ -262,7 +264,9 @@ def test_a_table_among_other_files_is_no_folder_of_texts(tmp_path: Path) -> None
 @pytest.mark.parametrize("linkage", ["single", "complete"])
 @pytest.mark.parametrize("canonical", ["first", "longest"])
 @pytest.mark.parametrize("measure", ["words", "jaccard"])
-def test_no_pair_is_left(linkage: Any, canonical: str, measure: Any, tmp_path: Path) -> None:
+def test_no_pair_is_left(
+    linkage: Any, canonical: str, measure: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What stays has no near-duplicates; of single linkage one document of each cluster."""
     how: dict[str, Any] = {"measure": measure, "min_similarity": 0.4, "linkage": linkage}
     source, unique = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
@@ -272,7 +276,8 @@ def test_no_pair_is_left(linkage: Any, canonical: str, measure: Any, tmp_path: P
     assert len(found.clusters) > 10
     assert nd.duplicates(unique, **how).pairs == ()
     spilled = tmp_path / "spilled.jsonl"
-    write_copies(source, unique=spilled, canonical=canonical, yes=True, memory=1 << 20, **how)
+    monkeypatch.setenv("NEARDUP_MEMORY", "1M")
+    write_copies(source, unique=spilled, canonical=canonical, yes=True, **how)
     assert spilled.read_bytes() == unique.read_bytes()
     ids = {row["id"] for row in rows_of(unique)}
     assert ids == {one["id"] for one in documents} - set(found.removed)
@@ -392,11 +397,6 @@ class TestRefused:
         """Standard input and iterables cannot be read twice."""
         with pytest.raises(ArgumentError):
             write_copies(given, unique=tmp_path / "out.jsonl")
-
-    def test_part_of_a_file(self, source: Path) -> None:
-        """The rest would be lost."""
-        with pytest.raises(ArgumentError, match="limit"):
-            write_copies(source, limit=2, unique=source.parent / "out.jsonl")
 
 
 def unwanted(_: object) -> None:
