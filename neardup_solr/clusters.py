@@ -391,7 +391,7 @@ class Rule:
 
     def _best(self, members: Sequence[int], column: Sequence[Any]) -> Sequence[int]:
         """Select the members with the best value, or all of them if none has a value."""
-        pairs_of_values = [(value, row) for row in members for value in _values(column[row])]
+        pairs_of_values = [(value, row) for row in members for value in _list_values(column[row])]
         if self.trusted:
             places = {name: self.trusted.index(name) for name in self.trusted}
             ranked = [(places[str(v)], row) for v, row in pairs_of_values if str(v) in places]
@@ -463,7 +463,7 @@ def choose_canonicals(
     return chosen
 
 
-def _values(value: object) -> Sequence[Any]:
+def _list_values(value: object) -> Sequence[Any]:
     """The values of a field of a document: none, a value, or a list. NaN is none."""
     several = value if isinstance(value, list | tuple) else (value,)
     return [each for each in several if each is not None and each != "" and each == each]
@@ -475,11 +475,11 @@ def _comparable(values: list[tuple[Any, int]]) -> list[tuple[Any, int]]:
         return values
     texts = [(str(value), row) for value, row in values]
     if all(_NUMBER.fullmatch(text) for text, _ in texts):
-        return [(_number(text), row) for text, row in texts]
+        return [(_parse_number(text), row) for text, row in texts]
     return texts
 
 
-def _number(text: str) -> int | float:
+def _parse_number(text: str) -> int | float:
     return int(text) if text.strip().lstrip("+-").isdigit() else float(text)
 
 

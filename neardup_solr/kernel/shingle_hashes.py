@@ -34,7 +34,7 @@ class Tables(NamedTuple):
     """Normal form of each character: `lower` for ASCII, `short` up to three bytes of UTF-8.
 
     `short` (uint32, 65,536) has those bytes, the first lowest, and their number in the
-    highest; 0 sends to `becomes` and `classes`, which are those of `unicode.Table`. Sequence n is
+    highest; 0 sends to `becomes` and `classes`, which are those of `CharacterTable`. Sequence n is
     sequences[bounds[n - 1]:bounds[n]], UTF-8.
     """
 

@@ -120,8 +120,8 @@ class RowTable:
 
     Numbers in columns that are `kept` are written as they are, others with 4 digits. In TSV,
     backslash, tab and line breaks are escaped with a backslash. What a spreadsheet would run as a
-    formula gets a backslash in TSV, an apostrophe in CSV and .xlsx, before its first sign (see
-    `text.escape`). `read_pairs` undoes all of it.
+    formula gets a backslash in TSV, an apostrophe in CSV and .xlsx, before its first sign.
+    `read_pairs` undoes all of it.
     """
 
     rows: Iterable[Row]

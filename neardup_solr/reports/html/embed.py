@@ -180,7 +180,7 @@ def rows(
     yield from _block("clusters", (_cluster(each, row_of) for each in listed))
     yield from _parts("texts", (words[key].shown if key in words else None for key in keys))
     if kept:
-        yield from _parts("kept", (_values(kept.get(key, {})) for key in keys))
+        yield from _parts("kept", (_format_values(kept.get(key, {})) for key in keys))
     yield from _parts("pairs", (list(map(describe, each.pairs)) for each in listed))
 
 
@@ -282,7 +282,7 @@ def _pack_words(words: Words) -> _Packed:
     return _Packed(shown=" ".join(shown), forms=" ".join(words.forms))
 
 
-def _values(kept: Mapping[str, Any]) -> list[str | None]:
+def _format_values(kept: Mapping[str, Any]) -> list[str | None]:
     """Spell the values of kept columns as texts."""
     return [None if value is None else str(value)[:MOST_KEPT] for value in kept.values()]
 

@@ -90,17 +90,19 @@ class RowAnswers:
 
     def mark_allowed(self, pairs: Pairs) -> NDArray[np.bool_]:
         """Mark the pairs that are not different, by an answer or by what follows from several."""
-        return ~np.isin(_number(self.groups[pairs]), self.apart)
+        return ~np.isin(_number_unordered(self.groups[pairs]), self.apart)
 
     def name(self, pairs: Pairs) -> list[str]:
         """The answer about each pair of rows, "" if there is none."""
         known = {
-            number: word for word, ones in self.pairs.items() for number in _number(ones).tolist()
+            number: word
+            for word, ones in self.pairs.items()
+            for number in _number_unordered(ones).tolist()
         }
-        return [known.get(number, "") for number in _number(pairs).tolist()]
+        return [known.get(number, "") for number in _number_unordered(pairs).tolist()]
 
 
-def _number(pairs: NDArray[Any]) -> NDArray[np.uint64]:
+def _number_unordered(pairs: NDArray[Any]) -> NDArray[np.uint64]:
     """Give each pair as one number, whatever its order."""
     return number_pairs(np.sort(pairs, axis=1).astype(np.uint32))
 
@@ -129,7 +131,7 @@ def find_answered(documents: Corpus, judged: Iterable[Answer]) -> RowAnswers:
         for word in JUDGEMENTS
     }  # fmt: skip
     groups = components(len(documents), pairs[SAME])
-    apart = _number(groups[pairs[DIFFERENT]])
+    apart = _number_unordered(groups[pairs[DIFFERENT]])
     return RowAnswers(pairs=pairs, answered=answered, groups=groups, apart=apart)
 
 

@@ -242,7 +242,7 @@ def group_verified(comparison: Comparison, verified: Verified) -> tuple[Grouped,
     similarities = np.concatenate([each.similarities for each in near])
     shared, answers = _count_shared(documents, rows[pairs]), comparison.answers
     same, different = (
-        _number(judged[np.isin(judged, rows).all(axis=1)], rows)
+        _locate_pairs(judged[np.isin(judged, rows).all(axis=1)], rows)
         for judged in (answers.pairs[word] if answers else NO_PAIRS for word in (SAME, DIFFERENT))
     )
     graph = Graph(
@@ -284,7 +284,7 @@ def _name_nodes(documents: Corpus, rows: RowNumbers) -> tuple[list[DocumentKey],
     return [(int(are_second[at]), ids[at]) for at in order], rows[order]
 
 
-def _number(pairs: Pairs, rows: RowNumbers) -> Pairs:
+def _locate_pairs(pairs: Pairs, rows: RowNumbers) -> Pairs:
     """Number the documents of pairs of rows by their places in `rows`."""
     order = np.argsort(rows)
     places = order[np.searchsorted(rows[order], pairs)]
@@ -293,7 +293,7 @@ def _number(pairs: Pairs, rows: RowNumbers) -> Pairs:
 
 def _renumber(verified: Verified, rows: RowNumbers) -> Verified:
     """Number the documents of verified pairs by their places in `rows`, and sort the pairs."""
-    pairs = _number(verified.pairs, rows)
+    pairs = _locate_pairs(verified.pairs, rows)
     order = np.lexsort((pairs[:, 1], pairs[:, 0]))
     return Verified(pairs[order], verified.distances[order], verified.similarities[order])
 

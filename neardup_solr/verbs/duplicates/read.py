@@ -391,7 +391,7 @@ class Groups:
 
     def add(self, columns: Sequence[Sequence[Any]]) -> None:
         """Number the next documents. `columns` has their values of each field."""
-        numbers = [self._number(values) for values in zip(*columns, strict=True)]
+        numbers = [self._number_value(values) for values in zip(*columns, strict=True)]
         self.rows.append(np.array(numbers, dtype=np.uint32)[:, None])
 
     def table(self) -> NDArray[np.uint32]:
@@ -405,7 +405,7 @@ class Groups:
             raise SettingsError(reason, "check the names in `same`")
         return table
 
-    def _number(self, values: Sequence[Any]) -> int:
+    def _number_value(self, values: Sequence[Any]) -> int:
         new = len(self._numbers) + self.alone
         keys = tuple(_key(plain(value)) for value in values)
         if not all(keys):

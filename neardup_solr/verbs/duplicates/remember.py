@@ -77,13 +77,13 @@ class Memory:
             compared = _describe(source, work)
             fingerprint = documents.settings.fingerprint
             self._work = f"{__version__} {fingerprint} {measure.name} {work.limits} {compared}"
-            self._number(documents, contents.table()[:, 0])
+            self._number_documents(documents, contents.table()[:, 0])
             reason = self._look_at_stored()
             self.changes = replace(self.changes, reason=reason)
             return
         self._is_kept, self.changes = False, Changes(reason=reason)
 
-    def _number(self, documents: Corpus, contents: Hashes) -> None:
+    def _number_documents(self, documents: Corpus, contents: Hashes) -> None:
         """Make a key of each document, of its id and what is in it."""
         count = len(documents)
         parts = (range(at, min(at + AT_ONCE, count)) for at in range(0, count, AT_ONCE))
