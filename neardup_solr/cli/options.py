@@ -279,9 +279,10 @@ FLAGS = {
 }
 # What only --help-all shows, by the names of arguments that can be left out.
 SELDOM = {
-    "allow_host", "bands", "batch", "cap", "checkpoint_every", "family", "hashes", "language",
-    "lossy", "max_doc_bytes", "max_failed", "memory", "min_replicas", "mutual_best", "on_repeat",
-    "rate", "root_path", "rows", "shingle_size", "source_format", "without_common", "yes",
+    "allow_host", "bands", "batch", "by", "cap", "checkpoint_every", "dry_run", "equal", "family",
+    "hashes", "kind", "language", "lossy", "max_distance", "max_doc_bytes", "max_failed", "memory",
+    "min_replicas", "mutual_best", "on_repeat", "rate", "rejected", "root_path", "rows",
+    "shingle_size", "source_format", "undo", "without_common", "yes",
 }  # fmt: skip
 
 
