@@ -48,8 +48,9 @@ TESTS = {
         "faults/test_addresses.py",
         f"{FUZZ}any_json_as_an_answer", f"{FUZZ}any_page", f"{FUZZ}any_answer_to_an_update",
     ],
-    "solr.waiting": ["unit/solr/test_retry.py", "unit/solr/test_outage.py"],
+    "solr.update": ["unit/solr/test_update.py", "unit/solr/test_settle.py"],
     "solr.session": [
+        "unit/solr/test_retry.py", "unit/solr/test_outage.py",
         "faults/test_answers.py", "faults/test_halted.py", "faults/test_addresses.py",
         "unit/solr/test_session.py",
     ],

@@ -310,6 +310,8 @@ _WORDS = {
     "Connection": ("a pysolr.Solr", ""),
     "Path": ("a path", '"pairs.csv"'),
     "Frame": ("a DataFrame", ""),
+    "DataFrame": ("a DataFrame of Spark", "session.createDataFrame(df)"),
+    "SparkSession": ("a SparkSession", "spark.local()"),
 }
 _SEVERAL = {"str": "texts", "Literal": "them", "tuple": "pairs of ids"}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -117,6 +118,19 @@ class Failures:
                 return
             more = "" if self.count == 1 else ", the first of them"
             LOG.warning("%s could not be used%s: %s", records, more, self.first[0])
+
+
+PAUSE = 1.0  # seconds between two looks at a cloud that may catch up
+
+
+def until(is_so: Callable[[], bool], seconds: float, pause: float) -> bool:
+    """Ask until something is so, with pauses. False if it is not within so many seconds."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        if time.monotonic() >= end:
+            return False
+        time.sleep(pause)
+    return True
 
 
 T = TypeVar("T")

@@ -7,14 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, get_args
 
-from neardup_solr.arguments import (
-    Family,
-    Kind,
-    StoredMeasure,
-    check_fields,
-    require,
-    require_choice,
-)
+from neardup_solr import arguments
+from neardup_solr.arguments import Family, Kind, StoredMeasure, check_fields, require
 from neardup_solr.errors import ArgumentError, SettingsError
 
 # What indexing writes by default; `id` and `signature_settings` are always written.
@@ -102,22 +96,14 @@ class Settings:
             # One of numpy's would be another type for compiled code.
             object.__setattr__(self, name, _READ.get(name, int)(value))
         needed = self.bands * self.rows
-        require(
-            needed <= self.hashes,
-            f"{self.bands} bands of {self.rows} rows need {needed} hashes,"
-            f" and there are {self.hashes}",
-            "use fewer `bands` or `rows`, or sign with more hashes",
-        )
-        require(
-            self.signatures <= self.hashes,
-            f"`signatures` cannot be {self.signatures}",
-            f"give 0 to {self.hashes}, the number of hashes",
-        )
-        require(
-            self.kind == "stems" or self.language == "english",
-            f"shingles of {self.kind} have no language",
-            "leave `language` out, or choose the `kind` stems",
-        )
+        reason = f"{self.bands} bands of {self.rows} rows need {needed} hashes, and there are"
+        step = "use fewer `bands` or `rows`, or sign with more hashes"
+        require(needed <= self.hashes, f"{reason} {self.hashes}", step)
+        step = f"give 0 to {self.hashes}, the number of hashes"
+        require(self.signatures <= self.hashes, f"`signatures` cannot be {self.signatures}", step)
+        reason = f"shingles of {self.kind} have no language"
+        step = "leave `language` out, or choose the `kind` stems"
+        require(self.kind == "stems" or self.language == "english", reason, step)
         reason = f"normalization {self.normalization} is not known to this version"
         require(self.normalization in (1, NORMALIZATION), reason, _OTHER_VERSION)
         is_set = isinstance(self.fields, Set) and all(isinstance(name, str) for name in self.fields)
@@ -195,7 +181,7 @@ def settings_of(
     if settings is None or isinstance(settings, Settings):
         return settings or base
     for name in settings:
-        require_choice("settings", name, [field.name for field in fields(Settings)])
+        arguments.require_choice("settings", name, [field.name for field in fields(Settings)])
     values = dict(settings)
     named = values.get("fields")
     if isinstance(named, str):

@@ -17,21 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from neardup_solr.embedded import jars, process
-from neardup_solr.embedded.jars import (
-    RELEASES,
-    SOLR_VERSION,
-    Layout,
-    ServerState,
-    auth_header,
-    choose_password,
-    layout,
-    read_credentials,
-    recall,
-    remember,
-    server_extra,
-    write_security,
-    writing,
-)
+from neardup_solr.embedded.jars import Layout, layout, recall, remember
 from neardup_solr.embedded.process import CONSOLE, LOG
 from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.files import solr_config
@@ -60,7 +46,7 @@ class Server:
     started: str
     started_now: bool
     password: Path | None = None
-    version: str = SOLR_VERSION
+    version: str = jars.SOLR_VERSION
 
 
 def to_stderr(line: str) -> None:
@@ -114,7 +100,7 @@ def start(*, heap: str | None = None, port: int | None = None, tell: Tell = to_s
         if server := running(place) or adopt(place, tell):
             return server
         if not place.state.exists():
-            choose_password(place)
+            jars.choose_password(place)
         return _launch(place, size, port, tell)
 
 
@@ -124,9 +110,9 @@ def server_lock(place: Layout, tell: Tell) -> Iterator[None]:
 
     The system releases the lock when its holder ends, however it ends.
     """
-    with server_extra():
+    with jars.server_extra():
         from filelock import FileLock, Timeout
-    with writing(place.server):
+    with jars.writing(place.server):
         # The indexed texts are the user's alone: nobody else may read the folder.
         place.server.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = FileLock(place.lock)
@@ -147,7 +133,7 @@ def adopt(place: Layout, tell: Tell) -> Server | None:
 
 
 def _wait_until_ready(
-    place: Layout, state: ServerState, tell: Tell, *, started_now: bool
+    place: Layout, state: jars.ServerState, tell: Tell, *, started_now: bool
 ) -> Server:
     """Wait for a server and remember that it is ready."""
     process.wait_until_ready(place, state.pid, state.port, timeout=READY_WITHIN, tell=tell)
@@ -156,13 +142,13 @@ def _wait_until_ready(
     return _describe(place, ready, started_now=started_now)
 
 
-def _describe(place: Layout, state: ServerState, *, started_now: bool = False) -> Server:
+def _describe(place: Layout, state: jars.ServerState, *, started_now: bool = False) -> Server:
     """Describe the server of a state."""
     return Server(
         url=f"http://{process.HOST}:{state.port}/solr",
         home=place.home,
         started_now=started_now,
-        password=place.password if read_credentials(place) else None,
+        password=place.password if jars.read_credentials(place) else None,
         version=place.version,
         **asdict(state),
     )
@@ -195,10 +181,8 @@ def _choose_port(place: Layout, port: int | None, tell: Tell) -> int:
     """Choose a port: `port`, the last one, or the first that is free."""
     if port is not None:
         if not process.is_free(port):
-            raise ServerError(
-                f"port {port} is taken by another program",
-                "name another `port`, or leave it out",
-            )
+            reason = f"port {port} is taken by another program"
+            raise ServerError(reason, "name another `port`, or leave it out")
         return port
     last = recall(place).port
     if last and process.is_soon_free(last):
@@ -212,16 +196,16 @@ def _choose_port(place: Layout, port: int | None, tell: Tell) -> int:
 def prepare(place: Layout) -> None:
     """Lay out Solr's home afresh from solr_config. The cores stay as they are."""
     source = solr_config()
-    with writing(place.server):
+    with jars.writing(place.server):
         shutil.rmtree(place.temporary, ignore_errors=True)
         for folder in (place.temporary, place.logs, place.cores, place.webapp / "WEB-INF"):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        refused = RELEASES[place.version]
+        refused = jars.RELEASES[place.version]
         _copy(source / "server" / "solr.xml", place.solr_home / "solr.xml", refused)
         _copy(source / "server" / "web.xml", place.webapp / "WEB-INF" / "web.xml", refused)
         shutil.rmtree(place.configset, ignore_errors=True)
         shutil.copytree(source / "conf", place.configset, ignore=shutil.ignore_patterns(".*"))
-        write_security(place)
+        jars.write_security(place)
 
 
 def _copy(source: Path, target: Path, refused: str) -> None:
@@ -263,7 +247,7 @@ def reset(*, tell: Tell = to_stderr) -> None:
         return
     with server_lock(place, tell):
         end(place, timeout=30.0)
-        with writing(place.server):
+        with jars.writing(place.server):
             for folder in (place.solr_home, place.logs, place.webapp, place.temporary):
                 if folder.exists():
                     shutil.rmtree(folder)
@@ -282,7 +266,7 @@ def is_known() -> bool:
 
 def cores(of: Server) -> dict[str, int] | None:
     """Count the documents of each core, by its name. None if the server does not answer."""
-    headers = auth_header(Layout(home=of.home))
+    headers = jars.auth_header(Layout(home=of.home))
     status = process.ask(of.port, "/solr/admin/cores?action=STATUS&wt=json", 30, headers=headers)
     if status is None:
         return None
@@ -291,7 +275,7 @@ def cores(of: Server) -> dict[str, int] | None:
 
 def credentials(of: Server) -> tuple[str, str] | None:
     """Read the user and password that a server asks for, or None if it asks for none."""
-    return read_credentials(Layout(home=of.home))
+    return jars.read_credentials(Layout(home=of.home))
 
 
 def logs(lines: int = 50) -> str:

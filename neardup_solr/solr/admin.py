@@ -14,13 +14,13 @@ from urllib.parse import urlsplit
 import orjson
 
 from neardup_solr.errors import CoreMissing, SolrAnswerError, SolrError, SolrUnreachable
+from neardup_solr.progress import until
 from neardup_solr.records import NOTHING
 from neardup_solr.solr import credentials
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.credentials import is_loopback
 from neardup_solr.solr.query import CLAUSES
-from neardup_solr.solr.responses import KEEPER_AWAY, answer
-from neardup_solr.solr.session import until
+from neardup_solr.solr.responses import KEEPER_AWAY
 
 CONFIGSET = "neardup"
 APPEARS_SECONDS, PAUSE = 10.0, 0.1  # for another command to finish creating the same core
@@ -52,13 +52,7 @@ def _cores(collection: Collection, **wanted: str) -> dict[str, Any]:
     return dict(_get(collection, "cores", params, {"status": dict})["status"])
 
 
-def create(
-    collection: Collection,
-    *,
-    configset: Path,
-    shards: int = 1,
-    replicas: int = 1,
-) -> bool:
+def create(collection: Collection, *, configset: Path, shards: int = 1, replicas: int = 1) -> bool:
     """Create the core (standalone) or the collection (SolrCloud) with the bundled configset.
 
     The configset is uploaded to a SolrCloud that has none of that name; a standalone Solr has to
@@ -90,15 +84,13 @@ def _create(collection: Collection, configset: Path, shards: int, replicas: int)
         listed = _get(collection, "configs", {"action": "LIST"}, {"configSets": list})
         if CONFIGSET not in listed["configSets"]:
             _upload(collection, configset)
-        path, params = (
-            "collections",
-            {
-                "collection.configName": CONFIGSET,
-                "numShards": str(shards),
-                "replicationFactor": str(replicas),
-                "maxShardsPerNode": "-1",  # of a collection, in Solr 8; later without limit
-            },
-        )
+        path = "collections"
+        params = {
+            "collection.configName": CONFIGSET,
+            "numShards": str(shards),
+            "replicationFactor": str(replicas),
+            "maxShardsPerNode": "-1",  # of a collection, in Solr 8; later without limit
+        }
     else:
         credentials.require_single(shards=shards, replicas=replicas)
         path, params = "cores", {"configSet": CONFIGSET}
@@ -146,12 +138,10 @@ def _upload(collection: Collection, configset: Path) -> None:
         for file in sorted(path for path in configset.rglob("*") if path.is_file()):
             archive.write(file, file.relative_to(configset).as_posix())
     try:
-        collection.session.post(
-            f"{collection.base}/admin/configs",
-            params={"action": "UPLOAD", "name": CONFIGSET, "overwrite": "false"},
-            data=packed.getvalue(),
-            headers={"Content-Type": "application/octet-stream"},
-        )
+        params = {"action": "UPLOAD", "name": CONFIGSET, "overwrite": "false"}
+        url, data = f"{collection.base}/admin/configs", packed.getvalue()
+        headers = {"Content-Type": "application/octet-stream"}
+        collection.session.post(url, params=params, data=data, headers=headers)
     except SolrAnswerError as error:
         # Another command was faster, or the first attempt of this command was.
         if "already" not in error.reason.lower():
@@ -331,20 +321,16 @@ def system(collection: Collection) -> Answer:
     return _ask(collection, f"{collection.base}/admin/info/system") or {}
 
 
-def versions(
-    collection: Collection, nodes: Sequence[str], local: Answer | None = None
-) -> tuple[str, ...]:
+def versions(collection: Collection, nodes: Sequence[str]) -> tuple[str, ...]:
     """List the versions of Solr that the nodes of a cloud have, or the server without a cloud.
 
-    Those that do not tell are left out. `local` is the `system` of the server, if it is read
-    already.
+    Those that do not tell are left out.
     """
     numbers = []
     for base in nodes or (collection.base,):
         with suppress(SolrUnreachable):
-            is_read = local is not None and base == collection.base
-            answer = local if is_read else _ask(collection, f"{base}/admin/info/system")
-            numbers.append(_part(answer, "lucene").get("solr-spec-version"))
+            system = _ask(collection, f"{base}/admin/info/system")
+            numbers.append(_part(system, "lucene").get("solr-spec-version"))
     return tuple(dict.fromkeys(str(number) for number in numbers if number))
 
 
@@ -442,8 +428,8 @@ def _is_without_keeper(collection: Collection) -> bool:
     """Return True if a node of a SolrCloud says that it does not reach ZooKeeper."""
     urls = f"{collection.base}/admin/collections", f"{collection.url}/select"
     try:
-        answer(collection.session.once("GET", urls[0], params={"action": "CLUSTERSTATUS"}))
-        header = answer(collection.session.once("GET", urls[1], params={"q": "*:*", "rows": "0"}))
+        collection.session.once("GET", urls[0], params={"action": "CLUSTERSTATUS"})
+        answer = collection.session.once("GET", urls[1], params={"q": "*:*", "rows": "0"})
     except SolrError as error:
         return KEEPER_AWAY in error.reason
-    return header["responseHeader"].get("zkConnected") is False
+    return answer["responseHeader"].get("zkConnected") is False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -11,62 +11,15 @@ from typing import Any, TypeVar
 
 import orjson
 
-from neardup_solr.errors import (
-    CoreMissing,
-    DocumentNotFound,
-    Passes,
-    SchemaError,
-    SettingsError,
-    SolrAnswerError,
-    SolrUnauthorized,
-    SolrUnreachable,
-    counted,
-    place,
-)
+from neardup_solr import errors
+from neardup_solr.errors import SettingsError, SolrAnswerError, SolrUnreachable, counted, place
 from neardup_solr.progress import ignore
 from neardup_solr.records import NOTHING
-from neardup_solr.settings import (
-    ANNOTATED,
-    DEFAULT_SETTINGS,
-    Settings,
-    require_possible,
-    settings_of,
-)
-from neardup_solr.solr import export, query
-from neardup_solr.solr.credentials import (
-    Access,
-    Connection,
-    Nodes,
-    SolrCluster,
-    cluster_of,
-    require_single,
-    split_address,
-)
-from neardup_solr.solr.names import (
-    ID,
-    NOTE,
-    PLAIN,
-    SETTINGS,
-    SHINGLES,
-    TEXT,
-    VERSION,
-    Names,
-    require_name,
-)
-from neardup_solr.solr.responses import (
-    LOG_AGAIN,
-    SAYS,
-    Refusal,
-    Sent,
-    answer,
-    parse_refusals,
-    refuse_alone,
-    require_once,
-    require_page,
-    require_parts,
-    require_rows,
-    versions_in,
-)
+from neardup_solr.settings import Settings, require_possible, settings_of
+from neardup_solr.solr import credentials, export, query, responses
+from neardup_solr.solr.credentials import Access, Connection, SolrCluster
+from neardup_solr.solr.names import ID, NOTE, PLAIN, SETTINGS, TEXT, VERSION, Names, require_name
+from neardup_solr.solr.responses import Refusal, Sent
 from neardup_solr.solr.session import CheckedSession, open_session
 
 IDS_PAGE = 10_000  # bare ids in an answer
@@ -101,8 +54,8 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Documents:
-    """The documents of a core or collection: `base` is the server's address, `name` that in it.
+class Collection:
+    """A core or collection of Solr: `base` is the server's address, `name` its name in that.
 
     All methods take and give logical names of fields; `names` are what the collection calls them.
     Queries and filters in Solr's syntax are sent as they are.
@@ -112,6 +65,10 @@ class Documents:
     name: str
     session: CheckedSession = field(repr=False)
     names: Names = PLAIN
+    # The settings at the last look.
+    _learnt: dict[str, Settings] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def url(self) -> str:
@@ -155,10 +112,10 @@ class Documents:
             body = b"[" + b",".join(json for json, _ in part) + b"]"
             decoded = self.post("update", body, params=_WITH_VERSIONS)
             if before is None:
-                versions = versions_in(decoded)
+                versions = responses.versions_in(decoded)
             else:
                 versions = {id: before.get(id, 0) + 1 for id in named}
-            return Sent(refused=parse_refusals(self.url, decoded), versions=versions)
+            return Sent(refused=responses.parse_refusals(self.url, decoded), versions=versions)
 
         def id_of(item: Item) -> str:
             return str(orjson.loads(item[0]).get(self.names.id))
@@ -173,7 +130,7 @@ class Documents:
         """Commit, and return False if this user may only read."""
         try:
             self.commit()
-        except SolrUnauthorized as error:
+        except errors.SolrUnauthorized as error:
             if error.status != 403:
                 raise
             return False
@@ -207,14 +164,11 @@ class Documents:
         """
         wanted: dict[str, Any] = {"fields": list(fields), "limit": limit}
         if counting:
-            everywhere = {"query": "*:*"}
-            wanted["facet"] = {
-                name: {"type": "query", "q": filter, "domain": everywhere}
-                for name, filter in counting.items()
-            }
+            facet = {"type": "query", "domain": {"query": "*:*"}}
+            wanted["facet"] = {name: {**facet, "q": filter} for name, filter in counting.items()}
         decoded = self.ask(request | wanted, DOCS | {"facets": dict} if counting else DOCS)
         counted = decoded["facets"] if counting else {}
-        require_rows((counted.get(name) for name in counting), {"count": int}, self.url)
+        responses.require_rows((counted.get(name) for name in counting), {"count": int}, self.url)
         return Selection(
             documents=self.names.logical_all(decoded["response"]["docs"], fields),
             total=decoded["response"]["numFound"],
@@ -270,10 +224,10 @@ class Documents:
             """Ask a replica once, by the node we talk to."""
             body = orjson.dumps(self.names.request(query.of_replica(request, replica)))
             sent: dict[str, Any] = {"data": body, "headers": _JSON, "params": _SELECT}
-            return answer(self.session.once("POST", f"{self.url}/select", **sent), DOCS)
+            return self.session.once("POST", f"{self.url}/select", DOCS, **sent)
 
         def has(replica: str) -> Mapping[str, int] | None:
-            with suppress(SolrUnreachable, SolrAnswerError, CoreMissing):
+            with suppress(SolrUnreachable, SolrAnswerError, errors.CoreMissing):
                 return self._versions(ids, lambda request: ask_once(request, replica))
             return None
 
@@ -285,8 +239,7 @@ class Documents:
         Raises SettingsError, and ArgumentError if its shards do not have so many replicas.
         """
         if self.session.nodes.is_cloud is False:
-            if min_replicas > 1:
-                require_single(min_replicas=min_replicas)
+            credentials.require_single(min_replicas=min_replicas)
             return
         cluster = self.cluster()
         if not cluster.nodes and min_replicas > 1:
@@ -300,7 +253,7 @@ class Documents:
         nodes = self.session.nodes
         if nodes.is_cloud is False:
             return SolrCluster()
-        cluster = cluster_of(self.session.once, self.base, self.name)
+        cluster = credentials.cluster_of(self.session.once, self.base, self.name)
         if cluster.nodes:
             nodes.learn(cluster.nodes)
         return cluster
@@ -320,10 +273,10 @@ class Documents:
         request = query.by_id(id) | {"fields": [ID, *fields], "limit": 1}
         docs = self.ask(request, DOCS)["response"]["docs"]
         if not docs:
-            raise DocumentNotFound(self.url, id)
+            raise errors.DocumentNotFound(self.url, id)
         if (other := str(docs[0][self.names.id])) != id:
             reason = f"the answer has the document {other!r} instead of {id!r}"
-            raise SolrAnswerError(self.url, 200, reason, LOG_AGAIN)
+            raise SolrAnswerError(self.url, 200, reason, responses.LOG_AGAIN)
         return self.names.logical(docs[0], fields)
 
     def texts(self, ids: Sequence[str]) -> dict[str, str]:
@@ -385,9 +338,9 @@ class Documents:
 
         def page(decoded: dict[str, Any], following: Any = None) -> Any:
             """A page as pysolr reads it, once it is sure to be a page."""
-            require_parts(decoded, {**DOCS, "nextCursorMark": str}, self.url)
-            require_page(decoded, {"limit": len(decoded["response"]["docs"])}, self.url)
-            require_once(decoded["response"]["docs"], self.names.id, self.url)
+            responses.require_parts(decoded, {**DOCS, "nextCursorMark": str}, self.url)
+            responses.require_page(decoded, {"limit": len(decoded["response"]["docs"])}, self.url)
+            responses.require_once(decoded["response"]["docs"], self.names.id, self.url)
             return pysolr.Results(decoded, following)
 
         solr = pysolr.Solr(self.url, session=self.session, results_cls=page)
@@ -396,12 +349,13 @@ class Documents:
         for document in results:
             id = document[self.names.id]
             if id == last:
-                raise SolrAnswerError(self.url, 200, f"the id {id!r} came twice", LOG_AGAIN)
+                reason = f"the id {id!r} came twice"
+                raise SolrAnswerError(self.url, 200, reason, responses.LOG_AGAIN)
             yield str(id)
             count, last = count + 1, id
         if count < results.hits and count < self.count(filters):
             reason = f"only {count:,} of {results.hits:,} ids came"
-            raise SolrAnswerError(self.url, 200, reason, LOG_AGAIN)
+            raise SolrAnswerError(self.url, 200, reason, responses.LOG_AGAIN)
 
     def exported(
         self,
@@ -443,7 +397,7 @@ class Documents:
         """The number of documents and the newest version: any change of a document changes it."""
         request = {"query": "*:*", "limit": 1, "sort": "_version_ desc", "fields": ["_version_"]}
         page = self.ask(request, DOCS)["response"]
-        require_rows(page["docs"], {VERSION: int}, self.url)
+        responses.require_rows(page["docs"], {VERSION: int}, self.url)
         newest = page["docs"][0][VERSION] if page["docs"] else 0
         return CollectionState(documents=page["numFound"], version=newest)
 
@@ -451,7 +405,7 @@ class Documents:
         """List the addresses of the shards. A standalone core is its only shard."""
         request = {"query": "*:*", "limit": 0, "params": {"shards.info": "true"}}
         shards = self.ask(request, DOCS).get("shards.info", {})
-        require_rows(shards.values(), {"shardAddress": str}, self.url)
+        responses.require_rows(shards.values(), {"shardAddress": str}, self.url)
         return [shard["shardAddress"].rstrip("/") for shard in shards.values()] or [self.url]
 
     def shard_names(self) -> list[str]:
@@ -478,9 +432,9 @@ class Documents:
 
         def require(decoded: Mapping[str, Any]) -> None:
             if "response.numFound" in needed:
-                require_page(decoded, request, self.url)
+                responses.require_page(decoded, request, self.url)
                 if ID in request.get("fields", ()):
-                    require_once(decoded["response"]["docs"], self.names.id, self.url)
+                    responses.require_once(decoded["response"]["docs"], self.names.id, self.url)
 
         body = orjson.dumps(self.names.request(request))
         decoded = self.post("select", body, needed, require=require, params=_SELECT)
@@ -494,8 +448,8 @@ class Documents:
     def _edit(self, command: Mapping[str, Any], next_step: str) -> None:
         # The tolerant chain answers status 0 to a delete that it refuses.
         decoded = self.post("update", orjson.dumps(command))
-        for refused in parse_refusals(self.url, decoded):
-            raise SolrAnswerError(self.url, 200, SAYS + refused.reason, next_step)
+        for refused in responses.parse_refusals(self.url, decoded):
+            raise SolrAnswerError(self.url, 200, responses.SAYS + refused.reason, next_step)
 
     def post(
         self,
@@ -520,48 +474,6 @@ class Documents:
         fields = orjson.loads(document) if isinstance(document, bytes) else document
         return orjson.dumps(self.names.physical(fields))
 
-
-def in_halves(
-    items: Sequence[T], send: Callable[[Sequence[T]], Sent], id_of: Callable[[T], str]
-) -> Sent:
-    """Send items, in halves if Solr refuses them because of a single item.
-
-    One that Solr does not take even alone is refused; `id_of` names it.
-    """
-    try:
-        return send(items)
-    except SolrAnswerError as error:
-        if error.status not in _OF_A_DOCUMENT or error.passes is not Passes.NEVER or not items:
-            raise
-        if len(items) == 1:
-            return Sent(refused=(refuse_alone(id_of(items[0]), error),))
-    middle = len(items) // 2
-    return in_halves(items[:middle], send, id_of) | in_halves(items[middle:], send, id_of)
-
-
-def ask_by_halves(ids: Sequence[str], ask: Callable[[Sequence[str]], list[T]]) -> list[T]:
-    """Ask for documents by their ids, in halves if a server in front refuses so large a request."""
-    try:
-        return ask(ids)
-    except SolrAnswerError as error:
-        if error.status != 413 or len(ids) < 2:
-            raise
-    middle = len(ids) // 2
-    return [*ask_by_halves(ids[:middle], ask), *ask_by_halves(ids[middle:], ask)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Collection(Documents):
-    """A core or collection of Solr, with what its schema keeps and its documents are stored with.
-
-    What `Documents` reads and writes goes by the names that the schema keeps.
-    """
-
-    # The settings at the last look.
-    _learnt: dict[str, Settings] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
-
     def values(self, name: str, filters: Sequence[str] = ()) -> dict[str, int]:
         """The values of a docValues field, with the number of documents that have each.
 
@@ -579,8 +491,8 @@ class Collection(Documents):
             return {}
         # Without any document the answer has no facet at all.
         listed = facets.get("values", {"buckets": []})
-        require_rows([listed], {"buckets": list}, self.url)
-        require_rows(listed["buckets"], {"val": object, "count": int}, self.url)
+        responses.require_rows([listed], {"buckets": list}, self.url)
+        responses.require_rows(listed["buckets"], {"val": object, "count": int}, self.url)
         return {str(bucket["val"]): bucket["count"] for bucket in listed["buckets"]}
 
     @property
@@ -599,9 +511,8 @@ class Collection(Documents):
         self.require_fields([SETTINGS])
         counts = self.values(SETTINGS)
         if len(counts) > 1:
-            shown = "; ".join(
-                f"{counted(count, 'document')} with [{text}]" for text, count in counts.items()
-            )
+            each = (f"{counted(count, 'document')} with [{text}]" for text, count in counts.items())
+            shown = "; ".join(each)
             raise SettingsError(
                 f"the collection mixes settings: {shown}",
                 "finish the reband that was interrupted, or delete the documents of one kind"
@@ -651,7 +562,7 @@ class Collection(Documents):
         stored = self.stored_settings()
         if callable(usual):
             usual = usual() if stored is None else stored
-        base = stored or usual or (DEFAULT_SETTINGS if self.names.is_plain else ANNOTATED)
+        base = stored or usual or self.names.usual_settings
         if wanted is None:
             return base
         wanted = settings_of(wanted, base)
@@ -675,7 +586,7 @@ class Collection(Documents):
         """
         try:
             fields = self._rows("fields", fl=NOTE)
-        except CoreMissing:
+        except errors.CoreMissing:
             return PLAIN
         notes = [field for field in fields if field["name"] == NOTE]
         return Names.read(str(notes[0].get("default", "")), self.place) if notes else PLAIN
@@ -689,30 +600,56 @@ class Collection(Documents):
         missing = [name for name in self.names.fields(names) if name not in present]
         if missing and not self.names.is_plain:  # a dynamic field may hold a text
             patterns = [field["name"] for field in self._rows("dynamicFields")]
-            missing = [
-                name
-                for name in missing
-                if name not in self.names.text or not any(fnmatchcase(name, p) for p in patterns)
-            ]
+            dynamic = {
+                name for name in self.names.text if any(fnmatchcase(name, p) for p in patterns)
+            }
+            missing = [name for name in missing if name not in dynamic]
         if missing:
-            raise SchemaError(self.url, missing, next_step=self.advise_init(present))
-
-    def advise_init(self, fields: Container[str]) -> str:
-        """Say what adds our fields to the schema, which has these."""
-        # Then init needs the name of the text, or a prefix.
-        if self.names.is_plain and (TEXT not in fields or SHINGLES in fields):
-            return f"see what adds them: neardup lint {self.place}"
-        return f"add them with: neardup init {self.place}"
+            step = self.names.advise(present, self.place)
+            raise errors.SchemaError(self.url, missing, next_step=step)
 
     def _rows(self, part: str, **params: str) -> list[dict[str, Any]]:
         """The rows of a part of the schema, each with its name."""
 
         def require(decoded: Mapping[str, Any]) -> None:
-            require_rows(decoded[part], {"name": str}, self.url)
+            responses.require_rows(decoded[part], {"name": str}, self.url)
 
         url = f"{self.url}/schema/{part.lower()}"
         decoded = self.session.ask("GET", url, {part: list}, require=require, params=params)
         return list(decoded[part])
+
+
+def in_halves(
+    items: Sequence[T], send: Callable[[Sequence[T]], Sent], id_of: Callable[[T], str]
+) -> Sent:
+    """Send items, in halves if Solr refuses them because of a single item.
+
+    One that Solr does not take even alone is refused; `id_of` names it.
+    """
+    try:
+        return send(items)
+    except SolrAnswerError as error:
+        if (
+            error.status not in _OF_A_DOCUMENT
+            or error.passes is not errors.Passes.NEVER
+            or not items
+        ):
+            raise
+        if len(items) == 1:
+            return Sent(refused=(responses.refuse_alone(id_of(items[0]), error),))
+    middle = len(items) // 2
+    return in_halves(items[:middle], send, id_of) | in_halves(items[middle:], send, id_of)
+
+
+def ask_by_halves(ids: Sequence[str], ask: Callable[[Sequence[str]], list[T]]) -> list[T]:
+    """Ask for documents by their ids, in halves if a server in front refuses so large a request."""
+    try:
+        return ask(ids)
+    except SolrAnswerError as error:
+        if error.status != 413 or len(ids) < 2:
+            raise
+    middle = len(ids) // 2
+    return [*ask_by_halves(ids[:middle], ask), *ask_by_halves(ids[middle:], ask)]
 
 
 def open_collection(
@@ -734,10 +671,10 @@ def open_collection(
     name, or the CA file cannot be read.
     """
     session, url = open_session(address, embedded=embedded, access=access)
-    base, name = split_address(url, name, is_core=not isinstance(address, str))
+    base, name = credentials.split_address(url, name, is_core=not isinstance(address, str))
     require_name(name)
     session.outages.home = f"{base}/{name}"
     has_headers = access is not None and bool(access.headers)
     is_known = session.auth is not None or session.carrier is not None
-    session.nodes = Nodes(base, has_secrets=is_known or has_headers)
+    session.nodes = credentials.Nodes(base, has_secrets=is_known or has_headers)
     return Collection(base=base, name=name, session=session, names=names)

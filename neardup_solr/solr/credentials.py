@@ -21,7 +21,6 @@ from requests.utils import get_netrc_auth
 
 from neardup_solr.arguments import require
 from neardup_solr.errors import ArgumentError, SettingsError, SolrError, counted
-from neardup_solr.solr.responses import answer
 
 USER, PASSWORD = "NEARDUP_SOLR_USER", "NEARDUP_SOLR_PASSWORD"
 PASSWORD_FILE = "NEARDUP_SOLR_PASSWORD_FILE"
@@ -50,7 +49,7 @@ def as_sent(user: str, password: str) -> tuple[Any, Any]:
     return sent[0], sent[1]
 
 
-def credentials(address: SplitResult) -> Credentials | None:
+def find_credentials(address: SplitResult) -> Credentials | None:
     """Find user and password for the Solr at an address. None if nothing is set.
 
     Both may stand in the address. Else the user is that of the address or of $NEARDUP_SOLR_USER,
@@ -94,10 +93,9 @@ def require_private(address: SplitResult, source: str, access: Access) -> None:
     secret = {"a header": "credentials", f"${TOKEN}": "token"}.get(source, "password")
     is_private = address.scheme == "https" or is_loopback(address.hostname or "")
     if source and not (is_private or access.plain_http or os.environ.get(PLAIN_HTTP) == "1"):
-        raise ArgumentError(
-            f"the {secret} of {source} would be sent to {address.hostname} unencrypted",
-            f"give an https:// address, or allow it with `plain_http` or ${PLAIN_HTTP}=1",
-        )
+        reason = f"the {secret} of {source} would be sent to {address.hostname} unencrypted"
+        step = f"give an https:// address, or allow it with `plain_http` or ${PLAIN_HTTP}=1"
+        raise ArgumentError(reason, step)
 
 
 @lru_cache(maxsize=64)  # called before every request
@@ -159,19 +157,16 @@ class Access:
     embedded: tuple[str, str] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        odd = next(
-            (name for name, value in self.headers.items() if not _is_header(name, value)), None
-        )
-        if odd is not None:  # the value may be a secret
-            reason = f"`headers` cannot have {odd!r} with its value"
+        odd = [name for name, value in self.headers.items() if not _is_header(name, value)]
+        if odd:  # the value may be a secret
+            reason = f"`headers` cannot have {odd[0]!r} with its value"
             raise ArgumentError(reason, "give names and values of one line, in Latin letters")
         # As in the environment, a proxy may leave http:// out.
         proxy = self.proxy if self.proxy and "://" in self.proxy else f"http://{self.proxy}"
         if self.proxy is not None and not is_url(proxy, PROXIES):
             shown = self.proxy.rpartition("@")[2]
-            raise ArgumentError(
-                f"`proxy` cannot be {shown!r}", "give an address such as http://proxy:3128"
-            )
+            reason = f"`proxy` cannot be {shown!r}"
+            raise ArgumentError(reason, "give an address such as http://proxy:3128")
 
     def authority(self) -> str | None:
         """Name the file (or folder) of certificate authorities to trust, None for the usual ones.
@@ -344,12 +339,12 @@ def require_single(**numbers: int) -> None:
         require(number == 1, reason, step)
 
 
-def cluster_of(once: Callable[..., requests.Response], base: str, collection: str) -> SolrCluster:
+def cluster_of(once: Callable[..., dict[str, Any]], base: str, collection: str) -> SolrCluster:
     """Ask the Solr at `base` for its cluster by `once` of a session, empty if it does not tell."""
     params = {"action": "CLUSTERSTATUS", "collection": collection}
     try:
         url = f"{base}/admin/collections"
-        decoded = answer(once("GET", url, seconds=STATUS_SECONDS, params=params))
+        decoded = once("GET", url, seconds=STATUS_SECONDS, params=params)
     except SolrError:
         return SolrCluster()  # then everything goes to the user's address
     return parse_cluster(decoded.get("cluster"), collection, urlsplit(base).scheme)
@@ -394,16 +389,11 @@ def _alias_of(aliases: Mapping[str, str], name: str) -> tuple[str, ...]:
 def placement_problem(router: Mapping[str, Any]) -> str:
     """Say what of a router lets documents of one id get into several shards, if anything does."""
     if field := router.get("field"):
-        return (
-            f"the router.field {field!r}: once its value changes, a document gets into another"
-            " shard, and the old one stays"
-        )
-    if router.get("name") == IMPLICIT:
-        return (
-            f"the router {IMPLICIT!r}: the sender of a document has to choose its shard, and the"
-            " same id could get into several"
-        )
-    return ""
+        after = "once its value changes, a document gets into another shard, and the old one stays"
+        return f"the router.field {field!r}: {after}"
+    sender = "the sender of a document has to choose its shard, and the same id could get into"
+    is_implicit = router.get("name") == IMPLICIT
+    return f"the router {IMPLICIT!r}: {sender} several" if is_implicit else ""
 
 
 def _shards(shards: Mapping[str, Any], live: frozenset[str]) -> Iterator[Shard]:
@@ -416,12 +406,8 @@ def _shards(shards: Mapping[str, Any], live: frozenset[str]) -> Iterator[Shard]:
             for replica in replicas
             if replica.get("state") == ACTIVE and replica.get("node_name") in live
         }
-        yield Shard(
-            name=name,
-            leader=next(filter(serving.get, serving), None),
-            replicas=tuple(serving),
-            size=len(replicas),
-        )
+        leader = next(filter(serving.get, serving), None)
+        yield Shard(name=name, leader=leader, replicas=tuple(serving), size=len(replicas))
 
 
 def address_of(node: str) -> str:

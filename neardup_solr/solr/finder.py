@@ -194,14 +194,11 @@ class Finder:
         are_large = [not cache.large.isdisjoint(terms) for terms, _ in documents]
         others = [each for each, is_large in zip(documents, are_large, strict=True) if not is_large]
         together = iter(self._find_few(others, cache))
-        return [
-            next(together)
-            if not is_large
-            else Hits(is_left=True)
-            if self.leaves_large
-            else self._find_alone(*each, cache)
-            for each, is_large in zip(documents, are_large, strict=True)
-        ]
+        hits = []
+        for each, is_large in zip(documents, are_large, strict=True):
+            after = Hits(is_left=True) if self.leaves_large else None
+            hits.append((after or self._find_alone(*each, cache)) if is_large else next(together))
+        return hits
 
     def _find_few(self, documents: Sequence[tuple[Sequence[str], str]], cache: Cache) -> list[Hits]:
         if len(documents) == 1:

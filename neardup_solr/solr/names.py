@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from neardup_solr.errors import ArgumentError, SettingsError
-from neardup_solr.settings import ALL_FIELDS
+from neardup_solr.settings import ALL_FIELDS, ANNOTATED, DEFAULT_SETTINGS, Settings
 
 _NAME = re.compile(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's rule, without "." and ".."
 
@@ -58,9 +58,8 @@ class Names:
         if odd:
             raise ArgumentError(f"{odd[0]!r} is no name of a field", "check `id` and `text`")
         if not self.text or len(set(self.text)) < len(self.text):
-            raise ArgumentError(
-                "`text` has to name fields, each once", "name the fields of the text"
-            )
+            reason = "`text` has to name fields, each once"
+            raise ArgumentError(reason, "name the fields of the text")
         ours = {self.prefix + name for name in OWN}
         clash = next((name for name in (self.id, *self.text) if name in ours), None)
         if clash is not None:
@@ -101,10 +100,22 @@ class Names:
         prefix = f" --prefix {shlex.quote(self.prefix)}" if self.prefix != kept.prefix else ""
         return "".join(f" --text-field {shlex.quote(name)}" for name in texts) + prefix
 
+    def advise(self, fields: Container[str], place: str) -> str:
+        """Say what adds our fields to a schema that has these, by the options of a command."""
+        # Then init needs the name of the text, or a prefix.
+        if self.is_plain and (TEXT not in fields or SHINGLES in fields):
+            return f"see what adds them: neardup lint {place}"
+        return f"add them with: neardup init {place}"
+
     @property
     def is_plain(self) -> bool:
         """Return True if the collection's names are the logical ones."""
         return self == PLAIN
+
+    @property
+    def usual_settings(self) -> Settings:
+        """The settings of a new collection with these names, unless others are chosen."""
+        return DEFAULT_SETTINGS if self.is_plain else ANNOTATED
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -227,7 +238,5 @@ PLAIN = Names()
 def require_name(name: str) -> None:
     """Refuse a name that no collection can have, by ArgumentError."""
     if not _NAME.fullmatch(name):
-        raise ArgumentError(
-            f"`collection` cannot be {name!r}",
-            "choose a name of letters, digits, '.', '_' and '-', without '-' at its start",
-        )
+        step = "choose a name of letters, digits, '.', '_' and '-', without '-' at its start"
+        raise ArgumentError(f"`collection` cannot be {name!r}", step)

@@ -17,17 +17,9 @@ from urllib.parse import urlsplit, urlunsplit
 import orjson
 import requests
 
+from neardup_solr import errors
 from neardup_solr.arguments import in_bytes
-from neardup_solr.errors import (
-    ArgumentError,
-    CoreMissing,
-    Passes,
-    SettingsError,
-    SolrAnswerError,
-    SolrError,
-    SolrHalted,
-    SolrUnauthorized,
-)
+from neardup_solr.errors import Passes, SolrAnswerError, SolrError, SolrHalted
 
 
 class Fault(NamedTuple):
@@ -48,10 +40,8 @@ _HOST_UNKNOWN = Fault("the host name is not known")
 _NO_TLS = Fault("it does not speak TLS (is it an http:// address?)")
 _CLOSED = Fault("it closed the connection without an answer")
 WANTS_CERTIFICATE = Fault("it asks for a client certificate", _NAME.format("one"))
-REFUSES_CERTIFICATE = Fault(
-    "it refuses the client certificate",
-    _NAME.format("one that it trusts and that has not expired,"),
-)
+_VALID = _NAME.format("one that it trusts and that has not expired,")
+REFUSES_CERTIFICATE = Fault("it refuses the client certificate", _VALID)
 PROXY_REFUSES = Fault("the proxy on the way refuses these credentials (HTTP 407)", _OF_PROXY)
 PROXY_AWAY = Fault("the proxy on the way does not answer",
                    "check the proxy that is set (`proxy`, $HTTPS_PROXY or $HTTP_PROXY), or name"
@@ -183,7 +173,7 @@ def classify(
         message = _message(content.get("error"), 403) if content else ""
         if "read-only" in message:
             return answer_error(url, status, Fault(SAYS + message, _WRITABLE))
-        return SolrUnauthorized(url, status)
+        return errors.SolrUnauthorized(url, status)
     if status == 407:
         return answer_error(url, status, PROXY_REFUSES)
     if 300 <= status < 400:
@@ -254,7 +244,7 @@ def _foreign_error(response: requests.Response, url: str, *, embedded: bool) -> 
     status = response.status_code
     base, slash, name = url.partition("/solr/")
     if status == 404 and name and not name.startswith("admin/"):
-        return CoreMissing(f"{base}/solr", name.partition("/")[0], embedded)
+        return errors.CoreMissing(f"{base}/solr", name.partition("/")[0], embedded)
     for sign, fault in _OF_PAGE.items():
         if sign in response.content[:1_000]:
             return answer_error(url, status, fault)
@@ -348,8 +338,8 @@ def largest() -> int:
     size = os.environ.get(MAX_ANSWER)
     try:
         return in_bytes(size) if size else _LARGEST
-    except ArgumentError as error:
-        raise SettingsError(f"${MAX_ANSWER}: {error.reason}", error.next_step) from None
+    except errors.ArgumentError as error:
+        raise errors.SettingsError(f"${MAX_ANSWER}: {error.reason}", error.next_step) from None
 
 
 def _json(response: requests.Response) -> Any:
@@ -458,11 +448,11 @@ def parse_refusals(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
     for whatever is wrong: if that is a full disk, SolrHalted is raised, and SolrAnswerError with
     the status 503 if a node of the cluster is away.
     """
-    errors = decoded["responseHeader"].get("errors", [])
-    if not isinstance(errors, list) or not all(isinstance(each, dict) for each in errors):
+    refusals = decoded["responseHeader"].get("errors", [])
+    if not isinstance(refusals, list) or not all(isinstance(each, dict) for each in refusals):
         reason = "the answer has a list of errors that is not understood"
         raise SolrAnswerError(url, 200, reason, NOT_SOLR)
-    messages = [_first_line(each.get("message")) for each in errors]
+    messages = [_first_line(each.get("message")) for each in refusals]
     if halted := next(filter(_HALTED.search, messages), None):
         raise SolrHalted(url, halted)
     for message in messages:
@@ -470,7 +460,7 @@ def parse_refusals(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
             raise answer_error(url, 503, fault)
     return tuple(
         Refusal(id=str(each.get("id")), reason=message)
-        for each, message in zip(errors, messages, strict=True)
+        for each, message in zip(refusals, messages, strict=True)
     )
 
 
@@ -481,15 +471,11 @@ def refuse_alone(id: str, error: SolrAnswerError) -> Refusal:
 
 
 def versions_in(decoded: Mapping[str, Any]) -> dict[str, int]:
-    """The versions of the documents that an answer of /update says were added.
+    """Read the versions of the documents that an answer of /update says were added.
 
-    Version 0, of a document on which another node decides, is left out. See `all_versions`.
+    They are a list [id, version, id, version, …]. Version 0 is that of a document on which another
+    node decides.
     """
-    return {id: version for id, version in all_versions(decoded).items() if version > 0}
-
-
-def all_versions(decoded: Mapping[str, Any]) -> dict[str, int]:
-    """The list [id, version, id, version, …] of an answer of /update, as a mapping."""
     adds = decoded.get("adds", [])
     pairs = zip(map(str, adds[::2]), adds[1::2], strict=False) if isinstance(adds, list) else ()
     return {id: version for id, version in pairs if isinstance(version, int)}

@@ -188,7 +188,7 @@ def require_exported(collection: Collection, names: Iterable[str]) -> None:
 
     lost = [name for name in names if not is_exported(name)]
     if any(name in OWN and schema.field(logical.of(name)) is None for name in lost):
-        add = collection.advise_init(schema.fields)
+        add = logical.advise(schema.fields, collection.place)
         raise SchemaError(collection.url, logical.fields(lost), next_step=add)
     if lost:
         ours = {logical.of(name): name for name in (ID, *OWN)}
@@ -368,6 +368,5 @@ def describe_unspaced(collection: Collection) -> list[str]:
 
 def remedy(collection: Collection, index: str, annotated: str) -> str:
     """Say `index`, or, if another program indexes the documents, what annotate does."""
-    return (
-        index if collection.names.is_plain else f"neardup annotate {collection.place} {annotated}"
-    )
+    annotate = f"neardup annotate {collection.place} {annotated}"
+    return index if collection.names.is_plain else annotate

@@ -26,53 +26,22 @@ import requests
 from requests import PreparedRequest, Request
 from urllib3.exceptions import LocationParseError
 
-from neardup_solr.errors import (
-    ArgumentError,
-    CoreMissing,
-    Passes,
-    ServerError,
-    SolrAnswerError,
-    SolrError,
-    SolrHalted,
-    SolrUnauthorized,
-    SolrUnreachable,
-    counted,
-)
+from neardup_solr import errors
+from neardup_solr.errors import SolrAnswerError, SolrError, SolrUnauthorized, SolrUnreachable
 from neardup_solr.files import page
-from neardup_solr.progress import LOG, ignore
+from neardup_solr.progress import LOG, ignore, until
 from neardup_solr.records import NOTHING
-from neardup_solr.solr import responses
-from neardup_solr.solr.credentials import (
-    TOKEN,
-    Access,
-    Connection,
-    Nodes,
-    as_sent,
-    credentials,
-    is_url,
-    past_proxies,
-    require_private,
-)
+from neardup_solr.solr import credentials, responses
+from neardup_solr.solr.credentials import TOKEN, Access, Connection, Nodes
 from neardup_solr.solr.responses import Fault, answer, connection_fault, redact
 
 LONGEST_WAIT = 30.0  # seconds between two attempts, if the server does not ask for more
 PROBE_PAUSE = 0.5  # seconds between two looks whether it is back
-PAUSE = 1.0  # seconds between two looks at a cloud that may catch up
 _REPLAY, _REPLAYED = "TLOG.state", 3
 _REPLAYING = "Solr is away, or still replays its log"
 _LATER = "see that it runs and can be searched, then run the same command again"
 
 Ask = Callable[..., dict[str, Any]]
-
-
-def until(is_so: Callable[[], bool], seconds: float, pause: float) -> bool:
-    """Ask until something is so, with pauses. False if it is not within so many seconds."""
-    end = time.monotonic() + seconds
-    while not is_so():
-        if time.monotonic() >= end:
-            return False
-        time.sleep(pause)
-    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +87,7 @@ class Outages:
         self.home = ""
         self.revive: Callable[[], object] = lambda: None  # others start a Solr that is not ours
         self.count = 0
-        self.halted: SolrHalted | None = None
+        self.halted: errors.SolrHalted | None = None
         self.has_served = False  # whether the collection has answered yet
         self._ask = ask
         self.patience = 0.0  # seconds for which an outage is waited for
@@ -187,7 +156,7 @@ class Outages:
             if fault is None:
                 LOG.warning("%s: it answers again, after %s", error.url, took)
                 return
-            if isinstance(fault, SolrUnauthorized | ServerError):
+            if isinstance(fault, SolrUnauthorized | errors.ServerError):
                 self._given_up = fault
             else:
                 self._given_up = error
@@ -198,12 +167,12 @@ class Outages:
     def _is_waiting_for(self, fault: Exception | None) -> bool:
         return fault is not None and not isinstance(fault, SolrUnauthorized) and self.are_waited_for
 
-    def _look(self, end: float, unready: SolrError) -> SolrError | ServerError | None:
+    def _look(self, end: float, unready: SolrError) -> SolrError | errors.ServerError | None:
         """Start a Solr of ours if it has ended, and return why it is not back, None if it is."""
         ended = None
         try:
             self.revive()
-        except ServerError as error:
+        except errors.ServerError as error:
             ended = error  # of a cloud a node may be away, and the others answer
         fault = self._fault(end, unready)
         return ended if ended and fault else fault
@@ -254,7 +223,8 @@ def format_time(seconds: float) -> str:
     """Say a time in words, such as "5 minutes" or "12 seconds"."""
     minutes, rest = divmod(round(seconds), 60)
     is_even = minutes and not rest
-    return counted(minutes, "minute") if is_even else counted(round(seconds), "second")
+    number, unit = (minutes, "minute") if is_even else (round(seconds), "second")
+    return errors.counted(number, unit)
 
 
 CONNECT_SECONDS = 5.0
@@ -342,13 +312,14 @@ class CheckedSession(requests.Session):
         self,
         method: str,
         url: str,
+        needed: Mapping[str, type] = NOTHING,
         *,
         seconds: float = math.inf,
         **kwargs: Any,
-    ) -> requests.Response:
-        """As `request`, but sent once, whatever becomes of it, and answered in so many seconds."""
+    ) -> dict[str, Any]:
+        """As `ask`, but sent once, whatever becomes of it, and answered in so many seconds."""
         deadline = min(self._deadline(), time.monotonic() + seconds)
-        return self._ask_checked(deadline, method, url, **kwargs)
+        return answer(self._ask_checked(deadline, method, url, **kwargs), needed)
 
     def prepare_request(self, request: Request) -> PreparedRequest:
         """As requests does, but only once for requests that differ in nothing but the body."""
@@ -395,7 +366,9 @@ class CheckedSession(requests.Session):
 
         def passes(error: SolrError) -> bool:
             nonlocal faults
-            if not self.may_pass(error) or (isinstance(error, CoreMissing) and not is_patient):
+            if not self.may_pass(error) or (
+                isinstance(error, errors.CoreMissing) and not is_patient
+            ):
                 return False
             self.reached = True  # or Solr says to come again
             faults += 1
@@ -423,16 +396,16 @@ class CheckedSession(requests.Session):
 
     def may_pass(self, error: SolrError) -> bool:
         """Return True if Solr, or the way to it, is at fault: the request may succeed later."""
-        if error.passes is Passes.ONCE_SERVED:
+        if error.passes is errors.Passes.ONCE_SERVED:
             return self.outages.has_served
-        return error.passes is Passes.ALWAYS or (
-            error.passes is Passes.ONCE_ANSWERED and self.reached
+        return error.passes is errors.Passes.ALWAYS or (
+            error.passes is errors.Passes.ONCE_ANSWERED and self.reached
         )
 
     def _probe(self, url: str, deadline: float, **params: str) -> dict[str, Any]:
-        soon = min(deadline, time.monotonic() + PROBE_SECONDS)
+        seconds = min(PROBE_SECONDS, deadline - time.monotonic())
         try:
-            return answer(self._ask_checked(soon, "GET", url, params={**params, "wt": "json"}))
+            return self.once("GET", url, seconds=seconds, params={**params, "wt": "json"})
         except SolrError:
             self.nodes.next_node()  # the next may be well
             raise
@@ -463,7 +436,7 @@ class CheckedSession(requests.Session):
             "allow_redirects": False,
             "stream": True,
             "timeout": (min(sending, seconds, self.read_seconds), min(self.read_seconds, seconds)),
-            "proxies": past_proxies(url),
+            "proxies": credentials.past_proxies(url),
         }
         if self.auth is not None:
             options["auth"] = self.auth
@@ -534,7 +507,7 @@ class CheckedSession(requests.Session):
             if isinstance(error, SolrAnswerError):
                 pause = response.headers.get("Retry-After", "")  # Solr sends no date
                 error.retry_after = float(pause) if pause.isdecimal() else 0.0
-            if isinstance(error, SolrHalted):
+            if isinstance(error, errors.SolrHalted):
                 self.outages.halted = error
             raise
         if shown.startswith(f"{self.outages.home}/"):
@@ -545,10 +518,8 @@ class CheckedSession(requests.Session):
         """Say what is wrong: no credentials, those that were sent, or what they allow."""
         status, step = f"(HTTP {error.status})", error.next_step
         if challenge.startswith("certificate"):  # CertAuthPlugin, where Jetty only wants one
-            return (
-                f"{responses.WANTS_CERTIFICATE.reason} {status}",
-                responses.WANTS_CERTIFICATE.step,
-            )
+            reason, step = responses.WANTS_CERTIFICATE
+            return f"{reason} {status}", step
         shown = self._name_credentials(error.status)
         if error.status == 403 and not shown:
             return f"Solr does not allow this {status}", step
@@ -600,10 +571,8 @@ class CheckedSession(requests.Session):
             fault = (
                 responses.WANTS_CERTIFICATE
             )  # as some servers refuse that no certificate was sent
-        step = fault.step or (_AGAIN if self.reached else "")
-        return SolrUnreachable(
-            shown, fault.reason, *filter(None, [_EMBEDDED if self.embedded else step])
-        )
+        step = _EMBEDDED if self.embedded else fault.step or (_AGAIN if self.reached else "")
+        return SolrUnreachable(shown, fault.reason, *filter(None, [step]))
 
 
 def leave(request: PreparedRequest) -> PreparedRequest:
@@ -611,9 +580,9 @@ def leave(request: PreparedRequest) -> PreparedRequest:
     return request
 
 
-def _forms(*credentials: str | bytes) -> tuple[str, ...]:
+def _forms(*pair: str | bytes) -> tuple[str, ...]:
     """A password as it is, in an address, and beside its user in the header of basic auth."""
-    user, password = (c.decode() if isinstance(c, bytes) else str(c) for c in credentials)
+    user, password = (c.decode() if isinstance(c, bytes) else str(c) for c in pair)
     return b64encode(f"{user}:{password}".encode()).decode(), password, quote(password, safe="")
 
 
@@ -646,16 +615,16 @@ def open_session(
     if access.proxy is not None:
         session.proxies = {"http": access.proxy, "https": access.proxy}
     if embedded:
-        session.auth = as_sent(*access.embedded) if access.embedded else None
+        session.auth = credentials.as_sent(*access.embedded) if access.embedded else None
     elif "Authorization" in session.headers and not parts.username:
         session.auth = leave
-    elif secret := credentials(parts):
+    elif secret := credentials.find_credentials(parts):
         session.source = secret.source
         if secret.user is None:
             session.auth, session.headers["Authorization"] = leave, f"Bearer {secret.password}"
         else:
-            session.auth = as_sent(secret.user, secret.password)
-    require_private(parts, session.source, access)
+            session.auth = credentials.as_sent(secret.user, secret.password)
+    credentials.require_private(parts, session.source, access)
     return session, redact(url).rstrip("/")
 
 
@@ -663,13 +632,11 @@ def _split(address: str) -> SplitResult:
     # It would be cut at the "/", and half of a password shown as its host and port.
     if re.search(r"://[^/?#]*[/?#].*@", address, re.DOTALL):
         shown = address.rpartition("@")[2]
-        raise ArgumentError(
-            f"`address` (…@{shown}) has an '@' after its first '/', '?' or '#'",
-            "in a user or password write %2F for '/', %3F for '?', %23 for '#' and %40 for '@'",
-        )
-    if not is_url(address):
+        reason = f"`address` (…@{shown}) has an '@' after its first '/', '?' or '#'"
+        step = "in a user or password write %2F for '/', %3F for '?', %23 for '#' and %40 for '@'"
+        raise errors.ArgumentError(reason, step)
+    if not credentials.is_url(address):
         shown = address.rpartition("@")[2]
-        raise ArgumentError(
-            f"`address` cannot be {shown!r}", "give one such as http://host:8983/solr"
-        )
+        reason = f"`address` cannot be {shown!r}"
+        raise errors.ArgumentError(reason, "give one such as http://host:8983/solr")
     return urlsplit(address)

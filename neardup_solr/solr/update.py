@@ -19,12 +19,12 @@ import orjson
 
 from neardup_solr.errors import SolrUnreachable
 from neardup_solr.minhash import encode_documents
+from neardup_solr.progress import PAUSE
 from neardup_solr.records import NOTHING, Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import EXACT, Collection, in_halves
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT, VERSION, Names
-from neardup_solr.solr.responses import Refusal, Sent, all_versions, parse_refusals
-from neardup_solr.solr.session import PAUSE
+from neardup_solr.solr.responses import Refusal, Sent, parse_refusals, versions_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def set_fields(collection: Collection, updates: Sequence[Mapping[str, Any]]) -> 
 
 
 def _sent(url: str, orders: Sequence[Order], answer: dict[str, Any]) -> Sent:
-    refused, versions = parse_refusals(url, answer), all_versions(answer)
+    refused, versions = parse_refusals(url, answer), versions_in(answer)
     done = {order.id: version for order in orders if (version := versions.get(order.id, 0)) > 0}
     rest = {order.id for order in orders} - done.keys() - {refusal.id for refusal in refused}
     # Solr gives version 0 to what it forwarded to another node.

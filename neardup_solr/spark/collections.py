@@ -7,23 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from neardup_solr.arguments import (
-    MAX_DOC_BYTES,
-    OneOrMore,
-    Source,
-    checked,
-    in_bytes,
-    in_seconds,
-    listed,
-    require,
-    require_positive,
-)
+from neardup_solr import arguments
+from neardup_solr.arguments import OneOrMore, checked, listed, require, require_positive
 from neardup_solr.errors import RecordError, SolrUnreachable
 from neardup_solr.progress import Failures, ignore
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings, require_possible
 from neardup_solr.sources import Reading
-from neardup_solr.spark.driver import DataFrame, SparkSession, chosen, require_session
+from neardup_solr.spark.driver import DataFrame, SparkSession, chosen, require_alive
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,11 +42,7 @@ class Written:
 
 @checked
 def read(
-    session: SparkSession,
-    address: str,
-    collection: str,
-    *,
-    fields: OneOrMore = ("id", "signature"),
+    session: SparkSession, address: str, collection: str, *, fields: OneOrMore = ("id", "signature")
 ) -> DataFrame:
     """Read fields of all documents of a collection, each shard by a task.
 
@@ -71,10 +58,9 @@ def read(
 
     names = listed(fields)
     is_possible = bool(names) and len(set(names)) == len(names)
-    require(
-        is_possible, "`fields` has to name fields, each once", 'give fields=("id", "signature")'
-    )
-    require_session(session)
+    reason = "`fields` has to name fields, each once"
+    require(is_possible, reason, 'give fields=("id", "signature")')
+    require_alive(session, "`session`")
     target = _connect(address, collection)
     require_exported(target, names)
     shards = target.shard_names()
@@ -107,7 +93,7 @@ def write(
     text: OneOrMore = "text",
     keep: OneOrMore = (),
     settings: Settings | Mapping[str, Any] | None = None,
-    max_doc_bytes: int | str = MAX_DOC_BYTES,
+    max_doc_bytes: int | str = arguments.MAX_DOC_BYTES,
     batch: int = 500,
     patience: float | str = "5m",
 ) -> Written:
@@ -128,8 +114,8 @@ def write(
 
     require_possible(settings)
     require_positive(batch=batch)
-    patience = in_seconds(patience, "patience")
-    most = in_bytes(max_doc_bytes, "max_doc_bytes")
+    patience = arguments.in_seconds(patience, "patience")
+    most = arguments.in_bytes(max_doc_bytes, "max_doc_bytes")
     reading = Reading(id=id, text=listed(text), keep=listed(keep), max_doc_bytes=most)
     documents = chosen(frame, reading)
     target = _connect(address, collection)
@@ -186,24 +172,14 @@ def _index_partition(
         if error.id is not None:
             sent[error.id] = 0
 
-    done = index(
-        Source(usable(), max_doc_bytes=reading.max_doc_bytes),
-        target,
-        id=reading.id,
-        text=reading.text,
-        keep=reading.keep or None,
-        on_error=refuse,
-        **options,
-    )
+    source = arguments.Source(usable(), max_doc_bytes=reading.max_doc_bytes)
+    columns: dict[str, Any] = {"id": reading.id, "text": reading.text, "keep": reading.keep or None}
+    done = index(source, target, on_error=refuse, **columns, **options)
     errors = [(error.id or "", error.reason) for error in (*unusable.first, *done.errors)]
-    yield encode_report(
-        {
-            "read": done.read + unusable.count,
-            "failed": done.failed + unusable.count,
-            "errors": errors[:MOST_ERRORS],
-        },
-        (id for id, count in sent.items() if count),
-    )
+    report = {"read": done.read, "failed": done.failed}
+    report = {name: count + unusable.count for name, count in report.items()}
+    ids = (id for id, count in sent.items() if count)
+    yield encode_report({**report, "errors": errors[:MOST_ERRORS]}, ids)
 
 
 def _connect(address: str, collection: str) -> Collection:

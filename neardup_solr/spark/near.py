@@ -10,7 +10,7 @@ from neardup_solr.arguments import MeasureName, OneOrMore, checked, listed, requ
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.settings import CAP, Settings, settings_of
 from neardup_solr.sources import Reading
-from neardup_solr.spark.driver import ENDS, DataFrame, chosen, require_ends, require_frame
+from neardup_solr.spark.driver import ENDS, DataFrame, chosen, require_alive, require_ends
 from neardup_solr.verbs.duplicates import warn_of_bands
 
 if TYPE_CHECKING:
@@ -147,9 +147,8 @@ def pairs(
     involved = hashed.join(wanted.select("h").distinct(), "h", "left_semi")
     forms = _map_batches(involved, prepare, "h long, id string, form string")
     texts_of = forms.join(wanted, "h").groupBy("block")
-    return texts_of.cogroup(blocks.groupBy("block")).applyInArrow(
-        lambda texts, pairs: compare(texts, pairs), _PAIRS
-    )
+    both = texts_of.cogroup(blocks.groupBy("block"))
+    return both.applyInArrow(lambda texts, pairs: compare(texts, pairs), _PAIRS)
 
 
 @checked
@@ -165,7 +164,7 @@ def clusters(near: DataFrame, *, on_driver: int = ON_DRIVER) -> DataFrame:
     the job.
     """
     require(on_driver >= 0, f"`on_driver` cannot be {on_driver}", "give 0 or more")
-    require_frame("near", near)
+    require_alive(near.sparkSession, "the session of `near`")
     require_ends(near)
 
     from pyspark.sql import functions as f
@@ -284,9 +283,8 @@ def _band_pairs(
     pair = partial(pair_hashes, parts=max(PARTS, count // PART), cap=cap)
     keyed = _map_batches(hashed.select("h", "text"), key, "bucket int, blob binary")
     # Spark counts the arguments of a function, those of `partial` as well.
-    paired = keyed.groupBy("bucket").applyInArrow(
-        lambda table: pair(table), "part int, blob binary"
-    )
+    buckets = keyed.groupBy("bucket")
+    paired = buckets.applyInArrow(lambda table: pair(table), "part int, blob binary")
     return paired.groupBy("part").applyInArrow(count_shared, "pairs int, blob binary")
 
 

@@ -177,10 +177,8 @@ def encode_fields(batch: pa.RecordBatch, *, settings: Settings, reading: Reading
             raise _refusal(record, reading)
         documents.append(record)
     jsons = [json.decode() for json, _ in encode_documents(documents, settings)]
-    arrays = [
-        pa.array([document.id for document in documents], pa.string()),
-        pa.array(jsons, pa.string()),
-    ]
+    columns = [document.id for document in documents], jsons
+    arrays = [pa.array(column, pa.string()) for column in columns]
     return pa.RecordBatch.from_arrays(arrays, ["id", "document"])
 
 

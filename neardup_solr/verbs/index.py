@@ -16,32 +16,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from neardup_solr import sources
-from neardup_solr.arguments import (
-    Id,
-    OneOrMore,
-    checked,
-    in_seconds,
-    require,
-    require_positive,
-)
+from neardup_solr import arguments, errors, progress, sources
+from neardup_solr.arguments import Id, OneOrMore, checked, require, require_positive
 from neardup_solr.checkpoint import ANEW, Job, JobSpec, Position, SavedJob, reach, read_checkpoint
-from neardup_solr.errors import (
-    CoreMissing,
-    JobError,
-    NeardupError,
-    RecordError,
-    ServerError,
-    SettingsError,
-    SolrAnswerError,
-    SolrError,
-    SolrUnreachable,
-    SourceError,
-    counted,
-)
+from neardup_solr.errors import JobError, RecordError, SettingsError, SolrAnswerError, counted
 from neardup_solr.measures import choose_measure
 from neardup_solr.minhash import encode_documents, sign
-from neardup_solr.progress import LOG, Failures, OnError, OnProgress, SourceProgress, ignore
+from neardup_solr.progress import LOG, Failures, OnError, OnProgress, ignore
 from neardup_solr.records import Document, check_documents
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, LONG_TEXT, Settings, settings_of
 from neardup_solr.solr import admin
@@ -49,7 +30,6 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.credentials import require_single
 from neardup_solr.solr.names import OWN, TEXT
 from neardup_solr.solr.responses import Sent
-from neardup_solr.solr.session import PAUSE, until
 from neardup_solr.solr.update import settle
 from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.sources.fingerprint import DIGEST, bytes_of, identity
@@ -90,10 +70,6 @@ class Stretch:
         words, dead = self.words + batch.words, [*self.dead, *batch.dead]
         # Together and last, without a call between them: an interrupt leaves all as before or none.
         self.end, self.words, self.dead = batch.end, words, dead
-
-    def last_ids(self) -> tuple[str, ...]:
-        """List some of the ids that were sent last."""
-        return tuple(self.documents)[-LAST_IDS:]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -148,7 +124,7 @@ class Delivery:
             try:
                 for batch in batches:
                     self._send(batch)
-            except SourceError:
+            except errors.SourceError:
                 self._finish()
                 raise
             self._finish()
@@ -236,7 +212,7 @@ class Delivery:
         self._deadline = time.monotonic() + HURRY_SECONDS
         try:
             self._finish()
-        except (NotInTime, NeardupError):
+        except (NotInTime, errors.NeardupError):
             return  # the last checkpoint holds
 
     def _time_left(self) -> float | None:
@@ -285,9 +261,8 @@ class Delivery:
         versions = [stretch.versions.get(id, 0) for id in ids]
         oldest = min(versions)
         # Else a count could take an older document of the same id for what was sent.
-        can_count = (
-            oldest > 0 and not stretch.repeats and (not self._is_cloud or max(versions) == 1)
-        )
+        is_known = oldest > 0 and not stretch.repeats
+        can_count = is_known and (not self._is_cloud or max(versions) == 1)
         if not can_count or self.collection.seen(ids, oldest) < len(ids):
             stored = self.collection.versions(ids)
             sent = zip(ids, versions, strict=True)
@@ -311,10 +286,12 @@ class Delivery:
                 self.collection.commit()  # or a replica that catches up would not show it
             return copies >= self.min_replicas
 
-        if not until(have_copies, self.collection.session.outages.patience, PAUSE):
+        if not progress.until(
+            have_copies, self.collection.session.outages.patience, progress.PAUSE
+        ):
             reason = f"{copies} of {self.min_replicas} replicas have what was sent last"
             step = "see that all nodes run, then go on with `resume`"
-            raise SolrUnreachable(self.collection.url, reason, step)
+            raise errors.SolrUnreachable(self.collection.url, reason, step)
 
     def _recover(self, stretch: Stretch) -> None:
         """Send again what Solr has lost. What it loses again and again is a dead letter.
@@ -336,10 +313,8 @@ class Delivery:
             part = [stretch.documents[id] for id in ids[at : at + self.batch]]
             self.resent += len(part)
             encoded = encode_documents(part, self.settings)
-            answer = self.collection.take(
-                [json for json, _ in encoded], [document.id for document in part]
-            )
-            self.note(stretch, answer)
+            jsons = [json for json, _ in encoded]
+            self.note(stretch, self.collection.take(jsons, [document.id for document in part]))
 
     def _error(self, document: Document, reason: str) -> RecordError:
         record = self.as_record(document)
@@ -435,7 +410,7 @@ def index(
     require_positive(
         threads=threads, batch=batch, checkpoint_every=checkpoint_every, min_replicas=min_replicas
     )
-    patience = in_seconds(patience, "patience")
+    patience = arguments.in_seconds(patience, "patience")
     reason = "`on_repeat` cannot be keep: a collection has a document of each id"
     require(reading.on_repeat != "keep", reason, "give last, first or fail")
     require(job is not None or not resume, "`resume` needs a `job`", "name the folder of the job")
@@ -447,7 +422,7 @@ def index(
         collection=collection,
         batch=batch,
         failures=Failures(on_error),
-        progress=SourceProgress(
+        progress=progress.SourceProgress(
             stage="indexing",
             on_progress=on_progress or ignore,
             rows=sources.rows_hint(source),
@@ -458,7 +433,8 @@ def index(
     with collection.session.outages.waited_for(patience), run.notes_on_errors(), folder as opened:
         if opened is not None:
             run.open_job(opened, resume=resume)
-        run.open_source()
+        records = sources.records(source, reading=reading, on_progress=run.progress.count_bytes)
+        run.batches = run.make_batches(check_documents(records))
         chosen = run.choose_settings(settings, min_replicas)
         collection.require_fields(["id", *chosen.fields])
         collection.require_placed(min_replicas)
@@ -493,11 +469,8 @@ def _choose_by_texts(
     measure = choose_measure(wanted, lengths)[0]
     names_fields = isinstance(settings, Settings) or "fields" in (settings or ())
     if words > LONG_TEXT and usual == DEFAULT_SETTINGS and not names_fields:
-        LOG.warning(
-            "texts of about %d words are found by bands: word shingles and signature terms are left"
-            " out (fields=all keeps them)",
-            words,
-        )
+        left_out = "word shingles and signature terms are left out (fields=all keeps them)"
+        LOG.warning("texts of about %d words are found by bands: %s", words, left_out)
         usual = ANNOTATED
     return usual if measure == "words" else replace(usual, measure=measure)
 
@@ -575,7 +548,7 @@ class _IndexRun:
     collection: Collection
     batch: int
     failures: Failures
-    progress: SourceProgress
+    progress: progress.SourceProgress
     job: Job | None = None
     work: JobSpec = field(init=False)
     batches: Iterator[Stretch] = field(init=False)
@@ -604,12 +577,6 @@ class _IndexRun:
             saved = None
         job.begin(saved)
 
-    def open_source(self) -> None:
-        """Begin to put usable documents into batches. Raises SourceError if it is unreadable."""
-        count_bytes = self.progress.count_bytes
-        records = sources.records(self.source, reading=self.reading, on_progress=count_bytes)
-        self.batches = self._make_batches(check_documents(records))
-
     def choose_settings(
         self, settings: Settings | Mapping[str, Any] | None, min_replicas: int
     ) -> Settings:
@@ -617,16 +584,15 @@ class _IndexRun:
 
         A collection that is missing is to be created with enough replicas.
         """
-        plain = self.collection.names.is_plain
+        usual = self.collection.names.usual_settings
 
         def choose() -> Settings:
-            usual = DEFAULT_SETTINGS if plain else ANNOTATED
             settings_of(settings, usual)  # raises before anything is read
             return _choose_by_texts(settings, usual, self._read_ahead())
 
         try:
             return self.collection.choose_settings(settings, choose)
-        except CoreMissing as error:
+        except errors.CoreMissing as error:
             if min_replicas > 1:
                 if not admin.is_cloud(self.collection):
                     require_single(min_replicas=min_replicas)
@@ -655,7 +621,8 @@ class _IndexRun:
         self.batches = chain(first, self.batches)
         return texts
 
-    def _make_batches(self, records: Iterable[Record]) -> Iterator[Stretch]:
+    def make_batches(self, records: Iterable[Record]) -> Iterator[Stretch]:
+        """Put usable documents into batches, after those of an earlier run."""
         batch, seal = Stretch(), blake2b(digest_size=DIGEST)
         for record in records:
             self.read += 1
@@ -684,20 +651,19 @@ class _IndexRun:
 
     def _put(self, batch: Stretch, record: Record) -> None:
         """Add a record to a batch, unless another record of its id counts."""
-        if isinstance(record, Document) and record.id in self.seen:
-            if self.reading.on_repeat == "fail":
-                record = came_before(record, self.as_record(record))
-            else:
-                self.repeated += 1
-                if self.reading.on_repeat == "first":
-                    return
-                if record.id not in batch.documents:
-                    self.again[record.id] += 1
-                    batch.repeats = True
+        is_repeat = isinstance(record, Document) and record.id in self.seen
+        if isinstance(record, Document) and is_repeat and self.reading.on_repeat == "fail":
+            record = came_before(record, self.as_record(record))
         if isinstance(record, RecordError):
             batch.dead.append(record)
             self.failures.add(record)
             return
+        self.repeated += is_repeat
+        if is_repeat and self.reading.on_repeat == "first":
+            return
+        if is_repeat and record.id not in batch.documents:
+            self.again[record.id] += 1
+            batch.repeats = True
         self.seen.add(record.id)
         batch.documents[record.id] = record
         batch.characters += len(record.text)
@@ -723,7 +689,7 @@ class _IndexRun:
             repeated=stretch.end.repeated - (self.again & refused).total(),
             failed=done.failed + len(stretch.dead),
             words=done.words + stretch.words,
-            last=stretch.last_ids() or done.last,
+            last=tuple(stretch.documents)[-LAST_IDS:] or done.last,
         )
         if self.job is not None:
             self.job.keep(self.work, reached, stretch.dead)
@@ -765,9 +731,9 @@ class _IndexRun:
         """
         try:
             yield
-        except (NeardupError, KeyboardInterrupt) as error:
-            is_of_server = isinstance(error, SolrError | ServerError)
-            may_pass = isinstance(error, ServerError) or getattr(error, "may_pass", False)
+        except (errors.NeardupError, KeyboardInterrupt) as error:
+            is_of_server = isinstance(error, errors.SolrError | errors.ServerError)
+            may_pass = isinstance(error, errors.ServerError) or getattr(error, "may_pass", False)
             has_job = self.job is not None and not isinstance(error, JobError)
             if has_job and (self.has_begun or may_pass):
                 if self.reached.read:
@@ -775,7 +741,7 @@ class _IndexRun:
                     anew = "it cannot be read a second time, and the same command begins anew"
                     how = "`resume` goes on after them" if self.work.identity else anew
                     error.add_note(f"{done}: {how}.")
-                elif is_of_server or (self.sent and isinstance(error, NeardupError)):
+                elif is_of_server or (self.sent and isinstance(error, errors.NeardupError)):
                     error.add_note(not_begun(self.work.source))
             raise
 
@@ -852,32 +818,28 @@ def delete(
     collections, and ArgumentError if `ids` is a text instead of a list.
     """
     named = [str(id) for id in ids]
-    require(
-        bool(named) or query is not None, "nothing says what to delete", "give `ids` or `query`"
-    )
+    reason = "nothing says what to delete"
+    require(bool(named) or query is not None, reason, "give `ids` or `query`")
     collection.cluster().require_one()
     # Searches do not see what an interrupted run sent, so it would not be counted.
     collection.commit()
-    matching = _matching(collection, named, query)
+    matching = collection.count(ids=named) if named else 0
+    if query is not None:
+        both = collection.count([query], ids=named) if named else 0
+        matching += collection.count([query]) - both
     if dry_run:
         return matching
-    collection.delete_ids(named)
     if query is not None:
         collection.delete_query(query)
-    collection.commit()
-    if named and collection.session.nodes.is_cloud:
-        # A node may lose what it passes on, with a success.
-        left = settle(collection, collection.delete_ids, lambda: [*collection.versions(named)])
-        if left:
-            reason = f"{counted(len(left), 'document')} deleted again and again did not go"
-            step = "see that all nodes run and no other program adds them, then delete them again"
-            raise SolrAnswerError(collection.url, 200, reason, step)
+
+    def missing() -> list[str]:
+        """List the ids that are left in a cloud: a node may lose what it passes on."""
+        return [*collection.versions(named)] if collection.session.nodes.is_cloud else []
+
+    if left := settle(collection, collection.delete_ids, missing, named):
+        reason = f"{counted(len(left), 'document')} deleted again and again did not go"
+        step = "see that all nodes run and no other program adds them, then delete them again"
+        raise SolrAnswerError(collection.url, 200, reason, step)
+    if not named:
+        collection.commit()
     return matching
-
-
-def _matching(collection: Collection, ids: Sequence[str], query: str | None) -> int:
-    named = collection.count(ids=ids) if ids else 0
-    if query is None:
-        return named
-    both = collection.count([query], ids=ids) if ids else 0
-    return named + collection.count([query]) - both

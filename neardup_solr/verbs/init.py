@@ -15,15 +15,8 @@ from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, NOTE, PLAIN, Names
 from neardup_solr.solr.schema import Schema
-from neardup_solr.verbs.lint import (
-    Finding,
-    Growth,
-    chosen,
-    clash,
-    estimate_growth,
-    lint,
-    require_texts,
-)
+from neardup_solr.verbs import lint
+from neardup_solr.verbs.lint import chosen, clash, require_texts
 
 ATTEMPTS = 3  # if somebody else changes the schema at the same time
 
@@ -47,8 +40,8 @@ class Preparation:
     xml: str = ""
     beside: tuple[str, ...] = ()
     is_created: bool = False
-    growth: Growth | None = None
-    dangers: tuple[Finding, ...] = ()
+    growth: lint.Growth | None = None
+    dangers: tuple[lint.Finding, ...] = ()
 
 
 @checked
@@ -92,11 +85,9 @@ def init(
         _require_sizes(collection, shards=shards, replicas=replicas)
         done = _add(collection, texts, prefix, dry_run=dry_run)
     else:
-        require(
-            not (texts or prefix or dry_run),
-            f"there is no collection {collection.name!r} yet",
-            "create it first, without `text`, `prefix` and `dry_run`",
-        )
+        reason = f"there is no collection {collection.name!r} yet"
+        step = "create it first, without `text`, `prefix` and `dry_run`"
+        require(not (texts or prefix or dry_run), reason, step)
         done = _create(collection, shards=shards or 1, replicas=replicas or 1)
     if done.is_done and not dry_run:
         collection.take_names(collection.kept_names() if remove else done.names)
@@ -153,8 +144,8 @@ def _add(
     planned = Preparation(
         names=names,
         fields=added,
-        growth=estimate_growth(replace(collection, names=names)) if added else None,
-        dangers=lint(collection, text=text, prefix=prefix).dangers if added else (),
+        growth=lint.estimate_growth(replace(collection, names=names)) if added else None,
+        dangers=lint.lint(collection, text=text, prefix=prefix).dangers if added else (),
         is_done=not commands,
         is_mutable=schema.is_mutable(collection),
         xml=schema.xml(commands),
@@ -247,9 +238,8 @@ def _require_free(collection: Collection, existing: Schema, names: Names) -> Non
 
 def _commands(collection: Collection, existing: Schema, names: Names) -> dict[str, Any]:
     """List what the Schema API has to do, which is nothing if no field is missing."""
-    missing = [
-        each for name, each in schema.own_fields(names).items() if name not in existing.fields
-    ]
+    ours = schema.own_fields(names)
+    missing = [each for name, each in ours.items() if name not in existing.fields]
     fields = schema.definitions(missing)
     commands: dict[str, Any] = {}
     if not names.is_plain and NOTE not in existing.fields:

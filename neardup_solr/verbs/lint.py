@@ -135,7 +135,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
         takes_clauses=admin.takes_clauses(collection, fields.key),
         chain=None if config is None else admin.update_chain(config),
         select=admin.handler_parameters(config or {}, "/select"),
-        versions=admin.versions(collection, cluster.nodes, system),
+        versions=admin.versions(collection, cluster.nodes),
         cluster=cluster,
         is_local=admin.is_local(collection),
         is_encrypted=collection.base.startswith("https:"),

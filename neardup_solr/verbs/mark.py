@@ -8,15 +8,9 @@ from typing import Any
 
 import mmh3
 
+from neardup_solr import errors
 from neardup_solr.arguments import OneOrMore, checked, in_seconds, listed
-from neardup_solr.errors import (
-    ArgumentError,
-    SchemaError,
-    SettingsError,
-    SolrAnswerError,
-    TemplateError,
-    counted,
-)
+from neardup_solr.errors import ArgumentError, SettingsError, SolrAnswerError, counted
 from neardup_solr.progress import OnProgress, Progress, gc_disabled, ignore
 from neardup_solr.records import Cluster
 from neardup_solr.solr import schema, update
@@ -92,7 +86,7 @@ def mark(
     _require_apart(members)
     require_markable(collection)
     if isinstance(clusters, Duplicates) and clusters.doubt and not (yes or dry_run):
-        raise TemplateError(clusters.templates, clusters.doubt)
+        raise errors.TemplateError(clusters.templates, clusters.doubt)
     with collection.session.outages.waited_for(in_seconds(patience, "patience")):
         if not dry_run:
             collection.commit()  # what an interrupted run has sent counts as well
@@ -256,12 +250,10 @@ def require_markable(collection: Collection) -> None:
     collection.require_fields([SETTINGS])  # what was never prepared lacks more than marks
     try:
         collection.require_fields(FIELDS)
-    except SchemaError as error:
-        remedy = (
-            "restart it: neardup solr stop, then run this again"
-            if collection.session.embedded
-            else f"add them with: neardup init {collection.place}; nothing has to be indexed again"
-        )
+    except errors.SchemaError as error:
+        remedy = f"add them with: neardup init {collection.place}; nothing has to be indexed again"
+        if collection.session.embedded:
+            remedy = "restart it: neardup solr stop, then run this again"
         lacking = ", ".join(error.missing)
         reason = f"the collection {collection.name!r} lacks the fields for marks, {lacking}"
         raise SettingsError(reason, remedy) from None

@@ -72,12 +72,8 @@ def signatures(
     usable = filter_usable(documents, failures.add)
     written = write_parquet(output, _schema(used), _batches(usable, used))
     failures.warn()
-    return SignaturesSummary(
-        read=written + failures.count,
-        written=written,
-        failed=failures.count,
-        errors=tuple(failures.first),
-    )
+    failed, errors = failures.count, tuple(failures.first)
+    return SignaturesSummary(read=written + failed, written=written, failed=failed, errors=errors)
 
 
 def _batches(usable: Iterator[Document], settings: Settings) -> Iterator[Any]:

@@ -18,7 +18,7 @@ from neardup_solr.embedded.jars import Layout, recall, remember
 from neardup_solr.embedded.process import HOST, ask
 from neardup_solr.errors import ServerError
 from neardup_solr.files import solr_config
-from neardup_solr.solr.session import until
+from neardup_solr.progress import until
 
 SETTINGS = Path(__file__).parent / "cloud_settings"
 FIRST_PORT = 19083  # beside those that a Solr of its own takes first

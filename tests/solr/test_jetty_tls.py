@@ -18,7 +18,7 @@ from neardup_solr import embedded
 from neardup_solr.embedded import Server, process
 from neardup_solr.embedded.jars import Layout
 from neardup_solr.files import solr_config
-from neardup_solr.solr.session import until
+from neardup_solr.progress import until
 from neardup_solr.testing import fresh_core, private_home
 from tests.command import neardup
 from tests.solr import nodes as cloud

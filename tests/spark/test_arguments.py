@@ -128,25 +128,27 @@ def test_a_column_is_named_by_its_name(frame: DataFrame) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "step"),
+    "value",
     [
-        (pd.DataFrame({"id": ["1"]}), "make one of it: session.createDataFrame(df)"),
-        (pl.DataFrame({"id": ["1"]}), "make one of it: session.createDataFrame(df.to_arrow())"),
-        ([("1", "a")], 'make one of it: session.createDataFrame(rows, "id string, text string")'),
-        ("ads.csv", "read the file first: session.read.csv('ads.csv', header=True)"),
-        (Path("ads.parquet"), "read the file first: session.read.parquet('ads.parquet')"),
-        (None, 'give one such as session.read.parquet("ads.parquet")'),
+        pd.DataFrame({"id": ["1"]}),
+        pl.DataFrame({"id": ["1"]}),
+        [("1", "a")],
+        "ads.csv",
+        Path("ads.parquet"),
+        None,
     ],
 )
-def test_what_is_no_dataframe_of_spark(given: Any, step: str) -> None:
+def test_what_is_no_dataframe_of_spark(value: Any) -> None:
     """The error says how one is made of it."""
     for function in (*OF_FRAMES.values(), spark.clusters):
         with pytest.raises(nd.ArgumentError) as refused:
-            function(given)
-        assert re.match(r"`(frame|near)` has to be a DataFrame of Spark, not ", str(refused.value))
+            function(value)
+        match = re.match(r"`(frame|near)` has to be a DataFrame of Spark, not ", str(refused.value))
+        assert match
+        step = f"give one such as {match[1]}=session.createDataFrame(df)"
         assert refused.value.next_step == step
     with pytest.raises(nd.ArgumentError, match="`frame` has to be a DataFrame of Spark"):
-        spark.write(given, ADDRESS, "x")
+        spark.write(value, ADDRESS, "x")
 
 
 @pytest.mark.parametrize(
@@ -180,7 +182,9 @@ def test_what_the_others_say(session: SparkSession, right: dict[str, dict[str, A
     for fields in ((), ("id", "id")):
         with pytest.raises(nd.ArgumentError, match="`fields` has to name fields, each once"):
             spark.read(session, ADDRESS, "x", fields=fields)
-    with pytest.raises(nd.ArgumentError, match=r"`session` .* give one, such as spark\.local\(\)"):
+    with pytest.raises(
+        nd.ArgumentError, match=r"`session` .* one such as session=spark\.local\(\)"
+    ):
         spark.read(ADDRESS, ADDRESS, "x")  # type: ignore[arg-type]
     with pytest.raises(nd.ArgumentError, match=r"^`cores` cannot be 0; give 1 or more$"):
         spark.local(0)

@@ -9,16 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from neardup_solr.arguments import (
-    OneOrMore,
-    Which,
-    checked,
-    in_seconds,
-    listed,
-    require,
-    require_positive,
-)
-from neardup_solr.errors import ArgumentError, RecordError, SettingsError, SolrAnswerError
+from neardup_solr import arguments
+from neardup_solr.arguments import OneOrMore, Which, checked, listed, require, require_positive
+from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError
 from neardup_solr.measures import choose_measure
 from neardup_solr.minhash import signature
 from neardup_solr.progress import Callbacks, Failures, OnError, OnProgress, Progress, ignore
@@ -31,7 +24,7 @@ from neardup_solr.solr.schema import roots_only
 from neardup_solr.solr.update import Order, orders
 from neardup_solr.text import normalize
 from neardup_solr.verbs import init
-from neardup_solr.verbs.annotate.rewrite import RateLimit, Rewrite, Row, pages
+from neardup_solr.verbs.annotate.rewrite import Follower, RateLimit, Rewrite, Row, pages
 from neardup_solr.verbs.index import index
 from neardup_solr.verbs.lint import chosen, require_other, require_readable, require_safe
 from neardup_solr.verbs.search import normal_forms, sample_texts
@@ -123,16 +116,14 @@ def annotate(
     require(follow or not mark, "`mark` goes with `follow`", "mark once by `duplicates`")
     both = mark == (remember is not None)
     require(both, "`mark` and `remember` go together", "give both, or none")
-    patience = in_seconds(patience, "patience")
+    patience = arguments.in_seconds(patience, "patience")
     with collection.session.outages.waited_for(patience):
         collection = _rename_fields(collection, listed(text), prefix, in_place=into is None)
         if into is not None:
-            require(
-                which == "needed", f"`which` is {which!r}, and `into` is given", "leave one out"
-            )
-            if into == collection.name:
-                reason = f"{into!r} would be written into itself"
-                raise ArgumentError(reason, "name another collection by `into`")
+            reason = f"`which` is {which!r}, and `into` is given"
+            require(which == "needed", reason, "leave one out")
+            reason = f"{into!r} would be written into itself"
+            require(into != collection.name, reason, "name another collection by `into`")
             other = into if isinstance(into, Collection) else _open_or_create(collection, into)
             watching = Callbacks.of(on_error, on_progress)
             return _copy(collection, other, settings, listed(query), pace, patience, watching)
@@ -146,15 +137,11 @@ def annotate(
         missing = [f"-{collection.names.of(SETTINGS)}:[* TO *]"] if which == "missing" else []
         filters = [*listed(query), *missing, *roots_only(safe)]
         if follow:
-            from neardup_solr.verbs.annotate.rewrite import Follower
-
             path = None if remember is None else Path(remember)
             Follower(run, safe, filters, settings, remember=path).follow()
         else:
             run.run(filters)
-        run.failures.warn()
-        errors, seconds = tuple(run.failures.first), time.monotonic() - run.started
-        return task.summary(run.read, run.gone, run.failures.count, errors, seconds, run.redone)
+        return task.summary(read=run.read, gone=run.gone, **run.end())
 
 
 def _rename_fields(
@@ -216,28 +203,11 @@ class _Task:
         documents = [Document(id=row["id"], text=row[TEXT]) for row in needed]
         return orders(documents, versions, self.settings, names) + made
 
-    def summary(
-        self,
-        read: int,
-        gone: int,
-        failed: int,
-        errors: tuple[RecordError, ...],
-        seconds: float,
-        redone: int = 0,
-    ) -> AnnotateSummary:
+    def summary(self, *, read: int, gone: int, failed: int, **rest: Any) -> AnnotateSummary:
         """Make the summary of the whole run."""
-        return AnnotateSummary(
-            read=read,
-            annotated=read - self.unchanged - self.without_text - gone - failed,
-            unchanged=self.unchanged,
-            without_text=self.without_text,
-            gone=gone,
-            failed=failed,
-            errors=errors,
-            redone=redone,
-            settings=self.settings,
-            seconds=seconds,
-        )
+        done = {"unchanged": self.unchanged, "without_text": self.without_text}
+        rest |= {"annotated": read - sum(done.values()) - gone - failed, **done}
+        return AnnotateSummary(read=read, gone=gone, failed=failed, settings=self.settings, **rest)
 
 
 def is_current(stored: Mapping[str, Any], text: str, settings: Settings) -> bool:
@@ -334,7 +304,8 @@ def _copy(
         patience=patience,
         on_error=watching.on_error,
     )
-    return task.summary(read, gone, summary.failed, summary.errors, summary.seconds)
+    counts = {"errors": summary.errors, "seconds": summary.seconds, "redone": 0}
+    return task.summary(read=read, gone=gone, failed=summary.failed, **counts)
 
 
 # No document has them without the other fields, and they are slow to read.
@@ -396,16 +367,9 @@ def strip(
     fields = [*read, VERSION]
     run = Rewrite(collection, "stripping", fields, make_orders, pace, failures, on_progress)
     any_of = " OR ".join(f"{collection.names.of(name)}:[* TO *]" for name in read)
-    with collection.session.outages.waited_for(in_seconds(patience, "patience")):
+    with collection.session.outages.waited_for(arguments.in_seconds(patience, "patience")):
         run.run([*listed(query), any_of])
-    run.failures.warn()
-    return StripSummary(
-        stripped=run.read - run.gone - run.failures.count,
-        redone=run.redone,
-        failed=run.failures.count,
-        errors=tuple(run.failures.first),
-        seconds=time.monotonic() - run.started,
-    )
+    return StripSummary(stripped=run.read - run.gone - run.failures.count, **run.end())
 
 
 @checked

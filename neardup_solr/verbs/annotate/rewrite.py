@@ -21,28 +21,12 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from neardup_solr import errors, progress
 from neardup_solr.arguments import require, require_positive
-from neardup_solr.errors import (
-    RecordError,
-    SettingsError,
-    SolrAnswerError,
-    SolrError,
-    SourceError,
-    counted,
-)
-from neardup_solr.progress import (
-    LOG,
-    Failures,
-    OnProgress,
-    Progress,
-    ignore,
-    prefetch,
-    run_aside,
-    start_thread,
-    thread_pool,
-)
+from neardup_solr.errors import SettingsError, SolrAnswerError, counted
+from neardup_solr.progress import LOG, Failures, OnProgress, Progress, ignore
 from neardup_solr.records import NOTHING
 from neardup_solr.settings import Settings
 from neardup_solr.solr import admin, query, schema, update
@@ -51,10 +35,10 @@ from neardup_solr.solr.names import ID, SETTINGS, VERSION
 from neardup_solr.solr.responses import Refusal, Sent
 from neardup_solr.solr.schema import INTERNAL, NEST_PATH, Schema, with_text
 from neardup_solr.solr.update import Order, settle
-from neardup_solr.verbs.duplicates import duplicates
-from neardup_solr.verbs.duplicates.remember import read_asked
 from neardup_solr.verbs.lint import own_fields, require_safe
-from neardup_solr.verbs.mark import Marks, mark, require_markable
+
+if TYPE_CHECKING:
+    from neardup_solr.verbs.mark import Marks
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -180,6 +164,16 @@ class Rewrite:
             self._fail(Refusal(id=id, reason=_GIVEN_UP))
         self.redone = len(again)
 
+    def end(self) -> dict[str, Any]:
+        """Log what failed, and list counts of the run by their names in summaries."""
+        self.failures.warn()
+        return {
+            "redone": self.redone,
+            "failed": self.failures.count,
+            "errors": tuple(self.failures.first),
+            "seconds": time.monotonic() - self.started,
+        }
+
     def prepare(self) -> None:
         """Look how this collection can be written. The first documents will be compared."""
         self._ours = own_fields(self.collection)
@@ -194,8 +188,10 @@ class Rewrite:
         ordered: set[str] = set()
         waiting: deque[Future[Sent]] = deque()
         since = time.monotonic()
-        with thread_pool(1 + self.pace.threads) as pool:
-            for ids_read, rows in prefetch(pool, self._read_page, pages(ids, self.pace.batch)):
+        with progress.thread_pool(1 + self.pace.threads) as pool:
+            for ids_read, rows in progress.prefetch(
+                pool, self._read_page, pages(ids, self.pace.batch)
+            ):
                 self._count_read(len(ids_read), len(rows), again=again)
                 orders = self.make_orders(rows, again)
                 if again:
@@ -251,7 +247,7 @@ class Rewrite:
             self._fail(refusal)
 
     def _fail(self, refusal: Refusal) -> None:
-        self.failures.add(RecordError("Solr refused", refusal.reason, refusal.id))
+        self.failures.add(errors.RecordError("Solr refused", refusal.reason, refusal.id))
 
 
 def pages(ids: Iterator[T], size: int) -> Iterator[list[T]]:
@@ -445,7 +441,7 @@ class Follower:
         run.make_orders, run.on_sent = choose_orders, self._note_sent
         run.params = {"commitWithin": str(VISIBLE)}
         try:
-            run_aside(partial(self._repeat, on_progress))
+            progress.run_aside(partial(self._repeat, on_progress))
         except KeyboardInterrupt:
             self._stop.set()
             run.collection.session.outages.stop_waiting()
@@ -561,9 +557,8 @@ class Follower:
         }
         request = query.of_replica(request, shard) if shard else request
         rows = collection.ask(query.of_leaders(request), DOCS)["response"]["docs"]
-        return [
-            (row[ID], row[VERSION]) for row in collection.names.logical_all(rows, [ID, VERSION])
-        ]
+        logical = collection.names.logical_all(rows, [ID, VERSION])
+        return [(row[ID], row[VERSION]) for row in logical]
 
     def _has_work(self) -> bool:
         return self._standby is None and bool(self._waiting or self._sweep)
@@ -602,7 +597,10 @@ class Follower:
             (future, state), self._marking = self._marking, None
             try:
                 marks = future.result()
-            except (SolrError, SourceError) as error:  # what Solr did not take is tried again
+            except (
+                errors.SolrError,
+                errors.SourceError,
+            ) as error:  # what Solr did not take is tried again
                 LOG.warning("following %s: marks: %s", self.run.collection.name, error)
             else:
                 self._marked = state
@@ -613,7 +611,7 @@ class Follower:
         self._next_marking = time.monotonic() + MINUTE
         state = dict(self._newest), self.run.collection.count(self.filters)
         if state != self._marked:
-            self._marking = start_thread(self._mark), state
+            self._marking = progress.start_thread(self._mark), state
 
     def _choose(self, orders: list[Order]) -> list[Order]:
         """Choose a few orders, if it is time to try, and leave the others to whoever works."""
@@ -663,6 +661,10 @@ def _between(since: int | str, until: int | str) -> str:
 
 def _make_marking(collection: Collection, remember: Path) -> Callable[[], Marks]:
     """Make what marks the clusters of a remembered run anew, by the arguments of that run."""
+    from neardup_solr.verbs.duplicates import duplicates
+    from neardup_solr.verbs.duplicates.remember import read_asked
+    from neardup_solr.verbs.mark import mark, require_markable
+
     arguments = read_asked(remember, collection)
     require_markable(collection)
 

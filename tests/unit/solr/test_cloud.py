@@ -122,7 +122,7 @@ def test_nobodys_password_is_looked_for(tmp_path: Path, monkeypatch: pytest.Monk
     with answering(Answer(body=b'{"responseHeader": {"status": 0}}')) as (address, _):
         session, _ = open_session("http://solr.example:8983/solr")
         session.nodes = Nodes("http://solr.example:8983/solr", has_secrets=False)
-        answered = session.once("GET", f"{address}/x/select")
+        answered = session.get(f"{address}/x/select")
     assert "Authorization" not in answered.request.headers
 
 

@@ -14,7 +14,7 @@ from requests import Request
 import neardup_solr as nd
 from neardup_solr.solr import update
 from neardup_solr.solr.collection import open_collection
-from neardup_solr.solr.credentials import Access, credentials
+from neardup_solr.solr.credentials import Access, find_credentials
 from tests.faults.scripted import Answer, answering
 
 HOST = "https://solr.example.org:8983/solr/x"
@@ -53,7 +53,7 @@ def secret_file(tmp_path: Path) -> Path:
 
 def found(address: str = HOST) -> tuple[str | None, str] | None:
     """The user and the password for an address."""
-    one = credentials(urlsplit(address))
+    one = find_credentials(urlsplit(address))
     return (one.user, one.password) if one else None
 
 
@@ -265,7 +265,7 @@ def test_any_sign_can_be_sent(set_to: SetTo) -> None:
 def test_nothing_shows_a_password(set_to: SetTo) -> None:
     """Neither the credentials nor what is made of them."""
     set_to(USER="me", PASSWORD="canary")
-    one = credentials(urlsplit(HOST))
+    one = find_credentials(urlsplit(HOST))
     opened = open_collection(HOST, "x")
     assert (
         "canary"

@@ -8,8 +8,9 @@ import time
 import pytest
 
 from neardup_solr.errors import CoreMissing, Passes, SolrAnswerError, SolrError, SolrUnreachable
+from neardup_solr.progress import until
 from neardup_solr.solr.responses import Fault, answer_error
-from neardup_solr.solr.session import Retry, retrying, until
+from neardup_solr.solr.session import Retry, retrying
 
 AWAY = SolrUnreachable("http://h/solr/x", "nothing listens there")
 
