@@ -14,6 +14,7 @@ import shlex
 import sys
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import cache
 from importlib.util import find_spec
 from inspect import Parameter
@@ -671,19 +672,20 @@ def connect(
     from neardup_solr.verbs.connect import ADDRESS
 
     create = create and not (address or os.environ.get(ADDRESS))
+    names = {each.name for each in fields(Collection)}
 
     class Unopened(Collection):
         __slots__ = ()
 
         def __getattr__(self, field: str) -> Any:  # only of fields that are not set yet
-            if field not in Collection.__slots__:
+            if field not in names:
                 raise AttributeError(field)
             opened = nd.connect(
                 address, name, create=create, patience=patience, on_started=show.say
             )
             if check is not None:
                 check(opened)
-            for each in Collection.__slots__:
+            for each in names:
                 object.__setattr__(self, each, getattr(opened, each))
             object.__setattr__(self, "__class__", Collection)
             return getattr(self, field)

@@ -376,17 +376,14 @@ class Collection:
         sort = f"{self.names.id} asc"
         params = {"q": "*:*", "fq": list(filters), "sort": sort, "fl": wanted, **EXACT}
         if filters:
-            params |= self._defaults()
+            # By the operator and field by which /select reads a query that names none.
+            request = {"query": "*:*", "limit": 0, "params": {"echoParams": "all"}}
+            echoed = self.ask(request, DOCS)["responseHeader"].get("params", {})
+            params |= {name: str(echoed[name]) for name in ("q.op", "df") if name in echoed}
         blocks = export.blocks(self.session, shards or self.shards(), params, parts=parts)
         if self.names.is_plain:
             return blocks
         return (self.names.logical_all(block, fields) for block in blocks)
-
-    def _defaults(self) -> dict[str, str]:
-        """The operator and field by which /select reads a query that names none, for /export."""
-        request = {"query": "*:*", "limit": 0, "params": {"echoParams": "all"}}
-        params = self.ask(request, DOCS)["responseHeader"].get("params", {})
-        return {name: str(params[name]) for name in ("q.op", "df") if name in params}
 
     def export(self, fields: Sequence[str]) -> list[dict[str, Any]]:
         """Read these docValues fields of all documents, by their ids. See `exported`."""

@@ -138,22 +138,17 @@ def _read_answer(
                 raise _not_solr(shard)
             if documents and "EXCEPTION" in documents[-1]:
                 raise _broke_off(shard, count + len(documents) - 1, total)
-            if number == 0:
-                _require_success(answer.get("responseHeader"), shard)
+            header = answer.get("responseHeader")
+            if number == 0 and not is_success(header):
+                raise _not_solr(shard)
+            if number == 0 and is_partial(header):
+                raise SolrAnswerError(shard, 200, "Solr gave only a part of the export", LOG_AGAIN)
             count += len(documents)
             _require_order(last + documents, key, shard)
             last = documents[-1:] or last
             yield documents
     if count != total:
         raise _broke_off(shard, count, total)
-
-
-def _require_success(header: Any, shard: str) -> None:
-    """Refuse an export whose header is not that of a whole success."""
-    if not is_success(header):
-        raise _not_solr(shard)
-    if is_partial(header):
-        raise SolrAnswerError(shard, 200, "Solr gave only a part of the export", LOG_AGAIN)
 
 
 def _require_order(documents: Block, key: str, shard: str) -> None:

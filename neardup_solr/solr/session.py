@@ -149,7 +149,9 @@ class Outages:
             began = time.monotonic()
             if not isinstance(fault, SolrUnauthorized):
                 LOG.warning("%s: %s; waiting up to %s for it", error.url, error.reason, bound)
-            while self._is_waiting_for(fault) and time.monotonic() + PROBE_PAUSE < end:
+            while not isinstance(fault, SolrUnauthorized | None):
+                if not self.are_waited_for or time.monotonic() + PROBE_PAUSE >= end:
+                    break
                 time.sleep(PROBE_PAUSE)
                 fault = self._look(end, error)
             took = format_time(time.monotonic() - began)
@@ -163,9 +165,6 @@ class Outages:
                 if self.are_waited_for:
                     _explain(error, fault, took)
             raise self._given_up from None
-
-    def _is_waiting_for(self, fault: Exception | None) -> bool:
-        return fault is not None and not isinstance(fault, SolrUnauthorized) and self.are_waited_for
 
     def _look(self, end: float, unready: SolrError) -> SolrError | errors.ServerError | None:
         """Start a Solr of ours if it has ended, and return why it is not back, None if it is."""

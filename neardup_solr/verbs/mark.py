@@ -19,12 +19,11 @@ from neardup_solr.solr.names import MARKS, SETTINGS
 from neardup_solr.solr.update import settle
 from neardup_solr.verbs.duplicates import Duplicates
 
-FIELDS = MARKS
-CLUSTER = FIELDS[0]
+CLUSTER = MARKS[0]
 BATCH = 1_000
 MUST_EXIST = 1  # as _version_: Solr refuses the update of a missing document
 
-Mark = tuple[int | None, ...]  # the values of FIELDS
+Mark = tuple[int | None, ...]  # the values of MARKS
 NO_MARK: Mark = (None, None, None)
 
 
@@ -175,7 +174,7 @@ class _MarkRun:
 
     def _have_arrived(self) -> bool:
         """Return True if documents have the marks that were sent, and no others are marked."""
-        rows = self.collection.stored(list(self.sent), FIELDS)
+        rows = self.collection.stored(list(self.sent), MARKS)
         expected = len(self.wanted.keys() & self.marks.keys())
         marked = self.collection.count([_any_mark(self.collection), *self.filters])
         return {row["id"]: _mark_of(row) for row in rows} == self.sent and marked == expected
@@ -221,26 +220,26 @@ def _marks(
     having = [_any_mark(collection), *filters]
     key = schema.read_schema(collection).field(collection.names.id)
     if key is not None and key.is_exported:
-        exported = collection.exported(["id", *FIELDS], filters=having)
+        exported = collection.exported(["id", *MARKS], filters=having)
         marked = {row["id"]: _mark_of(row) for block in exported for row in block}
     else:
         ids = list(collection.ids(having))
-        marked = {row["id"]: _mark_of(row) for row in collection.stored(ids, FIELDS)}
-    others = collection.stored([id for id in wanted if id not in marked], FIELDS)
+        marked = {row["id"]: _mark_of(row) for row in collection.stored(ids, MARKS)}
+    others = collection.stored([id for id in wanted if id not in marked], MARKS)
     return {row["id"]: _mark_of(row) for row in others} | marked
 
 
 def _any_mark(collection: Collection) -> str:
     """Make a filter for documents that have a mark."""
-    return " OR ".join(f"{collection.names.of(name)}:[* TO *]" for name in FIELDS)
+    return " OR ".join(f"{collection.names.of(name)}:[* TO *]" for name in MARKS)
 
 
 def _mark_of(row: Mapping[str, Any]) -> Mark:
-    return tuple(row.get(name) for name in FIELDS)
+    return tuple(row.get(name) for name in MARKS)
 
 
 def _update(id: str, mark: Mark) -> dict[str, Any]:
-    values = {name: {"set": value} for name, value in zip(FIELDS, mark, strict=True)}
+    values = {name: {"set": value} for name, value in zip(MARKS, mark, strict=True)}
     return {"id": id, "_version_": MUST_EXIST, **values}
 
 
@@ -249,7 +248,7 @@ def require_markable(collection: Collection) -> None:
     collection.require_placed()
     collection.require_fields([SETTINGS])  # what was never prepared lacks more than marks
     try:
-        collection.require_fields(FIELDS)
+        collection.require_fields(MARKS)
     except errors.SchemaError as error:
         remedy = f"add them with: neardup init {collection.place}; nothing has to be indexed again"
         if collection.session.embedded:

@@ -212,10 +212,9 @@ class _Task:
 
 def is_current(stored: Mapping[str, Any], text: str, settings: Settings) -> bool:
     """Return True if the stored fields are those of this text under these settings."""
-    if stored.get(SETTINGS) != settings.fingerprint:
-        return False
-    normal = normalize.normalize(text, settings.normalization)
-    return bool(stored.get(MD5) == normalize.md5(normal))
+    is_ours = stored.get(SETTINGS) == settings.fingerprint
+    normal = normalize.normalize(text, settings.normalization) if is_ours else ""
+    return is_ours and bool(stored.get(MD5) == normalize.md5(normal))
 
 
 def choose_settings(

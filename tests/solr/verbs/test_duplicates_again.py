@@ -11,10 +11,10 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.names import MARKS
 from neardup_solr.solr.update import set_fields
 from neardup_solr.testing import fresh_core
 from neardup_solr.verbs.duplicates.remember import Changes
-from neardup_solr.verbs.mark import FIELDS
 from tests.unit.verbs.test_duplicates_again import changed, documents, of_again, result, texts
 
 BY_BANDS: dict[str, Any] = {"by": "bands"}
@@ -29,7 +29,7 @@ def other(solr_url: str) -> Iterator[Collection]:
 
 def marks(solr: Collection) -> list[dict[str, Any]]:
     """The marks of all documents."""
-    return solr.export(["id", *FIELDS])
+    return solr.export(["id", *MARKS])
 
 
 def write(solr: Collection, before: list[nd.Document], seed: int) -> list[nd.Document]:
@@ -65,7 +65,7 @@ def test_it_finds_and_marks_what_a_full_run_does(
             since = of_again(found.since)
             assert min(since.came, since.changed, since.gone) > 5
         now = write(solr, now, seed=round)
-    assert any(FIELDS[0] in one for one in marks(solr))
+    assert any(MARKS[0] in one for one in marks(solr))
 
 
 def test_marks_are_changes_once(solr: Collection, tmp_path: Path) -> None:

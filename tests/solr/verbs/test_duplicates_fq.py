@@ -11,10 +11,10 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, SettingsError, SolrAnswerError
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.names import MARKS
 from neardup_solr.solr.update import set_fields
 from neardup_solr.verbs import mark as marking
 from neardup_solr.verbs.duplicates import find_duplicates, plan
-from neardup_solr.verbs.mark import FIELDS
 from tests.solr import foreign
 
 TENANTS = ("a", "b", 'a" OR *:* "', "${x} {!x}", None)
@@ -47,8 +47,8 @@ def tenants(solr: Collection) -> Collection:
 
 def marks(solr: Collection) -> dict[str, tuple[Any, ...]]:
     """The marks of all documents that have any."""
-    rows = solr.export(["id", *FIELDS])
-    return {row["id"]: tuple(row.get(name) for name in FIELDS) for row in rows if FIELDS[0] in row}
+    rows = solr.export(["id", *MARKS])
+    return {row["id"]: tuple(row.get(name) for name in MARKS) for row in rows if MARKS[0] in row}
 
 
 def id_pairs(found: nd.Duplicates) -> set[tuple[str, str]]:
@@ -153,7 +153,7 @@ def test_no_two_tenants_share_a_number(tenants: Collection) -> None:
     found = nd.duplicates(tenants, fq="tenant_s:b")
     nd.mark(tenants, found)
     number = marks(tenants)["1-0"][0]
-    set_fields(tenants, [{"id": "0-0", FIELDS[0]: {"set": number}}])
+    set_fields(tenants, [{"id": "0-0", MARKS[0]: {"set": number}}])
     tenants.commit()
     nd.mark(tenants, found)
     assert marks(tenants)["1-0"][0] != number
