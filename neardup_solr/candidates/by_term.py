@@ -24,6 +24,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr import measures
 from neardup_solr.candidates import (
     DEFAULT,
     ROOM,
@@ -36,15 +37,7 @@ from neardup_solr.candidates import (
     pair_rows,
 )
 from neardup_solr.kernel import joins
-from neardup_solr.measures import (
-    Flat,
-    Joined,
-    Pairs,
-    join_halves,
-    number_pairs,
-    pairs_of,
-    split_halves,
-)
+from neardup_solr.measures import Flat, Joined, Pairs, join_halves, number_pairs, split_halves
 from neardup_solr.measures.aligned import split_words
 from neardup_solr.progress import prefetch, thread_pool
 from neardup_solr.settings import WORD_CAP
@@ -418,7 +411,7 @@ def _sample_beyond(
         likest = likest[both[likest] > 0]
         joined.append(join_halves(np.minimum(likest, row), np.maximum(likest, row)))
     paired = number_pairs(candidates[is_sampled[candidates].any(axis=1)])
-    return pairs_of(np.setdiff1d(np.concatenate(joined), paired)), sample
+    return measures.pairs_of(np.setdiff1d(np.concatenate(joined), paired)), sample
 
 
 def _number_words(forms: Sequence[str]) -> tuple[Numbers, Numbers]:

@@ -30,15 +30,8 @@ from typing import Any, NamedTuple, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.arguments import (
-    MeasureName,
-    OneOrMore,
-    PairMeasure,
-    StoredMeasure,
-    Way,
-    listed,
-    require_choice,
-)
+from neardup_solr import arguments
+from neardup_solr.arguments import MeasureName, PairMeasure, StoredMeasure, Way, require_choice
 from neardup_solr.errors import ArgumentError
 from neardup_solr.progress import run_aside, thread_pool
 from neardup_solr.records import NO_DISTANCE, Entry, Hit, Match, as_text, natural
@@ -503,9 +496,9 @@ class Equality:
 ANYTHING = Equality()  # no part has to be equal
 
 
-def parse_equality(rules: OneOrMore) -> Equality:
+def parse_equality(rules: arguments.OneOrMore) -> Equality:
     """Make the equality of a rule, or of several. Raises ArgumentError if a rule is impossible."""
-    return Equality(tuple(dict.fromkeys(listed(rules))))
+    return Equality(tuple(dict.fromkeys(arguments.listed(rules))))
 
 
 def list_numbers(text: str) -> list[str]:

@@ -23,16 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
-from neardup_solr.measures import (
-    Comparer,
-    Flat,
-    Frequencies,
-    Measure,
-    Measurements,
-    Pairs,
-    Similarities,
-    in_parts,
-)
+from neardup_solr import measures
+from neardup_solr.measures import Flat, Frequencies, Measurements, Pairs, Similarities, in_parts
 from neardup_solr.settings import NORMALIZATION
 from neardup_solr.text.shingles import Packed, pack
 
@@ -332,7 +324,9 @@ def _pack(forms: Sequence[str]) -> Flat:
     return Flat(texts.data[: texts.bounds[-1]], texts.bounds.astype(np.int64))
 
 
-def _compare(texts: Flat, pairs: Pairs, comparer: Comparer, numbers: float = 0.0) -> Measurements:
+def _compare(
+    texts: Flat, pairs: Pairs, comparer: measures.Comparer, numbers: float = 0.0
+) -> Measurements:
     forms = Packed(texts.values, texts.bounds.view(np.uint64))
     counts = comparer.frequencies or frequencies(forms, comparer.settings.normalization, str.split)
     similarities = compare_records(
@@ -341,7 +335,7 @@ def _compare(texts: Flat, pairs: Pairs, comparer: Comparer, numbers: float = 0.0
     return Measurements(similarities)
 
 
-ALIGNED = Measure(
+ALIGNED = measures.Measure(
     name="aligned",
     # Three quarters of the weight have to agree: the lower end of the widest gap in the
     # similarities of the demo's invented listings to their nearest ones (0.743 to 0.834). See

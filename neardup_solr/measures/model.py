@@ -23,18 +23,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr import measures
 from neardup_solr.arguments import PairMeasure
 from neardup_solr.errors import ArgumentError
-from neardup_solr.measures import (
-    Comparer,
-    Frequencies,
-    Limits,
-    Measure,
-    Measurements,
-    Pairs,
-    Similarities,
-    measure_named,
-)
+from neardup_solr.measures import Frequencies, Measurements, Pairs, Similarities, measure_named
 from neardup_solr.measures.aligned import ALIGNED, compare_records
 from neardup_solr.measures.fields import (
     FLOOR,
@@ -301,16 +293,16 @@ class RecordMatcher:
         self, name: str, forms: Sequence[str], pairs: Pairs, least: float = 0.0
     ) -> Similarities:
         """Compute similarities by a measure of texts, those below a limit about."""
-        comparer = Comparer(
+        comparer = measures.Comparer(
             measure=measure_named(name),
-            limits=Limits(min_similarity=least),
+            limits=measures.Limits(min_similarity=least),
             settings=self.settings,
             threads=self.threads,
         )
         return comparer.measure.compare(comparer.prepare(forms), pairs, comparer).similarities
 
 
-def make_measure(model: Model) -> Measure:
+def make_measure(model: Model) -> measures.Measure:
     """Make the measure of a model, whose candidates are those of the default that it began with."""
     default = measure_named(model.measure)
     return replace(
@@ -320,7 +312,7 @@ def make_measure(model: Model) -> Measure:
 
 def make_joined_measure(
     model: Model, sample: Sequence[Mapping[str, object]], frequencies: Frequencies
-) -> Measure:
+) -> measures.Measure:
     """Make the measure of a model for documents that come a few at a time.
 
     `sample` are values of documents of the collection, which tell how rare a value is;
@@ -331,7 +323,7 @@ def make_joined_measure(
         for name, kind in model.fields.items()
     ]
 
-    def compare(joined: Sequence[str], pairs: Pairs, comparer: Comparer) -> Measurements:
+    def compare(joined: Sequence[str], pairs: Pairs, comparer: measures.Comparer) -> Measurements:
         rows = map(json.loads, joined) if model.fields else ([form] for form in joined)
         forms, *values = zip(*rows, strict=True)
         columns = [

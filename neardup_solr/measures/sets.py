@@ -15,19 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from neardup_solr import measures
 from neardup_solr.arguments import Way
 from neardup_solr.kernel import edits, joins, shingle_hashes
-from neardup_solr.measures import (
-    DEFAULT_SIMILARITY,
-    Comparer,
-    Distances,
-    Flat,
-    Measure,
-    Measurements,
-    Pairs,
-    Similarities,
-    in_parts,
-)
+from neardup_solr.measures import Flat, Measure, Measurements, Pairs, Similarities, in_parts
 from neardup_solr.minhash import signature
 from neardup_solr.minhash.sign import IN_PLACE
 from neardup_solr.records import NO_DISTANCE
@@ -57,11 +48,11 @@ def _divide(part: Counts, whole: Counts) -> Similarities:
 
 
 def _measure_of_sets(
-    name: str, share: Share, default: float = DEFAULT_SIMILARITY, way: Way = "bands"
+    name: str, share: Share, default: float = measures.DEFAULT_SIMILARITY, way: Way = "bands"
 ) -> Measure:
     """Make a measure that is computed from the overlap of two sets of shingles."""
 
-    def compare(sets: Flat, pairs: Pairs, comparer: Comparer) -> Measurements:
+    def compare(sets: Flat, pairs: Pairs, comparer: measures.Comparer) -> Measurements:
         sizes = sets.lengths_of(pairs)
         common = _count_common(sets, pairs, sizes, comparer.threads)
         return Measurements(share(common, sizes[:, 0], sizes[:, 1]))
@@ -167,15 +158,15 @@ def hash_runs(forms: Sequence[str], size: int, *, by_characters: bool = False) -
     return Flat(hashed[: bounds[-1]], bounds)
 
 
-def _compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Measurements:
+def _compare(texts: Flat, pairs: Pairs, comparer: measures.Comparer) -> Measurements:
     pairs = np.ascontiguousarray(pairs)
     lengths = texts.lengths_of(pairs)
-    longest: Distances = lengths.max(axis=1, initial=0)
+    longest: measures.Distances = lengths.max(axis=1, initial=0)
     of_length = np.zeros(longest.max(initial=0) + 1, dtype=np.int64)
     of_length[longest] = 1
     for length in np.flatnonzero(of_length).tolist():
         of_length[length] = comparer.measure.largest_distance(length, comparer.limits)
-    allowed: Distances = of_length[longest]
+    allowed: measures.Distances = of_length[longest]
     distances = np.empty(len(pairs), dtype=np.int64)
 
     def compare_part(part: slice) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr import measures, progress
 from neardup_solr.answers import (
     CHANGED,
     DIFFERENT,
@@ -44,25 +45,9 @@ from neardup_solr.clusters import components
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import read_arrays, write_arrays
 from neardup_solr.kernel import joins
-from neardup_solr.measures import (
-    Comparer,
-    Flat,
-    Limits,
-    Pairs,
-    differ_in_numbers_alone,
-    floor,
-    number_pairs,
-)
+from neardup_solr.measures import Comparer, Flat, Limits, Pairs, floor, number_pairs
 from neardup_solr.minhash import sign
-from neardup_solr.progress import (
-    LOG,
-    OnProgress,
-    Progress,
-    ignore,
-    prefetch,
-    run_aside,
-    thread_pool,
-)
+from neardup_solr.progress import OnProgress, Progress, ignore, prefetch, run_aside, thread_pool
 from neardup_solr.records import BORDER, NO_DISTANCE
 from neardup_solr.settings import CAP, WORD_CAP
 from neardup_solr.text.shingles import Packed, pack, size_of
@@ -348,7 +333,7 @@ class Comparison:
         sample = pairs[:: -(-len(pairs) // SAMPLE)]
         rows = np.unique(sample).tolist()
         texts = dict(zip(rows, self.documents.texts(rows), strict=True))
-        numeric = [differ_in_numbers_alone(*(texts[row] or "" for row in pair))
+        numeric = [measures.differ_in_numbers_alone(*(texts[row] or "" for row in pair))
                    for pair in sample.tolist()]  # fmt: skip
         return round(sum(numeric) / len(sample) * len(pairs))
 
@@ -404,8 +389,10 @@ class Comparison:
             pairs, lambda done: on_progress(Progress(COMPARING, done, len(pairs)))
         )
         if is_first and matcher.weights is not None and not matcher.weights.are_matches.any():
-            LOG.warning("the fields do not tell matches from others, so only records that are equal"
-                        " in all of them are found: name other fields")  # fmt: skip
+            progress.LOG.warning(
+                "the fields do not tell matches from others, so only records that"
+                " are equal in all of them are found: name other fields"
+            )
         is_near = probabilities >= floor(least)
         distances = np.full(np.count_nonzero(is_near), NO_DISTANCE, dtype=np.int64)
         below = int(np.count_nonzero(probabilities >= floor(least - BORDER))) - len(distances)
@@ -562,7 +549,7 @@ def make_records(work: Work, documents: Corpus, frequencies: Frequencies) -> Rec
         raise SettingsError(reason, step)
     for column in columns:
         if column.problem:
-            LOG.warning("%s", column.problem)
+            progress.LOG.warning("%s", column.problem)
     return RecordMatcher(
         columns=columns,
         forms=documents.forms(),

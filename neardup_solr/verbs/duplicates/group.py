@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr import clusters
+from neardup_solr import clusters, records
 from neardup_solr.answers import DIFFERENT, SAME, DocumentKey
 from neardup_solr.clusters import (
     FEWEST,
@@ -28,17 +28,7 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Distances, Pairs, find_pairs, floor, number_pairs
 from neardup_solr.minhash.sign import count_shared_bands, hash_texts
 from neardup_solr.progress import gc_disabled
-from neardup_solr.records import (
-    BORDER,
-    NO_DISTANCE,
-    AnyId,
-    Borderline,
-    Cluster,
-    Duplicate,
-    key_of,
-    largest,
-    natural,
-)
+from neardup_solr.records import NO_DISTANCE, AnyId, Borderline, Duplicate, key_of, largest, natural
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
 from neardup_solr.verbs.duplicates.read import AT_ONCE, Corpus, Work
 
@@ -113,7 +103,7 @@ class Grouped:
     """Pairs and clusters by ids, and the graph that they come from."""
 
     pairs: tuple[Duplicate, ...]
-    clusters: tuple[Cluster, ...]
+    clusters: tuple[records.Cluster, ...]
     graph: Graph
 
 
@@ -355,7 +345,7 @@ def find_borderline(
     if work.limits.max_distance is not None or work.equality:
         return None
     near, count = verified.pairs, len(comparison.documents)
-    is_higher = verified.similarities >= floor(min(least + BORDER, 1.0))
+    is_higher = verified.similarities >= floor(min(least + records.BORDER, 1.0))
     # Documents of one side are not compared across, and a pair may be left out for a better one.
     has_wedges = not work.is_across
     wedges = (

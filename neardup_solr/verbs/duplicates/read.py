@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from neardup_solr import sources
+from neardup_solr import measures, sources
 from neardup_solr.answers import Answer
 from neardup_solr.arguments import (
     Linkage,
@@ -31,18 +31,7 @@ from neardup_solr.candidates import FEW, ONE_GROUP
 from neardup_solr.clusters import ARRIVAL, LENGTH, LINKAGES, Common, Rule, find_common, parse_rule
 from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError, SourceError
 from neardup_solr.files import check_apart, check_place, is_inside
-from neardup_solr.measures import (
-    AUTO,
-    Equality,
-    Flat,
-    Limits,
-    Measure,
-    choose_measure,
-    measure_named,
-    measure_of,
-    parse_equality,
-    read_measure,
-)
+from neardup_solr.measures import AUTO, Flat, Limits, Measure, choose_measure, parse_equality
 from neardup_solr.memory import Column, Lists, Rows, Spill, Strings, release_unused
 from neardup_solr.minhash import sign, signature
 from neardup_solr.minhash.sign import Signed, hash_texts
@@ -91,7 +80,7 @@ class Work:
     cap: int | None
     filters: tuple[str, ...]
     same: tuple[str, ...]
-    equality: Equality
+    equality: measures.Equality
     kinds: dict[str, FieldKind]
     model: Model | None
     judged: Sequence[Answer] | None
@@ -135,7 +124,7 @@ class Work:
     def choose_measure(self, name: StoredMeasure, reason: str) -> None:
         """Compare by this measure if none was named, and note why it was chosen."""
         if self.is_open:
-            self.measure, self.chosen = measure_named(name), reason
+            self.measure, self.chosen = measures.measure_named(name), reason
             self.is_open = False
 
     def choose_way(self, documents: int, fits: Callable[[int], bool]) -> Way:
@@ -170,7 +159,7 @@ def make_work(
     ):
         arguments.measure = "jaccard" if arguments.max_distance is None else "words"
     limits = Limits(max_distance=arguments.max_distance, min_similarity=arguments.min_similarity)
-    measure = measure_of(arguments.measure, limits)
+    measure = measures.measure_of(arguments.measure, limits)
     if model is not None:
         from neardup_solr.measures.model import make_measure
 
@@ -600,7 +589,7 @@ def read_documents(work: Work, spill: Spill) -> Corpus:
         raise SettingsError(reason, "index one of them again with the settings of the other")
     settings = stored[0] if stored else work.settings
     if stored:
-        work.choose_measure(*read_measure(settings))
+        work.choose_measure(*measures.read_measure(settings))
     keeps_sets = work.needs_sets and not (stored or work.without_common)
     documents = Corpus(
         spill=spill,

@@ -60,14 +60,9 @@ from neardup_solr.sources import Reading, is_collection, is_for_excel, paths_of,
 from neardup_solr.sources.fingerprint import identity
 from neardup_solr.sources.record import step_for
 from neardup_solr.text.normalize import normalize
+from neardup_solr.verbs.duplicates import group
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
-from neardup_solr.verbs.duplicates.group import (
-    Graph,
-    Grouped,
-    find_borderline,
-    find_templates,
-    group_again,
-)
+from neardup_solr.verbs.duplicates.group import Graph, Grouped, find_borderline, find_templates
 from neardup_solr.verbs.duplicates.read import Compared, Corpus, Input, Work, read_pieces
 
 if TYPE_CHECKING:
@@ -330,7 +325,7 @@ class Duplicates:
         step = f"give {self.min_similarity:g} to 1, or compare again with a lower one"
         require(fits, reason, step)
         assert self.graph is not None
-        grouped = group_again(self.graph, min_similarity)
+        grouped = group.group_again(self.graph, min_similarity)
         large = [each.members[0] for each in grouped.clusters if len(each.members) >= FEWEST]
         labels = self.labels if large else {}
         before = {labels[key_of(member.id, member.side)] for member in large}
