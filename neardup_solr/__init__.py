@@ -61,15 +61,6 @@ _MODULES = {
     ),
 }
 _SUBMODULES = {"errors": "errors", "signature": "minhash.signature", "types": "types"}
-# Names of earlier commits, and what has taken their place.
-_MOVED = {
-    "decode": "nd.signature.decode",
-    "estimate_jaccard": "nd.signature.estimate_jaccard",
-    "import_answers": "nd.Answers(FILE).add",
-    "list_answers": "nd.Answers(FILE)",
-    "read_pairs": "neardup_solr.sources.read_pairs",
-    "unmark": "nd.mark(collection, ())",
-}
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
 __all__ = list(_PLACES)
 
@@ -79,13 +70,7 @@ def __getattr__(name: str) -> object:
         return import_module(f"neardup_solr.{_SUBMODULES[name]}")
     if name in _PLACES:
         return getattr(import_module(f"neardup_solr.{_PLACES[name]}"), name)
-    place = _MOVED.get(name)
-    if place is None and name[0].isupper():
-        modules = ("errors", "types")
-        places = (f"nd.{each}.{name}" for each in modules if hasattr(__getattr__(each), name))
-        place = next(places, None)
-    moved = f"; it is {place} now" if place else ""
-    raise AttributeError(f"module 'neardup_solr' has no attribute {name!r}{moved}")
+    raise AttributeError(f"module 'neardup_solr' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -6,13 +6,10 @@ import json
 import os
 import shlex
 import sys
-import webbrowser
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,14 +17,12 @@ import click
 import neardup_solr as nd
 from neardup_solr.arguments import most_failed, require_positive
 from neardup_solr.cli import REFUSED, UNTRIED, options, show
-from neardup_solr.cli.duplicates import find_side
 from neardup_solr.cli.options import Function, ParsedOptions
 from neardup_solr.errors import ServerError
 from neardup_solr.files import private
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import Judgement, RowFormat
-    from neardup_solr.embedded import Server
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.annotate import AnnotateSummary
     from neardup_solr.verbs.init import Preparation
@@ -146,7 +141,7 @@ def _check(parsed: ParsedOptions) -> bool:
 
 def search(parsed: ParsedOptions, *, format: RowFormat | None = None) -> int:
     """Find the near-duplicates of one document or text."""
-    from neardup_solr import reports as faces
+    from neardup_solr import reports
 
     if (parsed["id"] is None) == (parsed["text"] is None):
         raise click.BadParameter("give either --id or --text")
@@ -161,7 +156,7 @@ def search(parsed: ParsedOptions, *, format: RowFormat | None = None) -> int:
     if as_rows is None:
         show.print_matches(matches)
     else:
-        show.print_rows(faces.match_rows(matches).lines(as_rows))
+        show.print_rows(reports.match_rows(matches).lines(as_rows))
     if not matches:
         show.say(_describe_nothing(target, parsed["id"]))
         show.say_if_full_text(parsed["fq"], target.place)
@@ -185,13 +180,13 @@ def report(
     parsed: ParsedOptions, *, output: Path | None = None, format: RowFormat | None = None
 ) -> int:
     """Report the near-duplicate pairs of documents of a collection."""
-    from neardup_solr import reports as faces
+    from neardup_solr import reports
 
     as_rows = options.choose_format(format)
     if output is not None:
         if format not in (None, output.suffix.lower()[1:]):
             raise click.BadParameter(f"--format {format} is not that of -o {output}: leave it out")
-        faces.check_output(output)
+        reports.check_output(output)
     target, result = _make_report(parsed)
     if output is not None:
         result.write(output)
@@ -199,7 +194,7 @@ def report(
     elif as_rows is None:
         show.print_report(result, target.texts(show.list_ids(result)))
     else:
-        show.print_rows(faces.pair_rows(result.pairs).lines(as_rows))
+        show.print_rows(reports.pair_rows(result.pairs).lines(as_rows))
     show.say_report(result)
     if not result.pairs:
         show.say_if_full_text([parsed["query"], *parsed["fq"]], target.place)
@@ -224,12 +219,12 @@ def evaluate(
 
     It also lists the first pairs that were missed or are false; -o writes all of them.
     """
-    from neardup_solr import reports as faces
+    from neardup_solr import reports
     from neardup_solr.files import check_apart
     from neardup_solr.verbs.evaluate import known_pairs
 
     if output is not None:
-        faces.check_output(output)
+        reports.check_output(output)
     check_apart({"KNOWN": known, "REPORT": report, "-o": output})
     known_pairs(known)  # refused before a report is made
     if report is not None:
@@ -296,20 +291,19 @@ def answer(
 
 def _print_answers(answers: nd.Answers, output: Path | None, as_rows: str | None) -> None:
     """Print the latest answers, or write them to a file."""
-    from neardup_solr.reports import RowTable
+    from neardup_solr.reports import column_rows
 
     columns = answers.columns()
     if output is not None:
         answers.write(output)
         show.say(f"Wrote {output}.")
     elif as_rows is None:
-        cells = [
-            [show.printable(cell) for cell in row] for row in zip(*columns.values(), strict=True)
-        ]
-        show.print_rows(f"{line}\n" for line in show.align([[*columns], *cells], right=()))
+        rows = zip(
+            *([name, *map(show.printable, cells)] for name, cells in columns.items()), strict=True
+        )
+        show.print_rows(f"{line}\n" for line in show.align([*rows], right=()))
     else:
-        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-        show.print_rows(RowTable(rows, [*columns]).lines(as_rows))
+        show.print_rows(column_rows(columns).lines(as_rows))
     aside = show.counted(len(answers.set_aside), "is", "are")
     show.say(f"Answers about {show.counted(len(columns['id']), 'pair')}; {aside} set aside.")
 
@@ -561,11 +555,12 @@ REDIRECT = '<!DOCTYPE html><meta http-equiv="refresh" content="0; url={0}"><a hr
 def review(parsed: ParsedOptions) -> int:
     """Judge pairs in the browser, those first whose answer helps most."""
     parsed.require_source("SOURCE")
-    if parsed["against"] is not None:
-        parsed["against"] = find_side(parsed)
+    options.choose_other_side(parsed)
     options.choose_columns(parsed)
     parsed["source"] = parsed["source"] or parsed.connect()
     show.compile_kernel()
+    from tempfile import TemporaryDirectory
+
     with ExitStack() as shown, TemporaryDirectory(prefix="neardup-") as folder:
         watching = shown.enter_context(show.watch(comparing="pairs"))
 
@@ -587,6 +582,9 @@ def _tell(address: str, redirect: Path) -> None:
     """
     print(address, flush=True)
     show.say("Open this address in a browser of this machine; Ctrl-C ends the review.")
+    import webbrowser
+    from threading import Thread
+
     with suppress(webbrowser.Error):  # there is none
         browser = webbrowser.get()
         # One of the terminal, such as w3m, would take it, and has no JavaScript.
@@ -637,30 +635,20 @@ def status(parsed: ParsedOptions) -> int:
         else:
             click.echo("Solr does not run; start it with: neardup solr start")
         return 1
-    for name, value in _facts(server):
+    cores = embedded.cores(server)
+    counts = [
+        f"{name} ({show.counted(count, 'document')})" for name, count in (cores or {}).items()
+    ]
+    unknown = "unknown: Solr does not answer; see neardup solr logs"
+    user = {} if server.password is None else {"user": _user(server.password)}
+    facts = {
+        "url": server.url, "pid": server.pid, "port": server.port, "heap": server.heap,
+        "since": server.started, "version": server.version, **user, "data": server.home,
+        "cores": unknown if cores is None else ", ".join(counts) or "none yet",
+    }  # fmt: skip
+    for name, value in facts.items():
         click.echo(f"{name:8}{value}")
     return 0
-
-
-def _facts(server: Server) -> Iterator[tuple[str, str]]:
-    from neardup_solr import embedded
-    from neardup_solr.errors import counted
-
-    yield "url", server.url
-    yield "pid", str(server.pid)
-    yield "port", str(server.port)
-    yield "heap", server.heap
-    yield "since", server.started
-    yield "version", server.version
-    if server.password is not None:
-        yield "user", _user(server.password)
-    yield "data", str(server.home)
-    cores = embedded.cores(server)
-    if cores is None:
-        yield "cores", "unknown: Solr does not answer; see neardup solr logs"
-    else:
-        counts = (f"{name} ({counted(count, 'document')})" for name, count in cores.items())
-        yield "cores", ", ".join(counts) or "none yet"
 
 
 def stop(parsed: ParsedOptions) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +15,7 @@ from neardup_solr.cli import options, show
 from neardup_solr.cli.options import ParsedOptions
 
 if TYPE_CHECKING:
-    from neardup_solr.arguments import RowFormat, Source
+    from neardup_solr.arguments import RowFormat
     from neardup_solr.records import Cluster
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.duplicates import Duplicates
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def duplicates(
-    given: ParsedOptions,
+    parsed: ParsedOptions,
     *,
     output: Sequence[Path] = (),
     unique: Path | None = None,
@@ -44,36 +43,39 @@ def duplicates(
     """Find all near-duplicates of a collection or file, in clusters."""
     from neardup_solr.verbs.duplicates import find_duplicates, plan
 
-    source, against = given["source"], given["against"]
+    source, against = parsed["source"], parsed["against"]
     files = {"unique": unique, "removed": removed, "rejected": rejected}
-    _check(given, files, mark=mark, undo=undo, dry_run=dry_run, writes=bool(output))
-    _check_source(given.paths, given.address)
+    _check(parsed, files, mark=mark, undo=undo, dry_run=dry_run, writes=bool(output))
+    _check_source(parsed.paths, parsed.address)
     if undo:
-        _undo(given.connect(), given["fq"], dry_run=dry_run)
+        _undo(parsed.connect(), parsed["fq"], dry_run=dry_run)
         return 0
     as_rows = options.choose_format(format)
     most_failed(max_failed, 0)
-    if not (source or given.collection) and _has_no_solr(given.address):
+    if not (source or parsed.collection) and options.has_no_solr(parsed.address):
         raise click.BadParameter("name a file, or a collection with -c")
     first = next(iter([*output, *filter(None, files.values())]), None)
     checkpoint = first.with_name(f"{first.name}.unfinished") if first and first.name else None
     if mutual_best:
-        given["linkage"] = "mutual_best"
-    if against is not None:
-        given["against"] = find_side(given)
-    options.choose_columns(given)
-    if not given["texts"]:
-        given["texts"] = _choose_texts(
+        parsed["linkage"] = "mutual_best"
+    options.choose_other_side(parsed)
+    options.choose_columns(parsed)
+    if not parsed["texts"]:
+        parsed["texts"] = _choose_texts(
             output,
             are_shown=as_rows is None and not (mark and format is None),
-            has_page_texts=bool(source) and against is None and given["measure"] != "estimate",
+            has_page_texts=bool(source) and against is None and parsed["measure"] != "estimate",
         )
     counts = None
     with _keep_unfinished(checkpoint), show.watch(comparing="pairs") as watching:
-        place = given["source"] = source or given.connect(check=_require_markable if mark else None)
-        _check_files(given, output, files)
+        if mark:
+            from neardup_solr.verbs.mark import require_markable
+        place = parsed["source"] = source or parsed.connect(
+            check=require_markable if mark else None
+        )
+        _check_files(parsed, output, files)
         show.compile_kernel()
-        result = find_duplicates(plan(checkpoint=checkpoint, memory=memory, **watching, **given))
+        result = find_duplicates(plan(checkpoint=checkpoint, memory=memory, **watching, **parsed))
         if result.doubt and (unique or removed) and not yes:
             _confirm_removal(result)
         if any(files.values()):
@@ -90,14 +92,14 @@ def duplicates(
     elif as_rows is None:
         _print_clusters(result)
     else:
-        from neardup_solr import reports as faces
+        from neardup_solr import reports
 
-        lines = faces.duplicate_rows(result.pairs, result.texts, result.kept).lines(as_rows)
+        lines = reports.duplicate_rows(result.pairs, result.texts, result.kept).lines(as_rows)
         show.print_rows(lines)
     _say_duplicates(result)
     if counts is not None:
         _say_unique(counts, unique, removed, rejected)
-    if mark and not given.paths:
+    if mark and not parsed.paths:
         if not dry_run:
             _confirm(result, yes=yes)
         _mark(place, result, dry_run=dry_run)
@@ -106,7 +108,7 @@ def duplicates(
 
 
 def _check_files(
-    given: ParsedOptions, outputs: Sequence[Path], files: Mapping[str, Path | None]
+    parsed: ParsedOptions, outputs: Sequence[Path], files: Mapping[str, Path | None]
 ) -> None:
     """Refuse files that could not be written, before any work is done for them."""
     from neardup_solr.files import check_apart
@@ -114,11 +116,11 @@ def _check_files(
     from neardup_solr.verbs.duplicates.result import check_files, check_output, require_copied
 
     tables = {f"`output` {path}" if at else "`output`": path for at, path in enumerate(outputs)}
-    others = {name: given[name] for name in ("remember", "answers", "model")} | dict(files)
+    others = {name: parsed[name] for name in ("remember", "answers", "model")} | dict(files)
     check_apart(tables | {f"`{name}`": path for name, path in others.items()})
-    columns = {name: given[name] for name in ("id", "text")}
-    source, reading = reading_of(given["source"], "none", **columns)
-    against, _ = reading_of(given["against"], "none", **columns)
+    columns = {name: parsed[name] for name in ("id", "text")}
+    source, reading = reading_of(parsed["source"], "none", **columns)
+    against, _ = reading_of(parsed["against"], "none", **columns)
     for name, side in (("source", source), ("against", against)):
         for path in map(Path, paths_of(side) or ()):
             check_apart({f"`{name}`": path, **tables})
@@ -165,33 +167,6 @@ def _choose_texts(
     return None if has_page_texts else True
 
 
-def _require_markable(collection: Collection) -> None:
-    """Refuse a collection that cannot be marked before any work."""
-    from neardup_solr.verbs.mark import require_markable
-
-    require_markable(collection)
-
-
-def find_side(given: ParsedOptions) -> Source | Collection:
-    """Find the other side: an existing file or folder, a collection's address, or its name."""
-    against, solr = given["against"], given.address
-    if "://" in against:
-        return options.connect(against, None)
-    if Path(against).exists() or "/" in against or "." in against:
-        return given.make_source(against)
-    if _has_no_solr(solr):
-        raise nd.SourceError(against, "there is no such file or folder", "check the path")
-
-    def require_fields(result: Collection) -> None:
-        try:
-            result.require_fields(())
-        except nd.CoreMissing:
-            reason = "there is no such file or folder, and no collection of that name"
-            raise nd.SourceError(against, reason, "check the path, or the name") from None
-
-    return options.connect(solr, against, check=require_fields)
-
-
 MANY_NUMERIC, NUMERIC = 2, 0.1  # pairs that differ in numbers alone, and their share, to be told
 MOST_CLUSTERS = 20  # on a terminal; files and pipes get all
 
@@ -212,7 +187,7 @@ def _print_clusters(result: Duplicates, *, most: int = MOST_CLUSTERS) -> None:
         )
 
 
-# By the way in which candidates were result.
+# By the way in which candidates were found.
 _IN_COMMON = {
     "all": "",
     "bands": " with a band in common",
@@ -292,12 +267,12 @@ def _are(count: int) -> str:
 
 
 def _check(
-    given: ParsedOptions, files: Mapping[str, Path | None], *, mark: bool, undo: bool,
+    parsed: ParsedOptions, files: Mapping[str, Path | None], *, mark: bool, undo: bool,
     dry_run: bool, writes: bool,
 ) -> None:  # fmt: skip
     """Refuse options that do not go together, before any work."""
-    source, against = given["source"], given["against"]
-    marks, compares = mark or undo, given["remember"] is not None
+    source, against = parsed["source"], parsed["against"]
+    marks, compares = mark or undo, parsed["remember"] is not None
     for is_wrong, reason in (
         (mark and undo, "give one of --mark and --undo"),
         (dry_run and not marks, "--dry-run goes with --mark or --undo"),
@@ -310,7 +285,7 @@ def _check(
     ):
         if is_wrong:
             raise click.BadParameter(reason)
-    given.require_source("SOURCE")
+    parsed.require_source("SOURCE")
     for name, path in files.items():
         if path is not None and not source:
             raise click.BadParameter(
@@ -335,14 +310,6 @@ def _check_source(paths: Sequence[str], solr: str | None) -> None:
     named = nd.errors.place(source, solr)
     step = f"check the path, or name a collection with: neardup duplicates {named}"
     raise nd.SourceError(source, "there is no such file or folder", step)
-
-
-def _has_no_solr(address: str | None) -> bool:
-    """Tell whether no Solr is named, and the embedded one was never used: nothing can be in it."""
-    from neardup_solr import embedded
-    from neardup_solr.verbs.connect import ADDRESS
-
-    return not (address or os.environ.get(ADDRESS) or embedded.is_known())
 
 
 def _confirm_removal(result: Duplicates) -> None:

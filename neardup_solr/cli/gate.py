@@ -35,7 +35,7 @@ TABLE: dict[str, dict[str, Any]] = {
 
 
 def gate(
-    given: ParsedOptions,
+    parsed: ParsedOptions,
     *,
     id: str | None = None,
     text: OneOrMore | None = None,
@@ -53,8 +53,8 @@ def gate(
     from neardup_solr.verbs.gate import policy
 
     as_rows = options.choose_format(format)
-    may_hold = given["hold"] is not None or given["exact"] == "hold"
-    if given["index"] and held is None and may_hold:
+    may_hold = parsed["hold"] is not None or parsed["exact"] == "hold"
+    if parsed["index"] and held is None and may_hold:
         raise click.BadParameter(
             "--index needs --held FILE if documents can be held: they would be lost otherwise"
         )
@@ -62,11 +62,11 @@ def gate(
         policy.check_held(held)
     if output is not None:
         reports.check_output(output)
-    for path in given.paths:
+    for path in parsed.paths:
         check_apart({"SOURCE": Path(path), "--held": held, "-o": output})
-    target = given.connect(create=given["index"])
-    source = replace(given.pop("source"), id=id, text=text)
-    show.say_if_typed(given.paths, "documents")
+    target = parsed.connect(create=parsed["index"])
+    source = replace(parsed.pop("source"), id=id, text=text)
+    show.say_if_typed(parsed.paths, "documents")
     counts = Counter[str]()
     with show.watch() as watching:
 
@@ -75,7 +75,7 @@ def gate(
             watching["on_error"](error)
 
         decisions = nd.gate(
-            source, target, on_error=on_error, on_progress=watching["on_progress"], **given
+            source, target, on_error=on_error, on_progress=watching["on_progress"], **parsed
         )
         show.compile_kernel()
         show.say_gaps(decisions.gaps)
@@ -91,7 +91,7 @@ def gate(
             show.say(f"neardup: the output was closed after {made}; no more were made.")
             raise
         except KeyboardInterrupt:
-            if given["index"]:
+            if parsed["index"]:
                 show.say(
                     "What was sent may not be durable; it is safe to run the same command again."
                 )

@@ -373,7 +373,7 @@ class Command(click.Command):
     def _step_for(self, option: str) -> str:
         """Say what to do instead of an option that is no more, or an argument in Python alone."""
         argument = option[2:].replace("-", "_")
-        step = GONE.get(f"{self.name}.{option[2:]}") or GONE.get(option, "")
+        step = GONE.get(f"{self.name}.{option[2:]}")
         is_of_verb = self.verb and argument in [each.name for each in arguments_of(self.verb)]
         return step or (f"nd.{self.verb}(..., {argument}=...) takes it" if is_of_verb else "")
 
@@ -691,6 +691,37 @@ def connect(
             return getattr(self, field)
 
     return object.__new__(Unopened)
+
+
+def choose_other_side(parsed: ParsedOptions) -> None:
+    """Replace `against`: by an existing file or folder, or the collection of an address or name."""
+    against, solr = parsed["against"], parsed.address
+    if against is None:
+        return
+    if "://" in against:
+        parsed["against"] = connect(against, None)
+    elif Path(against).exists() or "/" in against or "." in against:
+        parsed["against"] = parsed.make_source(against)
+    elif has_no_solr(solr):
+        raise nd.SourceError(against, "there is no such file or folder", "check the path")
+    else:
+
+        def require_fields(collection: Collection) -> None:
+            try:
+                collection.require_fields(())
+            except CoreMissing:
+                reason = "there is no such file or folder, and no collection of that name"
+                raise nd.SourceError(against, reason, "check the path, or the name") from None
+
+        parsed["against"] = connect(solr, against, check=require_fields)
+
+
+def has_no_solr(address: str | None) -> bool:
+    """Return True if no Solr is named, and the embedded one was never used: it has nothing."""
+    from neardup_solr import embedded
+    from neardup_solr.verbs.connect import ADDRESS
+
+    return not (address or os.environ.get(ADDRESS) or embedded.is_known())
 
 
 def choose_settings(**typed: str | int | None) -> dict[str, Any]:

@@ -38,10 +38,7 @@ def tune(parsed: ParsedOptions, *, format: TableOrJson = "table") -> int:
         show.compile_kernel()
     parsed["source"] = target or parsed["source"]
     if parsed["answers"]:
-        if parsed["against"]:
-            from neardup_solr.cli.duplicates import find_side
-
-            parsed["against"] = find_side(parsed)
+        options.choose_other_side(parsed)
         return _learn(parsed, format)
     tuning = cast("Tuning", nd.tune(**parsed, on_error=failures.append))
     for failure in failures[: show.MOST_ERRORS]:
@@ -226,19 +223,12 @@ def explain(parsed: ParsedOptions, *, format: TableOrJson = "table") -> int:
         progress = watching["on_progress"]
         explanation = nd.explain(**parsed | {"source": place, "on_progress": progress})
     if format == "json":
-        show.print_rows(_format_pair(explanation))
+        from neardup_solr.verbs.explain import make_record
+
+        show.print_rows(_format_json(make_record(explanation)))
     else:
         _print(explanation)
     return 0
-
-
-def _format_pair(explanation: Explanation) -> Iterator[str]:
-    """Format the whole record for programs."""
-    import orjson
-
-    from neardup_solr.verbs.explain import make_record
-
-    yield orjson.dumps(make_record(explanation), option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
 def _print(explanation: Explanation) -> None:

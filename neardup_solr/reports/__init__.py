@@ -22,7 +22,7 @@ from neardup_solr.errors import ArgumentError, SettingsError, SourceError, count
 from neardup_solr.files import atomic_output, check_place, write_lines
 from neardup_solr.progress import LOG
 from neardup_solr.records import NOTHING, AnyId, Cluster, Duplicate, Match, Pair, key_of
-from neardup_solr.sources.lines import NEEDS_FORMATS
+from neardup_solr.sources.lines import DECOMPRESSORS, NEEDS_FORMATS, suffix_of
 from neardup_solr.sources.record import SourceTable, plain
 from neardup_solr.text.normalize import to_csv, to_tsv
 
@@ -146,6 +146,12 @@ class RowTable:
         """Make lines in a format: "tsv", "csv" or "jsonl"; raise ArgumentError for another."""
         check_format(format)
         return _FACES[f".{format}"](self.rows, self.columns, self.kept)
+
+
+def column_rows(columns: Columns) -> RowTable:
+    """Make rows of columns."""
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    return RowTable(rows, list(columns))
 
 
 def pair_rows(pairs: Iterable[Pair]) -> RowTable:
@@ -519,7 +525,6 @@ def write_parquet(path: Path, schema: Any, batches: Iterable[Any]) -> int:
 # The suffix of a format that is copied, beside those of JSON lines, which any becomes.
 SAME: Final = {"csv": ".csv", "tsv": ".tsv", "lines": ".txt", "parquet": ".parquet"}
 JSON_LINES: Final = (".jsonl", ".ndjson")
-COMPRESSED: Final = (".gz", ".zst")
 AT_ONCE: Final = 8_192  # rows of Parquet that are held
 BUFFER: Final = 2**20  # bytes that are written at once
 
@@ -539,12 +544,12 @@ def check_copy(path: Path, source_format: str, *, adds: bool) -> None:
     same = SAME.get(source_format)
     if adds and source_format == "lines":  # which have no room for other columns
         same = None
-    suffix = _suffix(path)
+    suffix = suffix_of(path)
     if suffix not in (same, *JSON_LINES):
         reason = "records stay in the format of their source, or become JSON lines"
         raise SourceError(str(path), reason, f"choose {f'{same} or ' if same else ''}.jsonl")
     if suffix == ".parquet":
-        if path.suffix.lower() in COMPRESSED:
+        if path.suffix.lower() in DECOMPRESSORS:
             raise SourceError(str(path), "Parquet is compressed itself", "name it .parquet")
         check_parquet(path)
     if path.suffix.lower() == ".zst" and find_spec("zstandard") is None:
@@ -567,7 +572,7 @@ def open_copy(path: Path, source: SourceTable, added: Beside = NOTHING) -> Itera
     `added` names the columns beside those of the source. Raises SourceError if the file cannot be
     written.
     """
-    suffix = _suffix(path)
+    suffix = suffix_of(path)
     if suffix in JSON_LINES:
         _require_names(path, source)
     with atomic_output(path) as unfinished:
@@ -596,13 +601,6 @@ def _require_names(path: Path, source: SourceTable) -> None:
         instead = f"write it as {source.format}, or " if source.format in SAME else ""
         reason = f"the source has the column {twice!r} twice"
         raise SourceError(str(path), reason, f"{instead}rename one of them")
-
-
-def _suffix(path: Path) -> str:
-    name = path.name.lower()
-    for each in COMPRESSED:
-        name = name.removesuffix(each)
-    return Path(name).suffix
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from neardup_solr.errors import ArgumentError, RecordError, SourceError, counted
 from neardup_solr.progress import LOG, ignore
-from neardup_solr.sources.lines import DECOMPRESSORS, blocks
+from neardup_solr.sources.lines import blocks, suffix_of
 from neardup_solr.sources.record import (
     ID,
     TEXT,
@@ -152,10 +152,7 @@ def _choose_format(source: Opened) -> str | None:
 
 def suffix_format(path: Path) -> str | None:
     """Look up the format that the suffix of a file tells, or None."""
-    name = path.name.lower()
-    for suffix in DECOMPRESSORS:
-        name = name.removesuffix(suffix)
-    return SUFFIXES.get(Path(name).suffix)
+    return SUFFIXES.get(suffix_of(path))
 
 
 def _list_folder(source: Opened, refuses_mixed: bool) -> list[Opened]:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import accumulate, chain, pairwise
+from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from neardup_solr.errors import ArgumentError, RecordError, counted
@@ -304,6 +305,14 @@ DECOMPRESSORS: Final[dict[str, tuple[str, Callable[[Opened, BinaryIO], Iterator[
     ".gz": ("gzip", _gunzip),
     ".zst": ("zstd", _unzstd),
 }
+
+
+def suffix_of(path: Path) -> str:
+    """Return the suffix of a name, without that of a compression behind it."""
+    name = path.name.lower()
+    for suffix in DECOMPRESSORS:
+        name = name.removesuffix(suffix)
+    return Path(name).suffix
 
 
 def _recode(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:

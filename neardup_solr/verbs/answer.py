@@ -43,13 +43,13 @@ from neardup_solr.files import check_apart
 from neardup_solr.measures import Comparer, Limits
 from neardup_solr.progress import LOG
 from neardup_solr.records import Pair, id_problem, ordered
-from neardup_solr.reports import ANSWER, Columns
+from neardup_solr.reports import ANSWER, Columns, column_rows
 from neardup_solr.solr import query
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID
 from neardup_solr.sources import PAIR, Reading, SourceLike, reading_of
 from neardup_solr.text.normalize import normalize
-from neardup_solr.verbs.evaluate import AnswerSheet, columns_of, write_columns
+from neardup_solr.verbs.evaluate import AnswerSheet, columns_of
 
 
 def read_within(
@@ -223,7 +223,7 @@ class Answers(reports.Table):
 
         Raises SourceError if the suffix is not known or the file cannot be written.
         """
-        write_columns(self.columns(), Path(path))
+        column_rows(self.columns()).write(Path(path))
 
     @checked
     def add(

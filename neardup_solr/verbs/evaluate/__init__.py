@@ -25,7 +25,7 @@ from neardup_solr.measures import floor
 from neardup_solr.minhash.signature import wilson
 from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId, Duplicate, Pair, natural, ordered
-from neardup_solr.reports import ANSWER, Columns, RowTable
+from neardup_solr.reports import ANSWER, Columns, RowTable, column_rows
 from neardup_solr.reports.html import show_invisibles
 from neardup_solr.sources import PAIR, read_columns, read_pairs
 from neardup_solr.text.normalize import Markup, make_html_table
@@ -71,7 +71,7 @@ class AnswerSheet(reports.Table):
 
         Raises SourceError if the suffix is another or the file cannot be written.
         """
-        write_columns(self.table, Path(path))
+        column_rows(self.table).write(Path(path))
 
 
 def draw(pairs: Sequence[Duplicate], size: int, per: Per, seed: int) -> list[Duplicate]:
@@ -187,12 +187,6 @@ def precision_of(similarities: Mapping[IdPair, float], answers: JudgedPairs) -> 
     middle = float(weights @ smooth)
     interval = wilson(np.asarray(value), middle * (1 - middle) / variance, LEVEL)
     return Share(value=value, low=float(interval.low), high=float(interval.high))
-
-
-def write_columns(columns: Columns, path: Path) -> None:
-    """Write columns to a file of rows, completely or not at all."""
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    RowTable(rows, list(columns)).write(path)
 
 
 def key_of_pair(id: AnyId, other_id: AnyId, *, in_order: bool) -> IdPair:
@@ -411,10 +405,9 @@ class Evaluation:
         Raises SourceError if the suffix is another or the file cannot be written.
         """
         wrong = {"missed": self.missed, "false": self.false}
-        rows = [(kind, *pair) for kind, pairs in wrong.items() for pair in pairs]
-        columns = zip(*rows, strict=True) if rows else [()] * 3
-        names = ("wrong", "id", "other_id")
-        write_columns(dict(zip(names, map(list, columns), strict=True)), Path(path))
+        names = ("wrong", *PAIR)
+        cells = ((kind, *pair) for kind, pairs in wrong.items() for pair in pairs)
+        RowTable((dict(zip(names, row, strict=True)) for row in cells), names).write(Path(path))
 
     @property
     def precision(self) -> float:
@@ -577,7 +570,7 @@ class Sweep(reports.Table):
 
         Raises SourceError if the suffix is another or the file cannot be written.
         """
-        write_columns(self.columns(), Path(path))
+        column_rows(self.columns()).write(Path(path))
 
     def _repr_html_(self) -> str:
         columns = self.columns()

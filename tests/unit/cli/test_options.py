@@ -185,9 +185,9 @@ def test_help_says_which_options_can_be_repeated() -> None:
 @pytest.mark.parametrize("gone", [gone for gone in GONE if not gone.startswith("nd.")])
 def test_an_option_that_is_gone_says_what_to_do_instead(gone: str) -> None:
     """In one line, which the library has for its arguments, too."""
-    command, _, name = gone.rpartition(".")
-    option = name if name.startswith("--") else f"--{name}"
-    words = ["solr", command] if command in ("start", "logs") else [command or "tune"]
+    command, name = gone.split(".")
+    option = f"--{name}"
+    words = ["solr", command] if command in ("start", "logs") else [command]
     with pytest.raises(click.UsageError) as refused:
         parser().main([*words, option], standalone_mode=False)
     assert str(refused.value) == f"No such option '{option}'; {GONE[gone]}"
