@@ -70,7 +70,10 @@ def __getattr__(name: str) -> object:
         return import_module(f"neardup_solr.{_SUBMODULES[name]}")
     if name in _PLACES:
         return getattr(import_module(f"neardup_solr.{_PLACES[name]}"), name)
-    raise AttributeError(f"module 'neardup_solr' has no attribute {name!r}")
+    modules = ("errors", "types") if name[0].isupper() else ()
+    place = next((each for each in modules if hasattr(__getattr__(each), name)), None)
+    moved = f"; it is nd.{place}.{name} now" if place else ""
+    raise AttributeError(f"module 'neardup_solr' has no attribute {name!r}{moved}")
 
 
 def __dir__() -> list[str]:

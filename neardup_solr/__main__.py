@@ -49,9 +49,7 @@ def watch() -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup and `&` in scripts want it
             signal.signal(number, interrupt)
     sys.unraisablehook = _end_if_lost
-    if (
-        sys.platform == "win32"
-    ):  # a pipe that does not block is for Python 3.12 and newer on Windows
+    if sys.platform == "win32":  # where a pipe that does not block needs Python 3.12
         return
     reader, writer = os.pipe()
     os.set_blocking(writer, False)

@@ -9,25 +9,14 @@ from __future__ import annotations
 import inspect
 import math
 import re
+import typing
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from functools import cache, wraps
 from itertools import chain
 from numbers import Integral, Real
 from types import NoneType, UnionType
-from typing import (
-    Any,
-    Literal,
-    ParamSpec,
-    Protocol,
-    TypeGuard,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-    runtime_checkable,
-)
+from typing import Any, Literal, ParamSpec, Protocol, TypeVar, get_args, get_origin
 
 from neardup_solr.errors import ArgumentError
 
@@ -103,7 +92,7 @@ GONE = {
 }
 
 
-@runtime_checkable
+@typing.runtime_checkable
 class Frame(Protocol):
     """A DataFrame of pandas or polars."""
 
@@ -239,12 +228,12 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
 
 @cache
 def _inspect(verb: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Any]]:
-    return inspect.signature(verb), get_type_hints(verb)
+    return inspect.signature(verb), typing.get_type_hints(verb)
 
 
 def _kinds(hint: Any) -> tuple[Any, ...]:
     """Return the alternatives of an annotation."""
-    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    return get_args(hint) if get_origin(hint) in (typing.Union, UnionType) else (hint,)
 
 
 def _names(hint: Any) -> tuple[str, ...]:
@@ -291,7 +280,7 @@ def _is_text(value: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
-def _is_several(value: object) -> TypeGuard[Collection[object]]:
+def _is_several(value: object) -> typing.TypeGuard[Collection[object]]:
     """Return True for a value that has several items, and can be iterated twice."""
     return isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
 

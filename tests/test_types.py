@@ -19,11 +19,8 @@ def test_whatever_users_hold_is_on_a_page() -> None:
 
 @pytest.mark.parametrize(
     ("name", "place"),
-    [
-        ("SolrAnswerError", "nd.errors.SolrAnswerError"), ("IndexSummary", "nd.types.IndexSummary"),
-        ("decode", "nd.signature.decode"), ("unmark", r"nd.mark\(collection, \(\)\)"),
-    ],
-)  # fmt: skip
+    [("SolrAnswerError", "nd.errors.SolrAnswerError"), ("IndexSummary", "nd.types.IndexSummary")],
+)
 def test_a_name_that_has_moved_says_where_it_is(name: str, place: str) -> None:
     """In the error of Python for a name that a module does not have."""
     with pytest.raises(AttributeError, match=f"no attribute '{name}'; it is {place} now$"):

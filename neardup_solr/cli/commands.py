@@ -46,11 +46,11 @@ def demo(parsed: ParsedOptions, *, address: str | None = None) -> int:
     show.print_report(report, texts, most=DEMO_PAIRS)
     show.say_report(report)
     show.print_evaluation(evaluation, most=3)
-    own = replace(target, name="NAME").place
+    place = replace(target, name="NAME").place
     steps = {
         f"neardup search {target.place} --id lantern-002": "the near-duplicates of one listing",
         f"neardup report {target.place} --by bands": "all pairs, found by LSH bands",
-        f"neardup index FILE {own}": "your own .csv, .tsv, .jsonl, ...",
+        f"neardup index FILE {place}": "your own .csv, .tsv, .jsonl, ...",
     }
     width = max(map(len, steps))
     show.say("\n".join(["\nNext:", *(f"  {step:{width}}  {what}" for step, what in steps.items())]))
@@ -227,12 +227,10 @@ def evaluate(
         reports.check_output(output)
     check_apart({"KNOWN": known, "REPORT": report, "-o": output})
     known_pairs(known)  # refused before a report is made
-    if report is not None:
-        made = nd.evaluate(known, report, ordered=ordered)
-    else:
-        _, pairs = _make_report(parsed)
-        show.say_report(pairs)
-        made = nd.evaluate(known, pairs, ordered=ordered)
+    result: Path | nd.Report = report or _make_report(parsed)[1]
+    if isinstance(result, nd.Report):
+        show.say_report(result)
+    made = nd.evaluate(known, result, ordered=ordered)
     show.print_evaluation(made, most=MOST_PAIRS)
     if output is not None:
         made.write(output)
@@ -258,34 +256,32 @@ def answer(
     """
     if (answer is not None and pairs is not None) or (one and answer is None):
         raise click.BadParameter("give ID OTHER_ID same|different|unsure, or --import, or neither")
-    noted_in, is_list = nd.Answers(parsed["answers"]), answer is None and pairs is None
+    answers, is_list = nd.Answers(parsed["answers"]), answer is None and pairs is None
     if output is not None and not is_list:
         raise click.BadParameter("-o is for a list of answers: leave the pair out")
     if is_list:
-        _print_answers(noted_in, output, options.choose_format(format))
+        _print_answers(answers, output, options.choose_format(format))
         return 0
     is_named = parsed.address is not None or parsed.collection is not None
     parsed["source"] = parsed["source"] or (parsed.connect() if is_named else None)
-    place = noted_in.path
-    aside = {*noted_in.set_aside} if place.exists() else set()
+    place = answers.path
+    aside = {*answers.set_aside} if place.exists() else set()
     if pairs is not None:
         columns = {name: parsed[name] for name in ("id", "text")}
-        done = noted_in.add(pairs, parsed["source"], ordered=ordered, **columns)
+        done = answers.add(pairs, parsed["source"], ordered=ordered, **columns)
         rest = f", {done.known:,} known already" if done.known else ""
-        answers = show.counted(done.added, "answer")
-        show.say(
-            f"{answers} noted in {place}{rest}; {show.counted(done.empty, 'row')} without one."
-        )
+        empty, added = show.counted(done.empty, "row"), show.counted(done.added, "answer")
+        show.say(f"{added} noted in {place}{rest}; {empty} without one.")
     else:
         noted = nd.answer(one=one or "", other=other or "", answer=answer or "unsure", **parsed)
         show.say(f"{noted.id} – {noted.other_id} noted as {noted.answer} in {place}.")
     if parsed["source"] is None:
-        known = "the answer holds for any" if pairs is None else "but for those in the table"
-        show.say(f"Without --source, what the texts are is not noted: {known}.")
-    if more := [one for one in noted_in.set_aside if one not in aside]:
-        told = f"{more[0].id} – {more[0].other_id} {more[0].answer}"
-        answers = show.counted(len(more), "answer is", "answers are")
-        show.say(f"{answers} set aside, as newer ones contradict: {told}.")
+        texts = "the answer holds for any" if pairs is None else "but for those in the table"
+        show.say(f"Without --source, what the texts are is not noted: {texts}.")
+    if more := [each for each in answers.set_aside if each not in aside]:
+        first = f"{more[0].id} – {more[0].other_id} {more[0].answer}"
+        contradicted = show.counted(len(more), "answer is", "answers are")
+        show.say(f"{contradicted} set aside, as newer ones contradict: {first}.")
     return 0
 
 
@@ -321,8 +317,8 @@ def delete(parsed: ParsedOptions, *, yes: bool = False) -> int:
         if is_dry:
             if not count:
                 show.say_if_full_text([query], target.place)
-            said = f"{documents} of {target.url} would be deleted"
-            show.say(f"{said} (dry run: nothing was changed).")
+            change = f"{documents} of {target.url} would be deleted"
+            show.say(f"{change} (dry run: nothing was changed).")
             return 0
         if count and count == target.count():
             what = f"{documents}, everything in {target.url}"
@@ -676,7 +672,9 @@ def reset(parsed: ParsedOptions, *, yes: bool = False) -> int:
     from neardup_solr.embedded.jars import layout
 
     folder = layout().cores
-    if not yes and not _ask(f"Delete all that is indexed in {folder}?"):
+    if not yes and not sys.stdin.isatty():
+        raise ServerError("nothing is deleted without being asked", "add --yes")
+    if not yes and not click.confirm(f"Delete all that is indexed in {folder}?"):
         click.echo("Nothing deleted")
         return 1
     embedded.reset()
@@ -684,13 +682,6 @@ def reset(parsed: ParsedOptions, *, yes: bool = False) -> int:
     return 0
 
 
-def _ask(question: str) -> bool:
-    if not sys.stdin.isatty():
-        raise ServerError("nothing is deleted without being asked", "add --yes")
-    return click.confirm(question)
-
-
-COLUMNS = ("position", "id", "stage", "reason", "record")
 WIDEST = 100_000  # characters of a record that go to a table, which cuts it off much earlier
 
 TABLE: dict[str, dict[str, Any]] = {
@@ -809,7 +800,7 @@ def _format_letters(letters: Iterable[nd.types.Letter], format: str) -> Iterator
 
     if format == "jsonl":
         return map(line_of, letters)
-    return RowTable(map(_row, letters), COLUMNS).lines(format)
+    return RowTable(map(_row, letters), list(TABLE)).lines(format)
 
 
 def _row(letter: nd.types.Letter) -> dict[str, str | None]:
@@ -817,7 +808,7 @@ def _row(letter: nd.types.Letter) -> dict[str, str | None]:
 
     Lone surrogates are escaped: they stand for bytes that are not UTF-8.
     """
-    cells: dict[str, Any] = {name: getattr(letter, name) for name in COLUMNS}
+    cells: dict[str, Any] = {name: getattr(letter, name) for name in TABLE}
     if isinstance(letter.record, Mapping):
         try:
             cells["record"] = json.dumps(letter.record, ensure_ascii=False)

@@ -69,14 +69,7 @@ def gate(
     show.say_if_typed(parsed.paths, "documents")
     counts = Counter[str]()
     with show.watch() as watching:
-
-        def on_error(error: nd.RecordError) -> None:
-            counts["failed"] += 1
-            watching["on_error"](error)
-
-        decisions = nd.gate(
-            source, target, on_error=on_error, on_progress=watching["on_progress"], **parsed
-        )
+        decisions = nd.gate(source, target, **watching, **parsed)
         show.compile_kernel()
         show.say_gaps(decisions.gaps)
         decided: Decided = decisions.with_failed()
@@ -109,7 +102,9 @@ def gate(
 def _count(decided: Decided, counts: Counter[str]) -> Decided:
     """Count decisions as they pass."""
     for decision in decided:
-        if not isinstance(decision, nd.RecordError):
+        if isinstance(decision, nd.RecordError):
+            counts["failed"] += 1
+        else:
             counts[decision.action] += 1
             counts["incomplete"] += not decision.complete
             counts["replaced"] += decision.replaces

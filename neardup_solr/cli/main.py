@@ -22,9 +22,12 @@ from neardup_solr.cli import INTERRUPTED, STOPPED, WRONG_USAGE, options, show
 if TYPE_CHECKING:
     from neardup_solr.errors import NeardupError
 
-CA = "REQUESTS_CA_BUNDLE"  # the variable that `solr.session` looks at first
-CERTIFICATE = "NEARDUP_SOLR_CERT"  # the variable that `solr.credentials` looks at
-PLAIN_HTTP = "NEARDUP_SOLR_PLAIN_HTTP"  # the variable that `solr.credentials` looks at
+# The variables that `solr.session` and `solr.credentials` look at, and the options that set them.
+VARIABLES = {
+    "REQUESTS_CA_BUNDLE": ("--ca", "PEM file of the CA of your Solr"),
+    "NEARDUP_SOLR_CERT": ("--cert", "PEM file of a client certificate and its key"),
+    "NEARDUP_SOLR_PLAIN_HTTP": ("--plain-http", "Send a password over http:// to another machine"),
+}
 
 START = """\
 The near-duplicates of a file, without any Solr:
@@ -130,46 +133,30 @@ def command(name: str) -> click.Command:
 
 def parser() -> click.Group:
     """Make the parser of all commands."""
-    ca = "PEM file of the CA of your Solr; goes before the command."
-    cert = "PEM file of a client certificate and its key; goes before the command."
-    plain = "Send a password over http:// to another machine; goes before the command."
-    return Neardup(
+    made = Neardup(
         "neardup",
         callback=_prepare,
-        params=[
-            click.Option(
-                ["--version"],
-                is_flag=True,
-                is_eager=True,
-                expose_value=False,
-                callback=_print_version,
-                help="Print the version and exit.",
-            ),
-            click.Option(["--ca"], metavar="FILE", help=ca),
-            click.Option(["--cert"], metavar="FILE", help=cert),
-            click.Option(["--plain-http"], is_flag=True, help=plain),
-        ],
         help="Near-duplicate text detection for Apache Solr.",
         invoke_without_command=True,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
+    version = "Print the version and exit."
+    click.version_option(nd.__version__, message="%(version)s", help=version)(made)
+    for flag, text in VARIABLES.values():
+        metavar = None if flag == "--plain-http" else "FILE"
+        help = f"{text}; goes before the command."
+        made.params.append(click.Option([flag], metavar=metavar, is_flag=not metavar, help=help))
+    return made
 
 
-def _prepare(ca: str | None, cert: str | None, plain_http: bool) -> None:
-    if ca is not None:
-        os.environ[CA] = ca
-    if cert is not None:
-        os.environ[CERTIFICATE] = cert
-    if plain_http:
-        os.environ[PLAIN_HTTP] = "1"
+def _prepare(**typed: str | bool | None) -> None:
+    """Set the variables that the options ask for, and show how to begin without a command."""
+    for variable, (flag, _) in VARIABLES.items():
+        value = typed[flag[2:].replace("-", "_")]
+        if value not in (None, False):
+            os.environ[variable] = "1" if value is True else str(value)
     if click.get_current_context().invoked_subcommand is None:
         print(START, end="")
-
-
-def _print_version(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None:
-    if is_asked:
-        print(nd.__version__)
-        ctx.exit()
 
 
 def main() -> None:
@@ -269,7 +256,7 @@ def in_options(message: str, name: str) -> str:
         made = command(name)
         for each in made.commands.values() if isinstance(made, click.Group) else [made]:
             spelled |= each.spell() if isinstance(each, options.Command) else {}
-        spelled |= {"ca": "--ca", "cert": "--cert", "plain_http": "--plain-http"}
+        spelled |= {flag[2:].replace("-", "_"): flag for flag, _ in VARIABLES.values()}
     return _ARGUMENT.sub(lambda match: spelled.get(match[1], match[0]), message)
 
 

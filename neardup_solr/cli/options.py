@@ -29,12 +29,16 @@ from neardup_solr import arguments
 from neardup_solr.arguments import DIALECT, GONE
 from neardup_solr.cli import show
 from neardup_solr.errors import CoreMissing, NeardupError, without_password
-from neardup_solr.settings import OPTIONAL_FIELDS, Settings, require_possible
+from neardup_solr.settings import Settings, require_possible
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
 
 ARGUMENTS, OTHER, READ = "Arguments", "Options", "How the source is read"
+TEXT = (
+    "COLUMN: Column of the text (repeatable, or a,b: they are joined; a name with a comma in"
+    """ quotes, '"a, b",c')."""
+)
 # By heading, in the order of the help. A name is that of the argument; `gate.text` is another text
 # for a single command. Before a colon stands what the option takes, if its type does not say so.
 TEXTS: dict[str, dict[str, str]] = {
@@ -101,7 +105,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "remove": "Remove our fields from the schema again.",
         "catch": "Similarity of pairs to catch.",
         "avoid": "Similarity of pairs to pass over.",
-        "tune.answers": ("FILE: Learn a model from the answers of people in this file."),
+        "tune.answers": "FILE: Learn a model from the answers of people in this file.",
         "known": "Known pairs: two columns of ids.",
         "reband.bands": "LSH bands.",
         "reband.rows": "Rows of a band.",
@@ -163,11 +167,11 @@ TEXTS: dict[str, dict[str, str]] = {
             "RULE: What has to be equal in both texts, too: numbers (versions, years, amounts, Part"
             " II), or a regular expression (repeatable)."
         ),
-        "review.answers": ("FILE: File of the answers, which is made if it is not there."),
+        "review.answers": "FILE: File of the answers, which is made if it is missing.",
         "review.port": "Port of the page on 127.0.0.1 (default: one that is free).",
         "answers": (
-            "FILE: Obey the answers of people in this file: what"
-            " is different is never found again, and what is the same always is."
+            "FILE: Obey the answers of people in this file: what is different is never found again,"
+            " and what is the same always is."
         ),
         "model": "FILE: Compare by a model that neardup tune --answers has written.",
         "without_common": "Compare texts without what many share: boilerplate, footers, templates.",
@@ -196,13 +200,9 @@ TEXTS: dict[str, dict[str, str]] = {
     },
     READ: {
         "id": "COLUMN: Column of the id, or :row to number the records from 1 [default: id].",
-        "text": (
-            "COLUMN: Column of the text (repeatable, or a,b: they are joined; a name with a comma"
-            """ in quotes, '"a, b",c')."""
-        ),
+        "text": TEXT,
         "duplicates.text review.text tune.text": (
-            "COLUMN: Column of the text (repeatable, or a,b: they are joined; a name with a comma"
-            """ in quotes, '"a, b",c'). If there is no text, columns are chosen by their values."""
+            f"{TEXT} If there is no text, columns are chosen by their values."
         ),
         "gate.text": (
             "COLUMN: Column of the text (repeatable, or a,b: they are joined) [default: the text"
@@ -333,9 +333,9 @@ class ParsedOptions(dict[str, Any]):
     paths: Sequence[str] = ()  # of the source
     dialect: Mapping[str, Any]  # of all files that are read
 
-    def connect(self, **asked: Any) -> Collection:
+    def connect(self, **arguments: Any) -> Collection:
         """Return the collection, which waits for a Solr that is away as long as `patience` says."""
-        return connect(self.address, self.collection, patience=self.get("patience", 0), **asked)
+        return connect(self.address, self.collection, patience=self.get("patience", 0), **arguments)
 
     def make_source(self, path: str | Sequence[str]) -> arguments.Source:
         """Make the Source of a file, or of several, all of them written as the options say."""
@@ -344,8 +344,8 @@ class ParsedOptions(dict[str, Any]):
     def require_source(self, name: str) -> None:
         """Refuse settings without a source: a collection has its own."""
         if self["settings"] and not self.paths:
-            asked = ", ".join(self["settings"])
-            raise click.BadParameter(f"a collection has its own {asked}: name a {name}")
+            names = ", ".join(self["settings"])
+            raise click.BadParameter(f"a collection has its own {names}: name a {name}")
 
 
 class Command(click.Command):
@@ -362,13 +362,13 @@ class Command(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
-            said = without_password(error.format_message())
+            reason = without_password(error.format_message())
             name = error.option_name if isinstance(error, click.NoSuchOption) else ""
             if step := self._step_for(name):
-                said = f"No such option '{name}'; {step}"
+                reason = f"No such option '{name}'; {step}"
             elif name in ("--threshold", "--similarity") and "min_similarity" in self.headings:
-                said = f"No such option '{name}'. Did you mean '--min-similarity'?"
-            raise click.UsageError(said, ctx) from None
+                reason = f"No such option '{name}'. Did you mean '--min-similarity'?"
+            raise click.UsageError(reason, ctx) from None
 
     def _step_for(self, option: str) -> str:
         """Say what to do instead of an option that is no more, or an argument in Python alone."""
@@ -389,16 +389,17 @@ class Command(click.Command):
         if not ctx.meta.get(HELP_ALL.name):
             every = [param for param in every if param.required or param.name not in SELDOM]
         for heading in TEXTS:
-            params = [param for param in every if self.heading(param) == heading]
-            records = [
-                (param.make_metavar(ctx), param.text)
-                if isinstance(param, Placed)
-                else param.get_help_record(ctx)
-                for param in params
+            params = [
+                each for each in every if self.headings.get(each.name or "", OTHER) == heading
             ]
+            records = [param.get_help_record(ctx) for param in params]
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(list(filter(None, records)))
+
+    def heading(self, param: click.Parameter) -> str:
+        """Return the heading of a parameter in the help."""
+        return self.headings.get(param.name or "", OTHER)
 
     def spell(self) -> dict[str, str]:
         """Spell each argument of the library as it is typed, or by its name if none is."""
@@ -411,13 +412,9 @@ class Command(click.Command):
             for param in self.params
         }
 
-    def heading(self, param: click.Parameter) -> str:
-        """Return the heading of a parameter in the help."""
-        return self.headings.get(param.name or "", OTHER)
 
-
-def _print_all_help(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None:
-    if is_asked:
+def _print_all_help(ctx: click.Context, param: click.Parameter, is_set: bool) -> None:
+    if is_set:
         ctx.meta[HELP_ALL.name or ""] = True
         click.echo(ctx.get_help(), color=ctx.color)
         ctx.exit()
@@ -433,6 +430,10 @@ class Placed(click.Argument):
     """An argument without a flag, and what help tells about it."""
 
     text = ""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        """Return what help calls the argument, and its text."""
+        return self.make_metavar(ctx), self.text
 
 
 def command(name: str, function: Function, verb: str | None) -> Command:
@@ -510,8 +511,8 @@ def _suggest_names(error: CoreMissing, parsed: ParsedOptions, *, may_create: boo
 
 def _find_key(command: str, name: str) -> str:
     """Return the key of an option in the table."""
-    own = f"{command}.{name}"
-    return own if own in BY_NAME else name
+    key = f"{command}.{name}"
+    return key if key in BY_NAME else name
 
 
 def _optional(name: str, annotation: str = "str | None") -> Parameter:
@@ -612,8 +613,8 @@ def choose_columns(parsed: ParsedOptions, *, by_fields: bool = True) -> list[str
     flags = {"id": "--id-field", "text": "--text-field", "fields": "--field"}
     words: list[str] = []
     for name, value in chosen.arguments.items():
-        for one in [value] if isinstance(value, str) else value:
-            words += [flags[name], one if name == "id" else join_names([one])]
+        for column in [value] if isinstance(value, str) else value:
+            words += [flags[name], column if name == "id" else join_names([column])]
     for line in chosen.lines(lambda _: shlex.join(words)):
         show.say(show.printable(line))
     return words
@@ -623,13 +624,9 @@ def spell_settings(settings: Settings, names: Sequence[str]) -> list[str]:
     """Spell the options that ask for these settings, if they are not the usual ones."""
     usual = Settings()
     changed = [name for name in names if getattr(settings, name) != getattr(usual, name)]
-    words: list[str] = []
-    for name in changed:
-        value = getattr(settings, name)
-        if name == "fields":
-            value = ",".join(one for one in OPTIONAL_FIELDS if one in value)
-        words += [_spell_flags(name)[0], str(value)]
-    return words
+    return [
+        word for name in changed for word in (_spell_flags(name)[0], str(getattr(settings, name)))
+    ]
 
 
 def split_names(typed: Iterable[str]) -> tuple[str, ...]:
@@ -661,7 +658,7 @@ def connect(
     patience: float | str = 0,
     check: Callable[[Collection], None] | None = None,
 ) -> Collection:
-    """Return the collection that the options name, opened as soon as it is asked for anything.
+    """Return the collection that the options name, opened as soon as it is used.
 
     So the library checks all other arguments before a Solr is asked, or started for nothing, of
     which a line tells. With `create`, a missing collection of the embedded Solr is created;

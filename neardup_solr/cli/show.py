@@ -307,24 +307,19 @@ def watch(**units: str) -> Iterator[dict[str, Any]]:
         transient=True,
         disable=not console.is_terminal,
     )
-    tasks: dict[str, TaskID] = {}
-    begun: dict[str, tuple[float, int]] = {}  # first report of a stage: its time, and what was done
+    tasks: dict[str, tuple[TaskID, float, int]] = {}  # by stage, with its start and what was done
 
     def on_progress(progress: Progress) -> None:
         now = time.monotonic()
         if progress.stage not in tasks:
             unit = (UNITS | units).get(progress.stage, "documents")
-            begun[progress.stage] = now, progress.done
-            tasks[progress.stage] = bars.add_task(
-                progress.stage, total=None, done=0, unit=unit, rate="–"
-            )
-        since, before = begun[progress.stage]
+            task = bars.add_task(progress.stage, total=None, done=0, unit=unit, rate="–")
+            tasks[progress.stage] = task, now, progress.done
+        task, since, before = tasks[progress.stage]
         rate = f"{(progress.done - before) / (now - since):,.0f}" if progress.done > before else "–"
         share = progress.done / progress.total if progress.total else progress.share
         total = None if share is None else 1.0
-        bars.update(
-            tasks[progress.stage], completed=share, total=total, done=progress.done, rate=rate
-        )
+        bars.update(task, completed=share, total=total, done=progress.done, rate=rate)
 
     with bars:
         errors = first_errors(lambda line: console.print(line, markup=False, soft_wrap=True))

@@ -30,7 +30,6 @@ def tune(parsed: ParsedOptions, *, format: TableOrJson = "table") -> int:
     It shows what bands cost, on a sample, or how good the model is.
     """
     parsed.require_source("SOURCE")
-    failures: list[Exception] = []
     columns = options.choose_columns(parsed, by_fields=bool(parsed["answers"]))
     target = None if parsed.paths else parsed.connect()
     if parsed.paths:
@@ -40,11 +39,9 @@ def tune(parsed: ParsedOptions, *, format: TableOrJson = "table") -> int:
     if parsed["answers"]:
         options.choose_other_side(parsed)
         return _learn(parsed, format)
-    tuning = cast("Tuning", nd.tune(**parsed, on_error=failures.append))
-    for failure in failures[: show.MOST_ERRORS]:
-        show.say(show.printable(str(failure)))
-    if failures:
-        show.say(f"{show.counted(len(failures), 'record')} could not be used.")
+    tuning = cast("Tuning", nd.tune(**parsed, on_error=show.first_errors(show.say)))
+    if tuning.failed:
+        show.say(f"{counted(tuning.failed, 'record')} could not be used.")
     if format == "json":
         show.print_rows(_format_json(asdict(tuning) | {"settings": tuning.settings.fingerprint}))
     else:
@@ -55,7 +52,7 @@ def tune(parsed: ParsedOptions, *, format: TableOrJson = "table") -> int:
             tuning, parsed.paths, place, [*options.repeat_options(READ), *columns]
         )
         show.print_rows(f"{line.rstrip()}\n" for line in list_lines(tuning, commands))
-    return 1 if failures else 0
+    return 1 if tuning.failed else 0
 
 
 def _format_json(record: Mapping[str, Any]) -> Iterator[str]:
@@ -88,12 +85,12 @@ def _describe_training(training: Training, output: Path | None) -> Iterator[str]
     model = training.model
     default, total = f"the measure {model.measure}", model.same + model.different
     yield (
-        f"{show.counted(total, 'answer')} ({model.same} same, {model.different} different) about"
-        f" pairs of {show.counted(training.documents, 'document')};"
+        f"{counted(total, 'answer')} ({model.same} same, {model.different} different) about"
+        f" pairs of {counted(training.documents, 'document')};"
         f" {training.candidates:,} candidates."
     )
     if training.unlike:
-        more = show.counted(training.unlike, "more is", "more are")
+        more = counted(training.unlike, "more is", "more are")
         yield f"{more} about pairs so unlike that nothing is learnt from them."
     if training.is_default:
         few, each = FEWEST, FEWEST_OF_EACH
@@ -136,7 +133,7 @@ def list_lines(tuning: Tuning, commands: Sequence[str]) -> Iterator[str]:
 
     plan, demand = tuning.choice.plan, tuning.demand
     shingles = f"shingles of {tuning.settings.shingle_size} {tuning.settings.kind}"
-    pairs = show.counted(sum(tuning.agreements), "pair")
+    pairs = counted(sum(tuning.agreements), "pair")
     yield f"{tuning.sampled:,} of {tuning.documents:,} documents, {pairs} ({shingles})"
     curve, choices = _list_curve(tuning), _list_choices(tuning)
     yield from ("", *show.align(curve, right=range(1, len(curve[0]))))
@@ -147,7 +144,7 @@ def list_lines(tuning: Tuning, commands: Sequence[str]) -> Iterator[str]:
     )
     yield "candidates, bytes of index: expected for a document of the whole collection."
     if tuning.absent:
-        yield f"{show.counted(tuning.absent, 'known pair')} left out: a document is missing."
+        yield f"{counted(tuning.absent, 'known pair')} left out: a document is missing."
     yield ""
     if tuning.current and tuning.current.plan == plan:
         yield "The collection has the chosen bands already."

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeAlias, cast
 
 import orjson
 
+from neardup_solr import records
+from neardup_solr.arguments import checked
 from neardup_solr.errors import ArgumentError, SettingsError, SourceError, counted
 from neardup_solr.files import atomic_output, check_place, write_lines
 from neardup_solr.progress import LOG
-from neardup_solr.records import NOTHING, AnyId, Cluster, Duplicate, Match, Pair, key_of
 from neardup_solr.sources.lines import DECOMPRESSORS, NEEDS_FORMATS, suffix_of
 from neardup_solr.sources.record import SourceTable, plain
 from neardup_solr.text.normalize import to_csv, to_tsv
@@ -59,24 +60,24 @@ class Kept(list[Any]):
 
 
 def of_pairs(
-    pairs: Sequence[Duplicate] | Sequence[Pair],
+    pairs: Sequence[records.Duplicate] | Sequence[records.Pair],
     names: Sequence[str],
-    texts: Mapping[AnyId, str] = NOTHING,
-    kept: Mapping[AnyId, Mapping[str, Any]] = NOTHING,
+    texts: Mapping[records.AnyId, str] = records.NOTHING,
+    kept: Mapping[records.AnyId, Mapping[str, Any]] = records.NOTHING,
 ) -> Columns:
     """Make columns of these attributes of pairs, with those of `beside`."""
     columns = {name: [getattr(pair, name) for pair in pairs] for name in names}
     if not (texts or kept):
         return columns
-    duplicates = cast(Sequence[Duplicate], pairs)
+    duplicates = cast(Sequence[records.Duplicate], pairs)
     keys = {
-        "id": [key_of(pair.id, pair.sides[0]) for pair in duplicates],
-        "other_id": [key_of(pair.other_id, pair.sides[1]) for pair in duplicates],
+        "id": [records.key_of(pair.id, pair.sides[0]) for pair in duplicates],
+        "other_id": [records.key_of(pair.other_id, pair.sides[1]) for pair in duplicates],
     }
     return beside(columns, texts, kept, keys)
 
 
-def of_clusters(clusters: Iterable[Cluster], *, has_sides: bool) -> Columns:
+def of_clusters(clusters: Iterable[records.Cluster], *, has_sides: bool) -> Columns:
     """Make columns of the members of clusters, compared with the canonical document."""
     rows = [
         (cluster.id, member.id, at == 0, member.similarity, member.distance, member.side)
@@ -89,8 +90,8 @@ def of_clusters(clusters: Iterable[Cluster], *, has_sides: bool) -> Columns:
 
 def beside(
     columns: Columns,
-    texts: Mapping[AnyId, str],
-    kept: Mapping[AnyId, Mapping[str, Any]],
+    texts: Mapping[records.AnyId, str],
+    kept: Mapping[records.AnyId, Mapping[str, Any]],
     keys: Columns,
 ) -> Columns:
     """Add the texts and the kept columns of the documents to columns.
@@ -154,7 +155,7 @@ def column_rows(columns: Columns) -> RowTable:
     return RowTable(rows, list(columns))
 
 
-def pair_rows(pairs: Iterable[Pair]) -> RowTable:
+def pair_rows(pairs: Iterable[records.Pair]) -> RowTable:
     """Make rows of pairs: id, other_id, distance in words (or None), and similarity (0..1).
 
     With `answer`, too, if people are to answer.
@@ -165,9 +166,9 @@ def pair_rows(pairs: Iterable[Pair]) -> RowTable:
 
 
 def duplicate_rows(
-    pairs: Sequence[Duplicate],
-    texts: Mapping[AnyId, str] = NOTHING,
-    kept: Mapping[AnyId, Mapping[str, Any]] = NOTHING,
+    pairs: Sequence[records.Duplicate],
+    texts: Mapping[records.AnyId, str] = records.NOTHING,
+    kept: Mapping[records.AnyId, Mapping[str, Any]] = records.NOTHING,
 ) -> RowTable:
     """Make rows of the pairs of a whole collection.
 
@@ -176,7 +177,7 @@ def duplicate_rows(
     """
     first = name_columns(pairs)
 
-    def table(part: Sequence[Duplicate]) -> Columns:
+    def table(part: Sequence[records.Duplicate]) -> Columns:
         columns = of_pairs(part, first, texts, kept)
         return columns | {"similarity": [round(pair.similarity, 4) for pair in part]}
 
@@ -187,14 +188,14 @@ def duplicate_rows(
     return RowTable(rows, names, names[len(first) :])
 
 
-def match_rows(matches: Iterable[Match]) -> RowTable:
+def match_rows(matches: Iterable[records.Match]) -> RowTable:
     """Make rows of a document's near-duplicates."""
     rows = (_row(match, MATCH_COLUMNS[:-1]) | {"text": match.content} for match in matches)
     return RowTable(rows, MATCH_COLUMNS)
 
 
 def name_columns(
-    pairs: Sequence[Pair | Duplicate], columns: tuple[str, ...] = DUPLICATE_COLUMNS
+    pairs: Sequence[records.Pair | records.Duplicate], columns: tuple[str, ...] = DUPLICATE_COLUMNS
 ) -> tuple[str, ...]:
     """Name the columns of pairs: with `answer`, for people to fill, if they are to answer."""
     has_answers = bool(pairs) and pairs[0].answer is not None
@@ -215,7 +216,7 @@ def check_output(path: Path) -> None:
     `check_place` does.
     """
     if _face(path) is None:
-        check_workbook(path)
+        require_library(path, "Excel", "openpyxl")
     check_place(path)
 
 
@@ -228,7 +229,7 @@ def _face(path: Path) -> Face | None:
     return _FACES.get(suffix)
 
 
-def _row(pair: Pair | Match, columns: Sequence[str]) -> dict[str, Any]:
+def _row(pair: records.Pair | records.Match, columns: Sequence[str]) -> dict[str, Any]:
     row = {name: getattr(pair, name) for name in columns}
     return row | {"similarity": round(pair.similarity, 4)}
 
@@ -277,9 +278,9 @@ def _table(mark: Mark, mark_text: Mark, join: Callable[[Sequence[str]], str]) ->
     return face
 
 
-def _csv_line(cells: Sequence[str]) -> str:
+def _csv_line(cells: Sequence[object], delimiter: str = ",") -> str:
     line = io.StringIO()
-    csv.writer(line).writerow(cells)
+    csv.writer(line, delimiter=delimiter).writerow(cells)
     return line.getvalue()
 
 
@@ -308,10 +309,10 @@ _FACES: dict[str, Face] = {
 SUFFIXES = (*_FACES, ".xlsx")
 
 
-def check_workbook(path: Path) -> None:
-    """Refuse to write a workbook without openpyxl, by SourceError."""
-    if find_spec("openpyxl") is None:
-        raise SourceError(str(path), "Excel needs the library openpyxl", NEEDS_FORMATS)
+def require_library(path: Path, format: str, library: str) -> None:
+    """Refuse to write a file in a format without its library, by SourceError."""
+    if find_spec(library) is None:
+        raise SourceError(str(path), f"{format} needs the library {library}", NEEDS_FORMATS)
 
 
 def write_sheets(
@@ -324,7 +325,7 @@ def write_sheets(
 
     Raises SourceError if the file cannot be written, or openpyxl is missing.
     """
-    check_workbook(path)
+    require_library(path, "Excel", "openpyxl")
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
 
@@ -371,7 +372,7 @@ def _cut(text: str) -> str:
 
 
 class Table:
-    """A result that can be converted to a table of pyarrow, pandas or polars."""
+    """A result that can be written, or converted to a table of pyarrow, pandas or polars."""
 
     __slots__ = ()
 
@@ -380,6 +381,14 @@ class Table:
     def columns(self) -> Columns:
         """The columns of the table, by name."""
         raise NotImplementedError
+
+    @checked
+    def write(self, path: str | Path) -> None:
+        """Write the table to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
+
+        Raises SourceError if the suffix is another or the file cannot be written.
+        """
+        column_rows(self.columns()).write(Path(path))
 
     def to_arrow(self) -> pa.Table:
         """Make an Arrow table of the result, or raise SettingsError if pyarrow is missing."""
@@ -501,12 +510,6 @@ def _library(name: str) -> Any:
         raise SettingsError(f"{name} is not installed", f"pip install {name}") from None
 
 
-def check_parquet(path: Path) -> None:
-    """Refuse to write Parquet, by SourceError, if pyarrow is missing."""
-    if find_spec("pyarrow") is None:
-        raise SourceError(str(path), "Parquet needs pyarrow", 'pip install "neardup-solr[formats]"')
-
-
 def write_parquet(path: Path, schema: Any, batches: Iterable[Any]) -> int:
     """Write batches of Arrow to a Parquet file, completely or not at all, and count their rows.
 
@@ -551,9 +554,9 @@ def check_copy(path: Path, source_format: str, *, adds: bool) -> None:
     if suffix == ".parquet":
         if path.suffix.lower() in DECOMPRESSORS:
             raise SourceError(str(path), "Parquet is compressed itself", "name it .parquet")
-        check_parquet(path)
-    if path.suffix.lower() == ".zst" and find_spec("zstandard") is None:
-        raise SourceError(str(path), "Zstandard needs the library zstandard", NEEDS_FORMATS)
+        require_library(path, "Parquet", "pyarrow")
+    if path.suffix.lower() == ".zst":
+        require_library(path, "Zstandard", "zstandard")
     check_place(path)
 
 
@@ -566,7 +569,7 @@ def check_added(source: str, columns: Collection[str], added: Collection[str]) -
 
 
 @contextmanager
-def open_copy(path: Path, source: SourceTable, added: Beside = NOTHING) -> Iterator[Add]:
+def open_copy(path: Path, source: SourceTable, added: Beside = records.NOTHING) -> Iterator[Add]:
     """Yield what writes records of a source to a file, which appears once all are written.
 
     `added` names the columns beside those of the source. Raises SourceError if the file cannot be
@@ -640,9 +643,7 @@ def _add_cells(row: bytes, cells: Sequence[object], delimiter: str) -> bytes:
 
 
 def _spell(cells: Sequence[object], delimiter: str) -> bytes:
-    line = io.StringIO()
-    csv.writer(line, delimiter=delimiter).writerow(cells)
-    return line.getvalue().encode("utf-8", "surrogatepass")
+    return _csv_line(cells, delimiter).encode("utf-8", "surrogatepass")
 
 
 def _encode_objects(source: SourceTable, path: Path) -> Encode:

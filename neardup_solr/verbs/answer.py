@@ -43,7 +43,7 @@ from neardup_solr.files import check_apart
 from neardup_solr.measures import Comparer, Limits
 from neardup_solr.progress import LOG
 from neardup_solr.records import Pair, id_problem, ordered
-from neardup_solr.reports import ANSWER, Columns, column_rows
+from neardup_solr.reports import ANSWER, Columns
 from neardup_solr.solr import query
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID
@@ -216,14 +216,6 @@ class Answers(reports.Table):
             column: [getattr(answer, name) for answer in latest] for column, name in names.items()
         }
         return columns | {"state": [ASIDE if answer in aside else "" for answer in latest]}
-
-    @checked
-    def write(self, path: str | Path) -> None:
-        """Write the answers to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
-
-        Raises SourceError if the suffix is not known or the file cannot be written.
-        """
-        column_rows(self.columns()).write(Path(path))
 
     @checked
     def add(

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from collections.abc import Collection as Several
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Any
 
-import mmh3
 import orjson
 
 from neardup_solr.arguments import OneOrMore, checked, listed, require
@@ -143,7 +141,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     )
     return Lint(
         documents=documents,
-        findings=tuple(findings(facts)),
+        findings=findings(facts),
         is_untried=any(map(is_untried, facts.versions)),
     )
 
@@ -220,11 +218,6 @@ def require_safe(collection: Collection, *, text: Sequence[str] = ()) -> Schema:
     fields = schema.read_schema(collection)
     _require_only_copied(collection, fields)
     return fields
-
-
-def require_readable(collection: Collection) -> None:
-    """Refuse text fields whose values Solr does not return, by SettingsError."""
-    require_texts(collection, schema.read_schema(collection), collection.names.text)
 
 
 def require_texts(collection: Collection, existing: Schema, fields: Iterable[str]) -> None:
@@ -380,7 +373,7 @@ TRIED = ((8, 11), (10,))  # from this version on, before that
 _HIDING = frozenset({"fq", "defType", "q", "fl", "rows", "start", "sort", "group", "wt"})
 
 
-def findings(facts: CollectionFacts) -> list[Finding]:
+def findings(facts: CollectionFacts) -> tuple[Finding, ...]:
     """Return all findings, the most serious first. Commands in remedies name the collection."""
     listed = [
         replace(finding, remedy=finding.remedy.replace("-c NAME", facts.place))
@@ -390,12 +383,13 @@ def findings(facts: CollectionFacts) -> list[Finding]:
     return by_level(listed)
 
 
-def by_level(listed: Iterable[Finding]) -> list[Finding]:
+def by_level(listed: Iterable[Finding]) -> tuple[Finding, ...]:
     """Sort findings, the most serious first."""
-    return sorted(listed, key=lambda finding: (DANGER, WARNING, NOTE).index(finding.level))
+    levels = (DANGER, WARNING, NOTE)
+    return tuple(sorted(listed, key=lambda finding: levels.index(finding.level)))
 
 
-def clash(name: str, needed: Field, schema: Schema, names: Names, used: Several[str]) -> str:
+def clash(name: str, needed: Field, schema: Schema, names: Names, used: Container[str]) -> str:
     """Say why a name of ours cannot be used in a collection, or "" if it can."""
     existing = schema.fields.get(name)
     if existing is not None and (problem := existing.problem(needed)):
@@ -415,7 +409,7 @@ def no_text(field: Field | None) -> str:
     return f"it is a {field.kind}, not text" if _VALUES.fullmatch(field.kind) else ""
 
 
-def text_field(schema: Schema, ours: Mapping[str, Field], used: Several[str] = ()) -> str:
+def text_field(schema: Schema, ours: Mapping[str, Field], used: Iterable[str] = ()) -> str:
     """Name fields that may hold the text, as a remedy: analysed ones first, not `ours`.
 
     Of dynamic fields only those that are `used` are named.
@@ -431,7 +425,7 @@ def text_field(schema: Schema, ours: Mapping[str, Field], used: Several[str] = (
     return f"name a field that holds text by `text`{named}"
 
 
-def likely_texts(schema: Schema, names: Names, used: Several[str]) -> list[str]:
+def likely_texts(schema: Schema, names: Names, used: Iterable[str]) -> list[str]:
     """List the used fields that may hold the text, dynamic ones too, but no copies."""
     fields = {name: schema.field(name) for name in sorted({*used} - {schema.key})}
     ours = {names.of(name) for name in OWN}
@@ -542,7 +536,7 @@ def _check_texts(facts: CollectionFacts) -> Iterator[Finding]:
          "it is taken for the field of the text: its values are the longest,"
          f" {length:,} characters on average",
          f"name it, or another one: {facts.init}"),
-        (facts.growth, NOTE, "growth", "index", str(facts.growth),
+        (facts.growth, NOTE, "growth", "index", facts.growth,
          "name the fields that you want in answers (fl); without `duplicates`, neardup annotate"
          " -c NAME --fields=-signature adds half"),
     )  # fmt: skip
@@ -635,28 +629,6 @@ RULES: tuple[Callable[[CollectionFacts], Iterator[Finding]], ...] = (
 DOCUMENTS_SAMPLED = 1_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnosis:
-    """Counts and findings of `doctor`: `settings` counts the documents of each fingerprint.
-
-    `documents` counts those of the collection without nested ones, `missing` those that have text
-    but none of our fields, `without_text` those without text (None if text cannot be searched;
-    then `missing` may include them), `sampled` those that were computed anew.
-    """
-
-    documents: int
-    settings: Mapping[str, int]
-    missing: int
-    without_text: int | None
-    sampled: int
-    findings: tuple[Finding, ...]
-
-    @property
-    def problems(self) -> tuple[Finding, ...]:
-        """The findings for which something has to be done."""
-        return tuple(finding for finding in self.findings if finding.level != NOTE)
-
-
 @checked
 def doctor(collection: Collection, *, sample: int = DOCUMENTS_SAMPLED) -> Diagnosis:
     """Count documents by settings, missing ones included, and compute a sample anew.
@@ -674,22 +646,21 @@ def doctor(collection: Collection, *, sample: int = DOCUMENTS_SAMPLED) -> Diagno
     documents, with_text = collection.count(roots), schema.with_text(collection, fields)
     missing = schema.count_unsigned(collection, fields)
     without_text = documents - collection.count([*roots, *with_text]) if with_text else None
-    sampled = _draw_sample(collection, sample)
-    counts = Counted(
-        place=collection.place, text=collection.names.text, settings=settings, documents=documents,
-        missing=missing, without_text=without_text, sampled=sampled, health=health(collection),
-    )  # fmt: skip
     return Diagnosis(
         documents=documents,
         settings=settings,
         missing=missing,
         without_text=without_text,
-        sampled=sampled.documents,
-        findings=tuple(list_findings(counts)),
+        sample=_draw_sample(collection, sample),
+        place=collection.place,
+        text=collection.names.text,
+        health=health(collection),
     )
 
 
 def _draw_sample(collection: Collection, size: int) -> Sampled:
+    import mmh3
+
     ids = collection.ids([f"{collection.names.of(SETTINGS)}:[* TO *]"])
     drawn = heapq.nsmallest(size, ids, key=mmh3.hash)
     sampled, parsed = Sampled(), dict[str, Settings]()
@@ -741,29 +712,41 @@ class Sampled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
-    """Counts of a collection: documents by settings fingerprint, `missing` ones, a sample.
+class Diagnosis:
+    """Counts and findings of `doctor`: `settings` counts the documents of each fingerprint.
 
-    `without_text` have nothing in the `text` fields; None if those cannot be searched.
+    `documents` counts those of the collection without nested ones, `missing` those that have text
+    but none of our fields, `without_text` those without text (None if text cannot be searched;
+    then `missing` may include them).
     """
 
-    place: str
-    settings: Mapping[str, int] = field(default_factory=dict)
-    text: Sequence[str] = (TEXT,)
     documents: int = 0
+    settings: Mapping[str, int] = field(default_factory=dict)
     missing: int = 0
     without_text: int | None = 0
-    sampled: Sampled = field(default_factory=Sampled)
+    sample: Sampled = field(default_factory=Sampled)
+    place: str = "-c NAME"
+    text: Sequence[str] = (TEXT,)
     health: Health = field(default_factory=Health)
 
+    @property
+    def sampled(self) -> int:
+        """The number of documents that were computed anew."""
+        return self.sample.documents
 
-def list_findings(counts: Counted) -> list[Finding]:
-    """All findings, the most serious first."""
-    return by_level([*_documents(counts), *_server(counts.health)])
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings, the most serious first."""
+        return by_level([*_documents(self), *_server(self.health)])
+
+    @property
+    def problems(self) -> tuple[Finding, ...]:
+        """The findings for which something has to be done."""
+        return tuple(finding for finding in self.findings if finding.level != NOTE)
 
 
-def _documents(counts: Counted) -> Iterator[Finding]:
-    again, sampled, text = f"neardup annotate {counts.place}", counts.sampled, counts.text
+def _documents(counts: Diagnosis) -> Iterator[Finding]:
+    again, sampled, text = f"neardup annotate {counts.place}", counts.sample, counts.text
     kinds = "; ".join(f"{count:,} with [{name}]" for name, count in counts.settings.items())
     has = "they have text" if counts.without_text is not None else "they may have text"
     unspaced, _, annotate = schema.UNSPACED.partition("; ")

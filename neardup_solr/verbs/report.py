@@ -21,23 +21,8 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Finder
 from neardup_solr.solr.names import TEXT
 from neardup_solr.solr.schema import CHANGED, describe_unsigned
+from neardup_solr.verbs import batch, search
 from neardup_solr.verbs.answer import read_if_given
-from neardup_solr.verbs.batch import (
-    SignedBatch,
-    collect_candidates,
-    compare_candidates,
-    sign_batch,
-)
-from neardup_solr.verbs.search import (
-    SIGNED,
-    Criteria,
-    find_hits,
-    make_finder,
-    measure_by,
-    only_terms,
-    pair_with,
-    searchable,
-)
 
 if TYPE_CHECKING:
     from neardup_solr.answers import Answered
@@ -125,8 +110,9 @@ def report(
     Raises ArgumentError if `from_id` comes after `to_id`, SettingsError if the collection lacks
     a field that is needed or has no documents, SolrError if Solr does not answer.
     """
-    check_ids(from_id, to_id)
-    criteria = Criteria(
+    is_range = from_id is None or to_id is None or natural(from_id) <= natural(to_id)
+    require(is_range, f"`from_id` {from_id!r} comes after `to_id` {to_id!r}", "swap them")
+    criteria = search.Criteria(
         by=by,
         candidates=candidates,
         fq=listed(fq),
@@ -135,10 +121,11 @@ def report(
         measure=measure,
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
-    criteria = replace(criteria, measure=measure_by(collection, measure, model, max_distance))
+    chosen = search.measure_by(collection, measure, model, max_distance)
+    criteria = replace(criteria, measure=chosen)
     judged = read_if_given(answers)
     on_progress = on_progress or ignore
-    settings, criteria = searchable(collection, criteria)
+    settings, criteria = search.searchable(collection, criteria)
     gaps = describe_unsigned(collection)
     state = collection.state()
     ids = _choose_ids(collection, from_id, to_id, query)
@@ -179,16 +166,7 @@ def _keep_equal(collection: Collection, pairs: Sequence[Pair], equality: Equalit
     return [pair for pair in pairs if keys.get(pair.id) == keys.get(pair.other_id)]
 
 
-def check_ids(from_id: str | None, to_id: str | None) -> None:
-    """Refuse a first id that comes after the last, by ArgumentError."""
-    require(
-        from_id is None or to_id is None or natural(from_id) <= natural(to_id),
-        f"`from_id` {from_id!r} comes after `to_id` {to_id!r}",
-        "swap them",
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Neighbours:
     """Finds the near-duplicates of documents of a collection, of later ids only if `later_only`.
 
@@ -197,19 +175,19 @@ class _Neighbours:
     """
 
     finder: Finder
-    criteria: Criteria
+    criteria: search.Criteria
     is_together: bool
     later_only: bool
 
     def find_pairs(self, ids: Sequence[str]) -> list[Near]:
         """Find the pairs of each of some documents. Those that are missing are left out."""
-        batch = sign_batch(self._read(ids), self.finder.comparer)
-        hits = self._find_together(batch) if self.is_together else self._find_singly(batch)
-        forms = list(batch.forms)
-        candidates = collect_candidates(batch, hits, forms, self.finder.comparer)
+        signed = batch.sign_batch(self._read(ids), self.finder.comparer)
+        hits = self._find_together(signed) if self.is_together else self._find_singly(signed)
+        forms = list(signed.forms)
+        candidates = batch.collect_candidates(signed, hits, forms, self.finder.comparer)
         pairs: list[list[Pair]] = [[] for _ in hits]
-        for row, near in compare_candidates(forms, candidates, self.finder.comparer):
-            pairs[row].append(pair_with(batch.documents[row].id, near.match))
+        for row, near in batch.compare_candidates(forms, candidates, self.finder.comparer):
+            pairs[row].append(search.pair_with(signed.documents[row].id, near.match))
         most = self.criteria.candidates
         return [(near, len(best) == most) for near, best in zip(pairs, hits, strict=True)]
 
@@ -218,31 +196,31 @@ class _Neighbours:
         rows = self.finder.collection.stored(ids, fields)
         return [Document(id=row["id"], text=row.get(TEXT, ""), kept=row) for row in rows]
 
-    def _find_together(self, batch: SignedBatch) -> list[list[Hit]]:
+    def _find_together(self, signed: batch.SignedBatch) -> list[list[Hit]]:
         """Find candidates by a search for all bands; each document with hot bands has another."""
-        terms, most = batch.terms(), self.criteria.candidates
+        terms, most = signed.terms(), self.criteria.candidates
         return [
             self.finder.rank(bands, most, partial(self._is_wanted, document.id))
             if hits.is_cut
             else [hit for hit in hits.best if self._is_wanted(document.id, hit)][:most]
             for document, bands, hits in zip(
-                batch.documents, terms, self.finder.hits(terms), strict=True
+                signed.documents, terms, self.finder.hits(terms), strict=True
             )
         ]
 
-    def _find_singly(self, batch: SignedBatch) -> list[list[Hit]]:
+    def _find_singly(self, signed: batch.SignedBatch) -> list[list[Hit]]:
         """Find candidates by a search for each document, and read what may be near at once."""
         comparer = self.finder.comparer
-        settings = only_terms(comparer.settings, self.criteria)
-        is_signed = self.criteria.by in SIGNED
+        settings = search.only_terms(comparer.settings, self.criteria)
+        is_signed = self.criteria.by in search.SIGNED
         hits = []
-        for document in batch.documents:
+        for document in signed.documents:
             entry = make_entry(document, settings, is_signed=is_signed)
             wanted = partial(self._is_wanted, document.id)
-            hits.append(find_hits(self.finder, entry, self.criteria, wanted))
+            hits.append(search.find_hits(self.finder, entry, self.criteria, wanted))
         near = {
             hit.id
-            for each, words in zip(hits, batch.words.tolist(), strict=True)
+            for each, words in zip(hits, signed.words.tolist(), strict=True)
             for hit in each
             if comparer.may_be_near(words, hit.num_words)
         }
@@ -255,16 +233,14 @@ class _Neighbours:
 
 
 def make_work(
-    collection: Collection, settings: Settings, criteria: Criteria, *, later_only: bool
+    collection: Collection, settings: Settings, criteria: search.Criteria, *, later_only: bool
 ) -> _Neighbours:
     """Prepare to find the near-duplicates of documents, by the settings that the collection has."""
     is_together = criteria.by == "bands" and not criteria.same
     fields = measure_named(criteria.measure).stored_fields if is_together else ()
-    finder = make_finder(collection, settings, criteria, *fields)
+    finder = search.make_finder(collection, settings, criteria, *fields)
     finder.is_sure = True
-    return _Neighbours(
-        finder=finder, criteria=criteria, is_together=is_together, later_only=later_only
-    )
+    return _Neighbours(finder, criteria, is_together, later_only)
 
 
 def _choose_ids(

@@ -9,31 +9,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup_solr.arguments import (
-    By,
-    Id,
-    MeasureName,
-    OneOrMore,
-    checked,
-    listed,
-    require,
-    require_choice,
-    require_positive,
-)
+from neardup_solr import arguments, measures
+from neardup_solr.arguments import By, Id, MeasureName, OneOrMore, checked, listed, require
 from neardup_solr.errors import DocumentNotFound, SchemaError, SettingsError
-from neardup_solr.measures import (
-    ANYTHING,
-    AUTO,
-    Comparer,
-    Equality,
-    Limits,
-    Measure,
-    measure_named,
-    measure_of,
-    nearness,
-    parse_equality,
-    rerank,
-)
+from neardup_solr.measures import ANYTHING, Equality, Limits, Measure
 from neardup_solr.minhash import make_entry
 from neardup_solr.progress import LOG
 from neardup_solr.records import Document, Entry, Hit, Match, Pair, ordered
@@ -79,10 +58,10 @@ class Criteria:
     limits: Limits = NO_LIMITS
 
     def __post_init__(self) -> None:
-        measure_of(self.measure, self.limits)  # checks them
+        measures.measure_of(self.measure, self.limits)  # checks them
         if self.by is not None:
-            require_choice("by", self.by, WAYS)
-        require_positive(candidates=self.candidates)
+            arguments.require_choice("by", self.by, WAYS)
+        arguments.require_positive(candidates=self.candidates)
 
     @property
     def read(self) -> list[str]:
@@ -130,7 +109,7 @@ def search(
         candidates=candidates,
         fq=listed(fq),
         same=listed(same),
-        equality=parse_equality(equal),
+        equality=measures.parse_equality(equal),
         measure=measure,
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
@@ -163,7 +142,7 @@ def search(
         for id, pair in near.items()
         if id in added
     ]  # fmt: skip
-    return sorted([*(match for match in matches if match.id in near), *more], key=nearness)
+    return sorted([*(match for match in matches if match.id in near), *more], key=measures.nearness)
 
 
 def _read_document(collection: Collection, id: str, fields: Sequence[str]) -> Document:
@@ -209,7 +188,7 @@ def _compare_candidates(
     Texts come with the candidates, unless most of these only share few of many terms. Then those
     are read that may be near.
     """
-    measure = measure_named(criteria.measure)
+    measure = measures.measure_named(criteria.measure)
     read = tuple(dict.fromkeys((*measure.stored_fields, TEXT)))
     is_read = criteria.by not in ("shingles", "signatures")
     finder = make_finder(collection, settings, criteria, *(read if is_read else ()))
@@ -223,7 +202,7 @@ def _compare_candidates(
         rows = {row[ID]: row for row in collection.stored([*rows], read)}
     contents = {id: row[field] for id, row in rows.items()
                 if row.get(field := measure.compared_field)}  # fmt: skip
-    matches = rerank(entry, near, contents, comparer)
+    matches = measures.rerank(entry, near, contents, comparer)
     return [replace(match, content=rows[match.id].get(TEXT, "")) for match in matches]
 
 
@@ -246,7 +225,7 @@ def _choose_way(collection: Collection, settings: Settings, criteria: Criteria) 
     fields = settings.fields - ({"content_sg"} if settings.signatures == 0 else set())
     ways = [way for way, (field, _) in WAYS.items() if field in fields]
     by = criteria.by or (ways[0] if ways else DEFAULT_WAY)
-    measure = measure_named(criteria.measure)
+    measure = measures.measure_named(criteria.measure)
     if not measure.needs_texts:
         next_step = f"choose another `measure`: {measure.name} compares signatures"
         require_indexed(["signature"], fields, next_step)
@@ -317,18 +296,13 @@ def _values(stored: object) -> frozenset[str]:
 
 
 def comparer_for(
-    collection: Collection, settings: Settings, measure: str | Measure, limits: Limits
-) -> Comparer:
+    collection: Collection, settings: Settings, name: str | Measure, limits: Limits
+) -> measures.Comparer:
     """Make the comparer of a collection by a measure, with word frequencies if needed."""
-    measure = measure_of(measure, limits)
-    return Comparer(
-        measure=measure,
-        limits=limits,
-        settings=settings,
-        frequencies=frequencies(sample_texts(collection), settings)
-        if measure.needs_frequencies
-        else None,
-    )
+    measure, counts = measures.measure_of(name, limits), None
+    if measure.needs_frequencies:
+        counts = frequencies(sample_texts(collection), settings)
+    return measures.Comparer(measure=measure, limits=limits, settings=settings, frequencies=counts)
 
 
 def measure_by(
@@ -343,7 +317,7 @@ def measure_by(
     the collection lacks a field that the model compares.
     """
     if model is None:
-        if measure != AUTO or max_distance is not None:
+        if measure != measures.AUTO or max_distance is not None:
             return measure
         settings = collection.known_settings
         if settings is None:
@@ -353,7 +327,8 @@ def measure_by(
     from neardup_solr.measures.model import make_joined_measure
     from neardup_solr.verbs.duplicates.read import read_model
 
-    require(measure == AUTO, "a model has its own measure", "leave `model` or `measure` out")
+    is_free = measure == measures.AUTO
+    require(is_free, "a model has its own measure", "leave `model` or `measure` out")
     trained = read_model(model)
     if collection.count():
         next_step = (

@@ -8,23 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import sources
 from neardup_solr.answers import DIFFERENT, SAME, Answered
-from neardup_solr.arguments import (
-    Frame,
-    Id,
-    MeasureName,
-    OneOrMore,
-    PairMeasure,
-    Way,
-    checked,
-    require,
-)
+from neardup_solr.arguments import Frame, Id, MeasureName, OneOrMore, Way, checked, require
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import check_apart, check_place, write_lines
 from neardup_solr.measures import model as models
@@ -42,13 +33,7 @@ from neardup_solr.settings import Settings, refuse_settings, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import SourceLike, paths_of, reading_of
 from neardup_solr.sources.guess import fill_in
-from neardup_solr.verbs.duplicates import plan
-from neardup_solr.verbs.duplicates.compare import (
-    find_answered,
-    find_candidates,
-    find_copies,
-    make_records,
-)
+from neardup_solr.verbs.duplicates import compare, plan
 from neardup_solr.verbs.duplicates.read import Work, read_documents
 from neardup_solr.verbs.evaluate import id_pairs, known_pairs
 
@@ -95,20 +80,20 @@ class Training:
     @property
     def influences(self) -> list[Influence]:
         """Bits that each measure and field adds to the odds of a match, most first."""
-        model, found = self.model, []
+        model, influences = self.model, list[Influence]()
         bits = (model.weights[1:] / math.log(2)).tolist()
         for name, weight in zip(models.MEASURES, bits, strict=False):
-            found.append(Influence(name, weight * _steps(1.0), weight * _steps(FLOOR)))
+            influences.append(Influence(name, weight * _steps(1.0), weight * _steps(FLOOR)))
         if model.evidence is not None:
             share = model.weights[1 + len(models.MEASURES)]
-            told = {(one.field, one.level): share * one.bits for one in model.evidence.table()}
+            table = {(row.field, row.level): share * row.bits for row in model.evidence.table()}
             for name, weight in zip(model.fields, bits[-len(model.fields) :], strict=True):
                 equal, different = (
-                    float(told[name, level] + weight * _steps(agreement))
+                    float(table[name, level] + weight * _steps(agreement))
                     for level, agreement in (("equal", 1.0), ("different", 0.0))
                 )
-                found.append(Influence(name, equal, different))
-        return sorted(found, key=lambda one: -abs(one.equal - one.different))
+                influences.append(Influence(name, equal, different))
+        return sorted(influences, key=lambda each: -abs(each.equal - each.different))
 
     def write(self, path: str | Path) -> None:
         """Write the model to a file of JSON, for `duplicates` and others to use.
@@ -143,48 +128,50 @@ def _train(work: Work, spill: Spill) -> Training:
     living = documents.living().tolist()
     forms = documents.forms()
     texts = [forms[row] for row in living]
-    matcher = make_records(work, documents, frequencies(texts, documents.settings.normalization))
-    copies = find_copies(work, documents, matcher.columns)
+    matcher = compare.make_records(
+        work, documents, frequencies(texts, documents.settings.normalization)
+    )
+    copies = compare.find_copies(work, documents, matcher.columns)
     distinct = len(documents if copies is None else copies.distinct) - len(documents.dead)
     way = work.choose_way(distinct, documents.fits)
-    candidates = find_candidates(work, documents, way, copies).pairs
-    known = find_answered(documents, work.judged or ())
-    name = cast(PairMeasure, work.measure.name)
+    candidates = compare.find_candidates(work, documents, way, copies).pairs
+    answers = compare.find_answered(documents, work.judged or ())
+    name: Any = work.measure.name
 
-    judged = {word: number_pairs(known.pairs[word]) for word in (SAME, DIFFERENT)}
+    judged = {word: number_pairs(answers.pairs[word]) for word in (SAME, DIFFERENT)}
     numbers = np.unique(np.concatenate([number_pairs(candidates), *judged.values()]))
     alike, values = matcher.compare(pairs_of(numbers), name)
     is_same = np.isin(numbers[alike], judged[SAME])
     is_open = ~(is_same | np.isin(numbers[alike], judged[DIFFERENT]))
-    asked = np.flatnonzero(~is_open)
-    are_same = is_same[asked]
-    told = int(np.count_nonzero(are_same))
+    judged_rows = np.flatnonzero(~is_open)
+    are_same = is_same[judged_rows]
+    same = int(np.count_nonzero(are_same))
 
     default = models.make_default(name, work.kinds)
     guesses = models.judge(values, default)
-    fit = models.learn(values, guesses, asked, are_same)
-    least = min(told, len(asked) - told)
-    is_default = len(asked) < FEWEST or least < FEWEST_OF_EACH
+    fit = models.learn(values, guesses, judged_rows, are_same)
+    least = min(same, len(judged_rows) - same)
+    is_default = len(judged_rows) < FEWEST or least < FEWEST_OF_EACH
     model = replace(
         default,
         weights=default.weights if is_default else fit.weights,
         floor=default.floor if is_default else fit.floor,
         evidence=matcher.weights,
-        same=told,
-        different=len(asked) - told,
+        same=same,
+        different=len(judged_rows) - same,
     )
-    is_found = models.judge(values[is_open], model) >= model.threshold
-    left_out = models.leave_out(values[asked], are_same, fit) >= model.threshold
+    is_match = models.judge(values[is_open], model) >= model.threshold
+    left_out = models.leave_out(values[judged_rows], are_same, fit) >= model.threshold
     return Training(
         model=model,
-        answered=known.answered,
+        answered=answers.answered,
         is_default=is_default,
         documents=len(living),
         candidates=len(numbers),
-        found=int(np.count_nonzero(is_found)),
+        found=int(np.count_nonzero(is_match)),
         right=int(np.count_nonzero(left_out == are_same)),
-        default_right=int(np.count_nonzero((guesses[asked] >= model.threshold) == are_same)),
-        unlike=sum(map(len, judged.values())) - len(asked),
+        default_right=int(np.count_nonzero((guesses[judged_rows] >= model.threshold) == are_same)),
+        unlike=sum(map(len, judged.values())) - len(judged_rows),
     )
 
 
@@ -202,18 +189,30 @@ NAME_ANSWERS = "name the file of the answers by `answers`"
 NEIGHBOURS = 2  # numbers of rows shown above and below the recommended number
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Sample:
-    """A sample of so many `documents`, and the documents of known pairs.
+    """A sample of so many `documents`, and the documents of known `pairs`.
 
-    `signatures` are empty for texts without words; `pairs` are the known pairs that have both
-    documents.
+    `signatures` are empty for texts without words. Raises SettingsError for a sample of fewer than
+    two documents, and for known pairs of which none has both documents.
     """
 
+    pairs: Sequence[tuple[str, str]]
     documents: int
     ids: Sequence[str]
     signatures: Mapping[str, Signature]
-    pairs: Sequence[tuple[str, str]]
+
+    def __post_init__(self) -> None:
+        if len(self.ids) < 2:
+            raise SettingsError("there are fewer than two documents", "give two or more")
+        if self.pairs and not self.present:
+            reason = f"none of the {len(self.pairs)} known pairs has both documents here"
+            raise SettingsError(reason, "check that its ids are those of the collection")
+
+    @cached_property
+    def present(self) -> list[tuple[str, str]]:
+        """The known pairs that have both documents."""
+        return [pair for pair in self.pairs if self.signatures.keys() >= {*pair}]
 
     @cached_property
     def agreements(self) -> tuple[int, ...]:
@@ -229,7 +228,7 @@ class Sample:
     @cached_property
     def sides(self) -> NDArray[np.uint32]:
         """Both signatures of the known pairs with words, shape (2, pairs, hashes)."""
-        pairs = [[self.signatures[id] for id in pair] for pair in self.pairs]
+        pairs = [[self.signatures[id] for id in pair] for pair in self.present]
         whole = [pair for pair in pairs if len(pair[0]) and len(pair[1])]
         shaped = np.array(whole, dtype=np.uint32).reshape(-1, 2, len(self.agreements) - 1)
         return np.ascontiguousarray(shaped.transpose(1, 0, 2))
@@ -237,29 +236,25 @@ class Sample:
     @property
     def known(self) -> tuple[int, ...]:
         """The known pairs by their number of agreeing hashes, () without such pairs."""
-        if not self.pairs:
+        if not self.present:
             return ()
         equal = (self.sides[0] == self.sides[1]).sum(axis=1)
         totals = np.bincount(equal, minlength=len(self.agreements))
-        totals[0] += len(self.pairs) - len(equal)
+        totals[0] += len(self.present) - len(equal)
         return tuple(totals.tolist())
 
     def judge(self, plan: Plan) -> Choice:
         """Estimate what a plan costs, and measure its recall by the bands of the known pairs."""
         candidates = plans.expect_candidates(self.agreements, self.documents, plan)
         size = plans.estimate_bytes(plan.bands, len(self.agreements) - 1)
-        if not self.pairs:
-            return Choice(plan=plan, candidates=candidates, index_bytes=size)
+        choice = Choice(plan=plan, candidates=candidates, index_bytes=size)
+        if not self.present:
+            return choice
         keys = [hash_bands(side, plan.bands, plan.rows) for side in self.sides]
         caught = int((keys[0] == keys[1]).any(axis=1).sum())
         all_pairs = max(caught, self.documents * candidates / 2)
-        return Choice(
-            plan=plan,
-            candidates=candidates,
-            index_bytes=size,
-            recall=caught / len(self.pairs),
-            precision=caught / all_pairs if all_pairs else 1.0,
-        )
+        precision = caught / all_pairs if all_pairs else 1.0
+        return replace(choice, recall=caught / len(self.present), precision=precision)
 
 
 def draw_sample(items: Iterable[T], size: int, seed: int) -> tuple[list[T], int]:
@@ -337,7 +332,9 @@ def tune(
     of_model = fields is None and against is None and by is None and output is None
     require(of_model, "`fields`, `by`, `against` and `output` are for a model", NAME_ANSWERS)
     demand = Demand(catch=catch, miss=miss, avoid=avoid, load=load)
-    check_sizes(hashes, sample)
+    require(sample > 1, f"`sample` cannot be {sample}", "pairs need 2 or more documents")
+    fits = hashes is None or 1 <= hashes <= plans.MOST_HASHES
+    require(fits, f"`hashes` cannot be {hashes}", f"give 1 to {plans.MOST_HASHES:,} (default: 128)")
     is_file = isinstance(known, str | Path)
     ids = known_pairs(str(known)) if is_file else id_pairs("known", () if known is None else known)
     pairs = sorted({ordered(str(first), str(second)) for first, second in ids})
@@ -355,7 +352,7 @@ def tune(
         documents = sources.documents(opened, reading=reading, on_error=failures.add)
         read = partial(_sign_source, filter_usable(documents, failures.add), used)
     plan = plans.solve(demand, hashes or used.hashes)
-    drawn = _check_sample(pairs, *read(sample, seed, {id for pair in pairs for id in pair}))
+    drawn = Sample(pairs, *read(sample, seed, {id for pair in pairs for id in pair}))
     failures.warn()
     near = range(plan.rows - NEIGHBOURS, plan.rows + NEIGHBOURS + 1)
     others = [other for other in plans.catching(demand, hashes or used.hashes)
@@ -370,16 +367,9 @@ def tune(
         others=tuple(map(drawn.judge, others)),
         current=drawn.judge(current) if current else None,
         known=drawn.known,
-        absent=len(pairs) - len(drawn.pairs),
+        absent=len(pairs) - len(drawn.present),
         failed=failures.count,
     )
-
-
-def check_sizes(hashes: int | None, sample: int = 2) -> None:
-    """Refuse a number of hashes that no signature can have, and too few documents."""
-    require(sample > 1, f"`sample` cannot be {sample}", "pairs need 2 or more documents")
-    fits = hashes is None or 1 <= hashes <= plans.MOST_HASHES
-    require(fits, f"`hashes` cannot be {hashes}", f"give 1 to {plans.MOST_HASHES:,} (default: 128)")
 
 
 def _read_settings(collection: Collection, hashes: int | None) -> Settings:
@@ -435,21 +425,3 @@ def _sign_source(
         for id, row, words in zip(texts, signed.signatures, signed.words, strict=True)
     }
     return count, [document.id for document in sampled], signatures
-
-
-def _check_sample(
-    pairs: Sequence[tuple[str, str]],
-    documents: int,
-    ids: list[str],
-    signatures: Mapping[str, Signature],
-) -> Sample:
-    """Make a sample that has two documents or more, and the known pairs with both documents."""
-    present = [pair for pair in pairs if signatures.keys() >= {*pair}]
-    if len(ids) < 2:
-        raise SettingsError("there are fewer than two documents", "give two or more")
-    if pairs and not present:
-        raise SettingsError(
-            f"none of the {len(pairs)} known pairs has both documents here",
-            "check that its ids are those of the collection",
-        )
-    return Sample(documents=documents, ids=ids, signatures=signatures, pairs=present)

@@ -314,7 +314,7 @@ def test_an_address_in_a_wrong_place(
 ) -> None:
     """Whatever has to be a file, a name or a field: the line shows no user and no password."""
     monkeypatch.setenv("NEARDUP_SOLR_URL", NOBODY)
-    monkeypatch.setenv(main.CA, "")  # which --ca sets, for this test alone
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "")  # which --ca sets, for this test alone
     monkeypatch.setattr(sys, "argv", ["neardup", *words])
     assert main._run(words) in (1, 2)
     said = capfd.readouterr()

@@ -26,7 +26,7 @@ from neardup_solr.text import normalize
 from neardup_solr.verbs import init
 from neardup_solr.verbs.annotate.rewrite import Follower, RateLimit, Rewrite, Row, pages
 from neardup_solr.verbs.index import index
-from neardup_solr.verbs.lint import chosen, require_other, require_readable, require_safe
+from neardup_solr.verbs.lint import chosen, require_other, require_safe, require_texts
 from neardup_solr.verbs.search import normal_forms, sample_texts
 
 MD5 = "md5_hash"
@@ -267,7 +267,7 @@ def _copy(
     watching: Callbacks,
 ) -> AnnotateSummary:
     """Index the texts of a collection into another, but those that it has already."""
-    require_readable(collection)
+    require_texts(collection, schema.read_schema(collection), collection.names.text)
     require_other(collection, other)
     task = _Task(settings=choose_settings(other, settings, DEFAULT_SETTINGS, collection))
     collection.commit()

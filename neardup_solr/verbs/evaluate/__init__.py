@@ -25,7 +25,7 @@ from neardup_solr.measures import floor
 from neardup_solr.minhash.signature import wilson
 from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId, Duplicate, Pair, natural, ordered
-from neardup_solr.reports import ANSWER, Columns, RowTable, column_rows
+from neardup_solr.reports import ANSWER, Columns, RowTable
 from neardup_solr.reports.html import show_invisibles
 from neardup_solr.sources import PAIR, read_columns, read_pairs
 from neardup_solr.text.normalize import Markup, make_html_table
@@ -64,14 +64,6 @@ class AnswerSheet(reports.Table):
     def columns(self) -> Columns:
         """Return the columns id, other_id, similarity, answer, and texts and kept columns."""
         return self.table
-
-    @checked
-    def write(self, path: str | Path) -> None:
-        """Write the sheet to a .csv, .tsv or .jsonl file, completely or not at all.
-
-        Raises SourceError if the suffix is another or the file cannot be written.
-        """
-        column_rows(self.table).write(Path(path))
 
 
 def draw(pairs: Sequence[Duplicate], size: int, per: Per, seed: int) -> list[Duplicate]:
@@ -282,18 +274,18 @@ def evaluate(
     answers = JudgedPairs.of(known, columns, in_order=in_order)
     if answers is not None:
         return _judge(answers, found, in_order=in_order)
-    known_ids = _ids("known", known)
-    require(bool(known_ids), "`known` has no pairs", "give at least one known pair")
-    found_ids = _ids("found", getattr(found, "pairs", found))
-    listed_ids = {str(id) for pair in found_ids for id in pair}
-    if listed_ids and listed_ids.isdisjoint(str(id) for pair in known_ids for id in pair):
+    expected = _ids("known", known)
+    require(bool(expected), "`known` has no pairs", "give at least one known pair")
+    reported = _ids("found", getattr(found, "pairs", found))
+    ids = {str(id) for pair in reported for id in pair}
+    if ids and ids.isdisjoint(str(id) for pair in expected for id in pair):
         LOG.warning(
             "none of the ids of the known pairs is in a found pair: check that both are of the"
             " same documents"
         )
     are_whole = _has_whole_ids(found)
     return evaluate_pairs(
-        known_ids, found_ids, are_whole=are_whole, has_sides=has_sides, as_given=as_given
+        expected, reported, are_whole=are_whole, has_sides=has_sides, as_given=as_given
     )
 
 
@@ -384,11 +376,9 @@ class Evaluation:
         if self.share is not None:
             answers = f"{self.known + len(self.false):,} answers"
             return f"precision {self.share} of {self.found:,} found pairs, from {answers}"
-        return (
-            f"{self.right} of {self.known} known pairs found among {self.found} reported:"
-            f" precision {self.precision:.3f}, recall {self.recall:.3f}, F1 {self.f1:.3f}"
-            f"{_say_closed(self.closed)}"
-        )
+        counts = f"{self.right} of {self.known} known pairs found among {self.found} reported"
+        shares = f"precision {self.precision:.3f}, recall {self.recall:.3f}, F1 {self.f1:.3f}"
+        return f"{counts}: {shares}{_say_closed(self.closed)}"
 
     @property
     def right(self) -> int:
@@ -457,17 +447,17 @@ def evaluate_pairs(
         firsts, seconds = ({str(pair[end]) for pair in (*expected, *reported)} for end in (0, 1))
         has_sides = firsts.isdisjoint(seconds)
     follow = () if as_given else close_pairs(expected, has_sides)
-    given_ones, found_ones, closed_ones = (
+    listed, closed, results = (
         _by_text(_as_given(pairs, are_whole=are_whole), in_order=in_order)
-        for pairs in (expected, reported, follow)
+        for pairs in (expected, follow, reported)
     )
-    known_ones = closed_ones | given_ones
+    right = closed | listed
     return Evaluation(
-        found=len(found_ones),
-        known=len(known_ones),
-        missed=_sort_pairs(pair for text, pair in known_ones.items() if text not in found_ones),
-        false=_sort_pairs(pair for text, pair in found_ones.items() if text not in known_ones),
-        closed=len(known_ones) - len(given_ones),
+        found=len(results),
+        known=len(right),
+        missed=_sort_pairs(pair for ids, pair in right.items() if ids not in results),
+        false=_sort_pairs(pair for ids, pair in results.items() if ids not in right),
+        closed=len(right) - len(listed),
     )
 
 
@@ -563,14 +553,6 @@ class Sweep(reports.Table):
         """Make a row for each point, without the columns that no point has."""
         names = [name for name in Point.__slots__ if getattr(self.points[0], name) is not None]
         return {name: [getattr(point, name) for point in self.points] for name in names}
-
-    @checked
-    def write(self, path: str | Path) -> None:
-        """Write the points to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
-
-        Raises SourceError if the suffix is another or the file cannot be written.
-        """
-        column_rows(self.columns()).write(Path(path))
 
     def _repr_html_(self) -> str:
         columns = self.columns()

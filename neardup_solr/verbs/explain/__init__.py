@@ -11,31 +11,21 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from neardup_solr import sources
-from neardup_solr.arguments import Id, MeasureName, OneOrMore, PairMeasure, Way, checked, require
+from neardup_solr import measures, sources
+from neardup_solr.arguments import (
+    By,
+    Id,
+    MeasureName,
+    OneOrMore,
+    PairMeasure,
+    Way,
+    checked,
+    require,
+)
 from neardup_solr.candidates.by_term import count_shared_words
 from neardup_solr.errors import DocumentNotFound, SettingsError, counted
-from neardup_solr.measures import (
-    ANYTHING,
-    AUTO,
-    Equality,
-    Frequencies,
-    Limits,
-    choose_measure,
-    first_with_each,
-    floor,
-    measure_named,
-    measure_of,
-    parse_equality,
-)
-from neardup_solr.measures.aligned import (
-    ALIGNED,
-    NUMBERS,
-    Aligned,
-    alignment,
-    compare_records,
-    frequencies,
-)
+from neardup_solr.measures import ANYTHING, Equality, Frequencies, Limits, floor, measure_named
+from neardup_solr.measures.aligned import NUMBERS, Aligned, alignment, compare_records, frequencies
 from neardup_solr.measures.sets import CONTAINMENT, WORDS, similarity, word_distance
 from neardup_solr.memory import Spill
 from neardup_solr.minhash import make_entry, signature
@@ -68,14 +58,8 @@ STORED = {
     "md5_hash": "md5_hash",
     "profile_hash": "profile_hash",
 }
-# The ways to search for candidates and the field of each, the preferred one first.
-SEARCHES = {
-    "bands": "content_bands",
-    "shingles": "content_ng",
-    "signatures": "content_sg",
-    "profile": "profile_hash",
-    "md5": "md5_hash",
-}
+# The ways to search for candidates, the preferred one first.
+SEARCHES: tuple[By, ...] = ("bands", "shingles", "signatures", "profile", "md5")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,7 +240,9 @@ class Facts:
         if self.frequencies is not None:
             forms = [each.entry.normal for each in self.both]
             similarities["aligned"], by_numbers = (
-                compare_records(forms, first_with_each(1), self.frequencies, numbers=numbers).item()
+                compare_records(
+                    forms, measures.first_with_each(1), self.frequencies, numbers=numbers
+                ).item()
                 for numbers in (0.0, NUMBERS)
             )
             if self.measure == "records" or by_numbers < similarities["aligned"]:
@@ -306,7 +292,7 @@ class Facts:
             self._make_route("duplicates", self.by, "signature", *terms[self.by]),
             *(
                 self._make_route(way, way, field, self._count_shared_terms(field), most.get(way, 1))
-                for way, field in SEARCHES.items()
+                for way, (field, _) in ((way, search.WAYS[way]) for way in SEARCHES)
             ),
         )
 
@@ -451,13 +437,13 @@ def explain(
         arguments = {name: value for name, value in locals().items() if name not in PAIR}
         return explain_facts(_compare_fields(plan(**arguments), ids))
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
-    measure_of(measure, limits)  # which checks them
-    measure = "words" if measure == AUTO and max_distance is not None else measure
+    measures.measure_of(measure, limits)  # which checks them
+    measure = "words" if measure == measures.AUTO and max_distance is not None else measure
     sample: Iterable[str]
     if isinstance(source, Collection):
         used = _read_settings(source, settings)
         first, second = _read_stored(source, ids, used)
-        chosen = measure_of(search.measure_by(source, measure), limits)
+        chosen = measures.measure_of(search.measure_by(source, measure), limits)
         sample, documents, by = search.sample_texts(source), 0, chosen.way
         if chosen.needs_frequencies:
             sample, documents = list(sample), source.count()
@@ -467,7 +453,9 @@ def explain(
         used = settings_of(settings)
         source, reading = reading_of(source, "number", id=id, text=text)
         found, sample, lengths, words = _read_source(source, ids, reading, measure)
-        chosen = measure_of(choose_measure(used, words)[0] if measure == AUTO else measure, limits)
+        chosen = measures.measure_of(
+            measures.choose_measure(used, words)[0] if measure == measures.AUTO else measure, limits
+        )
         first, second = (make_subject(found[id], used) for id in ids)
         documents = len(lengths)
         by = choose_way(chosen, documents, lambda most: sum(lengths) <= most)
@@ -485,7 +473,7 @@ def explain(
             measure=cast(PairMeasure, chosen.name),
             shared_words=_count_shared_words(*normal, forms, documents) if by_words else {},
             by=by,
-            equality=parse_equality(equal),
+            equality=measures.parse_equality(equal),
         )
     )
 
@@ -600,11 +588,11 @@ def _read_source(
         nonlocal words, step
         lengths.append(len(document.text))
         is_needed = measure in ("aligned", "records") or (
-            measure == AUTO and lengths[-1] < search.SAMPLED
+            measure == measures.AUTO and lengths[-1] < search.SAMPLED
         )
         if is_needed or len(sample) < search.SAMPLE:
             sample.append(document.text[: search.SAMPLED])
-        if measure == AUTO and number % step == 0:
+        if measure == measures.AUTO and number % step == 0:
             words.append(len(normalize(document.text).split()))
             if len(words) == 2 * search.SAMPLE:
                 words, step = words[1::2], 2 * step
@@ -797,8 +785,10 @@ def _explain_no_candidate(facts: Facts, way: str) -> Iterator[str]:
         fresh = f"{len(facts.fresh_bands)} of {bands}"
         yield f"With signatures of their present texts they would share {fresh}."
         return
+    unit = settings.kind.removesuffix("s")
     if not facts.shared_shingles:
-        yield f"They share no shingle of {describe_shingles(settings)}."
+        size = counted(settings.shingle_size, unit)
+        yield f"They share no shingle of {size}."
     elif way not in ("duplicates", "bands"):
         yield f"They share nothing that a search by {way} compares."
     elif facts.chance >= 0.5:
@@ -812,14 +802,7 @@ def _explain_no_candidate(facts: Facts, way: str) -> Iterator[str]:
     elif facts.is_near and facts.chance < 0.5:
         most = max(len(each.pieces) for each in facts.both)
         shared = f"they share {facts.shared_shingles:,} of {most:,}"
-        unit = settings.kind.removesuffix("s")
         yield f"Each changed {unit} changes up to {settings.shingle_size} shingles: {shared}."
-
-
-def describe_shingles(settings: Settings) -> str:
-    """Describe the shingles of settings: "3 words"."""
-    size, kind = settings.shingle_size, settings.kind
-    return f"{size} {kind if size > 1 else kind.removesuffix('s')}"
 
 
 def advise(facts: Facts, *, is_candidate: bool) -> str:
@@ -835,7 +818,11 @@ def advise(facts: Facts, *, is_candidate: bool) -> str:
         return f"To find it as a part of the other: duplicates --measure containment{wider}."
     if facts.difference or not facts.has_words or not (facts.is_near or is_alike):
         return ""
-    if facts.measure == "words" and words < WORDS.default and aligned >= floor(ALIGNED.default):
+    if (
+        facts.measure == "words"
+        and words < WORDS.default
+        and aligned >= floor(measure_named("aligned").default)
+    ):
         return "To find it although words differ in spelling: duplicates --measure aligned."
     limits = "" if by_records else f" --measure {facts.measure}"
     limits += "" if facts.is_within else _widen(facts)

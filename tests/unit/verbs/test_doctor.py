@@ -11,7 +11,7 @@ from neardup_solr.minhash import make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings import DEFAULT_FIELDS, Settings
 from neardup_solr.solr.admin import Health
-from neardup_solr.verbs.lint import Counted, Sampled, list_findings
+from neardup_solr.verbs.lint import Diagnosis, Sampled
 
 SETTINGS = Settings()
 NO_MD5 = Settings(fields=frozenset(DEFAULT_FIELDS) - {"md5_hash"})
@@ -64,32 +64,32 @@ def test_html_is_noticed(text: str) -> None:
     assert sampled.html == ["1"]
 
 
-CASES: dict[str, Counted] = {
-    "mixed": Counted(place="-c c", settings={"one": 1, "other": 2}),
-    "missing": Counted(place="-c c", missing=1),
-    "stale": Counted(place="-c c", sampled=Sampled(documents=9, stale=["1"])),
-    "damaged": Counted(place="-c c", sampled=Sampled(documents=9, damaged=["1"])),
-    "html": Counted(place="-c c", sampled=Sampled(documents=9, html=["1"])),
-    "zookeeper": Counted(place="-c c", health=Health(without_keeper=True)),
-    "replicas": Counted(place="-c c", health=Health(inactive=("shard1/core_node2 (down)",))),
-    "replaying": Counted(place="-c c", health=Health(replaying=True)),
-    "disk": Counted(place="-c c", health=Health(disk=1 << 20)),
-    "version": Counted(place="-c c", health=Health(versions=("9.10.1", "9.11.0"))),
-    "heap": Counted(place="-c c", health=Health(heap=0.99)),
-    "deleted": Counted(place="-c c", health=Health(deleted=0.6)),
+CASES: dict[str, Diagnosis] = {
+    "mixed": Diagnosis(place="-c c", settings={"one": 1, "other": 2}),
+    "missing": Diagnosis(place="-c c", missing=1),
+    "stale": Diagnosis(place="-c c", sample=Sampled(documents=9, stale=["1"])),
+    "damaged": Diagnosis(place="-c c", sample=Sampled(documents=9, damaged=["1"])),
+    "html": Diagnosis(place="-c c", sample=Sampled(documents=9, html=["1"])),
+    "zookeeper": Diagnosis(place="-c c", health=Health(without_keeper=True)),
+    "replicas": Diagnosis(place="-c c", health=Health(inactive=("shard1/core_node2 (down)",))),
+    "replaying": Diagnosis(place="-c c", health=Health(replaying=True)),
+    "disk": Diagnosis(place="-c c", health=Health(disk=1 << 20)),
+    "version": Diagnosis(place="-c c", health=Health(versions=("9.10.1", "9.11.0"))),
+    "heap": Diagnosis(place="-c c", health=Health(heap=0.99)),
+    "deleted": Diagnosis(place="-c c", health=Health(deleted=0.6)),
 }
 
 
 @pytest.mark.parametrize(("rule", "counted"), CASES.items(), ids=CASES)
-def test_each_finding_has_its_cause(rule: str, counted: Counted) -> None:
+def test_each_finding_has_its_cause(rule: str, counted: Diagnosis) -> None:
     """One cause gives one finding, with something to do."""
-    (found,) = list_findings(counted)
+    (found,) = counted.findings
     assert found.rule == rule
     assert found.remedy
 
 
 def test_nothing_is_found_where_all_is_well() -> None:
     """Not where the server tells that all is well, nor where it tells nothing."""
-    well = Counted(place="-c c", settings={"one": 9}, sampled=Sampled(documents=99, html=["1"]),
+    well = Diagnosis(place="-c c", settings={"one": 9}, sample=Sampled(documents=99, html=["1"]),
                    health=Health(heap=0.5, disk=1 << 40, deleted=0.1, replaying=False))  # fmt: skip
-    assert list_findings(well) == list_findings(Counted(place="-c c")) == []
+    assert well.findings == Diagnosis(place="-c c").findings == ()

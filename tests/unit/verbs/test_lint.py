@@ -56,7 +56,7 @@ FINE = CollectionFacts(
 
 def test_nothing_is_found_where_nothing_is_wrong() -> None:
     """No rule cries wolf."""
-    assert findings(FINE) == []
+    assert findings(FINE) == ()
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_each_rule(changed: dict[str, Any], level: str, rule: str) -> None:
 )  # fmt: skip
 def test_what_is_no_finding(changed: dict[str, Any]) -> None:
     """What is harmless, or not known and not grave."""
-    assert findings(replace(FINE, **changed)) == []
+    assert findings(replace(FINE, **changed)) == ()
 
 
 @pytest.mark.parametrize(
