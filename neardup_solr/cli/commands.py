@@ -17,7 +17,6 @@ import click
 import neardup_solr as nd
 from neardup_solr.arguments import most_failed, require_positive
 from neardup_solr.cli import REFUSED, UNTRIED, options, show
-from neardup_solr.cli.options import Function, ParsedOptions
 from neardup_solr.errors import ServerError
 from neardup_solr.files import private
 
@@ -32,7 +31,7 @@ DEMO_PAIRS = 8
 MOST_PAIRS = 10  # missed and false ones each that evaluate prints
 
 
-def demo(parsed: ParsedOptions, *, address: str | None = None) -> int:
+def demo(parsed: options.ParsedOptions, *, address: str | None = None) -> int:
     """See the main job on listings that come with the package."""
     from neardup_solr.demo import CORE, listings, pairs
 
@@ -57,7 +56,7 @@ def demo(parsed: ParsedOptions, *, address: str | None = None) -> int:
     return 0
 
 
-def index(parsed: ParsedOptions, *, max_failed: str = "0") -> int:
+def index(parsed: options.ParsedOptions, *, max_failed: str = "0") -> int:
     """Index a file, a folder or standard input into Solr."""
     source = parsed.paths
     most_failed(max_failed, 0)
@@ -115,7 +114,7 @@ def _say_if_unfinished(folder: Path) -> None:
         )
 
 
-def _check(parsed: ParsedOptions) -> bool:
+def _check(parsed: options.ParsedOptions) -> bool:
     """Refuse numbers and a source that cannot be used, before a Solr is started for them.
 
     The first record of a file is read; a pipe can be read only once. Returns True for a file.
@@ -139,7 +138,7 @@ def _check(parsed: ParsedOptions) -> bool:
     return can_read_again
 
 
-def search(parsed: ParsedOptions, *, format: RowFormat | None = None) -> int:
+def search(parsed: options.ParsedOptions, *, format: RowFormat | None = None) -> int:
     """Find the near-duplicates of one document or text."""
     from neardup_solr import reports
 
@@ -177,7 +176,7 @@ def _describe_nothing(target: Collection, id: str | None) -> str:
 
 
 def report(
-    parsed: ParsedOptions, *, output: Path | None = None, format: RowFormat | None = None
+    parsed: options.ParsedOptions, *, output: Path | None = None, format: RowFormat | None = None
 ) -> int:
     """Report the near-duplicate pairs of documents of a collection."""
     from neardup_solr import reports
@@ -201,14 +200,14 @@ def report(
     return 0
 
 
-def _make_report(parsed: ParsedOptions) -> tuple[Collection, nd.Report]:
+def _make_report(parsed: options.ParsedOptions) -> tuple[Collection, nd.Report]:
     target = parsed.connect()
     with show.watch() as watching:
         return target, nd.report(target, on_progress=watching["on_progress"], **parsed)
 
 
 def evaluate(
-    parsed: ParsedOptions,
+    parsed: options.ParsedOptions,
     *,
     known: Path,
     report: Path | None = None,
@@ -239,7 +238,7 @@ def evaluate(
 
 
 def answer(
-    parsed: ParsedOptions,
+    parsed: options.ParsedOptions,
     *,
     one: str | None = None,
     other: str | None = None,
@@ -304,7 +303,7 @@ def _print_answers(answers: nd.Answers, output: Path | None, as_rows: str | None
     show.say(f"Answers about {show.counted(len(columns['id']), 'pair')}; {aside} set aside.")
 
 
-def delete(parsed: ParsedOptions, *, yes: bool = False) -> int:
+def delete(parsed: options.ParsedOptions, *, yes: bool = False) -> int:
     """Delete documents by id or by query."""
     ids, query = parsed["ids"], parsed["query"]
     is_dry = parsed.pop("dry_run")
@@ -336,7 +335,7 @@ def delete(parsed: ParsedOptions, *, yes: bool = False) -> int:
     return 0
 
 
-def signatures(parsed: ParsedOptions) -> int:
+def signatures(parsed: options.ParsedOptions) -> int:
     """Write the signatures of a source to a Parquet file.
 
     It has their bands too; no Solr is needed.
@@ -353,7 +352,7 @@ def signatures(parsed: ParsedOptions) -> int:
     return 1 if written.failed else 0
 
 
-def init(parsed: ParsedOptions) -> int:
+def init(parsed: options.ParsedOptions) -> int:
     """Create a collection, or add our fields to one that exists."""
     target = parsed.connect()
     done = nd.init(target, **parsed)
@@ -412,7 +411,7 @@ def _count_fields(done: Preparation) -> str:
     return show.counted(len(done.fields), "field") if done.fields else "the names of fields"
 
 
-def lint(parsed: ParsedOptions, *, format: RowFormat | None = None) -> int:
+def lint(parsed: options.ParsedOptions, *, format: RowFormat | None = None) -> int:
     """Show what would go wrong with a collection, and change nothing.
 
     The exit code is 3 if documents would lose something or cannot be written, else 5 if nobody has
@@ -432,7 +431,7 @@ def lint(parsed: ParsedOptions, *, format: RowFormat | None = None) -> int:
     return UNTRIED if result.is_untried else 0
 
 
-def doctor(parsed: ParsedOptions, *, format: RowFormat | None = None) -> int:
+def doctor(parsed: options.ParsedOptions, *, format: RowFormat | None = None) -> int:
     """Check the fields of a collection, and the state of its server.
 
     The fields have to match the texts; a sample is computed anew.
@@ -466,7 +465,7 @@ def _print_findings(findings: Sequence[Finding], as_rows: str | None) -> None:
         print(show.printable(f"    {finding.remedy}"))
 
 
-def annotate(parsed: ParsedOptions) -> int:
+def annotate(parsed: options.ParsedOptions) -> int:
     """Add our fields to the documents of a collection.
 
     Nothing else in them is changed.
@@ -504,7 +503,7 @@ def _say_annotated(done: AnnotateSummary) -> None:
         show.say("No document has a text: is --text-field the right one?")
 
 
-def strip(parsed: ParsedOptions) -> int:
+def strip(parsed: options.ParsedOptions) -> int:
     """Remove our fields from all documents again.
 
     Marks are removed too; nothing else is changed.
@@ -517,7 +516,7 @@ def strip(parsed: ParsedOptions) -> int:
     return 1 if done.failed else 0
 
 
-def reband(parsed: ParsedOptions) -> int:
+def reband(parsed: options.ParsedOptions) -> int:
     """Give a collection other bands, from its stored signatures.
 
     No text is read, and nothing else is changed.
@@ -533,7 +532,7 @@ def reband(parsed: ParsedOptions) -> int:
     return 0
 
 
-def serve(parsed: ParsedOptions) -> int:
+def serve(parsed: options.ParsedOptions) -> int:
     """Serve a collection over HTTP: decisions about new documents, searches, fields of texts."""
     target = parsed.connect()
 
@@ -548,7 +547,7 @@ def serve(parsed: ParsedOptions) -> int:
 REDIRECT = '<!DOCTYPE html><meta http-equiv="refresh" content="0; url={0}"><a href="{0}">{0}</a>'
 
 
-def review(parsed: ParsedOptions) -> int:
+def review(parsed: options.ParsedOptions) -> int:
     """Judge pairs in the browser, those first whose answer helps most."""
     parsed.require_source("SOURCE")
     options.choose_other_side(parsed)
@@ -592,7 +591,7 @@ def _tell(address: str, redirect: Path) -> None:
             Thread(target=browser.open, args=(redirect.as_uri(),), daemon=True).start()
 
 
-def start(parsed: ParsedOptions, *, port: int | None = None) -> int:
+def start(parsed: options.ParsedOptions, *, port: int | None = None) -> int:
     """Start Solr, if it does not run already."""
     from neardup_solr import embedded
 
@@ -617,7 +616,7 @@ def _user(password: Path) -> str:
     return f"{USER}, and that in {password}"
 
 
-def status(parsed: ParsedOptions) -> int:
+def status(parsed: options.ParsedOptions) -> int:
     """Show where Solr runs and what it holds.
 
     The exit code is 0 if it runs and 1 if it does not.
@@ -647,7 +646,7 @@ def status(parsed: ParsedOptions) -> int:
     return 0
 
 
-def stop(parsed: ParsedOptions) -> int:
+def stop(parsed: options.ParsedOptions) -> int:
     """Stop Solr, and keep what is indexed."""
     from neardup_solr import embedded
 
@@ -655,7 +654,7 @@ def stop(parsed: ParsedOptions) -> int:
     return 0
 
 
-def logs(parsed: ParsedOptions) -> int:
+def logs(parsed: options.ParsedOptions) -> int:
     """Print the last lines of Solr's log."""
     from neardup_solr import embedded
 
@@ -666,7 +665,7 @@ def logs(parsed: ParsedOptions) -> int:
     return 0
 
 
-def reset(parsed: ParsedOptions, *, yes: bool = False) -> int:
+def reset(parsed: options.ParsedOptions, *, yes: bool = False) -> int:
     """Stop Solr and delete everything that is indexed in it."""
     from neardup_solr import embedded
     from neardup_solr.embedded.jars import layout
@@ -694,7 +693,7 @@ TABLE: dict[str, dict[str, Any]] = {
 
 
 def show_letters(
-    parsed: ParsedOptions, *, output: Path | None = None, format: RowFormat | None = None
+    parsed: options.ParsedOptions, *, output: Path | None = None, format: RowFormat | None = None
 ) -> int:
     """Show the records that could not be indexed, and why.
 
@@ -734,7 +733,7 @@ def show_letters(
     return 0
 
 
-def retry(parsed: ParsedOptions) -> int:
+def retry(parsed: options.ParsedOptions) -> int:
     """Index the records again that could not be indexed.
 
     Mend them in the file that `dead-letters show` names. Those that are indexed are removed from
@@ -773,7 +772,7 @@ def retry(parsed: ParsedOptions) -> int:
     return 1 if done.failed or done.unfinished else 0
 
 
-def _find_target(parsed: ParsedOptions) -> Collection:
+def _find_target(parsed: options.ParsedOptions) -> Collection:
     """Find the collection that the options name, or else that of the job.
 
     Raises JobError if the job is of another Solr than the usual one.
@@ -820,7 +819,7 @@ def _row(letter: nd.types.Letter) -> dict[str, str | None]:
     }
 
 
-INNER: dict[str, dict[str, Function]] = {
+INNER: dict[str, dict[str, options.Function]] = {
     "solr": {"start": start, "status": status, "stop": stop, "logs": logs, "reset": reset},
     "dead-letters": {"show": show_letters, "retry": retry},
 }

@@ -12,7 +12,6 @@ import click
 import neardup_solr as nd
 from neardup_solr.arguments import most_failed
 from neardup_solr.cli import options, show
-from neardup_solr.cli.options import ParsedOptions
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import RowFormat
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def duplicates(
-    parsed: ParsedOptions,
+    parsed: options.ParsedOptions,
     *,
     output: Sequence[Path] = (),
     unique: Path | None = None,
@@ -108,7 +107,7 @@ def duplicates(
 
 
 def _check_files(
-    parsed: ParsedOptions, outputs: Sequence[Path], files: Mapping[str, Path | None]
+    parsed: options.ParsedOptions, outputs: Sequence[Path], files: Mapping[str, Path | None]
 ) -> None:
     """Refuse files that could not be written, before any work is done for them."""
     from neardup_solr.files import check_apart
@@ -267,7 +266,7 @@ def _are(count: int) -> str:
 
 
 def _check(
-    parsed: ParsedOptions, files: Mapping[str, Path | None], *, mark: bool, undo: bool,
+    parsed: options.ParsedOptions, files: Mapping[str, Path | None], *, mark: bool, undo: bool,
     dry_run: bool, writes: bool,
 ) -> None:  # fmt: skip
     """Refuse options that do not go together, before any work."""

@@ -15,7 +15,6 @@ import click
 import neardup_solr as nd
 from neardup_solr.arguments import OneOrMore, listed
 from neardup_solr.cli import REFUSED, options, show
-from neardup_solr.cli.options import ParsedOptions
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import RowFormat
@@ -35,7 +34,7 @@ TABLE: dict[str, dict[str, Any]] = {
 
 
 def gate(
-    parsed: ParsedOptions,
+    parsed: options.ParsedOptions,
     *,
     id: str | None = None,
     text: OneOrMore | None = None,

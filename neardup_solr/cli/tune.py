@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import neardup_solr as nd
 from neardup_solr.cli import options, show
-from neardup_solr.cli.options import READ, ParsedOptions
 from neardup_solr.cli.show import counted, one_line, printable
 from neardup_solr.files import page
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.tune import Training
 
 
-def tune(parsed: ParsedOptions, *, format: TableOrJson = "table") -> int:
+def tune(parsed: options.ParsedOptions, *, format: TableOrJson = "table") -> int:
     """Choose bands and rows, or with --answers learn what is a match.
 
     It shows what bands cost, on a sample, or how good the model is.
@@ -49,7 +48,7 @@ def tune(parsed: ParsedOptions, *, format: TableOrJson = "table") -> int:
             target.place if target else nd.errors.place(parsed.collection or "NEW", parsed.address)
         )
         commands = spell_commands(
-            tuning, parsed.paths, place, [*options.repeat_options(READ), *columns]
+            tuning, parsed.paths, place, [*options.repeat_options(options.READ), *columns]
         )
         show.print_rows(f"{line.rstrip()}\n" for line in list_lines(tuning, commands))
     return 1 if tuning.failed else 0
@@ -61,7 +60,7 @@ def _format_json(record: Mapping[str, Any]) -> Iterator[str]:
     yield orjson.dumps(record, option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
-def _learn(parsed: ParsedOptions, format: TableOrJson) -> int:
+def _learn(parsed: options.ParsedOptions, format: TableOrJson) -> int:
     """Learn a model from answers, and print what it knows."""
     with show.watch(comparing="pairs") as watching:
         training = nd.tune(**watching, **parsed)
@@ -208,7 +207,7 @@ TITLES = {
 Part = str | tuple[str, str]  # of a paragraph: a text, or one with its style
 
 
-def explain(parsed: ParsedOptions, *, format: TableOrJson = "table") -> int:
+def explain(parsed: options.ParsedOptions, *, format: TableOrJson = "table") -> int:
     """Explain why two documents are found, or not.
 
     It also says what would find them.

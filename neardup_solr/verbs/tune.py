@@ -25,8 +25,7 @@ from neardup_solr.measures.fields import FLOOR
 from neardup_solr.measures.model import Model
 from neardup_solr.memory import Spill
 from neardup_solr.minhash import plans, sign, signature
-from neardup_solr.minhash.plans import Choice, Demand, Plan, Tuning
-from neardup_solr.minhash.sign import Signature, hash_bands
+from neardup_solr.minhash.plans import Tuning
 from neardup_solr.progress import Failures, OnError, OnProgress
 from neardup_solr.records import Document, filter_usable, ordered
 from neardup_solr.settings import Settings, refuse_settings, settings_of
@@ -200,7 +199,7 @@ class Sample:
     pairs: Sequence[tuple[str, str]]
     documents: int
     ids: Sequence[str]
-    signatures: Mapping[str, Signature]
+    signatures: Mapping[str, sign.Signature]
 
     def __post_init__(self) -> None:
         if len(self.ids) < 2:
@@ -243,14 +242,14 @@ class Sample:
         totals[0] += len(self.present) - len(equal)
         return tuple(totals.tolist())
 
-    def judge(self, plan: Plan) -> Choice:
+    def judge(self, plan: plans.Plan) -> plans.Choice:
         """Estimate what a plan costs, and measure its recall by the bands of the known pairs."""
         candidates = plans.expect_candidates(self.agreements, self.documents, plan)
         size = plans.estimate_bytes(plan.bands, len(self.agreements) - 1)
-        choice = Choice(plan=plan, candidates=candidates, index_bytes=size)
+        choice = plans.Choice(plan=plan, candidates=candidates, index_bytes=size)
         if not self.present:
             return choice
-        keys = [hash_bands(side, plan.bands, plan.rows) for side in self.sides]
+        keys = [sign.hash_bands(side, plan.bands, plan.rows) for side in self.sides]
         caught = int((keys[0] == keys[1]).any(axis=1).sum())
         all_pairs = max(caught, self.documents * candidates / 2)
         precision = caught / all_pairs if all_pairs else 1.0
@@ -331,7 +330,7 @@ def tune(
         return train(**{name: arguments[name] for name in OF_MODELS})
     of_model = fields is None and against is None and by is None and output is None
     require(of_model, "`fields`, `by`, `against` and `output` are for a model", NAME_ANSWERS)
-    demand = Demand(catch=catch, miss=miss, avoid=avoid, load=load)
+    demand = plans.Demand(catch=catch, miss=miss, avoid=avoid, load=load)
     require(sample > 1, f"`sample` cannot be {sample}", "pairs need 2 or more documents")
     fits = hashes is None or 1 <= hashes <= plans.MOST_HASHES
     require(fits, f"`hashes` cannot be {hashes}", f"give 1 to {plans.MOST_HASHES:,} (default: 128)")
@@ -390,7 +389,7 @@ def _read_settings(collection: Collection, hashes: int | None) -> Settings:
     return stored
 
 
-_Read = tuple[int, list[str], dict[str, Signature]]  # documents in all, ids drawn, signatures
+_Read = tuple[int, list[str], dict[str, sign.Signature]]  # documents in all, ids drawn, signatures
 
 
 def _read_collection(collection: Collection, size: int, seed: int, wanted: Set[str]) -> _Read:

@@ -28,9 +28,7 @@ from neardup_solr.measures import ANYTHING, Equality, Frequencies, Limits, floor
 from neardup_solr.measures.aligned import NUMBERS, Aligned, alignment, compare_records, frequencies
 from neardup_solr.measures.sets import CONTAINMENT, WORDS, similarity, word_distance
 from neardup_solr.memory import Spill
-from neardup_solr.minhash import make_entry, signature
-from neardup_solr.minhash.plans import percent
-from neardup_solr.minhash.sign import Signature, hash_bands
+from neardup_solr.minhash import make_entry, plans, sign, signature
 from neardup_solr.progress import OnProgress
 from neardup_solr.records import NOTHING, Document, Entry
 from neardup_solr.reports.html import show_invisibles
@@ -42,9 +40,7 @@ from neardup_solr.text.diff import Change, Words, changes, split
 from neardup_solr.text.normalize import Markup, make_html_table, normalize
 from neardup_solr.text.shingles import shingles
 from neardup_solr.verbs import search
-from neardup_solr.verbs.duplicates import plan
-from neardup_solr.verbs.duplicates.compare import Comparison, find_candidates
-from neardup_solr.verbs.duplicates.read import Corpus, Work, choose_way, read_documents
+from neardup_solr.verbs.duplicates import compare, plan, read
 
 if TYPE_CHECKING:
     from neardup_solr.measures.fields import Evidence
@@ -74,7 +70,7 @@ class Subject:
     entry: Entry
     words: Words
     pieces: frozenset[str]
-    signature: Signature = field(compare=False)  # arrays do not compare as one value
+    signature: sign.Signature = field(compare=False)  # arrays do not compare as one value
     fresh: Mapping[str, frozenset[str]]
     terms: Mapping[str, frozenset[str]]
     remedy: str = "index it again"
@@ -378,11 +374,13 @@ class Facts:
         return next(each for each in self.measures if each.measure == name)
 
 
-def find_shared_bands(first: Signature, second: Signature, settings: Settings) -> tuple[int, ...]:
+def find_shared_bands(
+    first: sign.Signature, second: sign.Signature, settings: Settings
+) -> tuple[int, ...]:
     """Find the numbers of the bands, from 0, in which two signatures agree."""
     if not (len(first) and len(second)):
         return ()
-    keys = hash_bands(np.stack([first, second]), settings.bands, settings.rows)
+    keys = sign.hash_bands(np.stack([first, second]), settings.bands, settings.rows)
     return tuple(np.flatnonzero(keys[0] == keys[1]).tolist())
 
 
@@ -448,7 +446,7 @@ def explain(
         if chosen.needs_frequencies:
             sample, documents = list(sample), source.count()
             characters = sum(map(len, sample)) * documents // max(len(sample), 1)
-            by = choose_way(chosen, documents, lambda most: characters <= most)
+            by = read.choose_way(chosen, documents, lambda most: characters <= most)
     else:
         used = settings_of(settings)
         source, reading = reading_of(source, "number", id=id, text=text)
@@ -458,7 +456,7 @@ def explain(
         )
         first, second = (make_subject(found[id], used) for id in ids)
         documents = len(lengths)
-        by = choose_way(chosen, documents, lambda most: sum(lengths) <= most)
+        by = read.choose_way(chosen, documents, lambda most: sum(lengths) <= most)
     forms, by_words = [], chosen.needs_frequencies
     if by_words or max(first.entry.num_words, second.entry.num_words) <= ALIGNED_WORDS:
         forms = search.normal_forms(sample, used)
@@ -486,20 +484,20 @@ def _read_settings(collection: Collection, given: Settings | Mapping[str, Any] |
     return used
 
 
-def _compare_fields(work: Work, ids: Sequence[str]) -> Facts:
+def _compare_fields(work: read.Work, ids: Sequence[str]) -> Facts:
     """Compare all candidates by their fields, and the records of these ids in detail."""
     source, subjects = work.sides[0], list[Subject]()
     if isinstance(source, Collection):
         subjects = _read_stored(source, ids, _read_settings(source, None))
     with Spill() as spill:
-        documents = read_documents(work, spill)
+        documents = read.read_documents(work, spill)
         rows = [_find_row(work, documents, id) for id in ids]
         for id, row in zip(ids, rows[len(subjects) :], strict=False):
             document = Document(id=id, text=documents.texts([row])[0] or "")
             subjects.append(make_subject(document, documents.settings))
-        comparison = Comparison.of(work, documents)
+        comparison = compare.Comparison.of(work, documents)
         by = work.choose_way(comparison.distinct, documents.fits)
-        candidates = find_candidates(work, documents, by, comparison.copies).pairs
+        candidates = compare.find_candidates(work, documents, by, comparison.copies).pairs
         limits = work.limits
         if work.model is None:
             comparison.verify(candidates)  # which teaches the weights
@@ -525,7 +523,7 @@ def _compare_fields(work: Work, ids: Sequence[str]) -> Facts:
         )
 
 
-def _find_row(work: Work, documents: Corpus, id: str) -> int:
+def _find_row(work: read.Work, documents: read.Corpus, id: str) -> int:
     """Find the row of an id, the last one if several records have it."""
     (side,) = documents.sides
     ids = list(map(str, side.ids.take(range(len(side.ids)))))
@@ -766,14 +764,14 @@ def _describe_parts(facts: Facts) -> Iterator[str]:
     for measure, part, whole in sides:
         share = facts.measured(measure).similarity
         if share >= PART and len(part.pieces) < len(whole.pieces) / 2:
-            shingles = f"{percent(share)} of the shingles of {part.id!r}"
+            shingles = f"{plans.percent(share)} of the shingles of {part.id!r}"
             yield f"{shingles} are in {whole.id!r}: it is a part of it."
 
 
 def _explain_no_candidate(facts: Facts, way: str) -> Iterator[str]:
     """Say why the two share no band (or nothing else, if the collection has no bands)."""
     settings, bands = facts.settings, f"{facts.settings.bands} bands of {facts.settings.rows}"
-    cases = f"share one of {bands} in {percent(facts.chance)} of cases"
+    cases = f"share one of {bands} in {plans.percent(facts.chance)} of cases"
     if facts.by == "words":
         common = [f"{word} in {count:,}" for word, count in facts.shared_words.items()]
         words = ", ".join(common[:MOST_WORDS] + ["…"] * (len(common) > MOST_WORDS))
