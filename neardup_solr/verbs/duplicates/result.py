@@ -712,7 +712,7 @@ def check_output(path: Path) -> None:
     """
     suffix = path.suffix.lower()
     if suffix == TABLE:
-        reports.require_library(path, "Parquet", "pyarrow")
+        reports.check_parquet(path)
     if suffix in (PAGE, TABLE):
         check_place(path)
         return
