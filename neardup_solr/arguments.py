@@ -360,7 +360,12 @@ def describe(value: object) -> str:
     name = kind.__name__
     if kind.__module__ != "builtins":
         name = f"{kind.__module__.partition('.')[0]}.{name}"
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    return with_article(name)
+
+
+def with_article(name: str) -> str:
+    """Put "a" or "an" before the name of a class."""
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def in_bytes(size: int | str, name: str | None = None) -> int:

@@ -259,11 +259,11 @@ def _check_format(source: Opened) -> None:
 _READERS: Final = {
     "lines": ("lines", "open_lines"),
     "csv": ("lines", "open_csv"),
-    "tsv": ("lines", "open_tsv"),
+    "tsv": ("lines", "open_csv"),
     "jsonl": ("json", "open_json"),
     "json": ("json", "open_json"),
-    "parquet": ("arrow", "open_parquet"),
-    "xlsx": ("excel", "open_xlsx"),
+    "parquet": ("binary", "open_parquet"),
+    "xlsx": ("binary", "open_xlsx"),
     "folder": ("folders", "open_folder"),
 }
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from neardup_solr.arguments import describe
 from neardup_solr.errors import ArgumentError, RecordError, counted
 from neardup_solr.records import Document, find_problem
-from neardup_solr.sources.arrow import first_line, read_arrow
+from neardup_solr.sources.binary import first_line, read_arrow
 from neardup_solr.sources.json import FIRST_OBJECTS, Object, from_objects
 from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.record import (

@@ -20,7 +20,6 @@ from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.measures.fields import MISSING, FieldColumn, FieldKind, make_column
 from neardup_solr.progress import LOG, ignore
 from neardup_solr.records import Document, as_text
-from neardup_solr.sources import reading_of
 from neardup_solr.sources.record import ROW, is_like_id, matches, plain
 from neardup_solr.text.normalize import normalize
 
@@ -453,7 +452,7 @@ def _look_at_rows(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:
     id, text = inputs["id"] or first.id, first.text or inputs["text"]
     if listed(text) != ("text",) or any(map(sources.is_collection, compared)):
         return None
-    read = [reading_of(side, "none", id=id, text=text) for side in compared]
+    read = [sources.reading_of(side, "none", id=id, text=text) for side in compared]
     names = [sources.column_names(side, reading=reading) for side, reading in read]
     has_fields = inputs["fields"] is not None or inputs.get("model") is not None
     has_ids = id is not None or all(

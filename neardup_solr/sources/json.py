@@ -34,9 +34,9 @@ from neardup_solr.sources.record import (
     SourceTable,
     Unusable,
     as_columns,
-    as_text,
     choose_id,
     decode,
+    decode_raw,
     key,
     record,
     run,
@@ -152,7 +152,7 @@ def from_objects(source: Opened, objects: Iterable[Object], reading: Reading) ->
     for position, item, raw in objects:
         if type(item) is not dict:
             if not isinstance(item, RecordError):
-                item = RecordError(position, "not a JSON object", record=as_text(raw))
+                item = RecordError(position, "not a JSON object", record=decode_raw(raw))
             yield item
             continue
         if unseen:
@@ -213,7 +213,7 @@ def _original(item: dict[str, Any], raw: bytes | str) -> dict[str, Any] | str | 
     """Parse an object as its source has it. Whole numbers over 64 bits are floats in `item`."""
     if not raw:
         return as_columns(item.keys(), item.values())
-    written = as_text(raw)
+    written = decode_raw(raw)
     try:
         return written and dict(json.loads(written))
     except (RecursionError, ValueError):  # deeper, or with a longer number, than Python reads
@@ -293,7 +293,7 @@ def load(position: str, raw: bytes | None, reading: Reading) -> Object:
         return position, unusable(position, problem), b""
     except ValueError:
         pass  # for the reason above
-    return position, RecordError(position, reason, record=as_text(raw)), b""
+    return position, RecordError(position, reason, record=decode_raw(raw)), b""
 
 
 def _repeats(item: dict[str, Any], raw: bytes) -> bool:

@@ -13,9 +13,9 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
-from itertools import accumulate, chain, pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -34,9 +34,9 @@ from neardup_solr.sources.record import (
     SourceTable,
     Unusable,
     as_columns,
-    as_text,
     choose_id,
     decode,
+    decode_raw,
     find_columns,
     has_columns,
     number_them,
@@ -458,7 +458,7 @@ def _of_line(position: str, raw: bytes | None, reading: Reading) -> Iterator[Rec
     if parts:
         made = record(position, parts[0], "".join(parts[1:]), reading=reading)
         if type(made) is RecordError:
-            made.record = as_text(raw)
+            made.record = decode_raw(raw)
         yield made
 
 
@@ -507,13 +507,11 @@ def lines_have_ids(lines: Iterable[str]) -> bool:
     return has_tabs or all(any(map(str.isdigit, word)) for word in words)
 
 
-def open_tsv(source: Opened) -> SourceTable:
-    """Open tab-separated values with a header, quoted as spreadsheets do, or not at all."""
-    return replace(open_csv(source, "\t"), format="tsv")
+def open_csv(source: Opened) -> SourceTable:
+    """Open values separated by commas, or by tabs, with a header.
 
-
-def open_csv(source: Opened, usual: str = ",") -> SourceTable:
-    """Open comma-separated values with a header. A quoted field may hold commas and newlines."""
+    A quoted field may hold commas and newlines. TSV is quoted as spreadsheets do, or not at all.
+    """
     # The limit of a field holds for the whole process: only ever raised, so that no other reader
     # fails.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
@@ -521,9 +519,8 @@ def open_csv(source: Opened, usual: str = ",") -> SourceTable:
     feed = _Feed(lists_of_lines(source, reading.max_doc_bytes + 64 * 1024))
     while feed.has(0) and feed.held[0] in BLANK:
         feed.drop(1)
-    first = feed.held[0] if feed.has(0) else None
-    delimiter = choose_delimiter(source, first, reading, usual)
-    header, size = _row(feed, 0, delimiter, reading) if first is not None or feed.held else ([], 0)
+    delimiter = choose_delimiter(source, feed.held[0] if feed.held else None)
+    header, size = _row(feed, 0, delimiter, reading) if feed.held else ([], 0)
     if isinstance(header, Unusable):
         step = step_for([str(header)], "check `encoding` and `source_format`")
         raise source.error(f"its header cannot be read: {header}", step)
@@ -553,7 +550,7 @@ def open_csv(source: Opened, usual: str = ",") -> SourceTable:
         return row
 
     return SourceTable(
-        format="csv",
+        format=source.format or "csv",
         reading=reading,
         documents=documents,
         records=chain.from_iterable(
@@ -612,13 +609,11 @@ class _Block(NamedTuple):
 def _blocks(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[_Block]:
     """Read rows, as many as are at hand, or a single row if any of these is odd."""
     while feed.has(0):
-        end, count = len(feed.held), _in_whole_rows(feed.held)
-        begins, rows = _split(_texts(feed.held[:count]), delimiter)
-        at = 0
+        end = len(feed.held)
+        begins, rows, at = _split(_texts(feed.held), delimiter)
         if rows:
-            yield _Block(feed.number, feed.held[:count], begins, rows)
-            at = end = count
-        # What a stray quote would swallow is looked at again, line by line.
+            yield _Block(feed.number, feed.held[:at], begins, rows)
+        # A row that goes on in the next block, or what a stray quote would swallow.
         while at < end:
             size = 1
             if feed.held[at] not in BLANK:
@@ -628,30 +623,24 @@ def _blocks(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[_Block]:
         feed.drop(at)
 
 
-def _in_whole_rows(lines: Sequence[bytes | None]) -> int:
-    """Count the lines that make up whole rows, as far as their quotes tell."""
-    counts = list(accumulate((line or b"").count(b'"') for line in lines))
-    return next((at for at in range(len(counts), 0, -1) if counts[at - 1] % 2 == 0), 0)
+def _split(texts: Sequence[str], delimiter: str) -> tuple[list[int], list[list[str]], int]:
+    """Split lines into rows up to one that is odd, or not whole.
 
-
-def _split(texts: Sequence[str], delimiter: str) -> tuple[list[int], list[list[str]]]:
-    """Split lines into rows, with the places where these begin, or none if any is odd."""
+    Returns the places where the rows begin, the rows, and the number of their lines.
+    """
     if not any('"' in text for text in texts):
         begins = [at for at, text in enumerate(texts) if text not in ("", "\r")]
-        return begins, [texts[at].rstrip("\r").split(delimiter) for at in begins]
-    if delimiter == "\t":  # in which a quote may be a character like others
-        return [], []
+        return begins, [texts[at].rstrip("\r").split(delimiter) for at in begins], len(texts)
     rows, begins, line = [], [], 0
-    reader = csv.reader((f"{text}\n" for text in texts), delimiter=delimiter, strict=True)
-    try:
-        for row in reader:
-            if row:  # not of a blank line
-                rows.append(row)
-                begins.append(line)
-            line = reader.line_num
-    except csv.Error:
-        return [], []
-    return begins, rows
+    if delimiter != "\t":  # in which a quote may be a character like others
+        reader = csv.reader((f"{text}\n" for text in texts), delimiter=delimiter, strict=True)
+        with suppress(csv.Error):
+            for row in reader:
+                if row:  # not of a blank line
+                    rows.append(row)
+                    begins.append(line)
+                line = reader.line_num
+    return begins, rows, line
 
 
 def _row(feed: _Feed, at: int, delimiter: str, reading: Reading) -> tuple[Row, int]:
@@ -712,11 +701,12 @@ def _of_row(position: str, row: Row, columns: Columns, reading: Reading, delimit
     reason = f"{counted(len(row), 'field')}, but the header has {len(columns.names)}"
     line = io.StringIO()
     csv.writer(line, delimiter=delimiter, lineterminator="\n").writerow(row)
-    return RecordError(position, reason, record=as_text(line.getvalue().removesuffix("\n")))
+    return RecordError(position, reason, record=decode_raw(line.getvalue().removesuffix("\n")))
 
 
-def choose_delimiter(source: Opened, first: bytes | None, reading: Reading, usual: str) -> str:
+def choose_delimiter(source: Opened, first: bytes | None) -> str:
     """Choose what separates the columns: the usual, unless only another makes them fit."""
+    reading, usual = source.reading, "\t" if source.format == "tsv" else ","
     if reading.delimiter:
         return reading.delimiter
     header = (first or b"").decode("utf-8", "replace").rstrip("\r")

@@ -29,6 +29,7 @@ from neardup_solr.arguments import (
     in_bytes,
     listed,
     require_positive,
+    with_article,
 )
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import ignore
@@ -407,7 +408,7 @@ def came_before(document: Document, record: Mapping[str, Any] | None = None) -> 
 
 def unusable(position: str, problem: Unusable) -> RecordError:
     """Make the error for a record that could not even be taken apart."""
-    return RecordError(position, str(problem), record=as_text(problem.raw))
+    return RecordError(position, str(problem), record=decode_raw(problem.raw))
 
 
 def too_large(limit: int) -> str:
@@ -415,7 +416,7 @@ def too_large(limit: int) -> str:
     return f"too_large: more than {limit:,} bytes"
 
 
-def as_text(raw: bytes | str | None) -> str | None:
+def decode_raw(raw: bytes | str | None) -> str | None:
     """Decode a record as it is written, or None if it is too long to be carried along.
 
     Bytes that are not UTF-8 stay what they are, as lone surrogates.
@@ -432,7 +433,7 @@ def as_columns(names: Iterable[object], row: Iterable[Any]) -> dict[str, Any] | 
         return None
     try:
         return {
-            name: as_text(each) if type(each) is bytes else plain(each)
+            name: decode_raw(each) if type(each) is bytes else plain(each)
             for name, each in columns.items()
         }
     except RecursionError:  # a list in a list, and so on a thousand times
@@ -688,8 +689,7 @@ def _kind(value: object) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f"the number {value!r}"
     names = {bool: "true or false", dict: "an object"}
-    name = type(value).__name__
-    return names.get(type(value)) or f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+    return names.get(type(value)) or with_article(type(value).__name__)
 
 
 def value(boxed: Any, reading: Reading) -> Any:
