@@ -55,6 +55,15 @@ def read_at(file: IO[bytes], begin: int, size: int) -> bytes:
     return file.read(size)
 
 
+def read_state(path: Path) -> tuple[int, ...]:
+    """Return what changes with a file, such as its time, () without a file."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return ()
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
 def page(name: str) -> str:
     """Name the place of a page of the documentation, such as "tuning": an address, or a file.
 

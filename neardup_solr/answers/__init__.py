@@ -22,7 +22,7 @@ import orjson
 
 from neardup_solr.arguments import Judgement, require
 from neardup_solr.clusters import Partition
-from neardup_solr.errors import ArgumentError, SourceError, counted
+from neardup_solr.errors import ArgumentError, SourceError, counted, without_password
 from neardup_solr.progress import LOG
 from neardup_solr.records import NOTHING, AnyId, id_problem, ordered
 from neardup_solr.text.normalize import md5, normalize
@@ -108,16 +108,25 @@ class Answer:
         return orjson.dumps(fields | {"ordered": True} if self.ordered else fields) + b"\n"
 
 
+def open_answers(answers: str | Path) -> Path:
+    """Return the path of a file of answers. Raises ArgumentError for an address, which is none."""
+    reason = f"`answers` cannot be {without_password(str(answers))!r}"
+    require("://" not in str(answers), reason, "name a file; several people may share it")
+    return Path(answers)
+
+
 def read_answers(path: str | Path) -> list[Answer]:
     """Read all answers of a file, in its order.
 
     An answer without a time has that of the line before it. A line that is cut in the middle, as
     by a full disk, is left out, and logged.
 
-    Raises SourceError if the file cannot be read, or another line of it is not an answer.
+    Raises SourceError if the file cannot be read, or another line of it is not an answer, and
+    ArgumentError for an address.
     """
+    path = open_answers(path)
     try:
-        with open(path, "rb") as file:
+        with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
             is_device = stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
             content = file.read(1 if is_device else -1)  # /dev/full and others have no end

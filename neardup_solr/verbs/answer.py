@@ -26,19 +26,14 @@ from neardup_solr.answers import (
     choose_latest,
     hash_text,
     is_blank,
+    open_answers,
     parse_table,
     place_answers,
     read_answers,
 )
 from neardup_solr.arguments import Frame, Id, Judgement, OneOrMore, checked, require
 from neardup_solr.clusters import Partition
-from neardup_solr.errors import (
-    DocumentNotFound,
-    RecordError,
-    SourceError,
-    counted,
-    without_password,
-)
+from neardup_solr.errors import DocumentNotFound, RecordError, SourceError, counted
 from neardup_solr.files import check_apart
 from neardup_solr.measures import Comparer, Limits
 from neardup_solr.progress import LOG
@@ -152,23 +147,6 @@ def obey_answers(
 ASIDE = "set aside"
 
 
-def open_answers(answers: str | Path) -> Path:
-    """Return the path of a file of answers. Raises ArgumentError for an address, which is none."""
-    reason = f"`answers` cannot be {without_password(str(answers))!r}"
-    require("://" not in str(answers), reason, "name a file; several people may share it")
-    return Path(answers)
-
-
-def read_from(answers: str | Path) -> list[Answer]:
-    """Read all answers of a file, in their order."""
-    return read_answers(open_answers(answers))
-
-
-def read_if_given(answers: str | Path | None) -> list[Answer] | None:
-    """Read all answers of a file, if one is given."""
-    return None if answers is None else read_from(answers)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportSummary:
     """Counts of answers that were read from a table.
@@ -203,14 +181,12 @@ class Answers(reports.Table):
     @property
     def set_aside(self) -> tuple[Answer, ...]:
         """The latest answers that newer ones contradict."""
-        latest = self.latest
-        return Verdicts(
-            (answer, (0, answer.id), (answer.ordered, answer.other_id)) for answer in latest
-        ).set_aside
+        return _find_aside(self.latest)
 
     def columns(self) -> Columns:
         """The columns id, other_id, answer, who, when and state, which is "set aside" or empty."""
-        latest, aside = self.latest, {*self.set_aside}
+        latest = self.latest
+        aside = {*_find_aside(latest)}
         names = {"id": "id", "other_id": "other_id", ANSWER: "answer", "who": "who", "when": "time"}
         columns = {
             column: [getattr(answer, name) for answer in latest] for column, name in names.items()
@@ -256,6 +232,12 @@ class Answers(reports.Table):
                 new.append(named)
         append_answers(self.path, new)
         return ImportSummary(added=len(new), known=len(answers) - len(new), empty=empty)
+
+
+def _find_aside(latest: Iterable[Answer]) -> tuple[Answer, ...]:
+    """Find the answers that newer ones contradict."""
+    ends = ((answer, (0, answer.id), (answer.ordered, answer.other_id)) for answer in latest)
+    return Verdicts(ends).set_aside
 
 
 @checked

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from neardup_solr import reports
+from neardup_solr.answers import Answered, read_answers
 from neardup_solr.arguments import By, MeasureName, OneOrMore, checked, listed, require
 from neardup_solr.errors import counted
 from neardup_solr.measures import Equality, Limits, measure_named, parse_equality
@@ -22,10 +22,6 @@ from neardup_solr.solr.finder import Finder
 from neardup_solr.solr.names import TEXT
 from neardup_solr.solr.schema import CHANGED, describe_unsigned
 from neardup_solr.verbs import batch, search
-from neardup_solr.verbs.answer import read_if_given
-
-if TYPE_CHECKING:
-    from neardup_solr.answers import Answered
 
 THREADS = 4  # mostly waiting for Solr
 PAGE = 50  # documents of a query
@@ -123,7 +119,7 @@ def report(
     )
     chosen = search.measure_by(collection, measure, model, max_distance)
     criteria = replace(criteria, measure=chosen)
-    judged = read_if_given(answers)
+    judged = None if answers is None else read_answers(answers)
     on_progress = on_progress or ignore
     settings, criteria = search.searchable(collection, criteria)
     gaps = describe_unsigned(collection)

@@ -125,9 +125,10 @@ def search(
     criteria = replace(criteria, measure=measure_used)
     if answers is None:
         return _find_matches(collection, document, criteria, id)
-    from neardup_solr.verbs.answer import choose_around, obey_answers, read_from
+    from neardup_solr.answers import read_answers
+    from neardup_solr.verbs.answer import choose_around, obey_answers
 
-    judged = choose_around(read_from(answers), document.id)
+    judged = choose_around(read_answers(answers), document.id)
     matches = _find_matches(collection, document, criteria, id)
     settings = collection.needed_settings()
     comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)

@@ -16,7 +16,7 @@ import orjson
 from numpy.typing import NDArray
 
 from neardup_solr import measures, sources
-from neardup_solr.answers import Answer
+from neardup_solr.answers import Answer, read_answers
 from neardup_solr.arguments import (
     Linkage,
     OnRepeat,
@@ -189,11 +189,7 @@ def make_work(
     require(has_collection or not arguments.fq, "`fq` is for a collection", "leave it out")
     if has_collection:
         refuse_settings(arguments.settings, "leave `settings` out")
-    judged = None
-    if arguments.answers is not None:
-        from neardup_solr.verbs.answer import read_from
-
-        judged = read_from(arguments.answers)
+    judged = None if arguments.answers is None else read_answers(arguments.answers)
     names = ("by", "cap", "linkage", "canonical", "texts", "without_common")
     return Work(
         sides=sides,

@@ -10,7 +10,7 @@ from itertools import accumulate, islice
 from pathlib import Path
 
 from neardup_solr import sources
-from neardup_solr.answers import Answer, Answered, TextVerdicts
+from neardup_solr.answers import Answer, Answered, TextVerdicts, read_answers
 from neardup_solr.arguments import (
     Action,
     MeasureName,
@@ -35,7 +35,7 @@ from neardup_solr.solr.schema import count_unsigned, describe_unsigned, read_sch
 from neardup_solr.sources import SourceLike, reading_of, rows_hint, size_hint
 from neardup_solr.sources.record import Record, check_keep
 from neardup_solr.verbs import search
-from neardup_solr.verbs.answer import read_hashes, read_if_given
+from neardup_solr.verbs.answer import read_hashes
 from neardup_solr.verbs.batch import NearMatch, SignedBatch, sign_batch
 from neardup_solr.verbs.gate.matcher import Admitted, GateAnswers, Matched, keep_equal, match_hits
 from neardup_solr.verbs.gate.policy import (
@@ -134,7 +134,7 @@ def gate(
     require_positive(most=most)
     chosen = measure_named(search.measure_by(collection, measure, model, max_distance))
     policy = replace(policy, measure=chosen)
-    judged = read_if_given(answers)
+    judged = None if answers is None else read_answers(answers)
     columns = keep
     if chosen.fields:
         columns = tuple(dict.fromkeys([*listed(keep or ()), *chosen.fields]))

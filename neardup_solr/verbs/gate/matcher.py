@@ -43,18 +43,6 @@ def term_keys(keys: Keys) -> Keys:
     return numbers
 
 
-def within(keys: Keys) -> Shared:
-    """List the pairs of rows that share a band: the earlier, the later, how many bands."""
-    if len(keys) < 2:
-        nothing = np.empty(0, dtype=np.int64)
-        return nothing, nothing, nothing
-    equal = np.zeros((len(keys), len(keys)), dtype=np.int64)
-    for band in keys.T:
-        equal += band[:, None] == band
-    earlier, later = np.nonzero(np.triu(equal, 1))
-    return earlier, later, equal[earlier, later]
-
-
 class BandIndex:
     """Index of documents by band key. They are numbered in the order in which they came.
 
@@ -223,10 +211,12 @@ def _among_admitted(
 
 def _in_batch(batch: SignedBatch, rows: NDArray[np.int64]) -> Iterator[tuple[int, Candidate]]:
     """Yield earlier documents of the same batch that share a band with these rows."""
-    for first, later, shared in _rows_of(within(term_keys(batch.keys[rows]))):
-        row = int(rows[first])
-        id = batch.documents[row].id
-        yield int(rows[later]), Candidate(id=id, place=row, shared=shared, row=row)
+    keys, index = term_keys(batch.keys[rows]), BandIndex()
+    index.add(keys, rows)
+    for later, row, shared in _rows_of(index.sharing(keys)):
+        if row < rows[later]:
+            id = batch.documents[row].id
+            yield int(rows[later]), Candidate(id=id, place=row, shared=shared, row=row)
 
 
 def _rows_of(columns: Shared) -> Iterable[tuple[int, int, int]]:

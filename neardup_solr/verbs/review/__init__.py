@@ -17,24 +17,19 @@ from neardup_solr.answers import (
     append_answers,
     choose_latest,
     hash_text,
+    open_answers,
     parse_answers,
     parse_judgement,
-)  # fmt: skip
-from neardup_solr.arguments import (
-    MeasureName,
-    OneOrMore,
-    Way,
-    checked,
-    listed,
-    require,
-)  # fmt: skip
+    read_answers,
+)
+from neardup_solr.arguments import MeasureName, OneOrMore, Way, checked, listed, require
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.measures import Limits
 from neardup_solr.progress import LOG, OnError, OnProgress
 from neardup_solr.records import AnyId, Cluster, key_of
 from neardup_solr.settings import Settings
 from neardup_solr.sources.guess import fill_in
-from neardup_solr.verbs.answer import find_name, open_answers, read_from
+from neardup_solr.verbs.answer import find_name
 from neardup_solr.verbs.duplicates import Duplicates, find_duplicates, plan
 from neardup_solr.verbs.duplicates.read import Compared
 from neardup_solr.verbs.review.questions import (
@@ -268,7 +263,7 @@ def _open_review(arguments: Mapping[str, Any]) -> Review:
     work = plan(keep=keep, texts=True, **{name: arguments[name] for name in names})
     path = open_answers(arguments["answers"])
     if os.path.exists(path):  # False for a name that cannot be, too
-        read_from(path)  # which refuses a file that is none, before any work
+        read_answers(path)  # which refuses a file that is none, before any work
     append_answers(path, [])  # and one that cannot be written
     result = find_duplicates(work)
     if result.chosen:

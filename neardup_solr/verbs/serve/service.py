@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hmac
 import math
-import os
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from neardup_solr.answers import TextVerdicts
+from neardup_solr.answers import TextVerdicts, open_answers, read_answers
 from neardup_solr.arguments import require, require_choice
 from neardup_solr.errors import (
     ArgumentError,
@@ -30,6 +29,7 @@ from neardup_solr.errors import (
     SolrUnreachable,
     SourceError,
 )
+from neardup_solr.files import read_state
 from neardup_solr.measures import NAMES, NUMBERS, measure_named
 from neardup_solr.minhash import encode_documents
 from neardup_solr.progress import LOG
@@ -44,7 +44,6 @@ from neardup_solr.solr.session import Retry
 from neardup_solr.solr.update import orders
 from neardup_solr.sources.json import from_objects
 from neardup_solr.sources.record import Opened, Reading, Record, key
-from neardup_solr.verbs.answer import open_answers, read_from
 from neardup_solr.verbs.explain import explain, make_record
 from neardup_solr.verbs.gate import Gate, make_answers, make_finder
 from neardup_solr.verbs.gate.matcher import GateAnswers
@@ -92,7 +91,7 @@ class Service:
         self.unsigned: int | None = None  # documents that nothing is compared with, if counted
         self.count_after, self._count_until = COUNT_SECONDS, 0.0
         self._answers = None if answers is None else open_answers(answers)
-        self._answers_state: object = None
+        self._answers_state: tuple[int, ...] = ()
         self._verdicts: TextVerdicts | None = None
         self._looks = 0
         self._gate = self._open_gate(collection)
@@ -176,10 +175,8 @@ class Service:
         """Read the answers of people again if there are new ones."""
         if self._answers is None:
             return
-        status = self._answers.stat() if self._answers.exists() else None
-        state = status and (status.st_mtime_ns, status.st_size)
-        if state != self._answers_state:
-            answers = read_from(self._answers)
+        if (state := read_state(self._answers)) != self._answers_state:
+            answers = read_answers(self._answers)
             self._verdicts = make_answers(self.collection, answers).verdicts
             self._answers_state = state
 
@@ -373,14 +370,13 @@ class Tokens:
     _state: tuple[int, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        self._state = self._look()
+        self._state = read_state(self.path)
         self._clients = _read(self.path)
 
     def refresh(self) -> None:
         """Read the file again if it has changed."""
         try:
-            state = self._look()
-            if state == self._state:
+            if (state := read_state(self.path)) == self._state:
                 return
             self._state = state
             self._clients = _read(self.path)
@@ -398,14 +394,6 @@ class Tokens:
             if hmac.compare_digest(token, bearer) and kind.lower() == "bearer":
                 client = name, rights
         return client
-
-    def _look(self) -> tuple[int, ...]:
-        """Return what changes with the file, () without a file."""
-        try:
-            status = os.stat(self.path)
-        except (OSError, ValueError):
-            return ()
-        return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _read(path: Path) -> dict[str, tuple[bytes, frozenset[str]]]:

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from neardup_solr.minhash.sign import hash_bands
 from neardup_solr.minhash.signature import make_band_keys
+from neardup_solr.records import Document
 from neardup_solr.settings import Settings
+from neardup_solr.verbs.batch import SignedBatch
 from neardup_solr.verbs.gate import matcher
 from neardup_solr.verbs.gate.matcher import BandIndex
 
@@ -50,7 +52,14 @@ def test_who_shares_a_band_is_found(arrived: list[list[list[int]]], asked: list[
 @given(st.lists(rows, min_size=1, max_size=8))
 def test_pairs_within_a_batch(batch: list[list[int]]) -> None:
     """Each pair of a batch that shares a band is found once, the earlier row first."""
-    found = list(zip(*(c.tolist() for c in matcher.within(keys(batch))), strict=True))
+    signed = SignedBatch(
+        documents=[Document(id=str(row), text="") for row in range(len(batch))],
+        words=np.ones(len(batch), np.int64),
+        keys=np.array(batch, dtype=np.uint64) << np.uint64(16),
+        forms=[""] * len(batch),
+    )
+    near = matcher._in_batch(signed, np.arange(len(batch)))
+    found = [(candidate.row, later, candidate.shared) for later, candidate in near]
     pairs = [(a, b) for b in range(len(batch)) for a in range(b)]
     expected = [(a, b, shared(batch[a], batch[b])) for a, b in pairs if shared(batch[a], batch[b])]
     assert sorted(found) == sorted(expected)
