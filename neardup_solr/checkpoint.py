@@ -9,28 +9,27 @@ user may edit the dead letters, and index them again.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
-from neardup_solr.errors import JobError, RecordError, SourceError
-from neardup_solr.files import atomic_path, home, private
+from neardup_solr.errors import JobError, RecordError
+from neardup_solr.files import atomic_path, home, private, refuse_failure
 
 FORMAT: Final = 1
 CHECKPOINT: Final = "checkpoint.json"
 LETTERS: Final = "dead-letters.jsonl"
 LOCK: Final = "lock"
 _BUSY: Final = "wait until it has ended, or name another folder by `job`"
-_NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _ELSEWHERE: Final = "move it away, or name another folder by `job`"
 ANEW: Final = "leave `resume` out to begin anew"
 _FIELDS: Final = {"position": str, "id": str | None, "stage": str, "reason": str,
@@ -386,14 +385,8 @@ def _replace(path: Path, pieces: Iterable[str]) -> None:
         file.writelines(pieces)
 
 
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """Turn a failure to write a file of a job into a SourceError that names it."""
-    try:
-        yield
-    except OSError as error:
-        reason = f"cannot be written ({error.strerror or error})"
-        step = "name another folder by `job`"
-        if error.errno in _NO_ROOM:
-            step = "make room or name another folder by `job`, then go on with `resume`"
-        raise SourceError(str(path), reason, step) from None
+_writing = partial(
+    refuse_failure,
+    next_step="name another folder by `job`",
+    full="make room or name another folder by `job`, then go on with `resume`",
+)

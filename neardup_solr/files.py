@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,6 +18,7 @@ from neardup_solr.errors import ServerError, SourceError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _UNFINISHED: set[Path] = set()  # folders of files that are being written
 SITE = ""  # the address of the documentation, once it is published
 
@@ -83,7 +85,7 @@ def check_place(path: Path) -> None:
 
     Raises SourceError if it is a folder, a device or a pipe, or if no file can be made beside it.
     """
-    with _blame(path):
+    with refuse_failure(path):
         if path.is_dir():
             raise SourceError(str(path), "is a folder, not a file", "name a file in it")
         if path.exists() and not path.is_file():  # it would be replaced
@@ -133,7 +135,7 @@ def atomic_output(path: Path, *, lasting: bool = True) -> Iterator[Path]:
 
     Raises SourceError if the file cannot be written; a file of before is left as it was.
     """
-    with _blame(path), atomic_path(path, lasting=lasting) as unfinished:
+    with refuse_failure(path), atomic_path(path, lasting=lasting) as unfinished:
         yield unfinished
         with suppress(FileNotFoundError):
             mode = path.lstat().st_mode
@@ -236,12 +238,16 @@ def private(path: str, flags: int) -> int:
 
 
 @contextmanager
-def _blame(path: Path) -> Iterator[None]:
+def refuse_failure(
+    path: str | Path, next_step: str = "choose another place", full: str = ""
+) -> Iterator[None]:
+    """Raise a SourceError for a failure to write a file, with the step `full` without room."""
     try:
         yield
     except OSError as error:
+        step = full if full and error.errno in _NO_ROOM else next_step
         reason = f"cannot be written ({error.strerror or error})"
-        raise SourceError(str(path), reason, "choose another place") from None
+        raise SourceError(str(path), reason, step) from None
 
 
 def _beside(path: Path) -> Path:

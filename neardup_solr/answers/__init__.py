@@ -23,6 +23,7 @@ import orjson
 from neardup_solr.arguments import Judgement, require
 from neardup_solr.clusters import Partition
 from neardup_solr.errors import ArgumentError, SourceError, counted, without_password
+from neardup_solr.files import refuse_failure
 from neardup_solr.progress import LOG
 from neardup_solr.records import NOTHING, AnyId, id_problem, ordered
 from neardup_solr.text.normalize import md5, normalize
@@ -220,7 +221,7 @@ def append_answers(path: str | Path, answers: Iterable[Answer]) -> None:
     Raises SourceError if the file cannot be written.
     """
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
-    try:
+    with refuse_failure(path, "check free space and permissions"):
         file = os.open(path, flags, 0o666)
         try:
             size = os.lseek(file, 0, os.SEEK_END)
@@ -236,9 +237,6 @@ def append_answers(path: str | Path, answers: Iterable[Answer]) -> None:
             os.fsync(file)
         finally:
             os.close(file)
-    except OSError as error:
-        reason = f"cannot be written ({error.strerror or error})"
-        raise SourceError(str(path), reason, "check free space and permissions") from None
 
 
 def choose_latest(answers: Iterable[Answer]) -> list[Answer]:

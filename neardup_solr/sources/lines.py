@@ -218,41 +218,32 @@ def _open(source: Opened) -> Iterator[BinaryIO]:
 
 
 def _plain(source: Opened, file: BinaryIO) -> Iterator[bytes]:
-    """Decompress blocks, and report the number of bytes read after each."""
+    """Decompress blocks, and report the number of bytes read after each.
+
+    Raises SourceError once they are far more than what was read.
+    """
     suffix = source.path.suffix.lower() if source.path else ""
     kind, decompress = DECOMPRESSORS.get(suffix, ("", _as_it_is))
-    stream = decompress(source, file)
-    if kind and file.seekable():
-        stream = _limit_growth(source, file, stream)
-    tell = source.on_progress if source.on_progress and file.seekable() else None
-    is_first, end = True, f"{source.name}, at its end"
+    is_file, end, size = file.seekable(), f"{source.name}, at its end", 0
+    most = _most_growth() if kind and is_file else 0.0
     try:
-        for block in filter(None, stream):
-            is_first = False
-            if tell:
-                tell(file.tell())
+        for block in filter(None, decompress(source, file)):
+            size += len(block)
+            if most and size > GROWS_FROM and size > most * file.tell():
+                raise source.error(
+                    f"grows more than {most:,g} times as it is decompressed, as bombs do",
+                    f"if it should, lift that limit by the environment variable {MAX_GROWTH}=0",
+                )
+            if source.on_progress and is_file:
+                source.on_progress(file.tell())
             yield block
     except EOFError as error:
         raise RecordError(end, f"the file ends too early (truncated {kind})") from error
     except (zlib.error, gzip.BadGzipFile, _Damaged) as error:
-        if is_first:
+        if not size:
             step = "give it the suffix of what it is"
             raise source.error(f"is not {kind}, though its name says so", step) from error
         raise RecordError(end, f"the {kind} data is damaged from here on ({error})") from error
-
-
-def _limit_growth(source: Opened, file: BinaryIO, stream: Iterator[bytes]) -> Iterator[bytes]:
-    """Pass blocks on, but raise SourceError once they are far more than what was read."""
-    most = _most_growth()
-    size = 0
-    for block in stream:
-        size += len(block)
-        if most and size > GROWS_FROM and size > most * file.tell():
-            raise source.error(
-                f"grows more than {most:,g} times as it is decompressed, as bombs do",
-                f"if it should, lift that limit by the environment variable {MAX_GROWTH}=0",
-            )
-        yield block
 
 
 def _most_growth() -> float:

@@ -253,8 +253,8 @@ class LetterReader:
         with suppress(NeardupError):  # the source may be gone, or have changed
             if not self._format and self._source != "-":
                 self._format = sources.format_of(self._source, reading=self.reading)
-            is_same = work.identity and identity(self._source, self.reading) == work.identity
-            if is_same and self._format in TABLES:
+            is_table = self._format in TABLES and work.identity is not None
+            if is_table and identity(self._source, self.reading) == work.identity:
                 self._header = sources.open(self._source, reading=self.reading).head
 
     def read(self, letter: Letter) -> Record:

@@ -18,7 +18,7 @@ from neardup_solr import reports
 from neardup_solr.arguments import Action, require, require_choice
 from neardup_solr.clusters import SEVERAL, Template, find_template
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
-from neardup_solr.files import check_place, write_lines
+from neardup_solr.files import check_place, refuse_failure, write_lines
 from neardup_solr.measures import (
     ANYTHING,
     Equality,
@@ -347,12 +347,9 @@ def keep_held(
 
 
 def _append(file: BinaryIO, line: bytes) -> None:
-    try:
+    with refuse_failure(file.name, "make room, or name another by `held`"):
         file.write(line)
         file.flush()
-    except OSError as error:
-        reason = f"cannot be written ({error.strerror})"
-        raise SourceError(file.name, reason, "make room, or name another by `held`") from None
 
 
 def _held_before(file: BinaryIO) -> tuple[set[bytes], bool]:
