@@ -162,28 +162,25 @@ def guess_columns(
     like ids. `read` reads columns of all records, if these are more: none is left out as a
     constant, or as unique, that only some of them show to be so.
     """
-    names = list(dict.fromkeys(name for side in sides for row in side for name in row))
-    columns = {}
-    for name in names:
-        values = [[row.get(name) for row in side] for side in sides]
-        columns[name] = _look(name, [[as_text(value).strip() for value in side] for side in values])
+    names = dict.fromkeys(name for side in sides for row in side for name in row)
+    columns = {
+        name: _look(name, [[as_text(row.get(name)).strip() for row in side] for side in sides])
+        for name in names
+    }
     ids = [[*columns][at] for at in matches(id or "id", columns)]
-    left_out = _find_reasons(columns, ids, read)
+    reasons = _find_reasons(columns, ids, read)
     if id is None and not ids:
-        ids = [ROW if len(columns) == 1 else _choose_id(columns, left_out)]
+        ids = [ROW if len(columns) == 1 else _choose_id(columns, reasons)]
         id = ids[0]
     others = {name: each for name, each in columns.items() if name not in ids}
-    left_out = {name: why for name, why in left_out.items() if name in others}
-    kept = {name: each for name, each in others.items() if name not in left_out}
-    if not kept:  # all records are equal
-        kept = {name: each for name, each in others.items() if each.texts}
-        left_out = {name: why for name, why in left_out.items() if name not in kept}
+    kept = {name: each for name, each in others.items() if name not in reasons}
+    kept = kept or {name: each for name, each in others.items() if each.texts}  # all are equal
     if not kept:
         return None
-    if _count(columns) >= FEW:
-        joined = _find_joined([*kept.values()])
-        left_out |= joined
-        kept = {name: each for name, each in kept.items() if name not in joined}
+    left_out = {name: why for name, why in reasons.items() if name in others and name not in kept}
+    joined = _find_joined([*kept.values()]) if _count(columns) >= FEW else {}
+    left_out |= joined
+    kept = {name: each for name, each in kept.items() if name not in joined}
     fields = {name: _choose_kind(each) for name, each in kept.items()}
     nested = {name for side in sides for row in side for name in kept if _is_nested(row.get(name))}
     texts, notes = _choose_texts(kept, fields)
