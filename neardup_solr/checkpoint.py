@@ -56,7 +56,7 @@ def reach(place: str) -> None:
 class JobSpec:
     """Task of a job: the source, the way it is read, and the destination.
 
-    `identity` is that of the source (see `sources.fingerprint`), None if it can be read only once;
+    `identity` is that of the source (see `sources.identity`), None if it can be read only once;
     `source` is its path, "-" or the kind of what was in memory; `reading` says how it is read, as
     arguments of `index`; `server` and `collection` say where the documents go.
     """

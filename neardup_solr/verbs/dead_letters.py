@@ -26,8 +26,7 @@ from neardup_solr.errors import JobError, NeardupError, RecordError, SourceError
 from neardup_solr.progress import Failures, OnError, OnProgress, ignore
 from neardup_solr.records import Document
 from neardup_solr.solr.collection import Collection
-from neardup_solr.sources import Reading
-from neardup_solr.sources.fingerprint import identity
+from neardup_solr.sources import Reading, identity
 from neardup_solr.sources.json import from_objects, load
 from neardup_solr.sources.record import AGAIN, NUMBERED, Opened, Record, matches
 from neardup_solr.verbs.index import index

@@ -31,8 +31,7 @@ from neardup_solr.solr.credentials import require_single
 from neardup_solr.solr.names import OWN, TEXT
 from neardup_solr.solr.responses import Sent
 from neardup_solr.solr.update import settle
-from neardup_solr.sources import Reading, SourceLike, reading_of
-from neardup_solr.sources.fingerprint import DIGEST, bytes_of, identity
+from neardup_solr.sources import DIGEST, Reading, SourceLike, bytes_of, identity, reading_of
 from neardup_solr.sources.record import Record, came_before, check_keep
 
 # How soon a thread whose answer has come gets the interpreter while a batch is encoded; with

@@ -57,7 +57,6 @@ from neardup_solr.records import (
 from neardup_solr.reports import Beside, check_added, check_copy, open_copy
 from neardup_solr.settings import Settings
 from neardup_solr.sources import Reading, is_collection, is_for_excel, paths_of, shown_name
-from neardup_solr.sources.fingerprint import identity
 from neardup_solr.sources.record import step_for
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates import group
@@ -829,7 +828,7 @@ def identify(source: Compared, reading: Reading) -> str | None:
     if is_collection(source) or sources.paths_of(source) is None:
         return None
     try:
-        return identity(source, reading)
+        return sources.identity(source, reading)
     except SourceError:  # told by those who read it
         return None
 
@@ -922,7 +921,7 @@ class SourceRecords:
                     record,
                     {DUPLICATE_OF: kept.duplicate_of, SIMILARITY: similarity, ROW: number},
                 )
-            if identity(self.paths, self.reading) != self.state:
+            if sources.identity(self.paths, self.reading) != self.state:
                 raise self._make_error()
         return Unique(**counts)
 

@@ -14,10 +14,9 @@ import pytest
 
 from neardup_solr.errors import SourceError
 from neardup_solr.records import Document
-from neardup_solr.sources import Reading
-from neardup_solr.sources.fingerprint import END, identity
+from neardup_solr.sources import END_BYTES, Reading, identity
 
-LARGE = b"1 the first line\n" + b"x" * 3 * END + b"\n2 the last line\n"
+LARGE = b"1 the first line\n" + b"x" * 3 * END_BYTES + b"\n2 the last line\n"
 
 
 def write(path: Path, content: bytes, time: int = 10**18) -> str:

@@ -19,8 +19,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.records import Document
-from neardup_solr.sources import Reading, documents, size_hint
-from neardup_solr.sources.fingerprint import identity
+from neardup_solr.sources import Reading, documents, identity, size_hint
 from tests.split import write_copies
 
 WORDS = "one two three four five six seven eight nine ten"

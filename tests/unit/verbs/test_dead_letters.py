@@ -14,8 +14,7 @@ from neardup_solr import sources
 from neardup_solr.checkpoint import Job, JobSpec, Position, read_letters
 from neardup_solr.errors import ArgumentError, JobError, RecordError
 from neardup_solr.records import Document
-from neardup_solr.sources import Reading
-from neardup_solr.sources.fingerprint import identity
+from neardup_solr.sources import Reading, identity
 from neardup_solr.sources.record import AGAIN, Record
 from neardup_solr.verbs.dead_letters import GONE, NO_HEADER, LetterReader
 
