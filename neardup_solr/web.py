@@ -138,6 +138,18 @@ async def read_body(request: Request, most: int) -> bytes:
     return bytes(body)
 
 
+def parse_object(body: bytes, next_step: str = "") -> dict[str, Any]:
+    """Parse the JSON object of a request."""
+    try:
+        fields = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise Failure(400, f"the request is not JSON ({where}: {error.msg})", next_step) from None
+    if not isinstance(fields, dict):
+        raise Failure(400, "the request is not a JSON object", next_step)
+    return fields
+
+
 def list_pages(package: str, names: Mapping[str, str], root_path: str = "") -> list[Route]:
     """Make a route to a file of a package for each path."""
 

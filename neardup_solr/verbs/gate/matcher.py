@@ -31,6 +31,8 @@ from neardup_solr.verbs.gate.policy import TAG_FIELD
 Keys = NDArray[np.uint64]
 Shared = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 _BAND_BITS, _SPARE_BITS = np.uint64(48), np.uint64(16)
+_NUMBER_BITS = 40  # of a document that was admitted
+_NUMBERS = (1 << _NUMBER_BITS) - 1
 
 
 def term_keys(keys: Keys) -> Keys:
@@ -70,20 +72,21 @@ class BandIndex:
         if not parts:
             nothing = np.empty(0, dtype=np.int64)
             return nothing, nothing, nothing
-        pairs, shared = np.unique(np.concatenate(parts), axis=0, return_counts=True)
-        return pairs[:, 0], pairs[:, 1], shared
+        pairs, shared = np.unique(np.concatenate(parts), return_counts=True)
+        return pairs >> _NUMBER_BITS, pairs & _NUMBERS, shared
 
 
 def _sharing_keys(
     run: tuple[Keys, NDArray[np.int64]], flat: Keys, rows: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """List pairs of a row and a number, again for each key that they share."""
+    """List pairs of a row, in the upper bits, and a number, again for each key that they share."""
     keys, owners = run
     first = np.searchsorted(keys, flat, side="left")
     counts = np.searchsorted(keys, flat, side="right") - first
     begins = np.repeat(first - (np.cumsum(counts) - counts), counts)
     places = begins + np.arange(counts.sum())
-    return np.stack([np.repeat(rows, counts), owners[places]], axis=1)
+    pairs: NDArray[np.int64] = np.repeat(rows, counts) << _NUMBER_BITS | owners[places]
+    return pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

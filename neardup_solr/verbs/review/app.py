@@ -7,7 +7,6 @@ token that stands behind the # of the address, which browsers send to nobody.
 from __future__ import annotations
 
 import hmac
-import json
 import time
 from collections.abc import Callable
 from threading import Lock
@@ -23,7 +22,7 @@ from starlette.routing import Route
 
 from neardup_solr.arguments import Judgement
 from neardup_solr.errors import NeardupError
-from neardup_solr.web import HEADERS, Failure, Guard, list_pages, read_body, to_json
+from neardup_solr.web import HEADERS, Failure, Guard, list_pages, parse_object, read_body, to_json
 
 MOST = 16 << 10  # bytes of a request
 ACTIONS = ("next", "back", "answer", "skip", "cluster")
@@ -72,12 +71,7 @@ def make_app(react: Callable[..., dict[str, Any]], pairs: int, token: str, port:
 
 def _parse(action: str, body: bytes, pairs: int) -> tuple[str, int | None, str | None]:
     """Parse a request: who reads, and about which pair what is answered."""
-    try:
-        fields = json.loads(body)
-    except (ValueError, RecursionError):
-        fields = None
-    if not isinstance(fields, dict):
-        raise Failure(400, "the request is not a JSON object")
+    fields = parse_object(body)
     reader, number, word = (fields.get(name) for name in ("reader", "number", "answer"))
     if not isinstance(reader, str) or not 0 < len(reader) <= 64:
         raise Failure(400, "`reader` is not a name")

@@ -52,7 +52,7 @@ from neardup_solr.errors import (
     SourceError,
 )
 from neardup_solr.verbs.serve.service import LOCAL_PARAMS, SEND, Service, Tokens, has_local_params
-from neardup_solr.web import HEADERS, Failure, Guard, list_pages, read_body, to_json
+from neardup_solr.web import HEADERS, Failure, Guard, list_pages, parse_object, read_body, to_json
 
 TOGETHER = 16  # documents that one question is about, if requests are small
 SWITCH_SECONDS = 0.0005  # after which Python's threads take turns, or long work would delay others
@@ -261,7 +261,7 @@ class Desk:
         """Answer with the near-duplicates of a text or a document."""
         self._require_solr(SILENT_SECONDS)
         async with self._admit(request) as body:
-            search = _parse(body)
+            search = parse_object(body, SEND)
             if LOCAL_PARAMS not in request.state.rights and has_local_params(search):
                 reason = "`fq` has local parameters ({!...}), which may read other collections"
                 step = f"leave them out, or send a token with the right {LOCAL_PARAMS!r}"
@@ -352,7 +352,7 @@ class Desk:
 
         One alone has to be right; with `whole`, each one.
         """
-        fields = _parse(body)
+        fields = parse_object(body, SEND)
         is_single = "documents" not in fields
         documents = [fields] if is_single else fields["documents"]
         if not isinstance(documents, list) or (len(fields) > 1 and not is_single):
@@ -406,18 +406,6 @@ class Desk:
         self._problem = problem
         if self.tokens is not None:
             self.tokens.refresh()
-
-
-def _parse(body: bytes) -> dict[str, Any]:
-    """Parse the JSON object of a request."""
-    try:
-        fields = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise Failure(400, f"the request is not JSON ({where}: {error.msg})", SEND) from None
-    if not isinstance(fields, dict):
-        raise Failure(400, "the request is not a JSON object", SEND)
-    return fields
 
 
 def refuse(error: Exception, path: str = "", root_path: str = "") -> Failure:
