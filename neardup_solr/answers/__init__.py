@@ -267,7 +267,7 @@ def parse_table(columns: Mapping[str, Sequence[Any]], *, ordered: bool) -> Itera
         if judgement is None:
             reason = f"the answer {str(word)[:40]!r} to {pair} is not known"
             raise ArgumentError(reason, "answer same, different or unsure")
-        hash, other_hash = (hash_text(str(one) if one else None) for one in (text, other_text))
+        hash, other_hash = (hash_text(str(each) if each else None) for each in (text, other_text))
         answer = Answer(id=_spell(id), other_id=_spell(other_id), answer=judgement,
                         hash=hash, other_hash=other_hash, ordered=ordered)  # fmt: skip
         has_ids = not any(map(id_problem, (answer.id, answer.other_id)))
@@ -296,7 +296,7 @@ CHANGED, GONE = "changed", "gone"
 class Answered:
     """The answers that a run was given, each the latest about its pair, by what became of them.
 
-    `obeyed` ones said same or different; `unsure` ones change nothing; those `set_aside` contradict
+    `obeyed` ones are same or different; `unsure` ones change nothing; those `set_aside` contradict
     newer ones. The texts of `changed` ones are others by now, and the documents of `gone` ones are
     not there, or have no words: neither is obeyed.
     """

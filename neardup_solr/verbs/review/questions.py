@@ -39,14 +39,14 @@ def make_question(
     kept: Mapping[AnyId, Mapping[str, Any]],
 ) -> str:
     """Make the HTML of a question. Nothing in a text is markup in it."""
-    one, other = key_of(pair.id, pair.sides[0]), key_of(pair.other_id, pair.sides[1])
+    keys = key_of(pair.id, pair.sides[0]), key_of(pair.other_id, pair.sides[1])
     rows = [_compare("Id", str(pair.id), str(pair.other_id), is_id=True)]
-    columns, others = kept.get(one, {}), kept.get(other, {})
-    for name in columns:
-        values = [str("" if row.get(name) is None else row[name]) for row in (columns, others)]
+    records = [kept.get(key, {}) for key in keys]
+    for name in records[0]:
+        values = [str("" if row.get(name) is None else row[name]) for row in records]
         rows.append(_compare(name, *values))
     if pair.measure != "fields":  # which are columns already
-        rows.append(_compare("Text", texts.get(one, ""), texts.get(other, "")))
+        rows.append(_compare("Text", *(texts.get(key, "") for key in keys)))
     head = "<tr><td></td><th scope='col'>First</th><th scope='col'>Second</th></tr>"
     members = "" if cluster is None else "".join(_list_members(cluster, texts))
     reason = escape(_tell_reason(pair, threshold, cluster))
@@ -58,10 +58,10 @@ def make_end(questions: Questions) -> str:
     """Make the HTML that stands in place of a question if nobody needs to be asked."""
     left = questions.tally().left
     if left:
-        said = "Others are asked about the pairs that are left. Load this page again to go on."
+        line = "Others are asked about the pairs that are left. Load this page again to go on."
     else:
-        said = "All answers are kept. Close this page, and end the command with Ctrl-C."
-    return f"<p class='note'>{said}</p>"
+        line = "All answers are kept. Close this page, and end the command with Ctrl-C."
+    return f"<p class='note'>{line}</p>"
 
 
 def make_bar(questions: Questions) -> str:
@@ -103,19 +103,19 @@ def _mark_words(first: str, second: str) -> list[str]:
         same = bisect_left(most, True, key=lambda at: first[: at + 1] != second[: at + 1])
         begin = max(0, same - BEFORE)
     parts = [text[begin : begin + MOST_SHOWN] for text in (first, second)]
-    one, other = map(diff.split, parts)
+    left, right = map(diff.split, parts)
     cells: list[list[str]] = [[_elide(begin, "equal characters")] if begin else [] for _ in parts]
-    for change in diff.changes(one.forms, other.forms) if one.forms and other.forms else ():
+    for change in diff.changes(left.forms, right.forms) if left.forms and right.forms else ():
         for words, run, tag, cell in (
-            (one, change.first, "del", cells[0]),
-            (other, change.second, "ins", cells[1]),
+            (left, change.first, "del", cells[0]),
+            (right, change.second, "ins", cells[1]),
         ):
             if change.kind == "equal":
                 cell += _show_common(words, run)
             elif run.stop > run.start:
                 cell.append(f"<{tag}>{show_invisibles(words.text(run))}</{tag}>")
     for text, part, cell in zip((first, second), parts, cells, strict=True):
-        if not (one.forms and other.forms) and part.strip():
+        if not (left.forms and right.forms) and part.strip():
             cell.append(show_invisibles(part))
         if len(text) > begin + MOST_SHOWN:
             cell.append(_elide(len(text) - begin - MOST_SHOWN, "more characters"))
@@ -152,9 +152,9 @@ def _list_members(cluster: Cluster, texts: Mapping[AnyId, str]) -> Iterator[str]
     yield " <kbd aria-hidden='true'>A</kbd></button></details>"
 
 
-STEP = 0.01  # pairs that are so near to each other are asked about at random
-LEASE = 600.0  # seconds for which nobody else is asked about a pair
-TURNS = 3  # of so many questions, one is about a pair that is drawn at random
+STEP = 0.01  # within which pairs come at random
+LEASE = 600.0  # seconds for which a pair is a single reader's
+TURNS = 3  # of so many questions, the last is about a pair that is drawn at random
 MOST_CHARACTERS = 50_000_000  # of all pairs, which the model's measures compare in ten seconds
 FEWEST = 2  # answers of either kind that a model needs
 
@@ -205,7 +205,7 @@ class Questions:
     def next(self, reader: str, now: float) -> int | None:
         """Choose the next pair for a reader. Return None if nobody needs to be asked any more.
 
-        It is the same one until it is judged or skipped, so that a page can be loaded again.
+        It is the same pair until it is judged or skipped, so that a page can be loaded again.
         """
         if self._prepared is not None:
             self._waiting, self._prepared = self._prepared, None

@@ -50,7 +50,7 @@ from neardup_solr.verbs.gate.matcher import GateAnswers
 from neardup_solr.verbs.gate.policy import FAILED, Decision, Policy, make_match
 from neardup_solr.verbs.search import search
 
-RETRY = Retry(attempts=2, seconds=1.0)  # a client that waits is told soon that Solr is away
+RETRY = Retry(attempts=2, seconds=1.0)  # a client that waits learns soon that Solr is away
 ANSWER_SECONDS = 5.0  # for Solr's answer
 COUNT_SECONDS, COUNT_SHARE = 5.0, 20  # until the next count, or so many times what one takes
 COUNTS_HOLD = 12  # of these, for which a count holds if no other can be had
@@ -293,9 +293,9 @@ class Service:
         columns = {reading.id, *reading.text}
         renamed = dict(document)
         for role, theirs, ours in (("key", (reading.id,), (ID,)), ("text", reading.text, OF_TEXT)):
-            of_theirs = [name for one in theirs if (name := str(key(one, names))) in document]
-            of_ours = [name for one in ours if one not in columns
-                       and document.get(name := str(key(one, names))) is not None]  # fmt: skip
+            of_theirs = [name for column in theirs if (name := str(key(column, names))) in document]
+            of_ours = [name for column in ours if column not in columns
+                       and document.get(name := str(key(column, names))) is not None]  # fmt: skip
             alike = [*of_theirs[:1], *of_ours]
             if len({str(document[name]) for name in alike}) > 1:
                 both = f"{alike[0]!r} and {alike[-1]!r} differ, and both name the {role}"
