@@ -133,11 +133,9 @@ def _fetch(
     size = sum(jar.size for jar in jars)
     needed, free = size + SPARE, shutil.disk_usage(folder).free
     if free < needed:
-        raise ServerError(
-            f"Solr needs {needed / 1e6:.0f} MB on the disk, {free / 1e6:.0f} MB are free",
-            f"free {(needed - free) / 1e6 + 1:.0f} MB in {folder}, "
-            "or set NEARDUP_HOME to a folder on another disk",
-        )
+        reason = f"Solr needs {needed / 1e6:.0f} MB on the disk, {free / 1e6:.0f} MB are free"
+        step = f"free {(needed - free) / 1e6 + 1:.0f} MB in {folder}, or set NEARDUP_HOME to"
+        raise ServerError(reason, f"{step} a folder on another disk")
     what = f"{counted(len(jars), 'jar')}, {size / 1e6:.1f} MB"
     tell(f"Fetching {folder.parent.name.replace('solr-', 'Solr ')}, once: {what}, into {folder}")
     # jgo warns of checksums itself; the user only needs the result of the check against the lock.

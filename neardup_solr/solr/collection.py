@@ -510,12 +510,10 @@ class Collection:
         if len(counts) > 1:
             each = (f"{counted(count, 'document')} with [{text}]" for text, count in counts.items())
             shown = "; ".join(each)
-            raise SettingsError(
-                f"the collection mixes settings: {shown}",
-                "finish the reband that was interrupted, or delete the documents of one kind"
-                f" (neardup delete {self.place} --query '{self.names.of(SETTINGS)}:\"...\"')"
-                " and index them again",
-            )
+            delete = f"neardup delete {self.place} --query '{self.names.of(SETTINGS)}:\"...\"'"
+            step = "finish the reband that was interrupted, or delete the documents of one kind"
+            step += f" ({delete}) and index them again"
+            raise SettingsError(f"the collection mixes settings: {shown}", step)
         self._learnt.update((SETTINGS, Settings.parse(text)) for text in counts)
         if not counts:
             self._learnt.clear()
@@ -530,10 +528,9 @@ class Collection:
         if settings is not None:
             return settings
         if count := self.count():
-            raise SettingsError(
-                f"none of the {counted(count, 'document')} of {self.name!r} has fields to compare",
-                f"add them first: neardup annotate {self.place}",
-            )
+            documents = counted(count, "document")
+            reason = f"none of the {documents} of {self.name!r} has fields to compare"
+            raise SettingsError(reason, f"add them first: neardup annotate {self.place}")
         reason = f"the collection {self.name!r} has no documents"
         raise SettingsError(reason, f"index some: neardup index FILE {self.place}")
 
@@ -565,11 +562,8 @@ class Collection:
         wanted = settings_of(wanted, base)
         differs = base != wanted or wanted.measure not in (None, base.measure)
         if stored is not None and differs:
-            raise SettingsError(
-                f"the collection was indexed with [{stored.fingerprint}],"
-                f" and [{wanted.fingerprint}] was asked for",
-                step,
-            )
+            reason = f"the collection was indexed with [{stored.fingerprint}]"
+            raise SettingsError(f"{reason}, and [{wanted.fingerprint}] was asked for", step)
         return wanted if stored is None else base
 
     def take_names(self, names: Names) -> None:

@@ -417,9 +417,8 @@ def _choose_settings(collection: Collection, bands: int, rows: int) -> Settings:
     chosen.require("signature", BANDS)
     for settings in stored:
         if replace(settings, bands=bands, rows=rows) != chosen:
-            raise SettingsError(
-                f"the collection was indexed with [{settings.fingerprint}],"
-                f" and [{chosen.fingerprint}] differs in more than bands",
-                "change only bands and rows, or index the texts into another collection",
-            )
+            reason = f"the collection was indexed with [{settings.fingerprint}], and"
+            step = "change only bands and rows, or index the texts into another collection"
+            other = f"[{chosen.fingerprint}] differs in more than bands"
+            raise SettingsError(f"{reason} {other}", step)
     return chosen
