@@ -167,13 +167,15 @@ def _body(name: str, what: Any) -> Iterator[str]:
     rows = [_row(parameter, what) for parameter in parameters_of(what)]
     if rows:
         yield "\n".join(["| parameter | type | default |", "|---|---|---|", *rows])
-    if inspect.isclass(what):
+    if inspect.isclass(what) and name not in NOT_FOR_USERS:
         yield from _members(name, what)
 
 
 def _members(of: str, what: type) -> Iterator[str]:
-    """The public properties and methods of a class that has them itself."""
-    for name, member in vars(what).items():
+    """The public properties and methods of a class, those of a base that has no page included."""
+    bases = [base for base in what.__mro__ if base is what or base.__name__ in NOT_FOR_USERS]
+    members = {name: member for base in reversed(bases) for name, member in vars(base).items()}
+    for name, member in members.items():
         if name.startswith("_") or not inspect.getdoc(member):
             continue
         if isinstance(member, property | cached_property):
