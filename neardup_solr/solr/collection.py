@@ -591,9 +591,8 @@ class Collection:
         missing = [name for name in self.names.fields(names) if name not in present]
         if missing and not self.names.is_plain:  # a dynamic field may hold a text
             patterns = [field["name"] for field in self._rows("dynamicFields")]
-            dynamic = {
-                name for name in self.names.text if any(fnmatchcase(name, p) for p in patterns)
-            }
+            texts = self.names.text
+            dynamic = {name for name in texts if any(fnmatchcase(name, p) for p in patterns)}
             missing = [name for name in missing if name not in dynamic]
         if missing:
             step = self.names.advise(present, self.place)

@@ -58,9 +58,8 @@ class Cache:
 
     def keep(self, forms: Iterable[str], rows: Sequence[Fields]) -> dict[Key, tuple[str, Fields]]:
         """Keep documents, and return them. What is left out for room is soon fetched again."""
-        documents = {
-            (row[ID], row.get(VERSION)): (form, row) for form, row in zip(forms, rows, strict=True)
-        }
+        pairs = zip(forms, rows, strict=True)
+        documents = {(row[ID], row.get(VERSION)): (form, row) for form, row in pairs}
         size = sum(2 * len(form) + BESIDE for form, _ in documents.values())
         if self.size + size > KEPT:
             self.documents, self.size = {}, 0

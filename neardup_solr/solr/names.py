@@ -81,9 +81,8 @@ class Names:
                 has_numeric_bands=kept.get("bands") == NUMBERS,
             )
         except (orjson.JSONDecodeError, LookupError, TypeError, ArgumentError):
-            reason = (
-                f"the schema's field {NOTE!r} does not say what the collection calls its fields"
-            )
+            lacks = "does not say what the collection calls its fields"
+            reason = f"the schema's field {NOTE!r} {lacks}"
             step = f"delete that field, then: neardup init {place}"
             raise SettingsError(reason, step) from None
 

@@ -397,9 +397,8 @@ class CheckedSession(requests.Session):
         """Return True if Solr, or the way to it, is at fault: the request may succeed later."""
         if error.passes is errors.Passes.ONCE_SERVED:
             return self.outages.has_served
-        return error.passes is errors.Passes.ALWAYS or (
-            error.passes is errors.Passes.ONCE_ANSWERED and self.reached
-        )
+        once_answered = error.passes is errors.Passes.ONCE_ANSWERED
+        return error.passes is errors.Passes.ALWAYS or (once_answered and self.reached)
 
     def _probe(self, url: str, deadline: float, **params: str) -> dict[str, Any]:
         seconds = min(PROBE_SECONDS, deadline - time.monotonic())

@@ -406,9 +406,8 @@ def index(
     """
     source, reading = reading_of(source, "refuse", id=id, text=text, keep=keep)
     check_keep(reading.keep)
-    require_positive(
-        threads=threads, batch=batch, checkpoint_every=checkpoint_every, min_replicas=min_replicas
-    )
+    require_positive(threads=threads, batch=batch)
+    require_positive(checkpoint_every=checkpoint_every, min_replicas=min_replicas)
     patience = arguments.in_seconds(patience, "patience")
     reason = "`on_repeat` cannot be keep: a collection has a document of each id"
     require(reading.on_repeat != "keep", reason, "give last, first or fail")
