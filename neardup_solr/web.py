@@ -27,6 +27,8 @@ from neardup_solr.errors import ArgumentError
 from neardup_solr.solr.credentials import is_loopback
 
 REQUEST_SECONDS = 10.0  # for a whole request to come
+# Bytes beyond the limit that are read: a connection that is closed before loses the answer.
+DISCARDED = 16 << 20
 IDLE_SECONDS = 75  # between two requests of a connection; proxies keep theirs for 60
 END_SECONDS = 30  # for requests under way when a signal comes
 CONNECTIONS = 4096  # that are open, and as many that wait to be taken
@@ -123,18 +125,21 @@ def _split(address: str) -> tuple[str, int | None]:
 async def read_body(request: Request, most: int) -> bytes:
     """Read the body of a request, of at most so many bytes, which has to come in time."""
     too_large = Failure(413, f"a request has at most {most:,} bytes", "send less at a time")
-    if int(request.headers.get("content-length") or 0) > most:
+    if int(request.headers.get("content-length") or 0) > most + DISCARDED:
         raise too_large
-    body = bytearray()
+    body, size = bytearray(), 0
     try:
         async with asyncio.timeout(REQUEST_SECONDS):
             async for chunk in request.stream():
-                body += chunk
-                if len(body) > most:
-                    raise too_large
+                size += len(chunk)
+                body += chunk if size <= most else b""
+                if size > most + DISCARDED:
+                    break
     except TimeoutError:
         reason = f"the request did not come within {REQUEST_SECONDS:g} seconds"
         raise Failure(408, reason, "send it faster, or less", Connection="close") from None
+    if size > most:
+        raise too_large
     return bytes(body)
 
 
