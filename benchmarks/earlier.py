@@ -34,12 +34,13 @@ WORKS = (
     ("Parquet in one row group, by words", ONE_GROUP, "words"),
 )
 RUN = """
-import json, sys, time
+import json, os, sys, time
 import neardup_solr as nd
 path, measure, memory = sys.argv[1:]
 nd.duplicates([(str(n), f"some words {n}") for n in range(99)], measure=measure, by="bands")
 began, busy = time.perf_counter(), time.process_time()
-found = nd.duplicates(path, measure=measure, memory=memory or None)
+os.environ["NEARDUP_MEMORY"] = memory
+found = nd.duplicates(path, measure=measure)
 told = {"seconds": time.perf_counter() - began, "processor": time.process_time() - busy}
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
 told["MB"] = int(status["VmHWM"].split()[0]) / 1024

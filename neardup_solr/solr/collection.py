@@ -115,6 +115,7 @@ class Collection:
                 versions = responses.versions_in(decoded)
             else:
                 versions = {id: before.get(id, 0) + 1 for id in named}
+            versions = {id: version for id, version in versions.items() if version > 0}
             return Sent(refused=responses.parse_refusals(self.url, decoded), versions=versions)
 
         def id_of(item: Item) -> str:

@@ -478,4 +478,4 @@ def versions_in(decoded: Mapping[str, Any]) -> dict[str, int]:
     """
     adds = decoded.get("adds", [])
     pairs = zip(map(str, adds[::2]), adds[1::2], strict=False) if isinstance(adds, list) else ()
-    return {id: version for id, version in pairs if isinstance(version, int)}
+    return {id: version for id, version in pairs if type(version) is int}
