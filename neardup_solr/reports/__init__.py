@@ -510,11 +510,6 @@ def _library(name: str) -> Any:
         raise SettingsError(f"{name} is not installed", f"pip install {name}") from None
 
 
-def check_parquet(path: Path) -> None:
-    """Refuse to write Parquet, by SourceError, if pyarrow is missing."""
-    require_library(path, "Parquet", "pyarrow")
-
-
 def write_parquet(path: Path, schema: Any, batches: Iterable[Any]) -> int:
     """Write batches of Arrow to a Parquet file, completely or not at all, and count their rows.
 
@@ -559,7 +554,7 @@ def check_copy(path: Path, source_format: str, *, adds: bool) -> None:
     if suffix == ".parquet":
         if path.suffix.lower() in DECOMPRESSORS:
             raise SourceError(str(path), "Parquet is compressed itself", "name it .parquet")
-        check_parquet(path)
+        require_library(path, "Parquet", "pyarrow")
     if path.suffix.lower() == ".zst":
         require_library(path, "Zstandard", "zstandard")
     check_place(path)

@@ -104,6 +104,11 @@ class Finder:
         """
         if not terms:
             return []
+        if self.term_field == BANDS and not same and most <= FEW:  # which few documents share
+            selection = self._select_sharing(terms, 2 * FEW)
+            if selection.total <= 2 * FEW:
+                (hits,) = assign_hits([terms], selection.documents, self.term_field)
+                return list(islice(filter(wanted, hits.best), most))
         filters, params = list(self.filters), dict[str, str]()
         for name, values in same.items():
             for value in sorted(values):

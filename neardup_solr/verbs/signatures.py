@@ -16,7 +16,7 @@ from neardup_solr.files import check_apart
 from neardup_solr.minhash import sign
 from neardup_solr.progress import Failures, OnError
 from neardup_solr.records import Document, filter_usable
-from neardup_solr.reports import check_parquet, write_parquet
+from neardup_solr.reports import require_library, write_parquet
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import SourceLike, reading_of
 
@@ -66,7 +66,7 @@ def signatures(
     source, reading = reading_of(source, "number", id=id, text=text)
     for path in sources.paths_of(source) or ():
         check_apart({"the source": Path(path), "the output": output})
-    check_parquet(output)
+    require_library(output, "Parquet", "pyarrow")
     used, failures = settings_of(settings), Failures(on_error)
     documents = sources.documents(source, reading=reading, on_error=failures.add)
     usable = filter_usable(documents, failures.add)

@@ -711,7 +711,7 @@ def check_output(path: Path) -> None:
     """
     suffix = path.suffix.lower()
     if suffix == TABLE:
-        reports.check_parquet(path)
+        reports.require_library(path, "Parquet", "pyarrow")
     if suffix in (PAGE, TABLE):
         check_place(path)
         return
