@@ -326,7 +326,7 @@ def arguments_of(verb: str) -> tuple[Parameter, ...]:
 
 
 class ParsedOptions(dict[str, Any]):
-    """What was typed, as arguments of the verb, and the collection that it names."""
+    """The options of a command as arguments of its verb, and the collection that they name."""
 
     address: str | None = None
     collection: str | None = None

@@ -113,7 +113,7 @@ class _Group:
 def print_table(
     columns: Mapping[str, Mapping[str, Any]], rows: Iterable[Sequence[str]], rest: str = ""
 ) -> None:
-    """Print rows as a table, only the first if `rest` writes all of them; () ends a section."""
+    """Print rows as a table, only the first if `rest` writes all of them. () ends a section."""
     from rich import box
     from rich.console import Console
     from rich.table import Table

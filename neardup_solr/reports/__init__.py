@@ -144,7 +144,7 @@ class RowTable:
         write_lines(path, chain(["\ufeff"], lines) if for_excel and suffix == ".csv" else lines)
 
     def lines(self, format: str) -> Iterator[str]:
-        """Make lines in a format: "tsv", "csv" or "jsonl"; raise ArgumentError for another."""
+        """Make lines in a format: "tsv", "csv" or "jsonl". Raises ArgumentError for another."""
         check_format(format)
         return _FACES[f".{format}"](self.rows, self.columns, self.kept)
 

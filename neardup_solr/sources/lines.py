@@ -1,4 +1,4 @@
-"""Lines of a file, opened, decompressed, converted to UTF-8 in bounded memory; CSV and TSV."""
+"""Lines of a file, decompressed and converted to UTF-8 in bounded memory, and CSV and TSV."""
 
 from __future__ import annotations
 

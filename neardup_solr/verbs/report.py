@@ -55,7 +55,7 @@ class Report(reports.Table):
         return f"<Report: {pairs} among {documents}>"
 
     def columns(self) -> Columns:
-        """Make columns of the pairs: id, other_id, similarity, distance; answer, if any."""
+        """Make columns of the pairs: id, other_id, similarity, distance, and the answer, if any."""
         names = ("id", "other_id", "similarity", "distance")
         return of_pairs(self.pairs, names if self.answered is None else (*names, ANSWER))
 
@@ -193,7 +193,7 @@ class _Neighbours:
         return [Document(id=row["id"], text=row.get(TEXT, ""), kept=row) for row in rows]
 
     def _find_together(self, signed: batch.SignedBatch) -> list[list[Hit]]:
-        """Find candidates by a search for all bands; each document with hot bands has another."""
+        """Find candidates by a search for all bands, and by another for documents with hot ones."""
         terms, most = signed.terms(), self.criteria.candidates
         return [
             self.finder.rank(bands, most, partial(self._is_wanted, document.id))

@@ -61,7 +61,7 @@ TUNE = "make one with: neardup tune FILE --answers answers.jsonl -o model.json"
 
 @dataclass(slots=True, kw_only=True)
 class Work:
-    """What is compared, and how; see the arguments of `duplicates`.
+    """The checked arguments of `duplicates`: the sides to compare, and how.
 
     `sides` are the source and what it is compared with, if anything, `readings` how they are read.
     `kinds` are those of the fields that are compared, `judged` the answers of people, `reads` the

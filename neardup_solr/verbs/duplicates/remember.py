@@ -50,7 +50,7 @@ class Changes:
 
 
 class Memory:
-    """What the file `remember` has of an earlier run, and what this run adds.
+    """The pairs that the file `remember` has of an earlier run, and those that this run adds.
 
     `changes` are those since the earlier run.
 

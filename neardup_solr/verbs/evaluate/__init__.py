@@ -188,7 +188,7 @@ def key_of_pair(id: AnyId, other_id: AnyId, *, in_order: bool) -> IdPair:
 
 
 def id_pairs(name: str, pairs: Any) -> Iterator[IdPair]:
-    """Yield the ids of pairs, texts or whole numbers; ArgumentError if something is no pair."""
+    """Yield the ids of pairs, texts or whole numbers. Raises ArgumentError for another value."""
     step = f"give `{name}` as pairs, tuples of two ids, or a file of them"
     columns = columns_of(pairs)
     if set(PAIR) <= columns.keys():

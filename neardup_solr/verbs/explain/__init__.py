@@ -339,7 +339,7 @@ class Facts:
 
     @cached_property
     def difference(self) -> str:
-        """What has to be equal and is not, "" if all is."""
+        """The part that has to be equal and is not, "" if all is."""
         return self.equality.describe(*(each.entry.content for each in self.both))
 
     @property

@@ -376,7 +376,7 @@ class _Run:
         return describe_unsigned(self.collection, count)
 
     def count_answers(self) -> Answered | None:
-        """Count the answers about documents that have come; None without answers."""
+        """Count the answers about documents that have come, None without answers."""
         return None if self.gate.answers is None else self.gate.answers.count()
 
     def decide(self, records: Iterable[Record]) -> Iterator[Decision | RecordError]:

@@ -190,7 +190,7 @@ class Decisions(Table, Iterator[Decision]):
 
     @property
     def answered(self) -> Answered | None:
-        """Outcome of the answers about documents that have come so far; None without answers."""
+        """The outcome of answers about documents that have come so far, None without answers."""
         return self._count_answers()
 
     def with_failed(self) -> Iterator[Decision | RecordError]:

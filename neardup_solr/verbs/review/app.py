@@ -33,7 +33,7 @@ PAGES = {
 
 
 def make_app(react: Callable[..., dict[str, Any]], pairs: int, token: str, port: int) -> Starlette:
-    """Make the application that asks about so many pairs; `react` does what a page asks for."""
+    """Make the application that asks about so many pairs. `react` does what a page asks for."""
     lock = Lock()
 
     async def act(request: Request) -> Response:
