@@ -63,6 +63,7 @@ GONE = {
     "nd.duplicates.rejected": "the result writes it: found.write_unique(rejected=path)",
     "nd.duplicates.yes": "give it to what writes: found.write_unique(path, yes=True)",
     "nd.duplicates.spill": "set $TMPDIR",
+    "nd.duplicates.checkpoint": "the command goes on where it was interrupted",
     "nd.duplicates.limit": "give the first of the records: itertools.islice(records, N)",
     "nd.duplicates.memory": "set $NEARDUP_MEMORY",
     "nd.duplicates.mutual_best": 'give linkage="mutual_best"',

@@ -200,8 +200,12 @@ class Finder:
         together = iter(self._find_few(others, cache))
         hits = []
         for each, is_large in zip(documents, are_large, strict=True):
-            after = Hits(is_left=True) if self.leaves_large else None
-            hits.append((after or self._find_alone(*each, cache)) if is_large else next(together))
+            if not is_large:
+                hits.append(next(together))
+            elif self.leaves_large:
+                hits.append(Hits(is_left=True))
+            else:
+                hits.append(self._find_alone(*each, cache))
         return hits
 
     def _find_few(self, documents: Sequence[tuple[Sequence[str], str]], cache: Cache) -> list[Hits]:

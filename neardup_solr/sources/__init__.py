@@ -34,12 +34,13 @@ from hashlib import blake2b
 from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 import orjson
 
 from neardup_solr.arguments import OneOrMore, Source, checked, describe
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
+from neardup_solr.files import read_at
 from neardup_solr.progress import LOG, OnError, ignore
 from neardup_solr.records import Document, Run, characters, check_documents, id_problem
 from neardup_solr.sources.folders import FORMATS as FORMATS
@@ -585,13 +586,8 @@ def _identify_path(name: Named, reading: Reading) -> str | None:
 def _identify_file(path: Path) -> str:
     with path.open("rb") as file:
         state = os.fstat(file.fileno())
-        ends = _read_at(file, 0), _read_at(file, max(0, state.st_size - END_BYTES))
+        ends = [read_at(file, at, END_BYTES) for at in (0, max(0, state.st_size - END_BYTES))]
     return f"file of {state.st_size} bytes, {state.st_mtime_ns} ns, {_digest(ends)}"
-
-
-def _read_at(file: BinaryIO, at: int) -> bytes:
-    file.seek(at)
-    return file.read(END_BYTES)
 
 
 def _identify_folder(root: Path) -> str:

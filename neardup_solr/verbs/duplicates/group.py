@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, repeat
+from itertools import compress, repeat, takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -367,10 +367,11 @@ def find_templates(
 ) -> tuple[Template, ...]:
     """Find the clusters that may be templates instead of copies, by some of their texts."""
     count = len(documents) - len(documents.dead)
-    keys = compress(grouped.graph.keys, documents.are_readable(rows).tolist())
-    row_of = dict(zip(keys, rows[documents.are_readable(rows)].tolist(), strict=True))
+    are_readable = documents.are_readable(rows)
+    keys = compress(grouped.graph.keys, are_readable.tolist())
+    row_of = dict(zip(keys, rows[are_readable].tolist(), strict=True))
     large = []
-    for each in largest(grouped.clusters):
+    for each in takewhile(lambda each: len(each.members) >= FEWEST, largest(grouped.clusters)):
         members = (key_of(member.id, member.side) for member in each.members)
         if len(part := [row_of[key] for key in members if key in row_of]) >= FEWEST:
             large.append((each, part[:: -(-len(part) // TEXTS)]))

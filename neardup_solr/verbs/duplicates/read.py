@@ -850,9 +850,8 @@ def _sign_source(
                 side.contents.append(contents[has_words][:, None])
             work.watching.on_progress(Progress(READING, side.documents))
     side.readable = len(texts)
-    _note_repeats(
-        side, ids, np.concatenate([np.empty(0, np.int64), *hashes]), reading.on_repeat or "keep"
-    )
+    of_all = np.concatenate([np.empty(0, np.int64), *hashes])
+    _note_repeats(side, ids, of_all, reading.on_repeat or "keep")
     return side
 
 
