@@ -41,13 +41,11 @@ def test_every_command_is_in_the_reference_with_all_its_options(words: str) -> N
 
 
 @pytest.mark.parametrize("words", COMMANDS)
-def test_every_command_has_a_page_by_hand_with_an_example(words: str) -> None:
-    """docs/commands has a file for it, with its name, a link to its options, and it in use."""
-    page = ROOT / "docs" / "commands" / f"{commands.page_name(words)}.md"
-    text = page.read_text("utf-8") if page.is_file() else ""
-    assert text.startswith(f"# neardup {words}\n")
-    assert f"(../reference/commands.md#neardup-{commands.page_name(words)})" in text
-    assert f"$ neardup {words}" in text
+def test_every_command_has_a_section_with_an_example(words: str) -> None:
+    """docs/commands.md has its name as a heading, and below it the command in use."""
+    page = (ROOT / "docs" / "commands.md").read_text("utf-8")
+    text = page.partition(f"\n## neardup {words}\n")[2].partition("\n## ")[0]
+    assert f"$ neardup {words}" in text or f" neardup {words}\n" in text
 
 
 def test_every_command_is_in_the_list_of_commands() -> None:
@@ -56,10 +54,10 @@ def test_every_command_is_in_the_list_of_commands() -> None:
     assert sorted(listed) == sorted(COMMANDS)
 
 
-def test_every_page_of_a_command_is_that_of_one() -> None:
-    """docs/commands has no file that tells of a command which is gone."""
-    pages = {path.stem for path in (ROOT / "docs" / "commands").glob("*.md")}
-    assert pages == {commands.page_name(words) for words in COMMANDS}
+def test_every_section_is_that_of_a_command() -> None:
+    """docs/commands.md has no section of a command which is gone."""
+    page = (ROOT / "docs" / "commands.md").read_text("utf-8")
+    assert sorted(re.findall(r"^## neardup (.+)$", page, re.MULTILINE)) == sorted(COMMANDS)
 
 
 def told(name: str) -> str:
@@ -120,3 +118,13 @@ def test_what_is_written_by_hand_is_on_the_site(site: Path) -> None:
     for folder in ("docs", "benchmarks"):
         for path in (ROOT / folder).rglob("*.md"):
             assert (site / sources.place(path)).with_suffix(".html").is_file(), path
+
+
+def test_pages_that_moved_lead_to_their_successors(site: Path) -> None:
+    """Each earlier address has a page that redirects to a heading of a page of the site."""
+    moved = [f"commands/{commands.page_name(words)}" for words in COMMANDS]
+    for page in (*moved, *sources.MOVED):
+        path = site / f"{page}.html"
+        target, _, heading = re.findall(r"url=(.+)\"", path.read_text("utf-8"))[0].partition("#")
+        text = (path.parent / target).read_text("utf-8")
+        assert not heading or f'id="{heading}"' in text, page

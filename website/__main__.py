@@ -12,6 +12,8 @@ from pathlib import Path
 from threading import Thread
 
 from website import PAGES, ROOT, SITE
+from website.commands import commands, page_name
+from website.sources import MOVED
 
 WATCHED = ("docs", "website", "neardup_solr", "benchmarks")
 SUFFIXES = {".md", ".py", ".png", ".css"}
@@ -46,8 +48,22 @@ def html(pages: Path, site: Path) -> int:
     configured = ["--conf-dir", str(ROOT / "website"), "--doctree-dir", f"{site}.doctrees"]
     made = subprocess.run([*sphinx, *strict, *configured, str(pages), str(site)], check=False)
     if made.returncode == 0:
+        redirect(site)
         print(f"{site / 'index.html'}")
     return made.returncode
+
+
+def redirect(site: Path) -> None:
+    """Write a page at each earlier address that leads to its successor."""
+    moved = {
+        f"commands/{page_name(each)}": f"commands#neardup-{page_name(each)}" for each in commands()
+    }
+    for old, new in (moved | MOVED).items():
+        page, _, heading = new.partition("#")
+        target = f"{'../' * old.count('/')}{page}.html{'#' * bool(heading)}{heading}"
+        path = site / f"{old}.html"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f'<meta http-equiv="refresh" content="0; url={target}">\n', "utf-8")
 
 
 def serve(pages: Path, site: Path, port: int) -> None:

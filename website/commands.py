@@ -1,12 +1,15 @@
-"""The reference of the commands, from the parser that parses them.
+"""Generate the reference of the commands from their parser.
 
-What is written by hand about a command, with its examples, is docs/commands/WORD.md.
+The part that is written by hand, with examples, is docs/commands.md.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
+from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from itertools import groupby
 
 import click
@@ -33,7 +36,7 @@ def page_name(words: str) -> str:
 
 
 def page() -> str:
-    """The page about all commands: a list in the groups of `--help`, exit codes, each command."""
+    """The page about all commands: a list as in `--help`, exit codes, shared options, commands."""
     parts = ["# Options of the commands"]
     for heading, names in GROUPS.items():
         rows = [
@@ -42,17 +45,69 @@ def page() -> str:
             if words.split()[0] in names
         ]
         parts.append("\n".join([f"## {heading}", "", "| command | |", "|---|---|", *rows]))
-    told = [told_of(words, command) for words, command in commands().items()]
-    return "\n\n".join([*parts, _codes(), *told]) + "\n"
+    sections = [section(words, command) for words, command in commands().items()]
+    return "\n\n".join([*parts, _codes(), _shared_options(), *sections]) + "\n"
 
 
-def told_of(words: str, command: Command) -> str:
-    """All that `--help` says of a command, under a heading of its own."""
+def section(words: str, command: Command) -> str:
+    """The help of a command under a heading, with the options that it does not share."""
     summary, _, more = (command.help or "").partition("\n\n")
-    link = f"[Explanations and examples](../commands/{page_name(words)}.md)."
+    link = f"[Examples](../commands.md#neardup-{page_name(words)})."
     usage = f"```text\n{usage_of(words, command)}\n```"
+    rows = [(f"{spelled} | {text}", shared) for _, spelled, text, shared in _rows(words, command)]
+    table = [f"| {row} |" for row, shared in rows if not shared]
+    names = [
+        ", ".join(re.findall(r"`--?[a-z].*?`", row.partition(" | ")[0]))
+        for row, shared in rows
+        if shared
+    ]
     parts = [f"## neardup {words}", f"{_plain(summary)} {link}", usage, _plain(more)]
-    return "\n\n".join(part for part in [*parts, *_tables(words, command)] if part)
+    parts.append("\n".join(["| | |", "|---|---|", *table]) if table else "")
+    parts.append(f"[Shared](#shared-options): {', '.join(names)}." if names else "")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _shared_options() -> str:
+    """The options that mean the same in several commands, in the groups of `--help`."""
+    tables: dict[str, dict[str, None]] = {}
+    for words, command in commands().items():
+        for heading, spelled, text, shared in _rows(words, command):
+            if shared:
+                tables.setdefault(heading, {})[f"| {spelled} | {text} |"] = None
+    return "\n\n".join(
+        [
+            "## Shared options",
+            "Options of several commands. An option that differs in a command is listed there.",
+        ]
+        + ["\n".join([f"| {heading} | |", "|---|---|", *rows]) for heading, rows in tables.items()]
+    )
+
+
+def _rows(words: str, command: Command) -> Iterator[tuple[str, str, str, bool]]:
+    """Yield heading, spelling and help of each parameter, and True if other commands share it."""
+    context = _context(words, command)
+    for heading, parameters in groupby(command.params, command.heading):
+        for parameter in parameters:
+            row = _spelled(parameter, context), _told(parameter)
+            yield heading, *row, row in _shared()
+
+
+@cache
+def _shared() -> set[tuple[str, str]]:
+    """The spelling and help of options of several commands, the most frequent one of a name."""
+    rows = Counter(
+        (_spelled(parameter, _context(words, command)), _told(parameter))
+        for words, command in commands().items()
+        for parameter in command.params
+        if isinstance(parameter, click.Option)
+    )
+    by_name = {_name(row[0]): row for row, count in reversed(rows.most_common()) if count > 1}
+    return set(by_name.values())
+
+
+def _name(spelled: str) -> str:
+    """The first spelling of an option, as code."""
+    return f"`{spelled.split('`')[1]}`"
 
 
 def usage_of(words: str, command: Command) -> str:
@@ -70,14 +125,6 @@ def _first(command: Command) -> str:
 
 def _plain(text: str) -> str:
     return " ".join(text.split()) if "\n\n" not in text else text
-
-
-def _tables(words: str, command: Command) -> Iterator[str]:
-    """A table of the arguments, and one for each group of options as `--help` has them."""
-    context = _context(words, command)
-    for heading, parameters in groupby(command.params, command.heading):
-        rows = [f"| {_spelled(one, context)} | {_told(one)} |" for one in parameters]
-        yield "\n".join([f"| {heading} | |", "|---|---|", *rows])
 
 
 def _spelled(parameter: click.Parameter, context: click.Context) -> str:

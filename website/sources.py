@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from website import ROOT, commands, reference
+from website import ROOT, reference
 
 # The parts of the navigation; commands and library list their own pages.
 NAVIGATION = {
@@ -32,6 +32,8 @@ NAVIGATION = {
     ),
     "Project": ("figures/index", "changes"),
 }  # fmt: skip
+# Pages that are gone, with the page and the heading that took their place.
+MOVED: dict[str, str] = {}
 COMMANDS = "reference/commands"
 ELSEWHERE = {"CHANGELOG.md": "changes.md", "solr_config/README.md": "fields.md"}
 LINK = re.compile(r"\[(?P<text>[^]\n]*)\]\((?P<target>[^)#\s]+)(?P<heading>#[^)\s]*)?\)")
@@ -63,9 +65,8 @@ def pages() -> dict[str, str | Path]:
     found |= by_hand
     found["index.md"] = by_hand["index.md"] + _navigation()
     found["figures/index.md"] = by_hand["figures/index.md"] + _figures(list(by_hand))
-    words = (f"commands/{commands.page_name(each)}" for each in commands.commands())
     made = reference.pages()
-    found["commands.md"] = by_hand["commands.md"] + _tree([COMMANDS, *words])
+    found["commands.md"] = by_hand["commands.md"] + _tree([COMMANDS])
     names = (name.removesuffix(".md") for name in made)
     found["library.md"] = by_hand["library.md"] + _tree(n for n in names if n != COMMANDS)
     return found | made
