@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
@@ -384,6 +385,23 @@ class Number(str):
     """An id that is a whole number in its source, as text: results have `int` of it."""
 
     __slots__ = ()
+
+
+# By type of a float, from where on it stands for several whole numbers.
+_ROUNDED = {"float": 2**53, "float64": 2**53, "float32": 2**24, "float16": 2**11}
+
+
+def as_whole(value: Any) -> Any:
+    """Make a whole number of a float or a decimal that is one: columns that lack some have floats.
+
+    A float that may be rounded is returned as it is, and so is any other value.
+    """
+    if isinstance(value, Decimal):
+        is_short = value.is_finite() and abs(value.adjusted()) < MAX_ID_BYTES
+        return int(value) if is_short and value == value.to_integral_value() else value
+    most = _ROUNDED.get(str(getattr(value, "dtype", type(value).__name__)), 0)
+    is_one = most and not getattr(value, "shape", ()) and abs(value) < most
+    return int(value) if is_one and float(value).is_integer() else value
 
 
 def natural(id: AnyId) -> tuple[int, int, str]:

@@ -25,7 +25,7 @@ from neardup_solr.clusters import Partition
 from neardup_solr.errors import ArgumentError, SourceError, counted, without_password
 from neardup_solr.files import refuse_failure
 from neardup_solr.progress import LOG
-from neardup_solr.records import NOTHING, AnyId, id_problem, ordered
+from neardup_solr.records import NOTHING, AnyId, as_whole, id_problem, ordered
 from neardup_solr.text.normalize import md5, normalize
 
 DocumentKey = tuple[int, AnyId]  # a document: its side, 0 or 1, and its id
@@ -189,7 +189,8 @@ def _parse(path: str, number: int, row: Any, before: datetime) -> Answer:
 
     if not isinstance(row, dict):
         raise refuse("is not an answer")
-    ids = [str(id) if type(id) in (str, int) else "" for id in (row.get("id"), row.get("other_id"))]
+    ids = [as_whole(row.get(name)) for name in ("id", "other_id")]
+    ids = [str(id) if type(id) in (str, int) else "" for id in ids]
     if any(map(id_problem, ids)):
         raise refuse("has no two ids", "give id and other_id, or take it out")
     judgement = parse_judgement(row.get("answer", "?"))
@@ -282,8 +283,7 @@ def parse_table(columns: Mapping[str, Sequence[Any]], *, ordered: bool) -> Itera
 
 def _spell(id: AnyId | float | None) -> str:
     """Spell an id of a table as a text, in which a column of numbers may have become 12.0."""
-    whole = int(id) if isinstance(id, float) and id.is_integer() else id
-    return "" if whole is None else str(whole)
+    return "" if id is None else str(as_whole(id))
 
 
 TextKey = tuple[str, str]  # a document: its id, and the hash of its text

@@ -24,7 +24,7 @@ from neardup_solr.errors import ArgumentError, SettingsError, SourceError, count
 from neardup_solr.files import atomic_output, check_place, write_lines
 from neardup_solr.progress import LOG
 from neardup_solr.sources.lines import DECOMPRESSORS, NEEDS_FORMATS, suffix_of
-from neardup_solr.sources.record import SourceTable, plain
+from neardup_solr.sources.record import SourceTable, key, plain
 from neardup_solr.text.normalize import to_csv, to_tsv
 
 if TYPE_CHECKING:
@@ -659,7 +659,10 @@ def _encode_objects(source: SourceTable, path: Path) -> Encode:
                 return bytes(raw + b"\n")
             if not any(name.encode() in raw for name in beside):
                 return bytes(raw.rstrip()[:-1].rstrip() + b"," + _json(beside)[1:])
-        row = plain(source.row(record))
+        row = source.row(record)
+        if (id := key(source.reading.id, tuple(row))) in row:
+            row[id] = records.as_whole(row[id])
+        row = plain(row)
         check_added(f"a record for {path}", row, beside)
         return _json({**row, **beside})
 

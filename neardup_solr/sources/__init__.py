@@ -42,7 +42,14 @@ from neardup_solr.arguments import OneOrMore, Source, checked, describe
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.files import read_at
 from neardup_solr.progress import LOG, OnError, ignore
-from neardup_solr.records import Document, Run, characters, check_documents, id_problem
+from neardup_solr.records import (
+    Document,
+    Run,
+    as_whole,
+    characters,
+    check_documents,
+    id_problem,
+)
 from neardup_solr.sources.folders import FORMATS as FORMATS
 from neardup_solr.sources.folders import (
     WITHOUT_COLUMNS,
@@ -731,7 +738,8 @@ def _parse(line: bytes) -> dict[str, Any]:
 def _cells(table: SourceTable, record: Any) -> list[str]:
     """Take the cells of a line, without the marks before formulas."""
     if not table.is_text:
-        return ["" if cell is None else from_csv(_unescape(str(cell))) for cell in record or ()]
+        cells = ("" if cell is None else str(as_whole(cell)) for cell in record or ())
+        return [from_csv(_unescape(cell)) for cell in cells]
     text = (record or b"").decode().rstrip("\r")
     if table.format == "tsv":
         return [from_tsv(cell) for cell in text.split("\t")]
@@ -768,7 +776,7 @@ def _is_name(cell: str) -> bool:
 
 
 def _pair(path: Path, number: int, cells: Sequence[Any]) -> tuple[str, str]:
-    ids = [str(cell) for cell in cells if type(cell) in (str, int)]
+    ids = [str(cell) for cell in map(as_whole, cells) if type(cell) in (str, int)]
     if len(ids) < 2 or any(map(id_problem, ids)):
         raise SourceError(
             str(path),

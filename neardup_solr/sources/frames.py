@@ -32,6 +32,7 @@ from neardup_solr.sources.record import (
     find_columns,
     from_columns,
     from_row,
+    id_value,
     kept_value,
     key,
     matches,
@@ -338,7 +339,7 @@ def _of_documents(items: Iterable[tuple[str, Any]], opened: Opened) -> Iterator[
 def _with_plain_values(document: Document, position: str, reading: Reading) -> Record:
     """Make a document with plain values instead of those of NumPy and the like."""
     try:
-        id = value(document.id, reading) if reading.has_ids else NUMBERED
+        id = id_value(document.id, reading) if reading.has_ids else NUMBERED
         text = value(document.text, reading)
         kept = {name: kept_value(name, each, reading) for name, each in document.kept.items()}
         made = record(position, id, text, reading=reading, kept=kept)
@@ -392,7 +393,8 @@ def _take_columns(position: str, item: Any, reading: Reading) -> Object:
                 made[name] = kept_value(name, item[at], reading)
         for name in (reading.id, *reading.text):
             if (at := key(name, names)) in names:
-                made[name] = value(item[at], reading)
+                take = id_value if name == reading.id else value
+                made[name] = take(item[at], reading)
     except Unusable as problem:
         record = as_columns(names, (item[name] for name in names))
         return position, RecordError(position, str(problem), record=record), b""

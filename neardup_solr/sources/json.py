@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 
 from neardup_solr.errors import RecordError, SourceError
-from neardup_solr.records import NOTHING
+from neardup_solr.records import NOTHING, as_whole
 from neardup_solr.sources.lines import (
     are_enough,
     begun,
@@ -160,7 +160,7 @@ def from_objects(source: Opened, objects: Iterable[Object], reading: Reading) ->
         id = item[id_name] if id_name in item else item.get(_key(id_name, item))
         id = id if reading.has_ids else NUMBERED
         if type(id) is float and raw:
-            id = _load_exactly(raw).get(_key(id_name, item), math.nan)
+            id = as_whole(_load_exactly(raw).get(_key(id_name, item), math.nan))
         text: object
         if several:
             text = tuple(item.get(_key(name, item)) for name in reading.text)

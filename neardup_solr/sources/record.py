@@ -506,6 +506,9 @@ def run(
     later.
     """
     kinds = set(map(type, ids)) if len(ids) else {str}
+    if float in kinds:
+        ids = list(map(records.as_whole, ids))
+        kinds = set(map(type, ids))
     if kinds == {int}:
         ids = list(map(str, ids))
     if isinstance(texts, Packed):
@@ -554,7 +557,7 @@ def from_row(position: str, row: Sequence[Any], columns: Columns, reading: Readi
     try:
         id, text = columns.id_of(row), row[columns.text[0]]
         if type(id) is not str or not id.isascii():
-            id = value(id, reading)
+            id = id_value(id, reading)
         if len(columns.text) > 1:
             text = tuple(value(row[at], reading) for at in columns.text)
         elif type(text) is not str or not text.isascii():
@@ -606,8 +609,8 @@ def _as_id(value: object, reading: Reading) -> str:
     if not isinstance(value, str):
         if value is None:
             raise Unusable(f"{NO_ID}: {reading.id!r} is missing or null")
-        whole = isinstance(value, float) and value.is_integer()
-        step = '; make whole numbers of the column, in pandas by .astype("Int64")' if whole else ""
+        is_rounded = isinstance(value, float) and value.is_integer()
+        step = "; floats of this size are rounded: write whole numbers or texts" * is_rounded
         kind = _kind(value)
         raise Unusable(f"the id in {reading.id!r} is {kind}, not text or a whole number{step}")
     reason = records.id_problem(value)
@@ -706,6 +709,12 @@ def value(boxed: Any, reading: Reading) -> Any:
             reason = f"a lone surrogate (U+{ord(plain_value[error.start]):04X}) is no character"
             raise Unusable(f"invalid Unicode: {reason}") from error
     return plain_value
+
+
+def id_value(boxed: Any, reading: Reading) -> Any:
+    """Make a text or a whole number of an id of a library, if it is one, or raise Unusable."""
+    id = value(records.as_whole(boxed), reading)
+    return str(id) if isinstance(id, UUID) else id
 
 
 def kept_value(name: str, boxed: Any, reading: Reading) -> Any:

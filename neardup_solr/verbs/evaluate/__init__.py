@@ -24,7 +24,7 @@ from neardup_solr.errors import ArgumentError, SourceError, counted
 from neardup_solr.measures import floor
 from neardup_solr.minhash.signature import wilson
 from neardup_solr.progress import LOG
-from neardup_solr.records import AnyId, Duplicate, Pair, natural, ordered
+from neardup_solr.records import AnyId, Duplicate, Pair, as_whole, natural, ordered
 from neardup_solr.reports import ANSWER, Columns, RowTable
 from neardup_solr.reports.html import show_invisibles
 from neardup_solr.sources import PAIR, read_columns, read_pairs
@@ -183,7 +183,7 @@ def precision_of(similarities: Mapping[IdPair, float], answers: JudgedPairs) -> 
 
 def key_of_pair(id: AnyId, other_id: AnyId, *, in_order: bool) -> IdPair:
     """Return the ids of a pair as texts: `in_order` in their order, else in natural order."""
-    ids = str(id), str(other_id)
+    ids = str(as_whole(id)), str(as_whole(other_id))
     return ids if in_order else ordered(*ids)
 
 
@@ -201,6 +201,7 @@ def id_pairs(name: str, pairs: Any) -> Iterator[IdPair]:
         ids: Any = pair
         if not isinstance(pair, tuple | list):
             ids = [getattr(pair, name, None) for name in PAIR]
+        ids = [*map(as_whole, ids)]
         are_ids = len(ids) == 2 and all(isinstance(id, str | Integral) for id in ids)
         require(are_ids, f"{str(pair)[:60]!r} in `{name}` is not a pair of two ids", step)
         first, second = (str(id) if isinstance(id, str) else int(id) for id in ids)

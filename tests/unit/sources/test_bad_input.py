@@ -64,7 +64,7 @@ BAD_RECORDS: dict[str, tuple[str, bytes, str]] = {
     "json_null_id": ("jsonl", b'{"id":null,"text":"a"}\n', "no id: 'id' is missing or null"),
     "json_empty_id": ("jsonl", b'{"id":"","text":"a"}\n', "the id is empty"),
     "json_bool_id": ("jsonl", b'{"id":true,"text":"a"}\n', "the id in 'id' is true or false"),
-    "json_float_id": ("jsonl", b'{"id":1.0,"text":"a"}\n', "the id in 'id' is the number 1.0"),
+    "json_float_id": ("jsonl", b'{"id":1.5,"text":"a"}\n', "the id in 'id' is the number 1.5"),
     "json_list_id": ("jsonl", b'{"id":["1"],"text":"a"}\n', "the id in 'id' is a list"),
     "json_huge_id": ("jsonl", b'{"id":' + b"9" * 600 + b',"text":"a"}\n', "malformed JSON"),
     "json_no_text": ("jsonl", b'{"id":1}\n', "no text: 'text' is missing or null"),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from datetime import date, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -139,15 +140,56 @@ def test_numbers_of_every_kind_are_ids() -> None:
     assert told(pl.DataFrame({"id": [2**63], "text": ["a"]}), Reading()) == [(str(2**63), "a", {})]
 
 
-def test_whole_numbers_that_pandas_made_floats_of_say_what_to_do() -> None:
-    """A column of whole numbers with one missing is one of floats in pandas."""
-    frame = pd.DataFrame({"id": [3, None, 4], "text": ["a", "b", "c"]})
-    with pytest.raises(SourceError, match=r'number 3\.0, not .* in pandas by \.astype\("Int64"\)'):
-        told(frame, Reading())
-    assert errors(frame.astype({"id": "Int64"})) == (
-        ["3", "4"],
-        ["DataFrame, row 2: no id: 'id' is missing or null"],
-    )
+TEXTS = ["a"] * 5
+WITH_FLOATS: dict[str, Callable[[list[Any], Path], Any]] = {
+    "pandas": lambda ids, _: pd.DataFrame({"id": ids, "text": TEXTS}),
+    "polars": lambda ids, _: pl.DataFrame({"id": ids, "text": TEXTS}),
+    "arrow": lambda ids, _: pa.table({"id": ids, "text": TEXTS}),
+    "mapping": lambda ids, _: {"id": ids, "text": TEXTS},
+    "dicts": lambda ids, _: [{"id": id, "text": "a"} for id in ids],
+    "pairs": lambda ids, _: [(id, "a") for id in ids],
+    "documents": lambda ids, _: [Document(id=id, text="a") for id in ids],
+    "parquet": lambda ids, path: write(path / "a.parquet", ids),
+    "jsonl": lambda ids, path: write(path / "a.jsonl", ids),
+    "xlsx": lambda ids, path: write(path / "a.xlsx", ids),
+}
+
+
+def write(path: Path, ids: list[Any]) -> Path:
+    """Write a file with such ids, as pandas does."""
+    frame = pd.DataFrame({"id": ids, "text": TEXTS})
+    if path.suffix == ".parquet":
+        frame.to_parquet(path)
+    elif path.suffix == ".xlsx":
+        frame.to_excel(path, index=False)
+    else:
+        frame.to_json(path, orient="records", lines=True, double_precision=15)
+    return path
+
+
+@pytest.mark.parametrize("kind", WITH_FLOATS)
+def test_floats_that_are_whole_numbers_are_these_as_ids(kind: str, tmp_path: Path) -> None:
+    """If an id is missing, the others become floats. Those that may be rounded are refused."""
+    make = WITH_FLOATS[kind]
+    missing = "no id: 'id' is missing or null"
+    assert errors(make([3.0, None, -4.0, 1e15, 0.0], tmp_path))[0] == ["3", "-4", str(10**15), "0"]
+    ids, reasons = errors(make([1.0, None, 2.5, 2.0, 3.0], tmp_path))
+    assert ids == ["1", "2", "3"]
+    assert [reason.partition(": ")[2] for reason in reasons] == [
+        missing, "the id in 'id' is the number 2.5, not text or a whole number"]  # fmt: skip
+    large = 1e300 if kind == "xlsx" else 2.0**53  # openpyxl writes all digits
+    ids, (reason,) = errors(make([large, 1.0, 2.0, 3.0, 2.0**53 - 1], tmp_path))
+    assert ids == ["1", "2", "3", str(2**53 - 1)]
+    assert "floats of this size are rounded" in reason
+
+
+def test_decimals_and_uuids_are_ids() -> None:
+    """Databases have whole numbers as decimals. Small floats are exact up to 2**24 only."""
+    ids = [Decimal("7.00"), UUID(int=8), np.float16(9), np.float32(2**24 - 1), "1.0"]
+    bad = [Decimal("7.5"), Decimal("NaN"), Decimal("1E+9999999"), np.float32(2**24)]
+    found, reasons = errors([{"id": id, "text": "a"} for id in [*ids, *bad]])
+    assert found == ["7", str(ids[1]), "9", str(2**24 - 1), "1.0"]
+    assert len(reasons) == len(bad)
 
 
 MISSING: list[Any] = [None, float("nan"), np.nan, np.float32("nan"), pd.NaT, pd.NA,
