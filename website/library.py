@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import Any
 
 import neardup_solr as nd
+from neardup_solr.cli.options import BY_NAME
 
 # A collection is opened and passed to functions, which are written with its methods; the base of
 # results with tables has no use of its own.
@@ -33,6 +34,56 @@ ERRORS = {
 PUBLIC = {name: getattr(nd, name) for name in nd.__all__} | ERRORS
 OURS = {what.__module__ for what in PUBLIC.values()}
 STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+
+METAVAR = re.compile(r"^[A-Z_|]+: ")
+# The parameters that are no options of the command, or are others there.
+PARAMETERS = {
+    "collection": "Collection, from `connect`.",
+    "source": "Path or paths, an open file, DataFrame, Arrow table, iterable or `Source`.",
+    "duplicates.source": "Collection, or a path, DataFrame, Arrow table, iterable or `Source`.",
+    "id": 'Column of the id; ":row" numbers the records.',
+    "text": "Column of the text, or several, which are joined.",
+    "keep": "Further columns to keep.",
+    "settings": "Settings of the signatures, as a mapping or `Settings`.",
+    "on_error": "Called with each record that cannot be used.",
+    "on_progress": "Called with the `Progress` of each stage.",
+    "on_ready": "Called with the address when requests are answered.",
+    "on_started": "Called with the embedded server if `connect` starts it.",
+    "answers": "File of answers to obey.",
+    "create": "Create the collection if it does not exist.",
+    "heap": 'Memory of the embedded Solr, such as "1g".',
+    "ca": "File of certificates to trust.",
+    "cert": "File of the client certificate, or (certificate, key).",
+    "headers": "Headers of each request.",
+    "proxy": "Address of a proxy.",
+    "plain_http": "Send credentials over plain http to another machine.",
+    "sample": "Documents to sample.",
+    "threads": "Threads that compute and send.",
+    "from_id": "First id.",
+    "to_id": "Last id.",
+    "later_only": "Report each pair once, with the later id.",
+    "who": "Name that is noted with the answers.",
+    "reach": "Distance from the threshold within which pairs are asked about.",
+    "most": "Most matches that a decision names.",
+    "by": "[Terms](../duplicates.md) that candidates share.",
+    "search.by": "Terms that candidates share; by default the first that the collection has.",
+    "report.by": "Terms that candidates share; by default the first that the collection has.",
+    "measure": "[Measure](../measures.md) of similarity.",
+    "equal": 'Near-duplicates also agree in "numbers", or in all matches of a regular expression.',
+    "same": "Fields or columns that have to be equal, such as a tenant.",
+    "fq": "Solr filter queries; other documents do not count.",
+    "model": "File of a model, from `tune`.",
+    "job": "Folder of the checkpoint and of the dead letters.",
+    "fields": 'Columns compared apart, such as {"name": "text", "zip": "exact"}.',
+    "max_documents": "Most documents of a request.",
+    "concurrency": "Requests to Solr at the same time.",
+    "found": "Result to compare: pairs, `Duplicates`, `Report` or a file.",
+    "as_given": "Do not complete the known pairs by transitivity.",
+    "clusters": "Clusters to mark; none removes all marks.",
+    "miss": "Share of the pairs to catch that may be missed.",
+    "load": "Share of the pairs to pass over that may be found.",
+    "seed": "Seed of the sample.",
+}
 
 GROUPS = {
     "functions": "Functions",
@@ -73,10 +124,7 @@ def page(group: str) -> str:
 
 
 def types_page() -> str:
-    """A page of the reference: choices, then all classes that users hold and `nd` does not have.
-
-    Those that `nd.types` does not have, either, stand there with their module.
-    """
+    """A page of the reference: choices, then the classes of `nd.types`."""
     kinds = held_types()
     rows = [
         f"| `{name}` | {', '.join(f'`{choice!r}`' for choice in typing.get_args(kind))} |"
@@ -84,9 +132,15 @@ def types_page() -> str:
         if typing.get_origin(kind) is typing.Literal
     ]
     listed = "\n".join(["| choice | |", "|---|---|", *rows])
-    classes = {n: kind for n, kind in kinds.items() if inspect.isclass(kind) and kind is not Any}
-    told = [told_of(name, kind) for name, kind in sorted(classes.items())]
-    return "\n\n".join(["# Types", listed, *told]) + "\n"
+    classes = {name: getattr(nd.types, name) for name in sorted(nd.types.__all__)}
+    sections = [told_of(name, kind) for name, kind in classes.items() if inspect.isclass(kind)]
+    others = [
+        f"| `{name}` | {_first_sentence(kind)} |"
+        for name, kind in sorted(kinds.items())
+        if inspect.isclass(kind) and kind is not Any and name not in classes
+    ]
+    inner = "\n".join(["## Other types", "", "| class | |", "|---|---|", *others])
+    return "\n\n".join(["# Types", listed, *sections, inner]) + "\n"
 
 
 def held_types() -> dict[str, Any]:
@@ -156,17 +210,15 @@ def told_of(name: str, what: Any) -> str:
 
 
 def _body(name: str, what: Any) -> Iterator[str]:
-    if parameters_of(what) or inspect.isfunction(what):
-        yield _fenced(f"{name}{signature_of(what)}")
-    if name not in (*PUBLIC, *nd.types.__all__):
-        yield f"In `{what.__module__}`."
     if inspect.isclass(what) and what.__mro__[1] is not object:
         bases = ", ".join(_link(base.__name__) for base in what.__bases__)
         yield f"A subclass of {bases}."
     yield _told(what)
-    rows = [_row(parameter, what) for parameter in parameters_of(what)]
-    if rows:
-        yield "\n".join(["| parameter | type | default |", "|---|---|---|", *rows])
+    rows = [_row(parameter, what, name) for parameter in parameters_of(what)]
+    if rows and inspect.isfunction(what):
+        yield "\n".join(["| parameter | type | default | |", "|---|---|---|---|", *rows])
+    elif rows:
+        yield "\n".join(["| attribute | type |", "|---|---|", *rows])
     if inspect.isclass(what) and name not in NOT_FOR_USERS:
         yield from _members(name, what)
 
@@ -185,11 +237,7 @@ def _members(of: str, what: type) -> Iterator[str]:
         ):
             plain = getattr(member, "__func__", member)
             signature = signature_of(plain, is_method=not isinstance(member, staticmethod))
-            yield f"### {of}.{name}\n\n{_fenced(name + signature)}\n\n{_told(plain)}"
-
-
-def _fenced(signature: str) -> str:
-    return f"```text\n{signature}\n```"
+            yield f"### {of}.{name}{signature}\n\n{_told(plain)}"
 
 
 def parameters_of(what: Any) -> list[inspect.Parameter]:
@@ -221,10 +269,24 @@ def signature_of(what: Any, *, is_method: bool = False) -> str:
     return line if len(line) <= LONGEST_SIGNATURE else "(\n    " + ",\n    ".join(parts) + ",\n)"
 
 
-def _row(parameter: inspect.Parameter, what: Any) -> str:
-    default = "" if parameter.default is parameter.empty else f"`{_default(parameter)}`"
+def _row(parameter: inspect.Parameter, what: Any, name: str) -> str:
     kind = _escaped(_type(parameter.annotation, what))
-    return f"| `{parameter.name}` | {kind} | {_escaped(default)} |"
+    spelled = f"`{STARS.get(parameter.kind, '')}{parameter.name}`"
+    if not inspect.isfunction(what):
+        return f"| {spelled} | {kind} |"
+    default = "" if parameter.default is parameter.empty else f"`{_default(parameter)}`"
+    return f"| {spelled} | {kind} | {_escaped(default)} | {_described(name, parameter.name)} |"
+
+
+def _described(function: str, parameter: str) -> str:
+    """The help of the option that a parameter is, in the words of Python."""
+    text = PARAMETERS.get(f"{function}.{parameter}") or PARAMETERS.get(parameter)
+    if text is None:
+        options = BY_NAME.get(f"{function}.{parameter}") or BY_NAME[parameter]
+        text = METAVAR.sub("", options[1])
+        text = re.sub(r" (?:\(repeatable\b[^)]*\)|\[.*?\]|\(default[^)]*\))", "", text)
+        text = re.sub(r"--([a-z-]+)", lambda option: f"`{option[1].replace('-', '_')}`", text)
+    return _escaped(text)
 
 
 def _default(parameter: inspect.Parameter) -> str:
@@ -256,7 +318,7 @@ def _written_out(part: str, names: Mapping[str, Any]) -> list[str]:
     """What a part of a type allows: for a name of several types or values, each of them."""
     value = names.get(part)
     if typing.get_origin(value) is typing.Literal:
-        return [f"`{choice!r}`" for choice in typing.get_args(value)]
+        return [f"[`{part}`](types.md#types)"]
     inner = typing.get_args(value)
     is_union = isinstance(value, types.UnionType) or typing.get_origin(value) is typing.Union
     is_numpys = any("numpy" in str(each) for each in inner)  # each version spells them otherwise
@@ -282,7 +344,11 @@ def _told(what: Any) -> str:
 
 
 def _summary(name: str) -> str:
-    first = (inspect.getdoc(PUBLIC[name]) or "").partition("\n\n")[0]
+    return _first_sentence(PUBLIC[name])
+
+
+def _first_sentence(what: Any) -> str:
+    first = (inspect.getdoc(what) or "").partition("\n\n")[0]
     return _escaped(" ".join(first.split()))
 
 
