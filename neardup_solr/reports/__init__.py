@@ -675,12 +675,37 @@ def _json(value: object) -> bytes:
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
+def check_types(path: Path, schema: Any) -> None:
+    """Refuse, by SourceError, a file with a column of a type that Parquet cannot hold."""
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    for field in schema:
+        try:
+            table = pyarrow.table({field.name: pyarrow.nulls(1, field.type)})
+            parquet.write_table(table, pyarrow.BufferOutputStream())
+        except pyarrow.ArrowException as error:
+            reason = f"Parquet cannot hold the column {field.name!r} of the type {field.type}"
+            raise SourceError(str(path), reason, "choose a .jsonl file") from error
+
+
+def _take(batch: Any, places: Sequence[int]) -> Any:
+    """Take rows of a batch. Those of some types, such as string_view, can only be put together."""
+    import pyarrow
+
+    try:
+        return batch.take(pyarrow.array(places))
+    except pyarrow.ArrowNotImplementedError:
+        return pyarrow.concat_batches([batch.slice(at, 1) for at in places])
+
+
 @contextmanager
 def _parquet(path: Path, unfinished: Path, source: SourceTable, added: Beside) -> Iterator[Add]:
     import pyarrow
     from pyarrow.parquet import ParquetWriter
 
-    none = pyarrow.RecordBatch.from_pylist([{}], source.schema)
+    nulls = [pyarrow.nulls(1, field.type) for field in source.schema]
+    none = pyarrow.RecordBatch.from_arrays(nulls, schema=source.schema)
     kinds = {str: pyarrow.string(), float: pyarrow.float64(), int: pyarrow.int64()}
     beside = pyarrow.schema([(name, kinds[kind]) for name, kind in added.items()])
     schema = pyarrow.schema([*source.schema, *beside], source.schema.metadata)
@@ -689,7 +714,7 @@ def _parquet(path: Path, unfinished: Path, source: SourceTable, added: Beside) -
     def table() -> Any:
         rows = ((none, 0) if record is None else record for record, _ in held)
         batches = [
-            batch.take(pyarrow.array([at for _, at in group]))
+            _take(batch, [at for _, at in group])
             for (_, batch), group in groupby(rows, key=lambda row: (id(row[0]), row[0]))
         ]
         arrays = pyarrow.Table.from_batches(batches, source.schema).columns

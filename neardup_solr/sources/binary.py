@@ -7,7 +7,7 @@ refused; defusedxml, which it uses, refuses definitions of entities.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import Any, BinaryIO, Final
 
@@ -35,6 +35,8 @@ ROWS_AT_ONCE: Final = 256
 MOST_ROWS: Final = 2_048  # of a file, if they are small
 FEWEST_ROWS: Final = 16
 BYTES_AT_ONCE: Final = 2**24
+# Raised for texts that are not UTF-8, zones that are unknown, and times that Python does not have.
+NOT_IN_PYTHON: Final = (ValueError, LookupError, ArithmeticError)
 
 
 def open_parquet(source: Opened) -> SourceTable:
@@ -112,6 +114,9 @@ def _open_file(source: Opened) -> Any:
     try:
         # Buffered: pages are read as they come, rather than row groups as a whole.
         return pyarrow.parquet.ParquetFile(source.path, buffer_size=2**20, pre_buffer=False)
+    except pyarrow.ArrowNotImplementedError as error:
+        reason = f"has a type that pyarrow cannot read ({first_line(error)})"
+        raise source.error(reason, "write that column as another type") from error
     except (pyarrow.ArrowException, OSError) as error:
         raise source.error(
             f"is not a whole Parquet file ({first_line(error)})",
@@ -185,7 +190,7 @@ def _values(column: Any) -> Sequence[Any]:
         if texts := _pack(column):
             return texts
         return list(column.to_pylist())
-    except (UnicodeDecodeError, ValueError):  # each alone, so that only bad values stay bytes
+    except NOT_IN_PYTHON:  # each alone, so that only bad values stay bytes
         return [_value(value) for value in column]
 
 
@@ -224,12 +229,22 @@ def _values_within(column: Any, limit: int) -> Sequence[Any]:
 
 
 def _value(value: Any) -> Any:
-    try:
+    """Give a value as Python has it. Only parts that are not UTF-8 stay bytes, odd times texts."""
+    import pyarrow
+
+    with suppress(*NOT_IN_PYTHON):
         return value.as_py()
-    except UnicodeDecodeError:
+    if isinstance(value, pyarrow.StructScalar):
+        return {name: _value(part) for name, part in value.items()}
+    if isinstance(value, pyarrow.ListScalar):
+        return [_value(part) for part in value.values]
+    if isinstance(value, pyarrow.DictionaryScalar | pyarrow.ExtensionScalar):
+        return _value(value.value)
+    if hasattr(value, "as_buffer"):
         return value.as_buffer().to_pybytes()
-    except ValueError:  # a time finer than microseconds, which Python does not have
-        return str(value)
+    has_zone = pyarrow.types.is_timestamp(value.type) and value.type.tz
+    kind = pyarrow.timestamp(value.type.unit, "UTC") if has_zone else value.type
+    return pyarrow.scalar(value.value, kind).cast(pyarrow.string()).as_py()
 
 
 STREAMED: Final = ("xl/worksheets/", "xl/sharedStrings")  # read piece by piece

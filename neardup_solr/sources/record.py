@@ -776,7 +776,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
+        return value.decode("utf-8", "backslashreplace")
     if hasattr(value, "isoformat"):
         return value.isoformat()
     if isinstance(value, Decimal):

@@ -54,7 +54,7 @@ from neardup_solr.records import (
     key_of,
     largest,
 )
-from neardup_solr.reports import Beside, check_added, check_copy, open_copy
+from neardup_solr.reports import Beside, check_added, check_copy, check_types, open_copy
 from neardup_solr.settings import Settings
 from neardup_solr.sources import Reading, is_collection, is_for_excel, paths_of, shown_name
 from neardup_solr.sources.record import step_for
@@ -799,7 +799,7 @@ def check_files(
     shown = {f"`{name}`": path for name, path in files.items()}
     for name, path in (*zip(repeat("the source"), paths), *zip(repeat("`against`"), against)):
         check_apart({name: path, **shown})
-    format, columns = _find_layout(paths, reading)
+    format, columns, schema = _find_layout(paths, reading)
     for name, output in files.items():
         if output is not None:
             if any(is_inside(output, path) for path in paths):
@@ -807,10 +807,12 @@ def check_files(
                 raise SourceError(str(output), reason, "name a place outside of it")
             check_copy(output, format, adds=bool(ADDED[name]))
             check_added(sources.shown_name(paths), columns, ADDED[name])
+            if schema is not None and output.suffix.lower() == TABLE:
+                check_types(output, schema)
 
 
-def _find_layout(paths: Sequence[Path], reading: Reading) -> tuple[str, Collection[str]]:
-    """Find the format of a source, and its columns, or those of its first record.
+def _find_layout(paths: Sequence[Path], reading: Reading) -> tuple[str, Collection[str], Any]:
+    """Find the format of a source, its columns, or those of its first record, and its schema.
 
     Without the latter, if they cannot be read: that is told later.
     """
@@ -818,9 +820,9 @@ def _find_layout(paths: Sequence[Path], reading: Reading) -> tuple[str, Collecti
         source = sources.open([*paths], reading=reading)
         _, first = (0, None) if source.names else next(source.records, (0, None))
         columns = source.row(first) if source.is_apart(first) else source.names or ()
-        return source.format, columns
+        return source.format, columns, source.schema
     except (RecordError, ValueError, StopIteration, RuntimeError):
-        return sources.format_of([*paths], reading=reading), ()
+        return sources.format_of([*paths], reading=reading), (), None
 
 
 def identify(source: Compared, reading: Reading) -> str | None:

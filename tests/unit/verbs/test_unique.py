@@ -5,11 +5,15 @@ import gzip
 import json
 import pickle
 import re
+from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,6 +27,7 @@ from neardup_solr import demo, sources
 from neardup_solr.clusters import remove_within
 from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.records import Cluster, Duplicate, Member
+from neardup_solr.reports import check_types
 from neardup_solr.sources import Reading
 from neardup_solr.sources import documents as read
 from tests.split import write_copies
@@ -474,6 +479,54 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
     assert kept.num_rows + gone.num_rows == 1_000
     assert kept.num_rows == 1 + 334
     assert gone.column_names == [*schema.names, OF, SIMILARITY, ROW]
+
+
+VALUES = ["a b c d", "a b c d", "e f g h", None]
+ARROW: dict[str, Callable[[], pa.Array]] = {
+    "string_view": lambda: pa.array(VALUES, pa.string_view()),
+    "binary_view": lambda: pa.array([b"\xff", b"a", b"b", None], pa.binary_view()),
+    "large_string": lambda: pa.array(VALUES, pa.large_string()),
+    "dictionary": lambda: pa.array(VALUES).dictionary_encode(),
+    "struct": lambda: pa.array([{"a": "x"}] * 4, pa.struct([("a", pa.string_view())])),
+    "list_view": lambda: pa.array([["a"], [], None, ["b"]], pa.list_view(pa.string_view())),
+    "map": lambda: pa.array([[("k", 1)]] * 4, pa.map_(pa.string(), pa.int8())),
+    "decimal": lambda: pa.array([Decimal("1.50")] * 4, pa.decimal256(50, 2)),
+    "half": lambda: pa.array(np.arange(4, dtype=np.float16)),
+    "no_zone": lambda: pa.array([1] * 4, pa.timestamp("us", tz="Nowhere/Else")),
+    "zone": lambda: pa.array([1] * 4, pa.timestamp("ms", tz="Europe/Berlin")),
+    "fine": lambda: pa.array([1] * 4, pa.timestamp("ns")),
+    "far": lambda: pa.array([2**60] * 4, pa.duration("s")),
+    "date": lambda: pa.array([date(2026, 1, 1)] * 4),
+    "null": lambda: pa.nulls(4),
+    "uuid": lambda: pa.array([bytes(16)] * 4, pa.uuid()),
+    "tensor": lambda: pa.FixedShapeTensorArray.from_numpy_ndarray(np.arange(8).reshape(4, 2)),
+}
+
+
+@pytest.mark.parametrize("kind", ARROW)
+def test_every_type_of_parquet_is_copied(kind: str, tmp_path: Path) -> None:
+    """Also those that pyarrow cannot take rows of, and times that Python does not have."""
+    source, unique, removed = (
+        tmp_path / name for name in ("in.parquet", "out.parquet", "gone.jsonl")
+    )
+    table = pa.table({"id": [1.0, 2.0, 3.0, None], "text": VALUES, "more": ARROW[kind]()})
+    pq.write_table(table, source)
+    assert write_copies(source, unique=unique, removed=removed, by="all", yes=True)[1].kept == 2
+    written = pq.read_table(source)
+    assert pq.read_table(unique).equals(pa.concat_tables([written[:1], written[2:3]]))
+    (row,) = rows_of(removed)
+    assert (row["id"], row[OF], "more" in row) == (2, "1", True)
+    few = list(nd.read(source, keep="more", on_error=lambda _: None))
+    assert len(few) == (2 if kind == "binary_view" else 3)
+
+
+def test_what_parquet_cannot_hold_is_refused_before_the_work(tmp_path: Path) -> None:
+    """The line names the column and its type."""
+    schema = pa.schema([("id", pa.string()), ("end", pa.dictionary(pa.int8(), pa.string_view()))])
+    with pytest.raises(
+        SourceError, match=r"the column 'end' of the type dictionary<.*\.jsonl file"
+    ):
+        check_types(tmp_path / "out.parquet", schema)
 
 
 HOSTILE = {
