@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import doctest
+import inspect
 import io
 import os
 import re
@@ -25,6 +26,7 @@ from typing import Any
 
 import pytest
 
+import neardup_solr as nd
 from neardup_solr import demo
 from tests import ROOT
 from tests.command import neardup
@@ -154,6 +156,35 @@ def test_examples_run(
             made.add([document | {"published": "true"} for document in DOCUMENTS])
             made.commit()
         run_page(to_run(path), address)
+
+
+ENDLESS = {"review", "serve"}  # they wait for people and for clients
+# In their order, as some need what others have made.
+FIRST = ["connect", "index", "init", "annotate", "search", "mark", "strip"]
+FUNCTIONS = [name for name in nd.__all__ if inspect.isfunction(getattr(nd, name))]
+
+
+def test_functions_have_examples_that_run(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The docstring of each public function has an example, for the files of the pages."""
+    examples = {
+        name: re.findall(r"^Example: `(.+)`$", inspect.getdoc(getattr(nd, name)) or "", re.M)
+        for name in FUNCTIONS
+    }
+    assert [name for name, lines in examples.items() if len(lines) != 1] == []
+    shutil.copytree(FILES, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    Path("old.csv").write_text("id,text\n21,Harbor House\n,Harbor Inn\n", "utf-8")
+    neardup("index", "old.csv", "--job", "old", "-c", "listings")
+    with foreign.collection(name="books", more=FIELDS) as books:
+        books.add([document | {"published": "true"} for document in DOCUMENTS])
+        books.commit()
+        names = {"nd": nd, "listings": nd.connect(address, "listings"), "books": books}
+        for name in [*FIRST, *(name for name in FUNCTIONS if name not in {*FIRST, *ENDLESS})]:
+            example = examples[name][0].replace(ADDRESS, address)
+            assert eval(example, names) is not None, f"{name}: {example}"
+            names["books"] = nd.connect(address, "books")  # knows the fields that init has added
 
 
 def run_page(page: list[Block], address: str) -> None:

@@ -254,6 +254,8 @@ def answer(
 ) -> Answer:
     """Note in a file that a pair is the same, different or unsure, for later runs to obey.
 
+    Example: `nd.answer("listings.csv", "12", "13", "same", answers="answers.jsonl")`
+
     `one` and `other` are the ids of two documents of the `source`, or of a collection in Solr,
     whose texts are noted by their hash: if one has changed, the answer does not hold any more.
     Without a source (None) it holds for any text. `answers` names the file, which is created if

@@ -35,28 +35,20 @@ def connect(
 ) -> Collection:
     """Open a collection in Solr: at `address`, at $NEARDUP_SOLR_URL, or in the embedded Solr.
 
-    `address` is that of a Solr ("http://host:8983/solr"), or of a collection in it
-    ("http://host:8983/solr/listings"). `collection` is the name in that Solr (default: "neardup").
-    Of a SolrCloud it is that of any node; another node is tried if it does not answer.
-    `address` may also be a `pysolr.Solr`: then the collection is its collection, and its session
-    sends the requests, with all that is set in it.
+    Example: `nd.connect("http://localhost:8983/solr", "listings")`
 
-    User and password may stand in the address; else they are those of $NEARDUP_SOLR_USER and
-    $NEARDUP_SOLR_PASSWORD, of the file $NEARDUP_SOLR_PASSWORD_FILE, or of ~/.netrc. A token (JWT)
-    is that of $NEARDUP_SOLR_TOKEN. `plain_http` lets them go over http:// to another machine, as
-    $NEARDUP_SOLR_PLAIN_HTTP=1 does.
+    `address` is that of a Solr, of any node of a SolrCloud, or of a collection
+    ("http://host:8983/solr/listings"); or it is a `pysolr.Solr`, whose session then sends the
+    requests. Without an address the embedded Solr is started if it does not run, and `create`
+    creates its collection if that is missing; elsewhere only `init` creates collections. A
+    SolrCloud whose nodes or ZooKeeper are unavailable is waited for, up to `patience` (seconds, or
+    "5m").
 
-    `ca` is a PEM file of certificate authorities to trust instead of the usual ones (default: that
-    of $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE), `cert` a PEM file of a client
-    certificate and its private key (default: that of $NEARDUP_SOLR_CERT), `headers` go with every
-    request, and `proxy` is the address of a proxy for all of them (default: those of the
-    environment, which are not used for this machine itself).
-
-    The embedded Solr is started if it does not run yet (with `heap`, such as "2g"); `on_started`
-    gets a line that says so. With `create` its collection is created if it is missing. In your
-    Solr only `init` creates collections, and `create` is refused if it is missing. If a SolrCloud
-    answers that its ZooKeeper is away, or the nodes that have this collection, they are waited for,
-    at most `patience` (seconds, or "5m").
+    User and password are taken from the address, $NEARDUP_SOLR_USER and $NEARDUP_SOLR_PASSWORD, the
+    file $NEARDUP_SOLR_PASSWORD_FILE, or ~/.netrc; a token (JWT) from $NEARDUP_SOLR_TOKEN. `ca`
+    defaults to $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE, `cert` to
+    $NEARDUP_SOLR_CERT, `proxy` to the proxies of the environment, which are not used for this
+    machine.
 
     Raises ArgumentError if no collection can have that name, `create` names a collection that a
     Solr of yours does not have, the address is not an http or https URL or names another

@@ -64,14 +64,15 @@ class RetrySummary:
 def dead_letters(
     collection: Collection | None = None, *, job: str | Path | None = None
 ) -> list[Letter]:
-    """List the dead letters of a collection, or of a job: the records that `index` could not index.
+    """List the records that `index` could not index, of a collection or of a job.
 
-    Those of a collection are in the usual folders of the jobs of the command `neardup index`.
-    `job` is the folder of a job, which was an argument of `index` or which it has named. A job that
-    has indexed everything has no dead letters.
+    Example: `nd.dead_letters(job="old")[0].reason`
 
-    Raises ArgumentError without or with both of the two, JobError if the folder has no job,
-    or its files cannot be understood.
+    `job` is the folder that was an argument of `index`. For a collection, the folders of the
+    command `neardup index` are read. A job without failed records has no dead letters.
+
+    Raises ArgumentError without or with both of the two, JobError if the folder has no job, or its
+    files cannot be understood.
     """
     require(
         (collection is None) != (job is None),
@@ -95,20 +96,13 @@ def retry(
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> RetrySummary:
-    """Index dead letters again, those of all jobs of a collection, or those of a `job`.
+    """Index the dead letters of a collection, or of a job, again.
 
-    They are read as their job read its source, and the settings are those of the collection, in
-    which a document of the same id is replaced. A record may have been edited in the file
-    (dead-letters.jsonl in the folder of its job) once the job has ended. Those of other jobs are
-    left as they are.
+    Example: `nd.retry(listings, job="old").indexed`
 
-    A dead letter is removed from the file only after its document is committed and a search
-    finds it; the others stay, each with its new reason, and go to `on_error`. Without `on_error`, a
-    warning is logged. If all have been indexed, the folder of the job goes, too. So
-    a retry can be interrupted and called again.
-
-    `patience` (seconds, or "5m") is how long to wait for a Solr that is away, `on_progress`
-    gets reports of progress.
+    Records may be edited in the file dead-letters.jsonl of the job once the job has ended. A dead
+    letter is removed from the file after its document is committed and returned by a search; others
+    stay with the new reason and are passed to `on_error` (default: a warning is logged).
 
     Raises JobError if the folder has no job, or one that is at work or has not ended, or its files
     cannot be understood, SettingsError if documents would lose columns, SourceError if the dead

@@ -371,32 +371,22 @@ def index(
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> IndexSummary:
-    """Index a source into a collection, with every field that finding near-duplicates needs.
+    """Index a source into a collection, with all fields that finding near-duplicates needs.
 
-    A source is a file, a folder, "-" for standard input, a list of files that are the parts of a
-    table, a DataFrame or Arrow table, or an iterable of dicts, tuples or documents. `id` and `text`
-    name its columns (several text columns are joined by line breaks), `keep` further columns to
-    keep in Solr; a `Source` says how it is written. If an id comes again, the last of its records
-    counts, unless `on_repeat` of the `Source` says otherwise.
+    Example: `nd.index("listings.csv", listings, keep="city").indexed`
 
-    Without `settings` those of the collection apply, or the defaults if it is empty, without
-    shingles and signature terms if the first thousand texts are long; a mapping gives some of them
-    by name, such as {"fields": "all"}. Documents with the same id are replaced, so running it again
-    changes nothing but versions. If a document would lose a column that was kept before, its
-    batch is not sent: name that column too, or give keep=() to drop it.
+    Documents with the same id are replaced; of records with the same id the last counts, unless
+    `on_repeat` of the `Source` says otherwise. Without `settings`, those of the collection apply.
+    An empty collection gets the defaults, without shingles and signature terms if the first
+    thousand texts are long. A document that would lose a column kept earlier is not sent: name the
+    column in `keep`, or pass keep=() to drop it.
 
-    `threads` threads send batches of at most `batch` documents. A record that fails goes to
-    `on_error` and into the summary, and the rest is indexed; without `on_error`, a warning is
-    logged. `on_progress` gets reports of progress.
-
-    When this returns, every record is committed and a search finds it, or it has failed. After
-    every `checkpoint_every` records or fewer that is made sure of. If Solr is away, restarts or
-    replays its log, and if it answers wrongly after right answers, or not at all, it is waited for,
-    at most `patience` (seconds, or "5m") each time, and what it has lost is sent again; the
-    embedded Solr is started again. In a SolrCloud, `min_replicas` replicas of each shard have to
-    have them by then, and are waited for as long. With a folder `job`, each checkpoint is kept in
-    it, with the records that failed (dead-letters.jsonl); `resume` then goes on from the last
-    checkpoint.
+    On return, every record is committed and returned by a search, or has failed and was passed to
+    `on_error` (default: a warning is logged). This is verified after at most `checkpoint_every`
+    records, on `min_replicas` replicas of each shard. If Solr is unavailable or restarts, `index`
+    waits up to `patience` (seconds, or "5m") each time, and resends what was lost. `job` is a
+    folder for the checkpoint and for failed records (dead-letters.jsonl); `resume` continues from
+    it.
 
     Raises SourceError if the source cannot be read as a whole, SettingsError if the collection was
     indexed with other settings, has several text fields, or has its text in another field and
@@ -806,10 +796,12 @@ def delete(
     query: str | None = None,
     dry_run: bool = False,
 ) -> int:
-    """Delete documents by id and by a query in Solr's syntax ("*:*" is all of them).
+    """Delete documents by id, or by a query in Solr's syntax.
 
-    Ids that are numbers are taken as texts. Returns how many documents matched; an unknown id is
-    not an error. A dry run only counts.
+    Example: `nd.delete(listings, ["12", "13"])`
+
+    Returns the number of documents that matched; an unknown id is not an error. The query "*:*"
+    matches all documents. A dry run only counts.
 
     Raises SolrAnswerError if Solr does not understand the query (then nothing is deleted) or the
     collection still has the ids afterwards, SettingsError if the name is an alias of several

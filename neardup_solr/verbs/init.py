@@ -57,16 +57,13 @@ def init(
 ) -> Preparation:
     """Create a collection with all our fields, or add the missing fields to an existing one.
 
-    In an existing collection, no document and none of its fields is changed. The unique key
-    is that of its schema; `text` names the fields that hold the text (several are joined by line
-    breaks), `prefix` goes before the names of our fields. These names are kept with the collection,
-    so nothing else has to name them. A dry run changes nothing, and a schema that is not managed
-    cannot be changed: `is_done` is False then, and `xml` holds what to add.
-    `shards` is the number of shards of a new collection in SolrCloud, `replicas` how many copies
-    each has (default: 1); an existing collection has to have as many.
+    Example: `nd.init(books, text=["title", "body"], prefix="nd_")`
 
-    With `remove`, our fields are removed from the schema again: only fields of the types that
-    `init` adds, and no earlier field.
+    In an existing collection, documents and other fields are not changed. `text` names the fields
+    with the text, `prefix` precedes the names of our fields; both are stored in the schema. If the
+    schema cannot be changed over HTTP, `is_done` is False and `xml` holds what to add. `shards` and
+    `replicas` (default: 1) are those of a new collection in SolrCloud; an existing one must match.
+    `remove` takes our fields out of the schema again. A dry run changes nothing.
 
     Raises SettingsError if a field of any of our names exists and cannot be used, if the collection
     was prepared with another prefix, has another number of shards or replicas, if a text field is

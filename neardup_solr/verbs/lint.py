@@ -91,11 +91,12 @@ class Lint:
 
 @checked
 def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = None) -> Lint:
-    """Check an existing collection. Changes nothing.
+    """Check an existing collection, without changing it.
 
-    The names are those that the collection was prepared with, or `text` fields and `prefix` if
-    they are set. If neither names an existing text field, it is the field whose texts are the
-    longest; a finding says so.
+    Example: `nd.lint(books, text="body").findings`
+
+    Without `text`, the text fields that the collection was prepared with are checked, or the field
+    with the longest texts, which a finding names.
 
     Raises CoreMissing if the collection does not exist, ArgumentError if a name is impossible,
     SolrError if Solr does not answer.
@@ -631,10 +632,12 @@ DOCUMENTS_SAMPLED = 1_000
 
 @checked
 def doctor(collection: Collection, *, sample: int = DOCUMENTS_SAMPLED) -> Diagnosis:
-    """Count documents by settings, missing ones included, and compute a sample anew.
+    """Count the documents by settings, and recompute the fields of a sample.
 
-    The sample has `sample` documents that have our fields, the same ones in every run. Nothing is
-    written, so documents that are not committed yet do not count.
+    Example: `nd.doctor(listings).documents`
+
+    The sample is the same in every run. Nothing is written, and documents that are not committed
+    are not counted.
 
     Raises SettingsError if settings are not understood, SchemaError if the collection has none of
     our fields, SolrError if Solr does not answer.

@@ -60,20 +60,16 @@ def mark(
     patience: float | str = "5m",
     on_progress: OnProgress | None = None,
 ) -> Marks:
-    """Mark the members of clusters in their collection, and no other documents.
+    """Write the clusters into their documents, and clear earlier marks.
 
-    `clusters` are those of `duplicates`, or its whole result: give that if the run had filters. A
-    member gets `neardup_cluster` (the number of its cluster), `neardup_canonical` (1 for the
-    document to keep, else 0) and `neardup_rank` (0 for that document, then 1, 2, … in the order of
-    the members). Other marks of an earlier run are cleared, but not those of documents that do not
-    match `fq`, Solr filter queries (default: those of the run of `duplicates`); `torn` of the
-    result counts clusters that are parted by that. Only what differs is sent, in place: Solr
-    rewrites only the documents that are cleared. Without clusters, all marks are cleared. After an
-    interruption the same call continues where it stopped. A dry run only counts. A result with
-    `templates`, whose documents may be no copies, is only marked with `yes`.
+    Example: `nd.mark(listings, nd.duplicates(listings), dry_run=True)`
 
-    A Solr that is away or restarts is waited for, at most `patience` (seconds, or "5m") each time.
-    `on_progress` gets the number of documents that have been sent, after each batch.
+    A member gets `neardup_cluster` (number of its cluster), `neardup_canonical` (1 for the document
+    to keep, else 0) and `neardup_rank` (0 for that document, then 1, 2, …). Pass the whole result
+    of `duplicates` if it had filters; documents that do not match `fq` keep their marks, and `torn`
+    of the result counts clusters divided by that. Without clusters, all marks are cleared. A result
+    with `templates` is marked only with `yes`. A dry run only counts. After an interruption, the
+    same call continues.
 
     Raises ArgumentError if a document is in two clusters, or none of them is in the collection,
     TemplateError if clusters may be templates, SettingsError if the collection has no fields for

@@ -93,18 +93,17 @@ def report(
     answers: str | Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> Report:
-    """The near-duplicates of all documents of a collection, or of some, in the order of ids.
+    """Find the near-duplicates of each document of a collection, in the order of ids.
 
-    The report is about the documents with ids from `from_id` to `to_id` (inclusive; whole numbers
-    by value, then the others by code point) that a `query` in Solr's syntax matches. With
-    `later_only` a document is compared only with documents of later ids. `by`, `candidates`, `fq`,
-    `same`, `equal`, `measure`, `max_distance` and `min_similarity` say what counts as a near-
-    duplicate, as for `search`. `model` names a file that `tune` has written; the similarity is then
-    the probability of a match. `answers` names a file, or a collection, with the answers of people,
-    which are obeyed as by `duplicates`. `on_progress` counts the documents that are compared.
+    Example: `nd.report(listings, query="city:Rome", min_similarity=0.8).to_pandas()`
 
-    Raises ArgumentError if `from_id` comes after `to_id`, SettingsError if the collection lacks
-    a field that is needed or has no documents, SolrError if Solr does not answer.
+    The documents are those with ids from `from_id` to `to_id` (inclusive; whole numbers by value,
+    then other ids by code point) that match `query`. With `later_only`, a document is compared only
+    with documents of later ids. The other arguments are those of `search`. With a `model`, the
+    similarity is the probability of a match. For a whole collection `duplicates` is faster.
+
+    Raises ArgumentError if `from_id` comes after `to_id`, SettingsError if the collection lacks a
+    required field or has no documents, SolrError if Solr does not answer.
     """
     is_range = from_id is None or to_id is None or natural(from_id) <= natural(to_id)
     require(is_range, f"`from_id` {from_id!r} comes after `to_id` {to_id!r}", "swap them")

@@ -85,23 +85,18 @@ def search(
     min_similarity: float | None = None,
     answers: str | Path | None = None,
 ) -> list[Match]:
-    """The near-duplicates of a document of the collection, or of a text, most similar first.
+    """Find the near-duplicates of a document or of a text in a collection, most similar first.
 
-    Give either `id` or `text`; a document is not its own near-duplicate. `by` says what candidates
-    share with it: "shingles", "bands", "signatures", "profile" or "md5" (default: the first of
-    these that the collection has). At most `candidates` documents, those that share most, are
-    compared. They have to match `fq`, Solr filter queries, and to have equal values of the fields
-    that `same` names (a tenant, a language, "first_word"); a document that lacks a value has no
-    near-duplicates then. A `text` has but "first_word" and "md5_hash". By `equal` the texts have to
-    have the "numbers" in common, or what a regular expression finds, as for `duplicates`.
+    Example: `nd.search(listings, id="12", fq="city:Paris")`
 
-    Candidates are compared by `measure`; they count if they are at most `max_distance` words apart
-    and at least `min_similarity` (0..1) similar (default: the threshold of the measure). `answers`
-    names a file with the answers of people about documents: what is different
-    from the document `id` is left out, and what is the same is added.
+    Give either `id` or `text`; a document is not its own near-duplicate. At most `candidates`
+    documents, those that share the most terms, are compared by `measure`. A match is at most
+    `max_distance` words apart and has at least `min_similarity` (0 to 1; default: the threshold of
+    the measure). A document without a value in a field of `same` has no matches. For a `text`,
+    `same` may name "first_word" and "md5_hash" only.
 
-    Raises DocumentNotFound for an unknown id, SettingsError if the collection lacks a field that is
-    needed, SolrError if Solr does not answer.
+    Raises DocumentNotFound for an unknown id, SettingsError if the collection lacks a required
+    field, SolrError if Solr does not answer.
     """
     require((id is None) != (text is None), "give either `id` or `text`", NOT_BOTH)
     criteria = Criteria(

@@ -49,12 +49,12 @@ def signatures(
 ) -> SignaturesSummary:
     """Write the signatures and bands of a source to a Parquet file, without any Solr.
 
+    Example: `nd.signatures("listings.csv", "signatures.parquet").written`
+
     The columns are `id` (string), `words` (int64), `signature` (a fixed list of `hashes` uint32)
     and `bands` (a fixed list of `bands` uint64), which databases can join; both lists are null for
     a text without words. The fingerprint of the settings is the metadata entry "neardup_settings".
-    `id` and `text` name columns of the source, as for `read`; `settings` (a mapping, or Settings)
-    shape the signatures. Records that cannot be used go to `on_error` (default: a warning is
-    logged) and into the summary, and the rest is written.
+    Records that cannot be used are passed to `on_error` (default: a warning is logged).
 
     Raises SourceError if the source cannot be read as a whole, the file cannot be written, or both
     are the same file.

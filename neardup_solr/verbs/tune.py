@@ -301,24 +301,20 @@ def tune(
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> Tuning | Training:
-    """Choose bands and rows by what to catch and what to pass over, or learn from answers.
+    """Choose bands and rows for a demand, or train a model on answers.
+
+    Example: `nd.tune("listings.csv", catch=0.6).choice.plan.bands`
 
     Of the pairs of similarity `catch`, at most a share `miss` may share no band; of those of
-    similarity `avoid`, at most a share `load` may share a band (all 0..1). Bands × rows is at most
-    `hashes` (default: those of the settings). The cost is estimated from a random `sample` of
-    documents, each compared with each; the same `seed` gives the same sample. For a collection in
-    Solr the stored signatures are read; a source is signed with `settings` (a mapping, or
-    Settings). `known` are pairs of ids, a DataFrame or a file of them: their documents are always
-    read. `id` and `text` name columns of the source, as for `index`; `on_error` gets each
-    record that cannot be used (default: a warning is logged).
+    similarity `avoid`, at most a share `load` may share a band (all 0 to 1). Bands × rows is at
+    most `hashes` (default: those of the settings). The cost is estimated from a random `sample` of
+    documents; the same `seed` gives the same sample. For a collection in Solr the stored signatures
+    are read. The documents of `known` pairs are always read.
 
-    With `answers`, a file or a collection of what people answered about pairs, a model learns from
-    them when two documents are the same, over four measures of their texts, and over their `fields`
-    if these are named (see `duplicates`). It begins as the default of `measure`, or of `fields`,
-    and the result says what it learnt, how good it is on the pairs that nobody judged, and how many
-    more answers could change it. Candidates are found `by` a way, and `against` another side, as
-    for `duplicates`. The model is written to `output`, a file that `duplicates` takes as `model`.
-    All other numbers are those of bands, and mean nothing here.
+    With `answers`, a model learns from them when two documents are the same, over four measures of
+    their texts and over their `fields`, if named. It begins as the default of `measure` or
+    `fields`. The result says what was learnt and how many more answers could change it. The model
+    is written to `output`, for `duplicates(model=)`. The arguments of bands have no effect then.
 
     Raises ArgumentError if a number is out of range, SettingsError if no bands meet the demand, if
     the collection has no signatures or too few documents, or if none of the known pairs is in it;

@@ -77,6 +77,8 @@ def annotate(
 ) -> AnnotateSummary:
     """Add the computed fields to documents of a collection, in place or in another collection.
 
+    Example: `nd.annotate(books).annotated`
+
     By `which` "needed", documents are written if their fields are missing, or stale because the
     text has changed; by "missing", only those without fields, and no other text is read; by "all",
     every one. Each is updated atomically, or written whole where that comes to the same, and only
@@ -340,10 +342,10 @@ def strip(
 ) -> StripSummary:
     """Remove our fields, marks included, from the documents of a collection.
 
-    Everything else stays as it is, texts included; documents without our fields are not written.
-    After an interruption the same call continues where it stopped. `query` (one or several) selects
-    documents; `rate`, `threads`, `batch`, `patience`, `on_error` and `on_progress` are as for
-    `annotate`.
+    Example: `nd.strip(books, query="title:bread").stripped`
+
+    Other fields, and documents without our fields, are not changed. After an interruption the same
+    call continues. The arguments are those of `annotate`.
 
     Raises SettingsError if an update would lose data, SolrError if Solr stops answering.
     """
@@ -373,12 +375,12 @@ def strip(
 
 @checked
 def reband(collection: Collection, *, bands: int, rows: int) -> int:
-    """Give a collection other bands, from its stored signatures. No text is read.
+    """Recompute the bands of a collection from its stored signatures.
 
-    Each document is updated atomically, which keeps its other fields, and only if nobody has
-    changed it meanwhile. Returns the number of updated documents. Until it ends, the collection
-    has mixed settings and cannot be searched; after an interruption the same call continues where
-    it stopped.
+    Example: `nd.reband(listings, bands=35, rows=3)`
+
+    Returns the number of updated documents. Until it ends, the collection has mixed settings and
+    cannot be searched; after an interruption the same call continues.
 
     Raises ArgumentError if a number is not 1 or more, SettingsError if `bands` × `rows` exceeds the
     stored hashes, the stored settings differ in more than bands, or leave out signature or bands,

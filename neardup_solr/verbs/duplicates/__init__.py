@@ -66,78 +66,40 @@ def duplicates(
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> Duplicates:
-    """Find all near-duplicate pairs of a collection, or of a source without any Solr, in clusters.
+    """Find all near-duplicate pairs of a collection or of a source, and group them in clusters.
 
-    For a collection, the stored signatures are read and its own settings apply; a source is signed
-    with `settings` (a mapping, or Settings). `id`, `text` and `keep` name its columns, as for
-    `read`; the id ":row" numbers its records, which is done if no id is named and nothing looks
-    like one. If an id comes again in it, each of its records counts, and the numbers of the records
-    tell them apart: "12@row3", "12@row7", unless `on_repeat` of its `Source` says otherwise.
+    Example: `nd.duplicates("listings.csv", fields=["text", "city:exact"]).clusters`
 
-    With `against`, the documents of the source are compared with those of another collection or
-    source, whose columns have the same names unless its `Source` names others. The first id of a
-    pair is the source's.
+    The signatures of a collection are read from Solr; a source is signed with `settings`. Columns
+    with an id that comes again keep each record, as "12@row3", "12@row7", unless `on_repeat` of the
+    `Source` says otherwise. If a source has no column "text" and none is named, fields or a text,
+    and the id, are chosen by the values of its columns; two lines are logged on the choice. With
+    `against`, the documents of the source are compared with those of another collection or source;
+    the first id of a pair is the source's.
 
-    Candidates are found `by` "bands" (they share an LSH band), "shingles" (a sample of one's
-    shingles says that the other may have enough of all; the default for the measure "containment",
-    and possible for "jaccard"), "words" (they share a word that few documents have; for short
-    records, and the default for the measure "aligned") or "all" (every pair; the default up to
-    2,000 documents). If more than `cap` documents have a band key, a shingle or a word, not all of
-    them are paired. Candidates are compared by `measure`; they count if they are at most
-    `max_distance` words apart and at least `min_similarity` (0..1) similar (default: the threshold
-    of the measure).
+    Candidates share an LSH band, shingles, or a rare word, or are all pairs (`by` "bands",
+    "shingles", "words", "all"; "all" is the default up to 2,000 documents). If more than `cap`
+    documents share a band key, a shingle or a word, not all of them are paired. Texts with the same
+    normal form are always compared. A pair is at most `max_distance` words apart and has at least
+    `min_similarity` (0 to 1; default: the threshold of the measure).
 
-    With `fields`, records are compared by their columns (in a collection, by fields that are kept
-    there), apart from each other: {"name": "text", "zip": "exact"}, or "name", "zip:exact". A field
-    is text (compared as by "aligned"), exact, a number or a date; a missing value is no evidence.
-    What each field says is learnt from all candidates, without answers; the similarity is the
-    probability that the two are the same, 0.5 or more by default. Candidates come from the fields
-    of a source together, or from `text`; in a collection, from the text that was indexed. If a
-    source has no column "text", and no other one is named, fields, or a text, and the id are chosen
-    by the values of its columns; two lines are logged on what was chosen and left out.
+    With `fields`, records are compared column by column, each as text, exact, number or date; a
+    missing value is no evidence. Their weights are estimated from all candidates (Fellegi and
+    Sunter 1969), and the similarity is the probability of a match, as with a `model` that `tune`
+    has written. A document without a value in a field of `same` is compared with nothing. `answers`
+    are obeyed unless newer ones contradict them or a text has changed.
 
-    Of a collection only documents that match `fq`, Solr filter queries, are read. With `same`, the
-    names of fields or columns (a tenant, a language), only documents with equal values of all of
-    them are compared; one that lacks a value, or has an empty one, is compared with nothing.
-    With `equal` near-duplicates also have to have in common the "numbers" (versions, years,
-    amounts, "Part II"), or all that a regular expression finds, such as "not|never".
+    `linkage` "single" connects the documents of a cluster by pairs, "complete" requires a pair of
+    any two, "mutual_best" that each is the other's most similar document of two sides. `canonical`
+    is the document to keep: "first", "longest", "shortest", "oldest", "oldest:FIELD", or trusted
+    values such as "FIELD=wire,agency". `without_common` ignores runs of words that many documents
+    share (a share of them, 0 to 1, or True). `remember` names a file by which the next call
+    compares only what has changed. With `texts` the result holds the texts of its pairs; a number
+    limits them to so many of the largest clusters.
 
-    `answers` names a file with the answers of people. A pair that was judged
-    different is not found, and its documents are never in one cluster, by no chain; those of a pair
-    that was judged same always are, however similar they are. Answers are not obeyed if newer ones
-    contradict them, or if a text has changed since; a line tells how many.
-
-    `model` names a file that `tune` has written: what people answered about such documents. It has
-    its own measure and fields; the similarity is the probability that two documents are the same.
-
-    With `linkage` "single", pairs connect the documents of a cluster; with "complete", any two of
-    them are a pair; with "mutual_best", for two sides that list each thing once, a pair counts if
-    each of its documents is the other's most similar one. `canonical` is the rule for the document
-    to keep: "first" (record of the source, or id in natural order, of a collection or two sides),
-    "longest", "shortest", "oldest", "oldest:FIELD" (its least value), or trusted values,
-    "FIELD=wire,agency". Pairs are sorted by their clusters, then by their ids; a cluster is named
-    by its first id in natural order.
-
-    Texts that are equal in their normal form are always compared, whatever `by` and `cap` are, and
-    `cap` counts them once for a word; `copies` of the result counts them.
-
-    With `without_common`, texts are compared without the runs of words that many documents share:
-    boilerplate of pages, footers of mails, templates. How many documents that are is chosen by the
-    texts, or given as a share of them (0..1). A text of which nothing is left counts only with its
-    exact copies. Texts that are shown and written stay whole.
-
-    About $NEARDUP_MEMORY bytes at most are used for a search of candidates (such as 4G; default:
-    half of the machine's); what was read is in files without a name, in the folder $TMPDIR.
-    `remember` names a file that keeps what was compared: the next call compares only documents that
-    came or changed since, and gives what a full one would. With `texts` the result
-    has the texts of its pairs; a number asks for those of so many of the largest clusters. Without
-    it the result of a source still has those that a page shows; False leaves them out. `on_error`
-    is told of each record that cannot be used, `on_progress` how far a stage is: "reading",
-    "joining", "texts", "comparing".
-
-    Files are written by the result: `write`, and `write_unique` for the source without its
-    near-duplicates. If clusters may be templates instead of copies (`templates` of the result), a
-    warning is logged.
+    Up to $NEARDUP_MEMORY bytes (default: half of the machine's memory) are used; larger data is in
+    temporary files in $TMPDIR. Records that cannot be used are passed to `on_error`. A warning is
+    logged if clusters may be templates instead of copies.
 
     Raises SettingsError if a collection lacks the signatures, SourceError if a source cannot be
     read as a whole, SolrError if Solr does not answer.

@@ -241,28 +241,24 @@ def evaluate(
     ordered: bool | None = None,
     as_given: bool = False,
 ) -> Evaluation:
-    """Compare found pairs with known pairs: precision, recall and F1.
+    """Compare the pairs of a result with known pairs: precision, recall and F1.
 
-    Pairs that follow from known ones count as known, unless these are to be taken `as_given`: if
-    a–b and a–c are the same, so is b–c. Between two sides only pairs across them follow. Pairs are
-    of two sides if they are `ordered`; if that is not known, if no id is first in one of the known
-    and found pairs and second in another.
+    Example: `nd.evaluate("known.tsv", nd.duplicates("listings.csv")).f1`
 
-    `known` and `found` are pairs, tuples of two ids, a DataFrame with the columns id and other_id
-    (or with two columns of ids), or a file of them as `read_pairs` reads it; `found` may also be
-    the result of `report` or `duplicates`. If pairs are `ordered`, the first id of each is of one
-    side and the second of the other: ("a", "b") is not ("b", "a"). By default they are for a result
-    of `duplicates` with `against`.
+    `known` and `found` are pairs of ids, tables with the columns id and other_id (or two columns of
+    ids), or files of them; `found` may be the result of `report` or `duplicates`. Known pairs are
+    completed by transitivity unless `as_given`: if a–b and a–c are the same, so is b–c; between two
+    sides only pairs across them are added. `ordered` pairs have their first id from one side and
+    the second from the other (default: those of `duplicates` with `against`).
 
-    `known` may be a table with the column answer as well: the pairs of `Duplicates.sample`, with
-    the answers "same", "different" or "unsure", or none. Then `found` has to come with the
-    similarities of its pairs, as results and their files do, and the precision is estimated, with
-    its 95 % confidence interval.
+    If `known` has a column answer ("same", "different", "unsure"), as `Duplicates.sample` writes,
+    the precision is estimated from the answers with its 95 % confidence interval; `found` then
+    needs similarities.
 
-    Raises SourceError if a file cannot be read, or a file of known pairs has none; ArgumentError
-    if there are no known pairs, if something is not a pair, if `known` looks like a report and
-    `found` like known pairs, if an answer is not one of these, or if none of the answered pairs is
-    in `found`.
+    Raises SourceError if a file cannot be read, or a file of known pairs has none; ArgumentError if
+    there are no known pairs, if something is not a pair, if `known` looks like a report and `found`
+    like known pairs, if an answer is not one of these, or if none of the answered pairs is in
+    `found`.
     """
     columns = columns_of(known)
     require(

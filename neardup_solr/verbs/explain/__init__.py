@@ -412,6 +412,8 @@ def explain(
 ) -> Explanation:
     """Why two documents are found as near-duplicates or not, and what would find them.
 
+    Example: `nd.explain("listings.csv", "12", "13").verdict`
+
     `one` and `other` are their ids (numbers are taken as texts). They are in a collection in Solr,
     whose own settings and stored signatures apply, or in a source, which is signed with `settings`
     (a mapping, or Settings); a source is read to its end, because the last record of an id counts.

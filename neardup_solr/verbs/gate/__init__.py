@@ -79,6 +79,8 @@ def gate(
 ) -> Decisions:
     """A decision for each document of a source, in order: allow, tag, hold or reject.
 
+    Example: `[each.action for each in nd.gate("new.jsonl", listings, reject=0.95)]`
+
     Decisions are made, and with `index` documents indexed, as the result is read, by a `for` loop
     or `list()`; `.to_pandas()`, `.to_polars()` and `.to_arrow()` of it make a table of all that are
     left. If it is never read, a RuntimeWarning says that nothing is indexed.

@@ -216,6 +216,8 @@ def review(
 ) -> Reviewed:
     """Ask people in the browser whether pairs are the same, until the process is interrupted.
 
+    Example: `nd.review("listings.csv", answers="answers.jsonl")`
+
     The pairs are those of `duplicates` down to `reach` below the threshold (default: 0.1, or 0.499
     by fields), without those that the file `answers` has; each answer is on the disk before the
     next question is shown. First come those near the threshold or, after each fifth answer, those

@@ -55,6 +55,8 @@ def serve(
 ) -> None:
     """Serve a collection over HTTP with JSON, until the process is told to end (SIGTERM, SIGINT).
 
+    Example: `nd.serve(listings, reject=0.95, port=8985)`
+
     POST /check decides about new documents as `gate` does, by the same arguments, but each request
     by itself; POST /search finds the near-duplicates of a text, GET /explain says why two documents
     are found, POST /entries computes the fields that `index` or `annotate` would write. GET /ready
