@@ -22,7 +22,7 @@ NAVIGATION = {
         "guides/evening", "guides/new-documents", "guides/daily", "migrate",
     ),
     "Reference": (
-        "commands", "library", "sources", "duplicates", "measures", "aligned", "clusters",
+        "commands", "library", "sources", "duplicates", "measures", "clusters",
         "answers", "review", "unique", "report", "collapse", "gate", "serve", "clients", "annotate",
         "explain", "tuning", "parameters", "fields", "operations", "environment", "security",
         "versions", "reliability",
@@ -33,7 +33,7 @@ NAVIGATION = {
     "Project": ("figures/index", "changes"),
 }  # fmt: skip
 # Pages that are gone, with the page and the heading that took their place.
-MOVED: dict[str, str] = {}
+MOVED = {"aligned": "measures#how-aligned-works"}
 COMMANDS = "reference/commands"
 ELSEWHERE = {"CHANGELOG.md": "changes.md", "solr_config/README.md": "fields.md"}
 LINK = re.compile(r"\[(?P<text>[^]\n]*)\]\((?P<target>[^)#\s]+)(?P<heading>#[^)\s]*)?\)")

@@ -339,7 +339,7 @@ ALIGNED = measures.Measure(
     name="aligned",
     # Three quarters of the weight have to agree: the lower end of the widest gap in the
     # similarities of the demo's invented listings to their nearest ones (0.743 to 0.834). See
-    # docs/aligned.md.
+    # docs/measures.md#how-aligned-works.
     default=0.75,
     needs_frequencies=True,
     way="words",
