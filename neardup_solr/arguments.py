@@ -11,7 +11,7 @@ import math
 import re
 import typing
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
 from functools import cache, wraps
 from itertools import chain
 from numbers import Integral, Real
@@ -54,43 +54,6 @@ R = TypeVar("R")
 T = TypeVar("T", bound=str)
 OneOrMore = str | Sequence[str]  # one, or several of them
 Id = str | int  # a whole number is taken as its text
-
-# Options that are no more, by command, and arguments of `nd`, with what to do instead.
-GONE = {
-    "nd.duplicates.output": "the result writes it: found.write(path)",
-    "nd.duplicates.unique": "the result writes it: found.write_unique(path)",
-    "nd.duplicates.removed": "the result writes it: found.write_unique(removed=path)",
-    "nd.duplicates.rejected": "the result writes it: found.write_unique(rejected=path)",
-    "nd.duplicates.yes": "give it to what writes: found.write_unique(path, yes=True)",
-    "nd.duplicates.spill": "set $TMPDIR",
-    "nd.duplicates.checkpoint": "the command goes on where it was interrupted",
-    "nd.duplicates.limit": "give the first of the records: itertools.islice(records, N)",
-    "nd.duplicates.memory": "set $NEARDUP_MEMORY",
-    "nd.duplicates.mutual_best": 'give linkage="mutual_best"',
-    "answer.list": "leave it out: without a pair the answers are listed",
-    "answer.who": "set $LOGNAME",
-    "duplicates.checkpoint": "it is beside the first file that is written",
-    "duplicates.full": "delete the file of --remember to start over",
-    "duplicates.limit": "take a part of the file: head -n N FILE; of a collection by --fq",
-    "duplicates.spill": "set $TMPDIR",
-    "duplicates.within": "compare each side by itself, too",
-    "evaluate.as-given": "nd.evaluate(..., as_given=True) does that",
-    "evaluate.report": "give its file behind the known pairs: neardup evaluate KNOWN REPORT",
-    "index.restart": "leave it out: without --resume all is done anew",
-    "index.signatures": "nd.index(..., settings={'signatures': N}) does that",
-    "logs.follow": "tail -f the solr.log in the folder that neardup solr status shows",
-    "logs.lines": "tail -n N the solr.log in the folder that neardup solr status shows",
-    "report.from-id": "give --query 'id:[FROM TO TO]'",
-    "report.later-only": "leave it out: each pair is reported once all the same",
-    "report.to-id": "give --query 'id:[FROM TO TO]'",
-    "review.who": "set $LOGNAME",
-    "search.file": "give --text - and the file as standard input: --text - < FILE",
-    "search.model": "duplicates, report, gate and explain compare by a model",
-    "start.cloud": "start a SolrCloud by Solr itself, and name the address of a node by --solr",
-    "start.heap": "set $NEARDUP_SOLR_HEAP",
-    "start.password": "the embedded Solr asks for one from its first start on",
-    "start.version": "set $NEARDUP_SOLR_VERSION",
-}
 
 
 @typing.runtime_checkable
@@ -179,20 +142,96 @@ def require_positive(**numbers: int | None) -> None:
 def require_choice(name: str, value: object, choices: Collection[str]) -> None:
     """Refuse what is not one of the choices, and name the one that was probably meant."""
     if not isinstance(value, str) or value not in choices:
-        raise _no_choice(name, value, choices)
+        raise refuse_choice(name, value, choices)
 
 
-def _no_choice(name: str, value: object, choices: Collection[str]) -> ArgumentError:
-    near = _nearest(str(value), choices)
-    meant = f"did you mean {near!r}? Choose one of" if near else "choose one of"
+def refuse_choice(name: str, value: object, choices: Collection[str]) -> ArgumentError:
+    """Make the error about a value that is not one of the choices."""
+    meant = suggest(str(value), "choices", {each: repr(each) for each in choices})
+    step = f"{meant} Choose one of" if meant else "choose one of"
     described = repr(value) if isinstance(value, str) else describe(value)
-    return ArgumentError(f"`{name}` cannot be {described}", f"{meant} {', '.join(choices)}")
+    return ArgumentError(f"`{name}` cannot be {described}", f"{step} {', '.join(choices)}")
 
 
-def _nearest(name: str, names: Iterable[str]) -> str | None:
-    from difflib import get_close_matches  # only for an error
+@cache
+def read_words(table: str) -> dict[str, str]:
+    """Read a table of words.toml, which says what its words are."""
+    import tomllib
+    from importlib.resources import files
 
-    return next(iter(get_close_matches(name, list(names), n=1)), None)
+    text = files("neardup_solr").joinpath("words.toml").read_text("utf-8")
+    words: dict[str, str] = tomllib.loads(text)[table]
+    return words
+
+
+def read_gone(command: str) -> dict[str, str]:
+    """Read what to do instead of each option that a command, or argument a function, had before."""
+    steps = {key.rpartition("."): step for key, step in read_words("gone").items()}
+    return {key[2].replace("-", "_"): steps[key] for key in steps if key[0] == command}
+
+
+def suggest(word: str, table: str, existing: Mapping[str, str], place: str = "") -> str:
+    """Say what a word that does not exist stands for, or what to do instead; "" if nothing is near.
+
+    `existing` says how each name is typed, in quotes, or what to do instead of it. The table of
+    words.toml has the words of other tools; only other words are taken for typing errors.
+    """
+    parts, near = _split(word), list[str]()
+    while parts and not near:
+        near = [name for name in existing if _split(name) == parts]
+        words = (key for key in read_words(table) if "".join(parts) in key.split())
+        if not near and (key := next(words, "")):
+            return _choose_answer(read_words(table)[key], existing, place)
+        parts = parts[:-1] if parts[-1] in _SUFFIXES else []
+    return _join(existing[name] for name in near or nearest(word, existing))
+
+
+# What other tools put behind the name of an option: `--output-file`, `--id-column`.
+_SUFFIXES = ("file", "path", "name", "column", "columns", "col", "field", "fields", "dir", "url")
+
+
+def _split(name: str) -> list[str]:
+    """Split a name into its words in lower case: --min-size, min_size and minSize are the same."""
+    return re.findall(r"[^\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
+
+
+def _choose_answer(answers: str, existing: Mapping[str, str], place: str) -> str:
+    for answer in answers.split("|"):
+        names = re.findall(r"`([^`]+)`", answer)
+        only, step = re.findall(r"(?:(neardup|nd): )?(.+)", answer)[0]
+        if answer in existing or (names and answer[0] == "`" and all(map(existing.get, names))):
+            return _join(existing[name] for name in names or [answer])
+        if " " in step and only in ("", place) and all(map(existing.get, names)):
+            return re.sub(r"`([^`]+)`", lambda name: existing[name[1]], step)
+    return ""
+
+
+def _join(texts: Iterable[str]) -> str:
+    """Ask whether one of these was meant, or say what to do if one is a step."""
+    *others, last = dict.fromkeys(texts) or [""]
+    steps = [text for text in (*others, last) if text[:1] not in ("'", "`")]
+    return steps[0] if steps else f"did you mean {', '.join(others)}{' or ' * bool(others)}{last}?"
+
+
+def nearest(word: str, names: Iterable[str]) -> list[str]:
+    """List the names that are a typing error or two away from a word, or that it abbreviates."""
+    from rapidfuzz.distance import OSA  # only for an error
+
+    def differ(name: str) -> float:
+        """Return how much a name differs, infinitely if it means something else."""
+        typed, other = "".join(_split(word)), "".join(_split(name))
+        parts, least = iter(_split(name)), 1 if len(typed) > 3 else len(typed)
+        if all(any(p[: max(least, len(t))] == t for p in parts) for t in _split(word)):
+            return 1
+        edits, longest = OSA.distance(typed, other), max(len(typed), len(other))
+        begins = typed[:1] == other[:1] or typed[:2] == other[1::-1]
+        is_other = longest < 7 and len(typed) == len(other) and sorted(typed) != sorted(other)
+        is_near = begins and not is_other and edits <= (longest + 1) // 4
+        return edits + 0.5 * (word[:1].isupper() != name[:1].isupper()) if is_near else math.inf
+
+    by_name = {name: differ(name) for name in names if " " not in name}
+    least = min(by_name.values(), default=math.inf)
+    return [name for name, edits in by_name.items() if edits == least < math.inf]
 
 
 def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -203,13 +242,8 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
     further = next((name for name in names if signature.parameters[name].kind is _FURTHER), "")
     for name in kwargs if not further else ():
         if name not in names:
-            if name in ("id", "text", *DIALECT) and "source" in names:
-                step = f"give nd.Source(PATH, {name}=...)"
-                raise ArgumentError(f"`{name}` is of the source", step)
-            near = _nearest(name, names)
-            meant = f"did you mean `{near}`?" if near else about
-            gone = GONE.get(f"{verb.__name__}.{name}", meant)
-            step = GONE.get(f"{called[:-2]}.{name}", gone)
+            existing = _list_names(called[:-2], {each: hints.get(each) for each in names})
+            step = suggest(name, "options", existing, "nd") or about
             raise ArgumentError(f"{called} has no argument `{name}`", step)
     try:
         bound = signature.bind(*args, **kwargs).arguments
@@ -225,6 +259,22 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
         hint = hints.get(name, hints.get(further, Any))
         if not _fits(value, hint):
             raise _refuse(name, value, hint)
+
+
+def _list_names(verb: str, hints: Mapping[str, Any]) -> dict[str, str]:
+    """Say of each name that a function takes, or took, how it is typed, for `suggest`."""
+    existing = {name: f"`{name}`" for name in hints}
+    for name, hint in hints.items():
+        choices = [get_args(kind) for kind in _kinds(hint) if get_origin(kind) is Literal]
+        for each in chain.from_iterable(choices):
+            existing[f"{name} {each}"] = f"`{name}={each!r}`"
+    of_source = ("id", "text", *DIALECT) if "source" in hints else ()
+    settings = next((kind for kind in _kinds(hints.get("settings")) if is_dataclass(kind)), None)
+    of_settings = [each.name for each in fields(settings)] if settings else []
+    others = {name: f"`settings={{'{name}': ...}}`" for name in of_settings}
+    others |= {name: f"`nd.Source(PATH, {name}=...)`" for name in of_source}
+    others |= read_gone(verb.rpartition(".")[2]) | read_gone(verb)
+    return others | existing
 
 
 @cache
@@ -316,7 +366,7 @@ def _refuse(name: str, value: object, hint: Any) -> ArgumentError:
         wrong = next((item for item in value if not _fits(item, inner)), value)
     choices = [get_args(kind) for kind in (*kinds, *_kinds(inner)) if get_origin(kind) is Literal]
     if choices and isinstance(wrong, str):
-        return _no_choice(name, wrong, list(dict.fromkeys(chain.from_iterable(choices))))
+        return refuse_choice(name, wrong, list(dict.fromkeys(chain.from_iterable(choices))))
     wanted = " or ".join(dict.fromkeys(map(_describe_kind, kinds)))
     described = describe(value) if wrong is value else f"{describe(value)} with {describe(wrong)}"
     package, kind = type(wrong).__module__.partition(".")[0], type(wrong).__name__

@@ -111,7 +111,7 @@ class SettingsError(NeardupError):
         super().__init__(without_password(reason), next_step)
 
 
-class ArgumentError(SettingsError, ValueError):
+class ArgumentError(SettingsError, ValueError, TypeError):
     """An argument of the wrong type, out of range, or in conflict with another.
 
     The message has the names of arguments in backticks. The command `neardup` shows its

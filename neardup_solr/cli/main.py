@@ -8,15 +8,16 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import click
 
 import neardup_solr as nd
+from neardup_solr.arguments import read_words, suggest
 from neardup_solr.cli import INTERRUPTED, STOPPED, WRONG_USAGE, options, show
 
 if TYPE_CHECKING:
@@ -73,8 +74,44 @@ class Group(click.Group):
         """List the names of the commands."""
         return list(self.commands)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse what is typed before the command, where none of its options may be."""
+        try:
+            return super().parse_args(ctx, [*args])
+        except click.NoSuchOption as error:
+            names = [each for each in args if each in self.list_commands(ctx)]
+            made = self.get_command(ctx, names[0]) if names else None
+            if isinstance(made, options.Command):
+                raise made.refuse_option(error.option_name, ctx) from None
+            step = f"see {ctx.command_path} --help"
+            reason = f"No such option '{error.option_name}'"
+            raise click.UsageError(options.add_step(reason, step), ctx) from None
 
-class Neardup(click.Group):
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of a name."""
+        made = self.commands.get(cmd_name)
+        if made or cmd_name.startswith("-") or ctx.resilient_parsing:
+            return made
+        names = self.list_commands(ctx)
+        step = suggest_command(cmd_name, names) or f"choose one of {', '.join(names)}"
+        raise click.UsageError(options.add_step(f"No such command {cmd_name!r}", step), ctx)
+
+
+def suggest_command(word: str, names: Sequence[str]) -> str:
+    """Say which of these commands is meant, or "" if none is near."""
+    answers = "|".join(read_words("commands").values()).split("|")
+    inner = {each: f"'{group} {each}'" for group in INNER for each in _module(group).INNER[group]}
+    outer = (*COMMANDS, "--help", "--version", *answers)
+    existing = {} if names is not COMMANDS else inner
+    existing |= {
+        each: f"'neardup {each}'" for each in outer if each.split()[0] in outer[: -len(answers)]
+    }
+    if Path(word).exists() or Path(word).suffix:
+        return f"did you mean 'duplicates {word}'?"
+    return suggest(word, "commands", existing | {each: f"'{each}'" for each in names})
+
+
+class Neardup(Group):
     """The command itself: alone it shows how to begin, and its help lists commands in groups."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -83,15 +120,7 @@ class Neardup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a name, and load only its module."""
-        if cmd_name in COMMANDS:
-            return command(cmd_name)
-        if cmd_name.startswith("-") or ctx.resilient_parsing:
-            return None
-        typed = "duplicates" if cmd_name.startswith("dedup") else cmd_name
-        meant = "".join(
-            f" Did you mean {near!r}?" for near in get_close_matches(typed, COMMANDS, 1)
-        )
-        raise click.UsageError(f"No such command {cmd_name!r}.{meant}", ctx)
+        return command(cmd_name) if cmd_name in COMMANDS else super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands under their headings."""

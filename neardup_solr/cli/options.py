@@ -26,7 +26,7 @@ from click.core import ParameterSource
 
 import neardup_solr as nd
 from neardup_solr import arguments
-from neardup_solr.arguments import DIALECT, GONE
+from neardup_solr.arguments import DIALECT, read_gone, refuse_choice, suggest
 from neardup_solr.cli import show
 from neardup_solr.errors import CoreMissing, NeardupError, without_password
 from neardup_solr.settings import Settings, require_possible
@@ -360,22 +360,42 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse what was typed, and show no password of an address among it in an error."""
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, [*args])
+        except click.NoSuchOption as error:
+            name = error.option_name  # click takes -threshold for -t with others behind it
+            long = (each for each in args if each[:2] == name and each[2:3].isalpha())
+            raise self.refuse_option(next(long, name).partition("=")[0], ctx) from None
         except click.UsageError as error:
-            reason = without_password(error.format_message())
-            name = error.option_name if isinstance(error, click.NoSuchOption) else ""
-            if step := self._step_for(name):
-                reason = f"No such option '{name}'; {step}"
-            elif name in ("--threshold", "--similarity") and "min_similarity" in self.headings:
-                reason = f"No such option '{name}'. Did you mean '--min-similarity'?"
-            raise click.UsageError(reason, ctx) from None
+            raise click.UsageError(without_password(error.format_message()), ctx) from None
 
-    def _step_for(self, option: str) -> str:
-        """Say what to do instead of an option that is no more, or an argument in Python alone."""
-        argument = option[2:].replace("-", "_")
-        step = GONE.get(f"{self.name}.{option[2:]}")
-        is_of_verb = self.verb and argument in [each.name for each in arguments_of(self.verb)]
-        return step or (f"nd.{self.verb}(..., {argument}=...) takes it" if is_of_verb else "")
+    def refuse_option(self, option: str, ctx: click.Context) -> click.UsageError:
+        """Make the error about an option that does not exist, or stands before the command."""
+        usual = "--help-all" if HELP_ALL in self.get_params(ctx) else "--help"
+        path = ctx.command_path if ctx.command is self else f"{ctx.command_path} {self.name}"
+        step = suggest(option, "options", self._list_names(ctx), "neardup")
+        if ctx.command is not self and any(option in param.opts for param in self.params):
+            step = f"it goes behind the command: {path} {option} ..."
+        reason = without_password(f"No such option '{option}'")
+        return click.UsageError(add_step(reason, step or f"see {path} {usual}"), ctx)
+
+    def _list_names(self, ctx: click.Context) -> dict[str, str]:
+        """Say of each name that the command takes, or took, how it is typed, for `suggest`."""
+        of_verb = [each.name for each in arguments_of(self.verb)] if self.verb else []
+        of_settings = fields(Settings) if "settings" in of_verb else ()
+        python = {each.name: f"settings={{'{each.name}': ...}}" for each in of_settings}
+        python |= {each: f"{each}=..." for each in of_verb if each != "settings"}
+        names = {each: f"nd.{self.verb}(..., {typed}) takes it" for each, typed in python.items()}
+        for param in ctx.find_root().command.params:
+            step = f"it goes before the command: neardup {param.opts[0]} ..."
+            names[param.name or ""] = step
+        names |= read_gone(self.name or "")
+        for param in self.params:
+            typed = _type_name(param)
+            choices = param.type.choices if isinstance(param.type, click.Choice) else ()
+            names |= {f"{param.name} {each}": f"'{typed} {each}'" for each in choices}
+            text = f"'{typed}'" if typed[0] == "-" else f"give {typed} without an option"
+            names |= {flag.lstrip("-"): text for flag in (param.name or "", *param.opts)}
+        return names
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """List the parameters, with --help-all if --help leaves some out."""
@@ -405,12 +425,27 @@ class Command(click.Command):
         """Spell each argument of the library as it is typed, or by its name if none is."""
         verbs = ["connect", self.verb] if self.verb else ["connect"]
         spelled = {param.name: param.name for verb in verbs for param in arguments_of(verb)}
-        return spelled | {
-            param.name or "": param.human_readable_name
-            if isinstance(param, Placed)
-            else param.opts[0]
-            for param in self.params
-        }
+        return spelled | {param.name or "": _type_name(param) for param in self.params}
+
+
+def _type_name(param: click.Parameter) -> str:
+    return param.opts[0] if isinstance(param, click.Option) else param.human_readable_name
+
+
+class Choice(click.Choice[str]):
+    """A choice that is refused in the words of the library."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return one of the choices."""
+        if param is None or value in self.choices:
+            return value
+        error = refuse_choice(param.opts[0], value, self.choices)
+        raise click.UsageError(str(error).replace("`", ""), ctx)
+
+
+def add_step(problem: str, step: str) -> str:
+    """Put a problem and a step, or a question, in a line."""
+    return f"{problem}. D{step[1:]}" if step.startswith("did you mean") else f"{problem}; {step}"
 
 
 def _print_all_help(ctx: click.Context, param: click.Parameter, is_set: bool) -> None:
@@ -579,7 +614,7 @@ def _choose_type(words: Sequence[str]) -> tuple[click.ParamType[Any] | type, str
     choices = (getattr(arguments, word, None) for word in words)
     choice = next((each for each in choices if get_origin(each) is Literal), None)
     if choice is not None:
-        return click.Choice(get_args(choice)), None
+        return Choice(get_args(choice)), None
     if "Path" in words and "Collection" not in words:  # whose address is no path
         return click.Path(path_type=Path), "FILE"
     return NUMBERS.get(words[0], (str, None)) if "str" not in words else (str, None)

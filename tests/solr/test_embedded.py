@@ -23,7 +23,7 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr import embedded
-from neardup_solr.arguments import GONE
+from neardup_solr.arguments import read_words
 from neardup_solr.embedded import jars as fetching
 from neardup_solr.embedded import process
 from neardup_solr.embedded.jars import (
@@ -35,6 +35,7 @@ from neardup_solr.embedded.jars import (
 )
 from neardup_solr.errors import ServerError
 
+GONE = read_words("gone")
 CHECKOUT = Path(embedded.__file__).parents[2]
 
 

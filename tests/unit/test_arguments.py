@@ -226,6 +226,26 @@ def test_what_is_no_argument_at_all(name: str) -> None:
          '`candidates` has to be a whole number, not 2.7; give one such as candidates=5'),
         (lambda nd: nd.reband(NOWHERE, bands=5, row=3),
          "nd.reband() has no argument `row`; did you mean `rows`?"),
+        (lambda nd: nd.duplicates([], threshold=0.5),
+         "nd.duplicates() has no argument `threshold`; did you mean `min_similarity`?"),
+        (lambda nd: nd.duplicates([], num_perm=64),
+         "nd.duplicates() has no argument `num_perm`; did you mean `settings={'hashes': ...}`?"),
+        (lambda nd: nd.duplicates("ads.csv", sep=";"),
+         "nd.duplicates() has no argument `sep`; did you mean"
+         " `nd.Source(PATH, delimiter=...)`?"),
+        (lambda nd: nd.duplicates("ads.csv", lsh=True),
+         "nd.duplicates() has no argument `lsh`; did you mean `by='bands'`?"),
+        (lambda nd: nd.duplicates("ads.csv", output_file="a"),
+         "nd.duplicates() has no argument `output_file`; the result writes it: found.write(path)"),
+        (lambda nd: nd.search(NOWHERE, text="x", url="a"),
+         "nd.search() has no argument `url`; give nd.connect(ADDRESS, NAME)"),
+        (lambda nd: nd.index([], NOWHERE, n_jobs=2),
+         "nd.index() has no argument `n_jobs`; did you mean `threads`?"),
+        (lambda nd: nd.index([], NOWHERE, quiet=True),
+         "nd.index() has no argument `quiet`; see help(nd.index)"),
+        (lambda nd: nd.duplicates([], measure="Levenshtein"),
+         "`measure` cannot be 'Levenshtein'; did you mean 'words'? Choose one of auto, words,"
+         " jaccard, containment, aligned, records, estimate, fields, model"),
         (lambda nd: nd.search(NOWHERE, text="x", min_similarity="0.8"),
          "`min_similarity` has to be a number, not the text '0.8'; give one such as "
          'min_similarity=0.5'),
@@ -288,7 +308,18 @@ def test_messages(call: Callable[[Any], object], said: str) -> None:
     assert str(refused.value) == said
 
 
-@pytest.mark.parametrize("error", [nd.SettingsError, ValueError])
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("dedupe", "duplicates"), ("duplicatse", "duplicates"), ("query", "search"), ("whale", "")],
+)
+def test_a_function_of_another_name(name: str, meant: str) -> None:
+    """The error of the module names ours, if any is near."""
+    step = f"; did you mean '{meant}'?" if meant else ""
+    with pytest.raises(AttributeError, match=rf"has no attribute '{name}'{re.escape(step)}$"):
+        getattr(nd, name)
+
+
+@pytest.mark.parametrize("error", [nd.SettingsError, ValueError, TypeError])
 def test_who_catches_it(error: type[Exception]) -> None:
     """A program may catch it by a name that it knows already."""
     with pytest.raises(error):

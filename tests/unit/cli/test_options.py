@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 import neardup_solr as nd
 from neardup_solr import embedded, sources
-from neardup_solr.arguments import DIALECT, GONE
+from neardup_solr.arguments import DIALECT, read_words
 from neardup_solr.cli import show
 from neardup_solr.cli.main import COMMANDS, command, in_options, parser
 from neardup_solr.cli.options import arguments_of, connect, join_names, split_names
@@ -28,6 +28,8 @@ from neardup_solr.solr.schema import Schema
 from neardup_solr.verbs import duplicates
 from website.commands import commands
 
+GONE = read_words("gone")
+CHOICES = ", ".join(COMMANDS)
 # What a command cannot do without, and what some of its options need beside them.
 WORDS = {
     "annotate": "", "delete": "1", "doctor": "", "duplicates": "a.txt", "evaluate": "known.tsv",
@@ -405,18 +407,73 @@ def test_columns_with_commas_are_compared_and_typed_again(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "meant"),
+    ("words", "step"),
     [
-        ("dedupe a.csv", "duplicates"), ("duplicate a.csv", "duplicates"), ("serach", "search"),
-        ("duplicates a.csv --threshold .8", "--min-similarity"),
-        ("search --similarity .8", "--min-similarity"),
+        ("dedupe a.csv", "Did you mean 'duplicates'?"), ("serach", "Did you mean 'search'?"),
+        ("duplicatse", "Did you mean 'duplicates'?"), ("start", "Did you mean 'solr start'?"),
+        ("link", "Did you mean 'neardup duplicates FILE --against OTHER'?"),
+        ("ads.csv", "Did you mean 'duplicates ads.csv'?"), ("version", "'neardup --version'?"),
+        ("deadletters", "Did you mean 'dead-letters'?"),
+        ("solr create", "Did you mean 'neardup init'?"), ("solr halt", "Did you mean 'stop'?"),
+        ("solr restart", "; use 'stop', then 'start'"), ("dead-letters list", "mean 'show'?"),
+        ("search --similarity .8", "Did you mean '--min-similarity'?"),
+        ("duplicates -threshold .8", "'-threshold'. Did you mean '--min-similarity'?"),
+        ("gate --cutoff .8", "Did you mean '--tag', '--hold' or '--reject'?"),
+        ("duplicates --num_perm=64", "Did you mean '--hashes'?"),
+        ("duplicates --maxDist 3", "Did you mean '--max-distance'?"),
+        ("duplicates --json", "Did you mean '--format jsonl'?"),
+        ("explain --json", "Did you mean '--format json'?"),
+        ("search --limit 3", "Did you mean '--candidates'?"),
+        ("index --seed 3", "; nd.index(..., settings={'seed': ...}) takes it"),
+        ("index --n-jobs 3", "; nd.index(..., threads=...) takes it"),
+        ("duplicates --workers 3", "; leave it out: all processors are used"),
+        ("duplicates --input a", "; give SOURCE without an option"),
+        ("index --url a", "Did you mean '--solr'?"), ("tune --ngram 3", "'--shingle-size'?"),
+        ("duplicates --column a", "Did you mean '--text-field'?"),
+        ("duplicates --id-column a", "Did you mean '--id-field'?"),
+        ("duplicates --output-file a", "Did you mean '--output'?"),
+        ("duplicates --lossless", "; see neardup duplicates --help-all"),
+        ("solr start --colour", "; see neardup solr start --help"),
+        ("search --ca a", "; it goes before the command: neardup --ca ..."),
+        ("--solr a search", "; it goes behind the command: neardup search --solr ..."),
+        ("--json duplicates", "Did you mean '--format jsonl'?"), ("--zebra", "see neardup --help"),
+        ("duplicates --measure alined", "; did you mean 'aligned'? Choose one of auto, words,"),
+        ("report --measure Levenshtein", "; did you mean 'words'? Choose one of"),
+        ("duplicates --format json", "--format cannot be 'json'; did you mean 'jsonl'?"),
+        ("duplicates --linkage average", "'average'; choose one of single, complete, mutual_best"),
     ],
 )  # fmt: skip
-def test_words_of_other_tools(words: str, meant: str) -> None:
-    """A command or an option by the name that other tools have leads to ours."""
-    ran = CliRunner().invoke(parser(), words.split())
+def test_words_of_other_tools(words: str, step: str) -> None:
+    """What is typed as other tools have it, or with an error, leads to what the command has."""
+    ran = CliRunner().invoke(parser(), words.split(), prog_name="neardup")
     assert ran.exit_code == 2
-    assert f"Did you mean '{meant}'?" in ran.stderr
+    assert ran.stderr.rstrip().splitlines()[-1].count(step) == 1, ran.stderr
+
+
+STRANGE = (
+    "acl alpha bucket colour decay epochs fog gpu hue jitter kernel lambda licence mirror nice"
+    " opaque pixel rank region shuffle sleep teapot umask voice whale yaml zebra"
+)
+
+
+@pytest.mark.parametrize("words", commands())
+def test_no_suggestion_misleads(words: str) -> None:
+    """A command has each option that it suggests, and suggests none for a word of another kind."""
+    made, root = commands()[words], click.Context(parser(), info_name="neardup")
+    context = click.Context(made, root, info_name=words)
+    for word in " ".join(read_words("options")).split():
+        step = made.refuse_option(f"--{word}", context).message.partition(f"'--{word}'")[2]
+        suggested = re.findall(r"'(-[a-z-]+)[^']*'", step)
+        assert {*suggested} <= {flag for each in made.params for flag in each.opts}, word
+    for word in STRANGE.split():
+        assert "mean" not in made.refuse_option(f"--{word}", context).message
+
+
+@pytest.mark.parametrize("word", STRANGE.split())
+def test_no_command_misleads(word: str) -> None:
+    """A command is suggested only for a word that is near it."""
+    ran = CliRunner().invoke(parser(), [word])
+    assert ran.stderr.rstrip().endswith(f"No such command '{word}'; choose one of {CHOICES}")
 
 
 @pytest.mark.parametrize("name", [each.name for each in fields(nd.Collection)])
