@@ -432,7 +432,7 @@ def _type_name(param: click.Parameter) -> str:
     return param.opts[0] if isinstance(param, click.Option) else param.human_readable_name
 
 
-class Choice(click.Choice[str]):
+class ChoiceType(click.Choice[str]):
     """A choice that is refused in the words of the library."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -614,7 +614,7 @@ def _choose_type(words: Sequence[str]) -> tuple[click.ParamType[Any] | type, str
     choices = (getattr(arguments, word, None) for word in words)
     choice = next((each for each in choices if get_origin(each) is Literal), None)
     if choice is not None:
-        return Choice(get_args(choice)), None
+        return ChoiceType(get_args(choice)), None
     if "Path" in words and "Collection" not in words:  # whose address is no path
         return click.Path(path_type=Path), "FILE"
     return NUMBERS.get(words[0], (str, None)) if "str" not in words else (str, None)
