@@ -143,6 +143,15 @@ async def read_body(request: Request, most: int) -> bytes:
     return bytes(body)
 
 
+def load_plain(body: bytes) -> dict[str, Any] | None:
+    """Parse a JSON object, or return None if that takes a closer look."""
+    try:
+        fields = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    return fields if isinstance(fields, dict) else None
+
+
 def parse_object(body: bytes, next_step: str = "") -> dict[str, Any]:
     """Parse the JSON object of a request."""
     try:

@@ -352,9 +352,8 @@ def count_shared_words(
     """
     words, other_words = split_words(first), split_words(second)
     lists = [split_words(form) for form in {*forms}]
-    of_each = Counter(
-        word for listed in lists for word in {*listed}.intersection((*words, *other_words))
-    )
+    wanted = {*words, *other_words}
+    of_each = Counter(word for listed in lists for word in wanted & {*listed})
     counts = {word: of_each[word] for word in {*words}.intersection(other_words) if word in of_each}
     if min(counts.values(), default=0) <= cap:
         return counts

@@ -26,7 +26,7 @@ from neardup_solr.candidates.by_term import count_shared_words
 from neardup_solr.errors import DocumentNotFound, SettingsError, counted
 from neardup_solr.measures import ANYTHING, Equality, Frequencies, Limits, floor, measure_named
 from neardup_solr.measures.aligned import NUMBERS, Aligned, alignment, compare_records, frequencies
-from neardup_solr.measures.sets import CONTAINMENT, WORDS, similarity, word_distance
+from neardup_solr.measures.sets import CONTAINMENT, WORDS, similarity
 from neardup_solr.memory import Spill
 from neardup_solr.minhash import make_entry, plans, sign, signature
 from neardup_solr.progress import OnProgress
@@ -222,8 +222,9 @@ class Facts:
     def measures(self) -> tuple[Measured, ...]:
         """The pair by every measure."""
         (first, second), shared = (each.pieces for each in self.both), self.shared_shingles
-        texts = [each.entry.normal.split() for each in self.both]
-        distance = word_distance(*texts, at_most=self.longest) or 0
+        forms = [each.entry.normal for each in self.both]
+        edited = measures.Comparer(measure=WORDS, limits=Limits(max_distance=self.longest))
+        distance = int(edited.compare_texts(forms, measures.first_with_each(1)).distances[0])
         estimate = signature.estimate_jaccard(self.first.signature, self.second.signature)
         value, low, high = (float(each) for each in (estimate.value, estimate.low, estimate.high))
         similarities = {
@@ -234,7 +235,6 @@ class Facts:
             "estimate": value,
         }
         if self.frequencies is not None:
-            forms = [each.entry.normal for each in self.both]
             similarities["aligned"], by_numbers = (
                 compare_records(
                     forms, measures.first_with_each(1), self.frequencies, numbers=numbers

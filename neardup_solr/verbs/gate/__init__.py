@@ -330,22 +330,31 @@ class Gate:
             matches=tuple(matches[: self.most]),
         )
 
-    def decide_apart(self, requests: Sequence[Sequence[Document]]) -> list[list[Decision] | None]:
+    def decide_apart(
+        self, requests: Sequence[Sequence[Document]], steps: float
+    ) -> list[list[Decision] | None]:
         """Decide about the documents of each request as a gate for it alone does.
 
-        A single search is for all of them. None stands for a request that the finder leaves.
+        A single search is for all of them. None stands for a request that the finder leaves, or
+        that would compare more than `steps` pairs of words.
         """
         batch, hits = self.find([document for request in requests for document in request])
         nobody = Admitted(forms=Spill().strings())
         ends = list(accumulate(map(len, requests), initial=0))
         decisions: list[list[Decision] | None] = []
         for rows in map(slice, ends[:-1], ends[1:]):
-            if any(each.is_left for each in hits[rows]):
+            part = batch.part(rows)
+            if any(each.is_left for each in hits[rows]) or _count_steps(part, hits[rows]) > steps:
                 decisions.append(None)
                 continue
-            part = batch.part(rows)
             decisions.append(self.decide(part, self.match(part, hits[rows], nobody), nobody, {}))
         return decisions
+
+
+def _count_steps(batch: SignedBatch, hits: Sequence[Hits]) -> int:
+    """Count the pairs of words that a batch and its hits have, about."""
+    rows = zip(batch.words.tolist(), hits, strict=True)
+    return sum(words * (hit.num_words or words) for words, each in rows for hit in each.best)
 
 
 @dataclass(slots=True, kw_only=True)

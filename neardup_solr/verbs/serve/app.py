@@ -1,7 +1,7 @@
 """The HTTP side of a service: what comes in is bounded and checked, what goes out is counted.
 
-The event loop reads requests and refuses what is too much; threads ask Solr. So neither a slow
-client nor a flood holds what answers the others.
+The event loop reads requests and refuses what is too much; threads ask Solr. Each kind and size of
+request has a lane. So neither a slow client, nor a flood, nor large texts hold up the others.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import os
 import re
 import secrets
 import sys
@@ -16,7 +17,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -51,10 +52,22 @@ from neardup_solr.errors import (
     SolrUnreachable,
     SourceError,
 )
+from neardup_solr.records import NOTHING
 from neardup_solr.verbs.serve.service import LOCAL_PARAMS, SEND, Service, Tokens, has_local_params
-from neardup_solr.web import HEADERS, Failure, Guard, list_pages, parse_object, read_body, to_json
+from neardup_solr.web import (
+    HEADERS,
+    Failure,
+    Guard,
+    list_pages,
+    load_plain,
+    parse_object,
+    read_body,
+    to_json,
+)
 
 TOGETHER = 16  # documents that one question is about, if requests are small
+SMALL, MEDIUM = 16 << 10, 128 << 10  # bytes of requests; larger ones are parsed by a thread
+LIGHT, HEAVY = 1 << 26, 1 << 30  # pairs of words that a question compares, in 10 ms and in 200
 SWITCH_SECONDS = 0.0005  # after which Python's threads take turns, or long work would delay others
 WAITING = 4  # requests that wait, for each one that is worked on
 LOOK_SECONDS = 0.5  # between two looks at Solr
@@ -67,29 +80,49 @@ PAGES = {
 }  # fmt: skip
 _REQUEST_ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
+Json = dict[str, Any]
 Check = tuple[list[Any], "asyncio.Future[Any]"]  # the documents of a request, and its decisions
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Lane:
-    """Checks that are asked about by one question at a time, of `together` documents or so.
+    """Requests of a kind, which wait for each other, and for those of no other lane.
 
-    What comes meanwhile is gathered for the next one.
+    They have at most `size` bytes and `documents` documents, and so many `threads`. Checks are
+    asked about by a question of `together` documents or so; what comes meanwhile is gathered for
+    the next one. A check that compares more than `steps` pairs of words, or finds many documents
+    in a lane that `leaves_large`, goes to the lane `longer`.
     """
 
-    together: int
+    size: float = math.inf
+    documents: float = math.inf
+    threads: int = 1
+    together: int = 1
+    steps: float = math.inf
+    leaves_large: bool = False
+    longer: Lane | None = None
     waiting: deque[Check] = field(default_factory=deque)
     under_way: int = 0
+    requests: int = 0  # that are worked on or wait
+    held: int = 0  # bytes of these
+    pool: ThreadPoolExecutor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pool = ThreadPoolExecutor(self.threads)
 
     def take(self) -> list[Check]:
-        """Take what the next question is about, nothing while another one is under way."""
+        """Take what the next question is about, nothing while no thread is free."""
         checks: list[Check] = []
         documents = 0
-        while self.waiting and not self.under_way and documents < self.together:
+        while self.waiting and self.under_way < self.threads and documents < self.together:
             checks.append(self.waiting.popleft())
             documents += len(checks[-1][0])
         self.under_way += bool(checks)
         return checks
+
+    def run(self, work: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
+        """Let a thread of the lane work."""
+        return asyncio.get_running_loop().run_in_executor(self.pool, work, *arguments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,11 +206,19 @@ class Desk:
         self.metrics.unsigned.set_function(
             lambda: math.nan if (n := service.unsigned) is None else n
         )
-        self.metrics.at_work.set_function(lambda: self._at_work)
-        self._at_work = 0
+        processors = (os.cpu_count() or 2) // 2  # the others are for small requests, and for Solr
+        self._large = Lane(threads=max(1, min(bounds.at_work, processors)))
+        self._others = Lane(size=MEDIUM, documents=TOGETHER, threads=bounds.at_work), self._large
+        many = Lane(longer=self._large, steps=HEAVY)
+        small, medium = (
+            Lane(size=size, documents=documents, together=TOGETHER, steps=LIGHT,
+                 leaves_large=True, longer=many)
+            for size, documents in ((SMALL, 1), (MEDIUM, TOGETHER))
+        )  # fmt: skip
+        self._checks = small, medium, self._large
+        self._lanes = {id(lane): lane for lane in (*self._others, *self._checks, many)}.values()
+        self.metrics.at_work.set_function(lambda: sum(lane.requests for lane in self._lanes))
         self._problem = ""
-        self._pool = ThreadPoolExecutor(bounds.at_work)
-        self._usual, self._long = Lane(TOGETHER), Lane(1)
 
     def make_app(self, *, names: frozenset[str], port: int, root_path: str) -> Starlette:
         """Make the application that listens at `port`, and beside its own has these `names`."""
@@ -252,52 +293,50 @@ class Desk:
         return Response(lines, headers=HEADERS, media_type="text/plain; version=0.0.4")
 
     async def explain(self, request: Request) -> object:
-        """Answer why two documents are found or not."""
+        """Answer why two documents, which may be large, are found or not."""
         self._require_solr(SILENT_SECONDS)
-        async with self._admit(request):
-            return await self._work(self.service.explain, request.query_params)
+        with self._hold(self._large, self.bounds.body):
+            return await self._large.run(self.service.explain, request.query_params)
 
     async def search(self, request: Request) -> object:
         """Answer with the near-duplicates of a text or a document."""
         self._require_solr(SILENT_SECONDS)
-        async with self._admit(request) as body:
-            search = parse_object(body, SEND)
+        async with self._admit(request, self._others) as (lane, search):
             if LOCAL_PARAMS not in request.state.rights and has_local_params(search):
                 reason = "`fq` has local parameters ({!...}), which may read other collections"
                 step = f"leave them out, or send a token with the right {LOCAL_PARAMS!r}"
                 raise Failure(403, reason, step)
-            return await self._work(self.service.search, search)
+            return await lane.run(self.service.search, search)
 
     async def entries(self, request: Request) -> object:
         """Answer with the fields of documents, for which Solr is not needed."""
         self._require_solr(SILENT_SECONDS, is_asked=False)
-        async with self._admit(request) as body:
-            documents, _ = self._parse_documents(request, body, whole=True)
-            return await self._work(self.service.make_entries, documents)
+        async with self._admit(request, self._others) as (lane, fields):
+            documents, _ = await self._read(request, lane, fields, whole=True)
+            return await lane.run(self.service.make_entries, documents)
 
     async def check(self, request: Request) -> object:
         """Answer with the decisions about documents."""
         self._require_solr(SILENT_SECONDS)
-        async with self._admit(request) as body:
-            records, is_single = self._parse_documents(request, body)
+        async with self._admit(request, self._checks) as (lane, fields):
+            records, is_single = await self._read(request, lane, fields)
             coming: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-            self._usual.waiting.append((records, coming))
-            self._start_checks()
+            lane.waiting.append((records, coming))
+            self._ask(lane)
             decisions = await coming
         for decision in decisions:
             self.metrics.decisions.labels(decision["action"]).inc()
         return decisions[0] if is_single else {"decisions": decisions}
 
-    def _start_checks(self) -> None:
-        """Ask the next question of each lane that has none under way."""
-        for lane in (self._usual, self._long):
-            if checks := lane.take():
-                self._decide(checks, lane)
+    def _ask(self, lane: Lane) -> None:
+        """Ask the next questions of a lane that has a free thread."""
+        while checks := lane.take():
+            self._decide(checks, lane)
 
     def _decide(self, checks: list[Check], lane: Lane) -> None:
         """Let a thread decide about requests, and give each its decisions."""
         requests = [records for records, _ in checks]
-        is_usual = lane is self._usual
+        longer = lane.longer or lane
 
         def finish(done: asyncio.Future[Any]) -> None:
             error = done.exception()
@@ -309,18 +348,18 @@ class Desk:
             lane.under_way -= 1
             for check, decisions in zip(checks, () if error else done.result(), strict=not error):
                 if decisions is None:
-                    self._long.waiting.append(check)
+                    longer.waiting.append(check)
                 else:
                     check[1].set_result(decisions)
             if error is not None:
                 checks[0][1].set_exception(error)
-            self._start_checks()
+            self._ask(lane)
+            self._ask(longer)
 
-        work = partial(self.service.check, requests, leaves_long=is_usual)
-        self._work(work).add_done_callback(finish)
-
-    def _work(self, work: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
-        return asyncio.get_running_loop().run_in_executor(self._pool, work, *arguments)
+        work = partial(
+            self.service.check, requests, leaves_large=lane.leaves_large, steps=lane.steps
+        )
+        lane.run(work).add_done_callback(finish)
 
     def _require_solr(self, seconds: float, *, is_asked: bool = True) -> None:
         problem = self.service.find_problem(seconds)
@@ -329,30 +368,44 @@ class Desk:
             raise problem.with_traceback(None)  # it would grow with each request
 
     @asynccontextmanager
-    async def _admit(self, request: Request) -> AsyncIterator[bytes]:
-        """Give the body of a request that is worked on meanwhile, unless too many wait."""
-        self._require_room()
+    async def _admit(
+        self, request: Request, lanes: Sequence[Lane]
+    ) -> AsyncIterator[tuple[Lane, Json]]:
+        """Give the lane of a request, unless too much waits there, and its fields."""
+        announced = min(int(request.headers.get("content-length") or 0), self.bounds.body)
+        self._require_room(_choose(lanes, announced), announced)
         body = await read_body(request, self.bounds.body)
-        self._require_room()
-        self._at_work += 1
-        try:
-            yield body
-        finally:
-            self._at_work -= 1
+        fields = load_plain(body) if len(body) <= MEDIUM else None
+        lane = self._large if fields is None else _choose(lanes, len(body), fields)
+        with self._hold(lane, len(body)):
+            if fields is None:
+                fields = await lane.run(parse_object, body, SEND)
+            yield lane, fields
 
-    def _require_room(self) -> None:
-        if self._at_work >= self.bounds.at_work * (1 + WAITING):
+    @contextmanager
+    def _hold(self, lane: Lane, size: int) -> Iterator[None]:
+        """Keep a request of so many bytes in a lane, unless too much waits there."""
+        self._require_room(lane, size)
+        lane.requests, lane.held = lane.requests + 1, lane.held + size
+        try:
+            yield
+        finally:
+            lane.requests, lane.held = lane.requests - 1, lane.held - size
+
+    def _require_room(self, lane: Lane, size: int) -> None:
+        most = 1 + WAITING
+        is_full = lane.requests >= most * self.bounds.at_work
+        if is_full or lane.held + size > most * self.bounds.body:
             self.metrics.refused.inc()
             raise Failure(429, "too many requests wait", "send it again later", **RETRY_AFTER)
 
-    def _parse_documents(
-        self, request: Request, body: bytes, *, whole: bool = False
+    async def _read(
+        self, request: Request, lane: Lane, fields: Json, *, whole: bool = False
     ) -> tuple[list[Any], bool]:
         """Return the documents of a request, and whether it is one alone.
 
         One alone has to be right; with `whole`, each one.
         """
-        fields = parse_object(body, SEND)
         is_single = "documents" not in fields
         documents = [fields] if is_single else fields["documents"]
         if not isinstance(documents, list) or (len(fields) > 1 and not is_single):
@@ -363,7 +416,8 @@ class Desk:
             raise Failure(413, reason, "send fewer documents at a time")
         request.state.documents = len(documents)
         self.metrics.documents.labels(request.scope["path"]).inc(len(documents))
-        records = self.service.read(documents)
+        read = partial(self.service.read, documents)
+        records = await lane.run(read) if lane is self._large else read()
         for record in records:
             if isinstance(record, RecordError) and (is_single or whole):
                 raise record
@@ -394,7 +448,8 @@ class Desk:
         finally:
             sys.setswitchinterval(interval)
             stop.set()
-            self._pool.shutdown(wait=False)
+            for lane in self._lanes:
+                lane.pool.shutdown(wait=False, cancel_futures=True)
 
     def look(self) -> None:
         """Look at the collection and the tokens, and log a change of what can be served."""
@@ -406,6 +461,13 @@ class Desk:
         self._problem = problem
         if self.tokens is not None:
             self.tokens.refresh()
+
+
+def _choose(lanes: Sequence[Lane], size: int, fields: Mapping[str, Any] = NOTHING) -> Lane:
+    """Choose the first lane for a request of so many bytes and of these fields."""
+    documents = fields.get("documents")
+    count = len(documents) if isinstance(documents, list) else 1
+    return next(lane for lane in lanes if size <= lane.size and count <= lane.documents)
 
 
 def refuse(error: Exception, path: str = "", root_path: str = "") -> Failure:

@@ -188,16 +188,23 @@ class Service:
         return self.problem
 
     def check(
-        self, requests: Sequence[Sequence[Record]], *, leaves_long: bool = False
+        self,
+        requests: Sequence[Sequence[Record]],
+        *,
+        leaves_large: bool = False,
+        steps: float = math.inf,
     ) -> list[list[Json] | None]:
         """Decide about the documents of each request as a gate of its own does.
 
-        With `leaves_long`, None stands for a request that takes long, and keeps others waiting.
+        None stands for a request that takes long, and keeps others waiting: one that compares more
+        than `steps` pairs of words, or with `leaves_large` one that many documents share a band
+        with.
         """
         documents = [[each for each in records if isinstance(each, Document)]
                      for records in requests]  # fmt: skip
         answers: list[list[Json] | None] = []
-        for records, decisions in zip(requests, self._decide(documents, leaves_long), strict=True):
+        decided = self._decide(documents, leaves_large=leaves_large, steps=steps)
+        for records, decisions in zip(requests, decided, strict=True):
             if decisions is None:
                 answers.append(None)
                 continue
@@ -215,12 +222,16 @@ class Service:
         return answer | is_complete | {"unsigned": unsigned}
 
     def _decide(
-        self, requests: Sequence[Sequence[Document]], leaves_long: bool = False
+        self,
+        requests: Sequence[Sequence[Document]],
+        *,
+        leaves_large: bool = False,
+        steps: float = math.inf,
     ) -> list[list[Decision] | None]:
         gate, verdicts = self._gate, self._verdicts
         answers = None if verdicts is None else GateAnswers(verdicts=verdicts)
-        finder = replace(gate.finder, is_sure=False, leaves_large=leaves_long)
-        return replace(gate, finder=finder, answers=answers).decide_apart(requests)
+        finder = replace(gate.finder, is_sure=False, leaves_large=leaves_large)
+        return replace(gate, finder=finder, answers=answers).decide_apart(requests, steps)
 
     def search(self, request: Json) -> Json:
         """Find the near-duplicates of a text, or of a document, by the measure of the gate."""
