@@ -28,12 +28,12 @@ NAVIGATION = {
         "versions", "reliability",
     ),
     "Further": (
-        "cloud", "spark", "scale", "native", "sql", "interoperability", "results", "design",
+        "cloud", "spark", "scale", "native", "sql", "interoperability", "design",
     ),
     "Project": ("figures/index", "changes"),
 }  # fmt: skip
 # Pages that are gone, with the page and the heading that took their place.
-MOVED = {"aligned": "measures#how-aligned-works"}
+MOVED = {"results": "index#compared", "aligned": "measures#how-aligned-works"}
 COMMANDS = "reference/commands"
 ELSEWHERE = {"CHANGELOG.md": "changes.md", "solr_config/README.md": "fields.md"}
 LINK = re.compile(r"\[(?P<text>[^]\n]*)\]\((?P<target>[^)#\s]+)(?P<heading>#[^)\s]*)?\)")
