@@ -91,7 +91,7 @@ def index(parsed: options.ParsedOptions, *, max_failed: str = "0") -> int:
     show.say_summary(summary)
     show.say_gaps(describe_unspaced(target))
     if summary.failed:
-        show.say(
+        show.warn(
             f"The records that failed: neardup dead-letters show --job {shlex.quote(str(folder))}"
         )
     return 1 if summary.failed > most_failed(max_failed, summary.read) else 0
@@ -108,7 +108,7 @@ def _say_if_unfinished(folder: Path) -> None:
         return  # which `index` reports
     if kept is not None and not kept.has_ended:
         records = show.counted(kept.reached.read, "record")
-        show.say(
+        show.warn(
             f"An earlier run of this stopped after {records}. This one begins anew; with --resume"
             " it would go on after them."
         )
@@ -280,7 +280,7 @@ def answer(
     if more := [each for each in answers.set_aside if each not in aside]:
         first = f"{more[0].id} – {more[0].other_id} {more[0].answer}"
         contradicted = show.counted(len(more), "answer is", "answers are")
-        show.say(f"{contradicted} set aside, as newer ones contradict: {first}.")
+        show.warn(f"{contradicted} set aside, as newer ones contradict: {first}.")
     return 0
 
 
@@ -317,7 +317,7 @@ def delete(parsed: options.ParsedOptions, *, yes: bool = False) -> int:
             if not count:
                 show.say_if_full_text([query], target.place)
             change = f"{documents} of {target.url} would be deleted"
-            show.say(f"{change} (dry run: nothing was changed).")
+            show.warn(f"{change} (dry run: nothing was changed).")
             return 0
         if count and count == target.count():
             what = f"{documents}, everything in {target.url}"
@@ -326,7 +326,8 @@ def delete(parsed: options.ParsedOptions, *, yes: bool = False) -> int:
                 unasked=f"this would delete {what}; add --yes if that is meant",
                 declined="Nothing was deleted.",
             )
-    count = nd.delete(target, **parsed)
+    with show.watch():
+        count = nd.delete(target, **parsed)
     if not count:
         show.say_if_full_text([query], target.place)
     absent = max(0, len(set(ids)) - count) if query is None else 0
@@ -344,7 +345,7 @@ def signatures(parsed: options.ParsedOptions) -> int:
     show.say_if_typed(parsed.paths, "documents")
     show.compile_kernel()
     with show.watch() as watching:
-        written = nd.signatures(on_error=watching["on_error"], **parsed)
+        written = nd.signatures(**watching, **parsed)
     show.say(
         f"Read {written.read:,} records = {written.written:,} written + {written.failed:,} failed"
         f" to {parsed['output']} [{settings.fingerprint}]."
@@ -381,7 +382,7 @@ def _say_prepared(target: Collection, done: Preparation) -> None:
         show.say(f"{url}: {added if done.fields else read}.")
     else:
         print(done.xml)
-        show.say(
+        show.warn(
             f"{url}: {_count_fields(done)} would be added, as above."
             if done.is_mutable
             else f"{url}: this schema cannot be changed over HTTP: paste the lines above into it,"
@@ -391,7 +392,7 @@ def _say_prepared(target: Collection, done: Preparation) -> None:
         show.say(f"By default {done.growth}.")
     for danger in done.dangers[:1]:
         more = f" (and {len(done.dangers) - 1} more)" if done.dangers[1:] else ""
-        show.say(
+        show.warn(
             f"But annotate will refuse: {danger.about}: {danger.reason}{more}; {danger.remedy}."
         )
     if done.beside:
@@ -402,7 +403,7 @@ def _say_removed(name: str, done: Preparation, *, is_dry: bool) -> None:
     if not done.fields:
         show.say(f"{name} has no fields that neardup init has added.")
     elif is_dry:
-        show.say(f"{_count_fields(done)} would be removed: {', '.join(done.fields)}.")
+        show.warn(f"{_count_fields(done)} would be removed: {', '.join(done.fields)}.")
     else:
         show.say(f"{_count_fields(done)} removed from the schema of {name}.")
 
@@ -418,7 +419,8 @@ def lint(parsed: options.ParsedOptions, *, format: RowFormat | None = None) -> i
     tried this package with a Solr of that version.
     """
     target = parsed.connect()
-    result = nd.lint(target, **parsed)
+    with show.watch():
+        result = nd.lint(target, **parsed)
     _print_findings(result.findings, options.choose_format(format))
     counts = [
         show.counted(sum(finding.level == level for finding in result.findings), level)
@@ -438,7 +440,8 @@ def doctor(parsed: options.ParsedOptions, *, format: RowFormat | None = None) ->
 
     The exit code is 3 if something has to be done.
     """
-    diagnosis = nd.doctor(parsed.connect(), **parsed)
+    with show.watch():
+        diagnosis = nd.doctor(parsed.connect(), **parsed)
     _print_findings(diagnosis.findings, options.choose_format(format))
     for fingerprint, count in diagnosis.settings.items():
         show.say(f"{show.counted(count, 'document')} with [{fingerprint}].")
@@ -500,7 +503,7 @@ def _say_annotated(done: AnnotateSummary) -> None:
         others = show.counted(done.redone, "document")
         show.say(f"{others} changed while they were written, and were read again.")
     if done.read and done.without_text == done.read:
-        show.say("No document has a text: is --text-field the right one?")
+        show.warn("No document has a text: is --text-field the right one?")
 
 
 def strip(parsed: options.ParsedOptions) -> int:
@@ -523,8 +526,8 @@ def reband(parsed: options.ParsedOptions) -> int:
     """
     target = parsed.connect()
     show.compile_kernel()
-    with show.say_if_resumable():
-        changed = nd.reband(target, **parsed)
+    with show.watch() as watching, show.say_if_resumable():
+        changed = nd.reband(target, on_progress=watching["on_progress"], **parsed)
     documents = show.counted(changed, "document")
     show.say(
         f"{documents} of {target.url} changed to {parsed['bands']} bands of {parsed['rows']} rows."
@@ -595,7 +598,7 @@ def start(parsed: options.ParsedOptions, *, port: int | None = None) -> int:
     """Start Solr, if it does not run already."""
     from neardup_solr import embedded
 
-    server = embedded.start(port=port)
+    server = embedded.start(port=port, tell=show.say)
     verb = "runs" if server.started_now else "runs already"
     click.echo(
         f"Solr {server.version} {verb} at {server.url} "
@@ -650,7 +653,7 @@ def stop(parsed: options.ParsedOptions) -> int:
     """Stop Solr, and keep what is indexed."""
     from neardup_solr import embedded
 
-    click.echo("Solr is stopped" if embedded.stop() else "Solr was not running")
+    click.echo("Solr is stopped" if embedded.stop(tell=show.say) else "Solr was not running")
     return 0
 
 
@@ -676,7 +679,7 @@ def reset(parsed: options.ParsedOptions, *, yes: bool = False) -> int:
     if not yes and not click.confirm(f"Delete all that is indexed in {folder}?"):
         click.echo("Nothing deleted")
         return 1
-    embedded.reset()
+    embedded.reset(tell=show.say)
     click.echo(f"Deleted all that was indexed in {folder}")
     return 0
 
@@ -745,10 +748,10 @@ def retry(parsed: options.ParsedOptions) -> int:
         with show.watch() as watching:
             done = nd.retry(target, **watching, **parsed)
     except KeyboardInterrupt:
-        show.say("No record was removed that is not indexed; run this again to go on.")
+        show.warn("No record was removed that is not indexed; run this again to go on.")
         raise
     for folder in done.unfinished:
-        show.say(
+        show.warn(
             f"The job in {folder} has not ended: wait for it if it is at work, else go on with"
             " neardup index and --resume first."
         )
@@ -764,8 +767,8 @@ def retry(parsed: options.ParsedOptions) -> int:
         show.say(f"There are no dead letters to index in {target.name}.")
     if done.failed:
         for path in done.left:
-            show.say(f"To be mended: {path}")
-        show.say(
+            show.warn(f"To be mended: {path}")
+        show.warn(
             "Edit what is wrong in 'record', which may be an object with its columns, or remove the"
             " line; then run this again."
         )

@@ -12,6 +12,7 @@ import click
 import neardup_solr as nd
 from neardup_solr.arguments import most_failed
 from neardup_solr.cli import options, show
+from neardup_solr.progress import Progress
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import RowFormat
@@ -83,6 +84,7 @@ def duplicates(
                 on_progress=watching["on_progress"],
             )  # fmt: skip
         for path in output:
+            watching["on_progress"](Progress("writing", 0))
             result.write(path)
     if output:
         show.say(f"Wrote {' and '.join(map(str, output))}.")
@@ -137,7 +139,7 @@ def _keep_unfinished(unfinished: Path | None) -> Iterator[None]:
         yield
     except (KeyboardInterrupt, nd.SourceError, nd.SolrError):
         if unfinished is not None and unfinished.exists():
-            show.say(
+            show.warn(
                 f"What was compared is in {unfinished}, and the same command goes on from there."
             )
         raise
@@ -208,14 +210,14 @@ def _say_duplicates(result: Duplicates) -> None:
     show.say(f"{pairs} in {clusters} among {documents}{equal}; {compared}.")
     if result.hot_keys and result.by in HOT_KEYS:
         keys = show.counted(result.hot_keys, HOT_KEYS[result.by])
-        show.say(
+        show.warn(
             f"{keys} with more documents than --cap: not all of these were compared with each"
             " other; raise --cap to be sure."
         )
     elif result.beyond_cap:
         pairs = show.counted(result.beyond_cap, "more pair")
         words = show.counted(result.hot_keys, "word")
-        show.say(
+        show.warn(
             f"About {pairs} share only words of more documents than --cap ({words}), judged by a"
             " sample: raise --cap to find them."
         )
@@ -225,7 +227,7 @@ def _say_duplicates(result: Duplicates) -> None:
     if result.chosen:
         show.say(result.chosen.replace("`measure`", "--measure"))
     elif result.borderline is not None and result.borderline.warning:
-        show.say(f"{result.borderline.warning} neardup review asks about such pairs.")
+        show.warn(f"{result.borderline.warning} neardup review asks about such pairs.")
     if result.since is not None:
         show.say(_describe_changes(result.since))
     if result.answered is not None:
@@ -338,7 +340,7 @@ def _say_chained(result: Duplicates, chained: Sequence[Cluster]) -> None:
     members = sum(len(cluster.members) for cluster in chained)
     clusters = show.counted(len(chained), "cluster links", "clusters link")
     share = members / max(result.documents, 1)
-    show.say(
+    show.warn(
         f"{clusters} documents that may be unrelated:"
         f" {members:,} documents ({100 * share:.0f} % of the collection),"
         f" {max(len(cluster.members) for cluster in chained):,} in the largest. With --linkage"
@@ -350,7 +352,7 @@ def _mark(solr: Collection, result: Duplicates, *, dry_run: bool) -> None:
     """Mark the clusters that were found in their collection, and tell the queries for them."""
     with show.watch() as watching:
         made = nd.mark(solr, result, yes=True, dry_run=dry_run, on_progress=watching["on_progress"])
-    show.say(_describe_marks(made, dry_run=dry_run))
+    (show.warn if dry_run else show.say)(_describe_marks(made, dry_run=dry_run))
     _say_torn(solr, made, dry_run=dry_run)
     if made.clusters and not dry_run:
         show.say(f"Queries without near-duplicates: fq={made.fq}")
@@ -365,7 +367,7 @@ def _undo(solr: Collection, fq: Sequence[str], *, dry_run: bool) -> None:
     if not made.cleared:
         show.say("No document is marked.")
     elif dry_run:
-        show.say(f"Would remove the marks of {documents} (dry run: nothing was changed).")
+        show.warn(f"Would remove the marks of {documents} (dry run: nothing was changed).")
     else:
         show.say(f"Removed the marks of {documents}; nothing else was changed.")
     _say_torn(solr, made, dry_run=dry_run)
@@ -376,7 +378,7 @@ def _say_torn(solr: Collection, made: Marks, *, dry_run: bool) -> None:
     if made.torn:
         clusters = show.counted(made.torn, "cluster")
         are = "would be" if dry_run else _are(made.torn)
-        show.say(
+        show.warn(
             f"{clusters} of an earlier run {are} torn: documents that do not match --fq keep the"
             f" old marks; to mark all anew: neardup duplicates {solr.place} --mark"
         )

@@ -80,11 +80,11 @@ def gate(
             made = show.counted(
                 sum(counts[name] for name in OUTCOMES if name != "failed"), "decision"
             )
-            show.say(f"neardup: the output was closed after {made}; no more were made.")
+            show.warn(f"neardup: the output was closed after {made}; no more were made.")
             raise
         except KeyboardInterrupt:
             if parsed["index"]:
-                show.say(
+                show.warn(
                     "What was sent may not be durable; it is safe to run the same command again."
                 )
             raise
@@ -152,7 +152,7 @@ def _say_counts(counts: Counter[str], held: Path | None) -> None:
     if held is not None and counts["hold"]:
         show.say(f"Held documents are in {held}.")
     if counts["incomplete"]:
-        show.say(
+        show.warn(
             f"{counts['incomplete']:,} of them share a band with too many documents to compare all:"
             " only those that share most were compared."
         )

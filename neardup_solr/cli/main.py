@@ -175,6 +175,7 @@ def parser() -> click.Group:
         metavar = None if flag == "--plain-http" else "FILE"
         help = f"{text}; goes before the command."
         made.params.append(click.Option([flag], metavar=metavar, is_flag=not metavar, help=help))
+    made.params.append(options.QUIET)
     return made
 
 
@@ -243,7 +244,7 @@ def _run(words: Sequence[str]) -> int:
     try:
         return _check_words(words) or _call(words)
     except NeardupError as error:
-        show.say(f"neardup: {show.printable(_describe_error(error, name))}")
+        show.warn(f"neardup: {show.printable(_describe_error(error, name))}")
         if isinstance(error, ArgumentError):
             return WRONG_USAGE
         return STOPPED if _say_notes(error, name) else 1
@@ -251,7 +252,7 @@ def _run(words: Sequence[str]) -> int:
         pass  # The reader of a pipe is gone: nobody is there to tell.
     except OSError as error:
         place = show.printable(str(error.filename or "standard output"))
-        show.say(f"neardup: {place}: {error.strerror or error}; check free space and permissions")
+        show.warn(f"neardup: {place}: {error.strerror or error}; check free space and permissions")
     finally:
         log.removeFilter(spell)
     return 1
@@ -261,7 +262,7 @@ def _say_notes(error: BaseException, name: str) -> bool:
     """Say how to go on after an error, and return True if it tells."""
     notes = getattr(error, "__notes__", ())
     for note in notes:
-        show.say(show.printable(in_options(note, name)))
+        show.warn(show.printable(in_options(note, name)))
     return bool(notes)
 
 
@@ -295,7 +296,7 @@ def _check_words(words: Sequence[str]) -> int:
         " ".join(words).encode()
     except UnicodeEncodeError as error:
         odd = show.printable(error.object[error.start : error.end])
-        show.say(f"neardup: {odd} is not valid in this locale's encoding; use UTF-8 for both")
+        show.warn(f"neardup: {odd} is not valid in this locale's encoding; use UTF-8 for both")
         return WRONG_USAGE
     return 0
 

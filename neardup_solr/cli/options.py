@@ -398,10 +398,10 @@ class Command(click.Command):
         return names
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """List the parameters, with --help-all if --help leaves some out."""
+        """List the parameters, with --quiet, and --help-all if --help leaves some out."""
         params = super().get_params(ctx)
         has_more = any(param.name in SELDOM and not param.required for param in params)
-        return [*params[:-1], HELP_ALL, params[-1]] if has_more else params
+        return [*params[:-1], QUIET, *([HELP_ALL] if has_more else []), params[-1]]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the arguments and options, by heading."""
@@ -455,6 +455,7 @@ def _print_all_help(ctx: click.Context, param: click.Parameter, is_set: bool) ->
         ctx.exit()
 
 
+QUIET = click.Option(["--quiet"], is_flag=True, help="Print results, warnings and errors alone.")
 HELP_ALL = click.Option(
     ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_print_all_help,
     help="Show all options and exit.",
@@ -780,7 +781,7 @@ def choose_format(format: str | None) -> str | None:
 def confirm(question: str, *, unasked: str, declined: str) -> None:
     """Ask at a terminal, and exit if `declined`, or refuse, as `unasked`, without one."""
     if not sys.stdin.isatty():
-        show.say(f"neardup: {unasked}")
+        show.warn(f"neardup: {unasked}")
         raise click.exceptions.Exit(2)
     if not click.confirm(question, err=True):
         show.say(declined)

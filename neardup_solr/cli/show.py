@@ -9,12 +9,15 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import compress
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from neardup_solr.errors import counted as counted  # the commands take it from here
 
 if TYPE_CHECKING:
-    from neardup_solr.progress import Progress
+    from neardup_solr.progress import OnProgress, Progress
     from neardup_solr.records import AnyId, Cluster, Match, Pair
     from neardup_solr.verbs.evaluate import Evaluation
     from neardup_solr.verbs.index import IndexSummary
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 MOST_ERRORS = 20  # of a run, each a line
 UNITS = {"joining": "bands"}  # what a stage counts, if not documents
+EVERY = 10.0  # seconds between two lines of progress, which stand for bars without a terminal
 MOST_ROWS = 40  # of a report on a terminal; files and pipes get all
 _BREAKS = re.compile(r"[\t\n\r]+")
 WIDEST_ID = 0.3  # of the terminal, longer ones are folded
@@ -30,8 +34,21 @@ _FULL_TEXT = re.compile(r"\bcontent:(?!\[|\*$)")
 _NOT_SHOWN = re.compile(r"(?:(?!\r?\n)[^\t ])+")  # all but tabs, blanks and line breaks
 
 
+def is_quiet() -> bool:
+    """Return True if --quiet was typed, before the command or behind it."""
+    context = click.get_current_context(silent=True)
+    both = (context, context.find_root()) if context else ()
+    return any(each.params.get("quiet") for each in both)
+
+
 def say(line: str) -> None:
-    """Print a line for the person at the terminal, out of the way of what is piped on.
+    """Print a line for the person at the terminal, unless --quiet was typed."""
+    if not is_quiet():
+        warn(line)
+
+
+def warn(line: str) -> None:
+    """Print a warning or an error, out of the way of what is piped on.
 
     What was printed before stands before it, even if both streams go to one file.
     """
@@ -231,7 +248,7 @@ def say_report(report: Report) -> None:
     pairs = counted(len(report.pairs), "near-duplicate pair")
     say(f"{pairs} among {counted(report.documents, 'document')}.")
     if report.cut:
-        say(
+        warn(
             f"{report.cut:,} documents had as many candidates as --candidates allows and may have"
             " more near-duplicates; raise --candidates to be sure."
         )
@@ -243,7 +260,7 @@ def say_report(report: Report) -> None:
 def say_gaps(gaps: Iterable[str]) -> None:
     """Say what may be missing."""
     for gap in gaps:
-        say(f"Not complete: {gap}.")
+        warn(f"Not complete: {gap}.")
 
 
 def print_evaluation(evaluation: Evaluation, *, most: int) -> None:
@@ -287,11 +304,17 @@ def say_summary(summary: IndexSummary) -> None:
 def watch(**units: str) -> Iterator[dict[str, Any]]:
     """Give a verb's `on_error` and `on_progress`: a line for each of the first errors, and bars.
 
-    A bar, with rate and time left, is that of a stage, and shown only on a terminal; `units` say
-    what a stage counts, by its name.
+    A bar, with rate and time left, is that of a stage; without a terminal lines stand for bars.
+    `units` say what a stage counts, by its name.
     """
+    from neardup_solr.progress import ignore
+
+    if is_quiet():
+        yield {"on_error": first_errors(warn), "on_progress": ignore}
+        return
     if not sys.stderr.isatty():
-        yield {"on_error": first_errors(say), "on_progress": None}
+        with _say_progress(UNITS | units) as on_progress:
+            yield {"on_error": first_errors(warn), "on_progress": on_progress}
         return
     from rich.console import Console
     from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
@@ -309,7 +332,7 @@ def watch(**units: str) -> Iterator[dict[str, Any]]:
     )
     tasks: dict[str, tuple[TaskID, float, int]] = {}  # by stage, with its start and what was done
 
-    def on_progress(progress: Progress) -> None:
+    def show_bar(progress: Progress) -> None:
         now = time.monotonic()
         if progress.stage not in tasks:
             unit = (UNITS | units).get(progress.stage, "documents")
@@ -317,13 +340,61 @@ def watch(**units: str) -> Iterator[dict[str, Any]]:
             tasks[progress.stage] = task, now, progress.done
         task, since, before = tasks[progress.stage]
         rate = f"{(progress.done - before) / (now - since):,.0f}" if progress.done > before else "–"
-        share = progress.done / progress.total if progress.total else progress.share
+        share = _share(progress)
         total = None if share is None else 1.0
         bars.update(task, completed=share, total=total, done=progress.done, rate=rate)
 
     with bars:
         errors = first_errors(lambda line: console.print(line, markup=False, soft_wrap=True))
-        yield {"on_error": errors, "on_progress": on_progress}
+        yield {"on_error": errors, "on_progress": show_bar}
+
+
+@contextmanager
+def _say_progress(units: Mapping[str, str]) -> Iterator[OnProgress]:
+    """Say every ten seconds how far a command is, but not again if a stream is idle."""
+    command, start, has_ended = click.get_current_context().command.name, time.monotonic(), Event()
+    began, first, last = start, None, None  # the stage, with its first report and its last one
+
+    def take_report(progress: Progress) -> None:
+        nonlocal began, first, last
+        if first is None or first.stage != progress.stage:
+            began, first = time.monotonic(), progress
+        last = progress
+
+    def repeat() -> None:
+        before = None
+        while not has_ended.wait(EVERY):
+            now, stage, is_idle = time.monotonic(), "", False
+            rest = f"{_spell_time(now - start)} so far"
+            if first is not None and last is not None:
+                share, shared = _share(last), _share(first) or 0.0
+                is_idle = last is before and share is None and last.done > 0
+                if share is not None and shared < share < 1:
+                    left = (now - began) * (1 - share) / (share - shared)
+                    rest = f"{_spell_time(left)} left"
+                total = "" if last.total is None else f" of {last.total:,}"
+                unit = units.get(last.stage, "documents")
+                count = f"{last.done:,}{total} {unit}, " if last.done or total else ""
+                stage = f"{last.stage}, {count}"
+            if not is_idle:
+                warn(f"{command}: {stage}{rest}")
+            before = last
+
+    Thread(target=repeat, daemon=True).start()
+    try:
+        yield take_report
+    finally:
+        has_ended.set()
+
+
+def _share(progress: Progress) -> float | None:
+    return progress.done / progress.total if progress.total else progress.share
+
+
+def _spell_time(seconds: float) -> str:
+    """Spell a time in seconds, minutes or hours, at least two of them."""
+    size, unit = (1, "s") if seconds < 120 else (60, "min") if seconds < 7200 else (3600, "h")
+    return f"{seconds / size:.0f} {unit}"
 
 
 def first_errors(say: Callable[[str], None]) -> Callable[[Exception], None]:
@@ -357,7 +428,7 @@ def say_log() -> Iterator[dict[str, Any]]:
     LOG.addHandler(handler)
     LOG.setLevel(logging.INFO)
     try:
-        yield {"on_error": first_errors(say), "on_progress": None}
+        yield {"on_error": first_errors(warn), "on_progress": None}
     finally:
         LOG.setLevel(level)
         LOG.removeHandler(handler)
@@ -369,5 +440,5 @@ def say_if_resumable() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        say("What is written stays; run this again to continue where it stopped.")
+        warn("What is written stays; run this again to continue where it stopped.")
         raise

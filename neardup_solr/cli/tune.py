@@ -38,9 +38,10 @@ def tune(parsed: options.ParsedOptions, *, format: TableOrJson = "table") -> int
     if parsed["answers"]:
         options.choose_other_side(parsed)
         return _learn(parsed, format)
-    tuning = cast("Tuning", nd.tune(**parsed, on_error=show.first_errors(show.say)))
+    with show.watch() as watching:
+        tuning = cast("Tuning", nd.tune(**watching, **parsed))
     if tuning.failed:
-        show.say(f"{counted(tuning.failed, 'record')} could not be used.")
+        show.warn(f"{counted(tuning.failed, 'record')} could not be used.")
     if format == "json":
         show.print_rows(_format_json(asdict(tuning) | {"settings": tuning.settings.fingerprint}))
     else:

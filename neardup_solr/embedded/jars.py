@@ -9,7 +9,6 @@ import logging
 import os
 import secrets
 import shutil
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
@@ -30,6 +29,7 @@ THREADS = 6
 _COORDINATE = "group", "artifact", "version", "classifier"
 PAUSES = (0.5, 2.0)  # seconds before the second and the third attempt at a jar
 SPARE = 64 << 20  # bytes that must stay free after the download, for the server's first start
+EVERY = 10.0  # seconds between two lines about a download
 CONNECT = "connect to the network once"
 MARK = "verified"  # holds the digest of the lock that every jar in the folder was checked against
 
@@ -121,13 +121,7 @@ def _digest(jars: Sequence[Jar]) -> str:
 def _fetch(
     folder: Path, jars: Sequence[Jar], tell: Callable[[str], None], remote: str | None
 ) -> None:
-    """Download into a staging folder on the same disk, verify there, then move.
-
-    A terminal shows a progress bar.
-    """
-    from rich.console import Console
-    from rich.progress import track
-
+    """Download into a staging folder on the same disk, verify there, then move."""
     with server_extra():
         from jgo.maven import MavenContext, PythonResolver
     size = sum(jar.size for jar in jars)
@@ -147,10 +141,12 @@ def _fetch(
     try:
         with thread_pool(THREADS) as pool:
             jobs = [pool.submit(_fetch_one, jar, context, folder) for jar in jars]
-            console, silent = Console(stderr=True), not sys.stderr.isatty()
-            done = as_completed(jobs)
-            for job in track(done, "", len(jobs), console=console, transient=True, disable=silent):
+            due = time.monotonic() + EVERY
+            for count, job in enumerate(as_completed(jobs), start=1):
                 job.result()
+                if time.monotonic() >= due:
+                    tell(f"Fetched {count} of {counted(len(jobs), 'jar')}")
+                    due += EVERY
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 

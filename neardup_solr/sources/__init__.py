@@ -41,7 +41,7 @@ import orjson
 from neardup_solr.arguments import OneOrMore, Source, checked, describe
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.files import read_at
-from neardup_solr.progress import LOG, OnError, ignore
+from neardup_solr.progress import LOG, OnError, OnProgress, SourceProgress, ignore
 from neardup_solr.records import (
     Document,
     Run,
@@ -532,6 +532,12 @@ def _count_bytes(path: Path) -> int:
     if not stat.S_ISREG(state.st_mode):
         raise ValueError("a pipe or a device")
     return state.st_size
+
+
+def make_progress(stage: str, source: SourceLike, on_progress: OnProgress) -> SourceProgress:
+    """Make the progress of a work on a source, which tells its size if it can."""
+    rows, size = rows_hint(source), size_hint(source)
+    return SourceProgress(stage=stage, on_progress=on_progress, rows=rows, size=size)
 
 
 def rows_hint(source: SourceLike) -> int | None:

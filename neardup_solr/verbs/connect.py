@@ -78,7 +78,7 @@ def _open_embedded(
     """Open a collection of the embedded Solr, which is started if it does not run."""
     from neardup_solr import embedded
 
-    running = embedded.start(heap=heap)
+    running = embedded.start(heap=heap, tell=on_started or embedded.to_stderr)
     if running.started_now and on_started is not None:
         on_started(f"Started the embedded Solr at {running.url} (data in {running.home})")
     access = Access(embedded=embedded.credentials(running))

@@ -410,12 +410,7 @@ def index(
         collection=collection,
         batch=batch,
         failures=Failures(on_error),
-        progress=progress.SourceProgress(
-            stage="indexing",
-            on_progress=on_progress or ignore,
-            rows=sources.rows_hint(source),
-            size=sources.size_hint(source),
-        ),
+        progress=sources.make_progress("indexing", source, on_progress or ignore),
     )
     folder = nullcontext() if job is None else Job(Path(job))
     with collection.session.outages.waited_for(patience), run.notes_on_errors(), folder as opened:

@@ -14,7 +14,7 @@ from neardup_solr.arguments import OneOrMore, checked
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.files import check_apart
 from neardup_solr.minhash import sign
-from neardup_solr.progress import Failures, OnError
+from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, ignore
 from neardup_solr.records import Document, filter_usable
 from neardup_solr.reports import require_library, write_parquet
 from neardup_solr.settings import Settings, settings_of
@@ -46,6 +46,7 @@ def signatures(
     text: OneOrMore = "text",
     settings: Settings | Mapping[str, Any] | None = None,
     on_error: OnError | None = None,
+    on_progress: OnProgress | None = None,
 ) -> SignaturesSummary:
     """Write the signatures and bands of a source to a Parquet file, without any Solr.
 
@@ -68,19 +69,24 @@ def signatures(
         check_apart({"the source": Path(path), "the output": output})
     require_library(output, "Parquet", "pyarrow")
     used, failures = settings_of(settings), Failures(on_error)
-    documents = sources.documents(source, reading=reading, on_error=failures.add)
+    progress = sources.make_progress("signing", source, on_progress or ignore)
+    documents = sources.documents(
+        source, reading=reading, on_error=failures.add, on_progress=progress.count_bytes
+    )
     usable = filter_usable(documents, failures.add)
-    written = write_parquet(output, _schema(used), _batches(usable, used))
+    written = write_parquet(output, _schema(used), _batches(usable, used, progress))
     failures.warn()
     failed, errors = failures.count, tuple(failures.first)
     return SignaturesSummary(read=written + failed, written=written, failed=failed, errors=errors)
 
 
-def _batches(usable: Iterator[Document], settings: Settings) -> Iterator[Any]:
+def _batches(
+    usable: Iterator[Document], settings: Settings, progress: SourceProgress
+) -> Iterator[Any]:
     """Batches of Arrow with what is made of the texts, a row group at a time."""
     import pyarrow as pa
 
-    threads, schema = os.cpu_count() or 1, _schema(settings)
+    threads, schema, done = os.cpu_count() or 1, _schema(settings), 0
     while batch := list(islice(usable, ROWS)):
         signed = sign.sign([document.text for document in batch], settings, threads=threads)
         empty = pa.array(signed.words == 0)
@@ -89,6 +95,8 @@ def _batches(usable: Iterator[Document], settings: Settings) -> Iterator[Any]:
             flat = pa.array(values.reshape(-1))
             columns.append(pa.FixedSizeListArray.from_arrays(flat, size, mask=empty))
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        done += len(batch)
+        progress.report(done, done)
 
 
 def _schema(settings: Settings) -> Any:

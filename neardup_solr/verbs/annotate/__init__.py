@@ -374,7 +374,9 @@ def strip(
 
 
 @checked
-def reband(collection: Collection, *, bands: int, rows: int) -> int:
+def reband(
+    collection: Collection, *, bands: int, rows: int, on_progress: OnProgress | None = None
+) -> int:
     """Recompute the bands of a collection from its stored signatures.
 
     Example: `nd.reband(listings, bands=35, rows=3)`
@@ -401,6 +403,7 @@ def reband(collection: Collection, *, bands: int, rows: int) -> int:
 
     names, read = collection.names, ["signature", SETTINGS, VERSION]
     run, field = Rewrite(collection, "rebanding", read, make_orders), names.of(SETTINGS)
+    run.on_progress = on_progress or ignore
     run.run([f"{field}:[* TO *]", f'-{field}:"{settings.fingerprint}"'])
     if run.failures.count:
         reason = f"some updates were refused: {run.failures.first[-1].reason}"

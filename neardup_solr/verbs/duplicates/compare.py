@@ -363,6 +363,7 @@ class Comparison:
             prepared, places = self._prepare(pairs, comparer, verified, on_progress)
         is_present = np.ones(len(self.documents), dtype=np.bool_)
         is_present[list(verified.vanished)] = False
+        on_progress(Progress(COMPARING, min(keeper.done, len(pairs)), len(pairs)))
         with keeper.keeping():
             for at in range(keeper.done, len(pairs), BLOCK):
                 block = pairs[at : at + BLOCK]
@@ -374,8 +375,7 @@ class Comparison:
                     verified.below += _count_below(
                         comparer, prepared, placed, similarities, is_near
                     )
-                if has_texts:
-                    on_progress(Progress(COMPARING, min(keeper.done, len(pairs)), len(pairs)))
+                on_progress(Progress(COMPARING, min(keeper.done, len(pairs)), len(pairs)))
         verified.take(keeper.parts)
         return verified
 
@@ -671,7 +671,7 @@ def find_candidates(
     """
     joining = make_joining(work, documents, WORD_CAP if way == "words" else CAP)
 
-    def tell(stage: str, done: int, total: int = len(documents)) -> None:
+    def tell(stage: str, done: int, total: int | None = len(documents)) -> None:
         work.watching.on_progress(Progress(stage, done, total))
 
     if copies is not None and (way == "words" or (way == "all" and len(documents) > FEW)):
@@ -692,6 +692,7 @@ def find_candidates(
 
         sets = documents.read_sets(partial(tell, TEXTS))
         least = floor(work.measure.least(work.limits))
+        tell(JOINING, 0, None)
         candidates = shingle_candidates(sets, least, joining=joining)
     if way == "shingles" or candidates.hot_keys:
         copies = copies or _find_signed_copies(work, documents, joining.cap)

@@ -819,7 +819,8 @@ def _sign_source(
         return batch, signed, hash_sets(signed.normal, settings)
 
     hashes: list[NDArray[np.int64]] = []  # of all ids
-    batches = _make_batches(read_pieces(source, reading), side)
+    progress = sources.make_progress(READING, source, work.watching.on_progress)
+    batches = _make_batches(read_pieces(source, reading, progress.count_bytes), side)
     with thread_pool(signers) as pool:
         for batch, signed, batch_sets in prefetch(pool, sign_batch, batches, at_once=signers):
             has_words = signed.words > 0
@@ -848,16 +849,18 @@ def _sign_source(
             if side.contents is not None:
                 contents = np.concatenate([hash_texts(part) for part in batch.texts])
                 side.contents.append(contents[has_words][:, None])
-            work.watching.on_progress(Progress(READING, side.documents))
+            progress.report(side.documents, side.documents)
     side.readable = len(texts)
     of_all = np.concatenate([np.empty(0, np.int64), *hashes])
     _note_repeats(side, ids, of_all, reading.on_repeat or "keep")
     return side
 
 
-def read_pieces(source: sources.SourceLike, reading: Reading) -> Iterator[Piece]:
+def read_pieces(
+    source: sources.SourceLike, reading: Reading, on_progress: Callable[[int], None] = ignore
+) -> Iterator[Piece]:
     """Read a source, with an error in place of each record that cannot be used."""
-    pieces = check_documents(sources.pieces(source, reading=reading))
+    pieces = check_documents(sources.pieces(source, reading=reading, on_progress=on_progress))
     return _fail_repeated(pieces) if reading.on_repeat == "fail" else pieces
 
 

@@ -32,7 +32,7 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Cache, Finder, Hits, OtherSettings
 from neardup_solr.solr.names import BANDS, ID
 from neardup_solr.solr.schema import count_unsigned, describe_unsigned, read_schema
-from neardup_solr.sources import SourceLike, reading_of, rows_hint, size_hint
+from neardup_solr.sources import SourceLike, reading_of
 from neardup_solr.sources.record import Record, check_keep
 from neardup_solr.verbs import search
 from neardup_solr.verbs.answer import read_hashes
@@ -143,12 +143,7 @@ def gate(
     texts = collection.names.columns
     source, reading = reading_of(source, "refuse", text=texts, keep=columns, at_once=True)
     failures = Failures(on_error)
-    progress = SourceProgress(
-        stage="deciding",
-        on_progress=on_progress or ignore,
-        rows=rows_hint(source),
-        size=size_hint(source),
-    )
+    progress = sources.make_progress("deciding", source, on_progress or ignore)
     records = sources.records(source, reading=reading, on_progress=progress.count_bytes)
     finder = make_finder(collection, policy, listed(fq), index=index, may_be_known=True)
     delivery = guard = None
