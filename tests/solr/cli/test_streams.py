@@ -132,3 +132,35 @@ def test_what_the_output_cannot_encode_is_escaped(
     assert shown.returncode == 0
     assert shown.stdout.splitlines()[1:] == [r"missed (1): 1 \u2013 2", r"false (1): 1 \u2013 \xe9"]
     assert spawn("demo", "--solr", solr.base, PYTHONIOENCODING="latin-1").returncode == 0
+
+
+COMMANDS = (
+    "index {0}", "search --id 1", "report", "duplicates --by all", "duplicates {0} --by bands",
+    "gate {0}", "annotate", "doctor", "explain 1 2", "evaluate {1}", "tune --catch 0.8 {0}", "init",
+    "reband --bands 40 --band-rows 3", "signatures {0} -o {2}", "dead-letters show", "delete 9",
+)  # fmt: skip
+
+
+def test_quiet_leaves_results_alone(run: Run, listings: Path, tmp_path: Path) -> None:
+    """Before a command or behind it, --quiet takes all lines away but results and errors."""
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("1\t2\n")
+    for command in COMMANDS:
+        words = command.format(listings, pairs, tmp_path / "signatures.parquet").split()
+        loud = run(*words)
+        for typed in (["--quiet", *words], [*words, "--quiet"]):
+            ran = run(*typed)
+            assert (ran.stdout, ran.returncode) == (loud.stdout, loud.returncode), typed
+            assert ran.stderr == "", typed
+    bad = run("--quiet", "search", "--id", "none")
+    assert (bad.returncode, bad.stderr.count("\n")) == (1, 1)
+
+
+def test_quiet_shows_no_bars_on_a_terminal(spawn: Run, listings: Path) -> None:
+    """Nothing at all comes to the terminal, not even the codes that hide its cursor."""
+    with terminal() as (person, command):
+        words = [*NEARDUP, "--quiet", "duplicates", str(listings), "--format", "tsv"]
+        ran = subprocess.run(words, stdout=subprocess.PIPE, stderr=command, timeout=60)
+        os.close(command)
+        assert (ran.returncode, ran.stdout.count(b"\n")) == (0, 2)
+        assert read_until(person, "?") == ""

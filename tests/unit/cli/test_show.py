@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+import click
 import orjson
 import pytest
 
+from neardup_solr import demo
 from neardup_solr.cli import show
+from neardup_solr.progress import Progress
 from neardup_solr.records import Cluster, Match, Member, Pair
 from neardup_solr.verbs.report import Report
+from tests.command import neardup
 
 
 @pytest.mark.parametrize("width", [20, 40, 66, 80])
@@ -96,3 +102,61 @@ def test_what_is_printed_first_stands_first(tmp_path: Path) -> None:
     lines = [line for line in ran.stdout.splitlines() if not line.startswith("Compiling")]
     assert [line.split()[0] for line in lines] == ["id", "1", "1"]
     assert "near-duplicate pair" in lines[-1]
+
+
+STAGE = r"(reading|joining|texts|comparing|grouping|writing), "
+COUNT = r"([\d,]+( of [\d,]+)? (documents|pairs|bands), )?"
+LINE = re.compile(rf"duplicates: ({STAGE}{COUNT})?[\d,]+ (s|min) (left|so far)")
+
+
+def test_progress_is_lines_without_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each says the stage, how far it is and the time; a short run prints none."""
+    words = ("duplicates", str(demo.listings()), "-o", str(tmp_path / "pairs.tsv"))
+    short = neardup(*words)
+    monkeypatch.setattr(show, "EVERY", 0.0001)
+    ran = neardup(*words)
+    lines = [line for line in ran.stderr.splitlines() if line not in short.stderr.splitlines()]
+    assert lines
+    assert all(map(LINE.fullmatch, lines)), lines
+    assert not LINE.search(short.stderr)
+    assert not set("\r\x1b") & set(ran.stderr)
+    assert neardup("--quiet", *words).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("reports", "line"),
+    [
+        ([], "index: 0 s so far"),
+        ([Progress("grouping", 0)], "index: grouping, 0 s so far"),
+        ([Progress("indexing", 1_200)], "index: indexing, 1,200 documents, 0 s so far"),
+        (
+            [Progress("reading", 10, 10), Progress("comparing", 0, 9), Progress("comparing", 3, 9)],
+            "index: comparing, 3 of 9 pairs, 0 s left",
+        ),
+        (
+            [Progress("indexing", 500, share=0.25), Progress("indexing", 1_000, share=0.5)],
+            "index: indexing, 1,000 documents, 0 s left",
+        ),
+        ([Progress("joining", 42, 42)], "index: joining, 42 of 42 bands, 0 s so far"),
+    ],
+)
+def test_a_line_of_progress(
+    reports: list[Progress], line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says what is known of the stage that was reported last."""
+    monkeypatch.setattr(show, "EVERY", 0.01)
+    lines: list[str] = []
+    is_said = threading.Event()
+
+    def note(printed: str) -> None:
+        lines.append(printed)
+        if printed == line:
+            is_said.set()
+
+    monkeypatch.setattr(show, "warn", note)
+    with click.Context(click.Command("index")), show.watch(comparing="pairs") as watching:
+        for report in reports:
+            watching["on_progress"](report)
+        assert is_said.wait(30), lines
