@@ -82,10 +82,10 @@ def test_every_field_is_in_the_field_table() -> None:
 
 
 def test_every_variable_of_the_environment_is_listed() -> None:
-    """docs/environment.md has each variable that the code reads, and no other of ours."""
+    """docs/operations.md has each variable that the code reads, and no other of ours."""
     sources = [path.read_text() for path in (ROOT / "neardup_solr").rglob("*.py")]
     read = {name for text in sources for name in re.findall(r"_?NEARDUP_[A-Z_]+", text)}
-    page = (ROOT / "docs" / "environment.md").read_text()
+    page = (ROOT / "docs" / "operations.md").read_text()
     listed = set(re.findall(r"`(_?NEARDUP_[A-Z_]+)`", page))
     assert read <= listed
     of_click = {"_NEARDUP_COMPLETE"}

@@ -2,8 +2,8 @@
 
     python -m tests.versions [VERSION…]
 
-Each version is started in a home of its own, alone and as a cloud of two nodes. A verb that does
-not do its work has the first line of the reason in the table.
+Each version is started in a home of its own, alone and as a cloud of two nodes. The table has the
+verbs that do not do their work, with the first line of the reason.
 """
 
 from __future__ import annotations
@@ -174,15 +174,13 @@ def reason(verb: Callable[[], None]) -> str:
 
 def main() -> None:
     """Try the versions, and write the table."""
-    rows: dict[str, list[str]] = {}
-    versions = sys.argv[1:] or list(RELEASES)
-    for version in versions:
+    table = "| Solr | fails |\n| --- | --- |\n"
+    for version in sys.argv[1:] or list(RELEASES):
+        failed = []
         for verb, why in tried(version):
             print(version, verb, why or "✔", flush=True)
-            rows.setdefault(verb, []).append(why or "✔")
-    lines = [["verb", *versions], ["---"] * (len(versions) + 1)]
-    lines += [[verb, *cells] for verb, cells in rows.items()]
-    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+            failed += [f"{verb}: {why}"] if why else []
+        table += f"| {version} | {'; '.join(failed) or 'nothing'} |\n"
     page = PAGE.read_text(encoding="utf-8")
     new = re.sub(f"{BEGIN}.*{END}", lambda _: BEGIN + table + END, page, flags=re.DOTALL)
     PAGE.write_text(new, encoding="utf-8")

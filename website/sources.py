@@ -24,16 +24,22 @@ NAVIGATION = {
     "Reference": (
         "commands", "library", "sources", "duplicates", "measures", "clusters",
         "answers", "review", "unique", "report", "collapse", "gate", "serve", "clients", "annotate",
-        "explain", "tuning", "parameters", "fields", "operations", "environment", "security",
+        "explain", "tuning", "parameters", "fields", "operations", "security",
         "versions", "reliability",
     ),
     "Further": (
-        "cloud", "spark", "scale", "native", "sql", "interoperability", "design",
+        "cloud", "spark", "scale", "interoperability", "design",
     ),
     "Project": ("figures/index", "changes"),
 }  # fmt: skip
 # Pages that are gone, with the page and the heading that took their place.
-MOVED = {"results": "index#compared", "aligned": "measures#how-aligned-works"}
+MOVED = {
+    "aligned": "measures#how-aligned-works",
+    "environment": "operations#environment-variables",
+    "native": "interoperability#solrs-minhash-filter",
+    "results": "index#compared",
+    "sql": "interoperability#find-candidates-in-sql",
+}
 COMMANDS = "reference/commands"
 ELSEWHERE = {"CHANGELOG.md": "changes.md", "solr_config/README.md": "fields.md"}
 LINK = re.compile(r"\[(?P<text>[^]\n]*)\]\((?P<target>[^)#\s]+)(?P<heading>#[^)\s]*)?\)")

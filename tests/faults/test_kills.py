@@ -31,7 +31,7 @@ def home(killed: Path) -> Path:
 @pytest.mark.parametrize(
     ("documents", "kills"),
     [(DOCUMENTS, KILLS), pytest.param(30_000, 10, marks=pytest.mark.slow, id="ten")],
-)  # those of docs/versions.md: scripts/test --solr-version 8.11.4 -m slow THIS_FILE -k ten
+)  # ten on other versions: scripts/test --solr-version 8.11.4 -m slow THIS_FILE -k ten
 def test_server_kills(jobs: Places, documents: int, kills: int, row: Any) -> None:
     """One run of `neardup index` through many kills of Solr ends with 0, and nothing is lost."""
     outcome = kill_server(jobs.make(documents, interval=INTERVAL), kills, Random(SEED))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,9 +15,11 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr.solr.credentials import AUTHORITIES
+from tests import ROOT
 from tests.solr.front import Certified, Door, certify, front
-from tests.solr.test_interoperability_docs import ACCESS
 
+PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+[ACCESS] = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
 KEY = ("X-Api-Key", "s3cret")
 TEXTS = {"1": "the quick brown fox jumps", "2": "the quick brown fox leaps", "3": "nothing alike"}
 TWINS = [("1", "2")]
@@ -63,7 +66,7 @@ def test_a_solr_behind_tls_basic_auth_and_a_header(secured: str, certified: Cert
 
 
 def test_the_example_of_the_page(secured: str, certified: Certified) -> None:
-    """The example of docs/interoperability.md, with what is named there in its place."""
+    """The example of docs/security.md, with what is named there in its place."""
     address, core = secured.rsplit("/", 1)
     code = ACCESS
     for named, real in (

@@ -1,7 +1,4 @@
-"""What docs/interoperability.md says, beyond the examples of test_examples.py.
-
-That of a CA, a header and a proxy needs a door in front of Solr: test_interoperability.py runs it.
-"""
+"""What docs/interoperability.md says, beyond the examples of test_examples.py."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from tests import ROOT
 
 DOCS = ROOT / "docs"
 PAGE = (DOCS / "interoperability.md").read_text(encoding="utf-8")
-ACCESS, _, _, LINE, TEST = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+_, LINE, TEST = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
 
 
 def test_the_fixture_in_one_line(home: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""MinHashes that Solr itself computes, made and asked for by hand as docs/native.md shows."""
+"""MinHashes that Solr itself computes, as docs/interoperability.md shows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from neardup_solr.solr import admin
 from tests import ROOT
 from tests.solr.foreign import collection
 
-PAGE = (ROOT / "docs" / "native.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "interoperability.md").read_text(encoding="utf-8")
 [ASKED] = re.findall(r"^q=(.*?)&text=", PAGE, flags=re.MULTILINE)
 [SCHEMA] = re.findall(r"```json\n(.*?)```", PAGE, flags=re.DOTALL)
 WORDS = [f"word{number}" for number in range(400)]

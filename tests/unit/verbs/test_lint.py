@@ -125,7 +125,7 @@ def test_what_is_no_finding(changed: dict[str, Any]) -> None:
      ("9.11.0-SNAPSHOT", False), ("10.0.0", True), ("8.11.4", False)],
 )  # fmt: skip
 def test_versions_that_nobody_has_tried(version: str, untried: bool) -> None:
-    """They are those of docs/interoperability.md; an unknown one is not held against a Solr."""
+    """They are those of docs/versions.md; an unknown one is not held against a Solr."""
     assert is_untried(version) is untried
 
 
