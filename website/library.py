@@ -17,6 +17,7 @@ from typing import Any
 
 import neardup_solr as nd
 from neardup_solr.cli.options import BY_NAME
+from neardup_solr.reports import Table
 
 # A collection is opened and passed to functions, which are written with its methods; the base of
 # results with tables has no use of its own.
@@ -224,18 +225,25 @@ def _body(name: str, what: Any) -> Iterator[str]:
 
 
 def _members(of: str, what: type) -> Iterator[str]:
-    """The public properties and methods of a class, those of a base that has no page included."""
+    """The public properties of a class in a table, and each of its methods under a heading.
+
+    Those of `Table` are the same in every class, and have a line.
+    """
     bases = [base for base in what.__mro__ if base is what or base.__name__ in NOT_FOR_USERS]
-    members = {name: member for base in reversed(bases) for name, member in vars(base).items()}
-    for name, member in members.items():
-        if name.startswith("_") or not inspect.getdoc(member):
-            continue
-        if isinstance(member, property | cached_property):
-            yield f"### {of}.{name}\n\n{_told(member)}"
-        elif callable(inspect.unwrap(getattr(member, "__func__", member))) and not inspect.isclass(
-            member
-        ):
-            plain = getattr(member, "__func__", member)
+    members = {name: m for base in reversed(bases) for name, m in vars(base).items()}
+    documented = {n: m for n, m in members.items() if not n.startswith("_") and inspect.getdoc(m)}
+    values = [
+        f"| `{name}` | {_escaped(' '.join(_told(member).split()))} |"
+        for name, member in documented.items()
+        if isinstance(member, property | cached_property)
+    ]
+    if values:
+        yield "\n".join(["| property | |", "|---|---|", *values])
+    if issubclass(what, Table):
+        yield "Tables: `write(path)`, `to_pandas()`, `to_polars()`, `to_arrow()`."
+    for name, member in documented.items():
+        plain = inspect.unwrap(getattr(member, "__func__", member))
+        if callable(plain) and not inspect.isclass(plain) and vars(Table).get(name) is not member:
             signature = signature_of(plain, is_method=not isinstance(member, staticmethod))
             yield f"### {of}.{name}{signature}\n\n{_told(plain)}"
 
