@@ -28,7 +28,7 @@ NAVIGATION = {
         "versions", "reliability",
     ),
     "Further": (
-        "cloud", "spark", "scale", "interoperability", "design",
+        "cloud", "spark", "interoperability", "design",
     ),
     "Project": ("figures/index", "changes"),
 }  # fmt: skip
@@ -38,6 +38,7 @@ MOVED = {
     "environment": "operations#environment-variables",
     "native": "interoperability#solrs-minhash-filter",
     "results": "index#compared",
+    "scale": "spark#how-far-one-machine-goes",
     "sql": "interoperability#find-candidates-in-sql",
 }
 COMMANDS = "reference/commands"
