@@ -116,12 +116,10 @@ def pages() -> dict[str, str]:
 
 
 def page(group: str) -> str:
-    """A page of the reference: a list of its names, then all about each of them."""
+    """A page of the reference: a section for each of its names."""
     names = names_of(group)
-    rows = [f"| [`{name}`](#{name.lower()}) | {_summary(name)} |" for name in names]
-    listed = "\n".join(["| name | |", "|---|---|", *rows])
     told = [told_of(name, PUBLIC[name]) for name in names]
-    return "\n\n".join([f"# {GROUPS[group]}", listed, *told]) + "\n"
+    return "\n\n".join([f"# {GROUPS[group]}", *told]) + "\n"
 
 
 def types_page() -> str:
@@ -134,7 +132,11 @@ def types_page() -> str:
     ]
     listed = "\n".join(["| choice | |", "|---|---|", *rows])
     classes = {name: getattr(nd.types, name) for name in sorted(nd.types.__all__)}
-    sections = [told_of(name, kind) for name, kind in classes.items() if inspect.isclass(kind)]
+    sections = [
+        told_of(name, kind)
+        for name, kind in classes.items()
+        if inspect.isclass(kind) and kind is not Any
+    ]
     others = [
         f"| `{name}` | {_first_sentence(kind)} |"
         for name, kind in sorted(kinds.items())
@@ -349,10 +351,6 @@ def _told(what: Any) -> str:
     text = re.sub(r"`([A-Za-z_]+)`", lambda found: _link(found[1]), text)
     names = "|".join(ERRORS)
     return re.sub(rf"(?<![\w`<.])({names})(?![\w`>])", lambda found: _link(found[1]), text)
-
-
-def _summary(name: str) -> str:
-    return _first_sentence(PUBLIC[name])
 
 
 def _first_sentence(what: Any) -> str:

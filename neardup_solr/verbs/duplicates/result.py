@@ -104,27 +104,17 @@ class Origin:
 class Duplicates:
     """The near-duplicate pairs of a collection or a source, and their clusters.
 
-    `documents` counts what was read, `candidates` the pairs that were compared. `repeated` counts
-    records whose id came before, `failed` those that could not be used; `errors` says why for the
-    first 1,000 of them. `hot_keys` counts the band keys, shingles or words that more documents have
-    than the cap, `beyond_cap` the pairs that share only such words, about, judged by a sample.
-    `numeric` counts, about, the pairs whose texts differ in numbers alone. Documents that
-    `has_ids` have ids of their own, and no numbers instead.
-    `chosen` says why they are not compared by words, if no measure was named.
-    `settings` shaped the signatures. `measure`, `by` (how candidates are found),
-    `min_similarity`, `max_distance`, `linkage`, `canonical`, `fq` and `same` are those that were
-    used. `gaps` says what may be missing, such as documents that changed while they were read.
-    `texts` has the texts of the pairs by id, if they were asked for, and `kept` the columns to
-    keep; for the measure fields, `weights` say what each field tells; for the measure aligned,
-    `frequencies` has those of their words. With `against`, which tells whether there were two
-    sides, those of the second one are there by (1, id), and by their id if the first side has no
-    document of that id in a pair. `since` says what has changed since the run that the
-    file `remember` held, if one was named. `graph` has the pairs as arrays, for `at`; `origin` has
-    what files of it need. `whole_ids` names the columns of ids that are all whole numbers.
-    `answered` says what became of the answers of people, if a file of them was named. `borderline`
-    says how much depends on the threshold, None if distances or `equal` count as well, and in
-    the result of `at`. `templates` are clusters that may be no copies: most of their pairs differ
-    in the same places, or they are a large part of all; `doubt` says so in a sentence.
+    `documents` were read and `candidates` pairs compared, by `measure`, `by`, `min_similarity`,
+    `max_distance`, `linkage`, `canonical`, `fq` and `same`, with signatures of `settings`; `chosen`
+    gives the reason for a measure that was not named. `repeated` records have an id that came
+    before, `failed` records are unusable, with the first 1,000 `errors`. `hot_keys` counts band
+    keys, shingles or words beyond the cap, `beyond_cap` estimates the pairs that share only those,
+    `numeric` the pairs that differ in numbers alone. `gaps` are sentences on missing documents.
+
+    `texts` and `kept` have the texts and columns of documents in pairs by id, those of the second
+    side by (1, id). `weights` are the weights of fields, `frequencies` those of words for
+    `aligned`. `since` counts changes since the remembered run, `answered` the answers obeyed,
+    `borderline` the pairs near the threshold. `templates` are clusters that may be no copies.
     """
 
     pairs: tuple[Duplicate, ...]
@@ -212,14 +202,11 @@ class Duplicates:
         return {key[1]: name for key, name in by_key.items() if isinstance(key, tuple)} | by_key
 
     def to_arrow(self, of: TableOf = "pairs") -> pa.Table:
-        """The pairs, or the members of the clusters, as an Arrow table.
+        """Make an Arrow table of the pairs, or of the members of the clusters.
 
-        A pair has the columns id, other_id, similarity, distance, measure and cluster; a member has
-        cluster, id, canonical, and similarity and distance to the canonical document; with
-        `against` also side, 0 for the source and 1 for what it was compared with. The texts
-        (`texts=True`) and columns (`keep`) that were asked for come with the ids. Ids are whole
-        numbers if all of a DataFrame, or of dicts, are; if some are, or if they have more than 64
-        bits, all are texts here.
+        A pair has id, other_id, similarity, distance, measure and cluster; a member has cluster,
+        id, canonical, and similarity and distance to the canonical document; with `against` also
+        side. Texts and kept columns follow. Ids are whole numbers if all ids of a DataFrame are.
 
         Raises SettingsError if pyarrow is missing.
         """
@@ -313,7 +300,7 @@ class Duplicates:
 
     @checked
     def at(self, min_similarity: float) -> Duplicates:
-        """The same result with a higher threshold: its pairs, grouped anew.
+        """Return the result at a higher threshold: its pairs, grouped anew.
 
         A member's similarity to the canonical document is NaN if the two were never compared.
 
@@ -341,10 +328,9 @@ class Duplicates:
         )
 
     def sweep(self, known: KnownPairs) -> Sweep:
-        """Precision, recall and F1 at each threshold from that of the result upwards.
+        """Compute precision, recall and F1 at each threshold from that of the result upwards.
 
-        `known` is as for `evaluate`: known pairs, or answers to a `sample`. A notebook shows the
-        sweep as a table; `best` is the point of the highest F1.
+        `known` is as for `evaluate`; `best` of the sweep is the point of the highest F1.
 
         Raises ArgumentError and SourceError as `evaluate` does.
         """
@@ -355,10 +341,9 @@ class Duplicates:
     def sample(self, size: int = 100, *, per: Per = "similarity", seed: int = 1) -> AnswerSheet:
         """Draw pairs for people to judge, with an empty column `answer`.
 
-        With `per` "similarity" as many come from each stratum of similarity (0.05 wide), so that
-        borderline pairs are not lost among clear ones; with "pair" each has the same chance. Fill
-        the column with same, different or unsure, and give the table to `evaluate` or `sweep`. The
-        texts come along if the result has them (`texts=True`; those of a file's page are enough).
+        With `per` "similarity" as many come from each stratum of similarity (0.05 wide), with
+        "pair" each pair has the same chance. Fill the column with same, different or unsure, and
+        pass the table to `evaluate` or `sweep`.
 
         Raises ArgumentError if there is no pair, or `size` is below 1.
         """
@@ -375,18 +360,14 @@ class Duplicates:
 
     @checked
     def write(self, path: str | Path) -> None:
-        """Write the pairs to a file, or a page to look at. The suffix selects the format.
+        """Write the pairs to a file, or an HTML page to look at. The suffix selects the format.
 
-        .tsv, .csv, .jsonl, .xlsx and .parquet have the columns id, other_id, similarity, distance
-        (empty if it was not measured), measure, cluster, then the texts and the kept columns of
-        both documents if they were asked for, as in `to_arrow`. In TSV, backslash, tab and line
-        breaks inside ids are escaped with a backslash, and are blanks in texts; what a spreadsheet
-        would run as a formula gets a backslash in TSV, an apostrophe in CSV and .xlsx;
-        `read_pairs` undoes the marks in TSV and CSV. .html is a page that needs no other
-        file, with the texts of the pairs it lists; for a collection, and for the measure
-        "estimate", only with `texts=True`. The file is written completely or not at all.
+        .tsv, .csv, .jsonl, .xlsx and .parquet have the columns of `to_arrow`. Formulas are marked
+        by a backslash in TSV, an apostrophe in CSV and .xlsx, which `read_pairs` removes. The page has
+        the texts of the pairs; for a collection and for "estimate" only with `texts=True`. The file
+        is written completely or not at all.
 
-        Raises SourceError if the suffix is not known or the file cannot be written; an older file
+        Raises SourceError if the suffix is unknown or the file cannot be written; an older file
         of that name then stays as it is.
         """
         path = Path(path)
@@ -410,14 +391,12 @@ class Duplicates:
         yes: bool = False,
         on_progress: OnProgress | None = None,
     ) -> Unique:
-        """Write the records of the source that stay if its near-duplicates are removed.
+        """Write the records of the source without its near-duplicates.
 
-        `removed` names a file for the others (see `removed` of the result), which get the columns
-        neardup_duplicate_of, an id, neardup_similarity, and neardup_row, the number of the record;
-        `rejected` one for those that cannot be used, with neardup_reason and neardup_position, and
-        neardup_record if they cannot be taken apart. So each record is in one of the three, which
-        are counted. Their suffixes select the formats; columns and order are those of the source,
-        which is read once more. All files are written completely, or none is.
+        `removed` names a file for the others, with the columns neardup_duplicate_of,
+        neardup_similarity and neardup_row; `rejected` a file for unusable records, with
+        neardup_reason, neardup_position and neardup_record. Each record is in one of the three. The
+        suffixes select the formats. All files are written completely, or none is.
 
         Raises TemplateError without `yes` if records may be removed that are no copies (`doubt`),
         ArgumentError if the source cannot be read twice, SourceError if it has changed, or a file

@@ -336,13 +336,12 @@ def _is_report(value: object, columns: Mapping[str, object]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Evaluation:
-    """The precision, recall and F1 of found pairs.
+    """Precision, recall and F1 of the pairs of a result.
 
-    `found` and `known` count pairs; `missed` are known but not found, `false` found but not known.
-    `closed` of the known pairs were not given, but follow from those that were. If the precision
-    was estimated from answers, `share` has it with its interval. Then `known` counts the pairs
-    answered "same", `false` has those answered "different", and recall and F1 are NaN: nobody was
-    asked about pairs that were not found. Ids are whole numbers if those of what was found are.
+    `found` and `known` count pairs; `missed` are known and not in the result, `false` the reverse.
+    `closed` known pairs were added by transitivity. If the precision was estimated from answers,
+    `share` has it with its interval, `known` counts the pairs answered "same", `false` has those
+    answered "different", and recall and F1 are NaN.
     """
 
     found: int
