@@ -364,8 +364,8 @@ class Duplicates:
 
         .tsv, .csv, .jsonl, .xlsx and .parquet have the columns of `to_arrow`. Formulas are marked
         by a backslash in TSV, an apostrophe in CSV and .xlsx, which `read_pairs` removes. The page
-        has the texts of the pairs; for a collection and for "estimate" only with `texts=True`. The file
-        is written completely or not at all.
+        has the texts of the pairs; for a collection and for "estimate" only with `texts=True`. The
+        file is written completely or not at all.
 
         Raises SourceError if the suffix is unknown or the file cannot be written; an older file
         of that name then stays as it is.
