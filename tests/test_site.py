@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 import re
 from pathlib import Path
@@ -10,8 +11,8 @@ import pytest
 
 import neardup_solr as nd
 from tests import ROOT
-from website import commands, library, reference, sources
-from website.__main__ import build, html
+from website import __main__ as website
+from website import commands, library, reference, sources, tour
 
 COMMANDS = commands.commands()
 
@@ -20,7 +21,7 @@ COMMANDS = commands.commands()
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built as `scripts/docs` builds it."""
     folder = tmp_path_factory.mktemp("docs")
-    assert build(folder / "pages", folder / "site") == 0
+    assert website.build(folder / "pages", folder / "site") == 0
     return folder / "site"
 
 
@@ -110,7 +111,7 @@ def test_a_broken_link_fails_the_build(tmp_path: Path, broken: str) -> None:
     """A page, a heading or a picture that is not there is an error."""
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "index.md").write_text(f"# Here\n\n{broken}\n", "utf-8")
-    assert html(tmp_path / "pages", tmp_path / "site") != 0
+    assert website.html(tmp_path / "pages", tmp_path / "site") != 0
 
 
 def test_what_is_written_by_hand_is_on_the_site(site: Path) -> None:
@@ -128,3 +129,12 @@ def test_pages_that_moved_lead_to_their_successors(site: Path) -> None:
         target, _, heading = re.findall(r"url=(.+)\"", path.read_text("utf-8"))[0].partition("#")
         text = (path.parent / target).read_text("utf-8")
         assert not heading or f'id="{heading}"' in text, page
+
+
+def test_the_tour_shows_what_its_page_shows() -> None:
+    """Whatever the page prints, which runs as an example, is in the picture."""
+    picture = " ".join(re.findall(r"<text[^>]*>(.*?)</text>", tour.PICTURE.read_text("utf-8")))
+    for block in re.findall(r"```console\n(.*?)```", tour.PAGE.read_text("utf-8"), re.DOTALL):
+        for line in block.splitlines():
+            for part in line.split("..."):
+                assert html.escape(" ".join(part.split())) in " ".join(picture.split()), line

@@ -18,7 +18,8 @@ from website import ROOT, reference
 # The parts of the navigation; commands and library list their own pages.
 NAVIGATION = {
     "Guides": (
-        "guides/file", "guides/collection", "guides/own-solr", "guides/short-records",
+        "guides/tour", "guides/file", "guides/collection", "guides/own-solr",
+        "guides/short-records",
         "guides/evening", "guides/new-documents", "guides/daily", "migrate",
     ),
     "Reference": (
