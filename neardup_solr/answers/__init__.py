@@ -10,6 +10,7 @@ import os
 import stat
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -23,11 +24,13 @@ import orjson
 from neardup_solr.arguments import Judgement, require
 from neardup_solr.clusters import Partition
 from neardup_solr.errors import ArgumentError, SourceError, counted, without_password
-from neardup_solr.files import refuse_failure
+from neardup_solr.files import read_state, refuse_failure
 from neardup_solr.progress import LOG
 from neardup_solr.records import NOTHING, AnyId, as_whole, id_problem, ordered
 from neardup_solr.text.normalize import md5, normalize
 
+CLAIMS = 1 << 30  # the first byte of those that are locked, and their number
+CHECK_SPACE = "check free space and permissions"
 DocumentKey = tuple[int, AnyId]  # a document: its side, 0 or 1, and its id
 
 SAME, DIFFERENT, UNSURE = JUDGEMENTS = get_args(Judgement)
@@ -62,7 +65,8 @@ class Answer:
 
     `hash` and `other_hash` are those of the two texts, as `hash_text` makes them, "" if they are
     not known. If the pair is `ordered`, it is one of two sides, as by `against`: the document `id`
-    of the first and `other_id` of the second. Else the order does not matter.
+    of the first and `other_id` of the second. Else the order does not matter. An answer that
+    `withdraws` the one of some `time` about its pair says nothing itself.
     """
 
     id: str
@@ -73,6 +77,7 @@ class Answer:
     hash: str = ""
     other_hash: str = ""
     ordered: bool = False
+    withdraws: str = ""
 
     @property
     def pair(self) -> tuple[str, str, bool]:
@@ -106,7 +111,8 @@ class Answer:
             "hash": self.hash,
             "other_hash": self.other_hash,
         }
-        return orjson.dumps(fields | {"ordered": True} if self.ordered else fields) + b"\n"
+        more = {"ordered": self.ordered, "withdraws": self.withdraws}
+        return orjson.dumps(fields | {name: more[name] for name in more if more[name]}) + b"\n"
 
 
 def open_answers(answers: str | Path) -> Path:
@@ -141,12 +147,17 @@ def read_answers(path: str | Path) -> list[Answer]:
     return parse_answers(path, content)
 
 
-def parse_answers(path: str | Path, content: bytes) -> list[Answer]:
-    """Parse lines of a file as `read_answers` does."""
+def parse_answers(
+    path: str | Path, content: bytes, first: int = 1, before: datetime = EARLIEST
+) -> list[Answer]:
+    """Parse lines of a file, from the number `first` on, as `read_answers` does.
+
+    `before` is the time of the answer before them.
+    """
     lines = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     answers: list[Answer] = []
     cut: list[int] = []
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(lines, start=first):
         if not (line := line.strip()):
             continue
         try:
@@ -156,8 +167,8 @@ def parse_answers(path: str | Path, content: bytes) -> list[Answer]:
                 raise SourceError(str(path), *_name_fault(number, line)) from None
             cut.append(number)
             continue
-        before = answers[-1].when if answers else EARLIEST
         answers.append(_parse(str(path), number, row, before))
+        before = answers[-1].when
     if cut:
         _log_cut(str(path), len(cut), cut[0])
     return answers
@@ -211,39 +222,124 @@ def _parse(path: str, number: int, row: Any, before: datetime) -> Answer:
         hash=str(row.get("hash") or ""),
         other_hash=str(row.get("other_hash") or ""),
         ordered=row.get("ordered") is True,
+        withdraws=str(row.get("withdraws") or ""),
     )
 
 
+class AnswerFile:
+    """A file of answers to which others append meanwhile.
+
+    A process claims pairs, which no other is to ask about, by locks on bytes far behind the
+    answers. The system releases them when the process ends, however that is.
+
+    Raises SourceError if the file cannot be read or written, and ArgumentError for an address.
+    """
+
+    def __init__(self, answers: str | Path) -> None:
+        self.path, self._answers = open_answers(answers), list[Answer]()
+        self._content, self._state, self._claims = b"", tuple[int, ...](), dict[str, int]()
+        if os.path.exists(self.path):  # False for a name that cannot be, too
+            read_answers(self.path)
+        with refuse_failure(self.path, CHECK_SPACE):
+            self._file = self.path.open("ab+", buffering=0)
+
+    def close(self) -> None:
+        """Close the file, which ends all claims."""
+        self._file.close()
+
+    @property
+    def latest(self) -> list[Answer]:
+        """The latest answers of those that were read."""
+        return choose_latest(self._answers)
+
+    def read(self) -> bool:
+        """Read what was added, or all of a file that was edited. Return False if neither was."""
+        if (state := read_state(self.path)) == self._state:
+            return False
+        if state[2:] != (os.fstat(self._file.fileno()).st_ino,):  # it was replaced or removed
+            self._file.close()
+            self._file = self.path.open("ab+", buffering=0)
+            self._claims = {name: at for name, at in self._claims.items() if self._lock(at)}
+        self._file.seek(0)
+        content = self._file.read()
+        if not content.endswith((b"\n", b"}")):  # another process is writing the last line
+            content = content[: content.rfind(b"\n") + 1]
+        is_longer = content.startswith(self._content)
+        earlier, begin = (self._answers, len(self._content)) if is_longer else ([], 0)
+        line = 1 + content.count(b"\n", 0, begin)
+        before = earlier[-1].when if earlier else EARLIEST
+        self._answers = [*earlier, *parse_answers(self.path, content[begin:], line, before)]
+        self._content, self._state = content, state
+        return True
+
+    def append(self, answers: Iterable[Answer]) -> None:
+        """Append answers as `append_answers` does. To close another handle would end the locks."""
+        with refuse_failure(self.path, CHECK_SPACE):
+            _write(self._file.fileno(), answers)
+
+    def claim(self, pair: str) -> bool:
+        """Claim a pair by its name. Return False if another process has it."""
+        at = CLAIMS + int(md5(pair), 16) % CLAIMS
+        if pair not in self._claims and not self._lock(at):
+            return False
+        self._claims[pair] = at
+        return True
+
+    def release(self, pair: str) -> None:
+        """Let other processes claim a pair."""
+        if pair in self._claims:
+            self._lock(self._claims.pop(pair), ends=True)
+
+    def _lock(self, at: int, *, ends: bool = False) -> bool:
+        """Lock a byte, or end that. Return False if another process has it."""
+        self._file.seek(at)
+        with suppress(OSError, AttributeError):  # Windows and some file systems have no locks
+            try:
+                os.lockf(self._file.fileno(), os.F_ULOCK if ends else os.F_TLOCK, 1)
+            except (BlockingIOError, PermissionError):
+                return False
+        return True
+
+
 def append_answers(path: str | Path, answers: Iterable[Answer]) -> None:
-    """Append answers to a file, each by one write, and wait until they are on the disk.
+    """Append answers to a file by one write, and wait until they are on the disk.
 
     So several processes may append at the same time. Nothing in the file is changed.
 
     Raises SourceError if the file cannot be written.
     """
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
-    with refuse_failure(path, "check free space and permissions"):
+    with refuse_failure(path, CHECK_SPACE):
         file = os.open(path, flags, 0o666)
         try:
-            size = os.lseek(file, 0, os.SEEK_END)
-            if size:
-                os.lseek(file, size - 1, os.SEEK_SET)
-            # Without a line break at its end, as after an editor or a full disk, begin a new line.
-            begin = b"\n" if size and os.read(file, 1) != b"\n" else b""
-            for answer in answers:
-                line = begin + answer.to_line()
-                if os.write(file, line) < len(line):
-                    raise OSError("the last line is cut")
-                begin = b""
-            os.fsync(file)
+            _write(file, answers)
         finally:
             os.close(file)
 
 
+def _write(file: int, answers: Iterable[Answer]) -> None:
+    size = os.lseek(file, 0, os.SEEK_END)
+    if size:
+        os.lseek(file, size - 1, os.SEEK_SET)
+    # Without a line break at its end, as after an editor or a full disk, begin a new line.
+    begin = b"\n" if size and os.read(file, 1) != b"\n" else b""
+    lines = b"".join(answer.to_line() for answer in answers)
+    if lines and os.write(file, begin + lines) < len(begin + lines):
+        raise OSError("the last line is cut")
+    os.fsync(file)
+
+
 def choose_latest(answers: Iterable[Answer]) -> list[Answer]:
-    """Choose the latest answer about each pair, of one time the last, the newest first."""
+    """Choose the latest answer about each pair, of one time the last, the newest first.
+
+    Those that were withdrawn do not count, so that the answer before them does.
+    """
     latest: dict[tuple[str, str, bool], Answer] = {}
-    for answer in sorted(answers, key=attrgetter("when")):
+    rising = sorted(answers, key=attrgetter("when"))
+    withdrawn = {(answer.pair, answer.withdraws) for answer in rising if answer.withdraws}
+    for answer in rising:
+        if withdrawn and (answer.withdraws or (answer.pair, answer.time) in withdrawn):
+            continue
         latest.pop(answer.pair, None)
         latest[answer.pair] = answer
     return list(latest.values())[::-1]
@@ -340,17 +436,17 @@ class Verdicts:
 
     def __init__(self, answers: Iterable[tuple[Answer, Any, Any]]) -> None:
         self._partition = Partition()
-        judge = {SAME: self._partition.unite, UNSURE: lambda *_: True}
         placed = list(answers)
-        self.set_aside = tuple(
-            dict.fromkeys(
-                answer
-                for answer, *keys in placed
-                if not judge.get(answer.answer, self._partition.separate)(*keys)
-            )
-        )
+        refused = (answer for answer, *keys in placed if not self._obey(answer, *keys))
+        self.set_aside = tuple(dict.fromkeys(refused))
         aside = {*self.set_aside}
         self.held = [each for each in placed if each[0] not in aside]
+
+    def _obey(self, answer: Answer, first: Any, second: Any) -> bool:
+        if answer.answer == UNSURE:
+            return True
+        judge = self._partition.unite if answer.answer == SAME else self._partition.separate
+        return judge(first, second)
 
     def find(self, key: Any) -> Any:
         """Find the key that stands for all that are the same."""
@@ -359,6 +455,11 @@ class Verdicts:
     def are_different(self, first: Any, second: Any) -> bool:
         """Return True if two documents are different, by an answer or by several."""
         return self._partition.are_apart(first, second)
+
+    def decide(self, first: Any, second: Any) -> bool:
+        """Return True if two documents are the same, or different, by an answer or by several."""
+        first, second = self.find(first), self.find(second)
+        return first == second or self.are_different(first, second)
 
     def obey(
         self, pairs: Iterable[Pair], keys: Callable[[Pair], tuple[Any, Any]]

@@ -559,27 +559,38 @@ def review(parsed: options.ParsedOptions) -> int:
     show.compile_kernel()
     from tempfile import TemporaryDirectory
 
+    from neardup_solr.cli.main import in_options
+
     with ExitStack() as shown, TemporaryDirectory(prefix="neardup-") as folder:
         watching = shown.enter_context(show.watch(comparing="pairs"))
+        is_typed = sys.stdout.isatty()  # programs read the address, and ask at once
 
-        def tell(address: str) -> None:
+        def show_address(address: str) -> None:
+            if is_typed:
+                print(address, flush=True)
+                show.say("The page opens when the documents are compared.")
+
+        def open_page(address: str) -> None:
             shown.close()  # the bars, which have the terminal
-            _tell(address, Path(folder) / "review.html")
+            if not is_typed:
+                print(address, flush=True)
+            show.say("Open this address in a browser of this machine; Ctrl-C ends the review.")
+            _open_browser(address, Path(folder) / "review.html")
 
-        reviewed = nd.review(on_ready=tell, **watching, **parsed)
-    kept, left = show.counted(reviewed.kept, "answer"), show.counted(reviewed.tally.left, "pair")
-    show.say(f"Kept {kept} in {reviewed.answers}; {left} left.")
+        reviewed = nd.review(on_address=show_address, on_ready=open_page, **watching, **parsed)
+    kept = show.counted(reviewed.kept, "answer")
+    show.say(f"Kept {kept} in {reviewed.answers}; about these pairs it has {reviewed.tally}.")
+    if reviewed.advice:
+        show.say(f"{in_options(reviewed.advice, 'review')}.")
     return 0
 
 
-def _tell(address: str, redirect: Path) -> None:
-    """Print where the page is, and open it for a person.
+def _open_browser(address: str, redirect: Path) -> None:
+    """Open a page for a person.
 
     The browser is started with the name of a file that leads there: every user of the machine can
     read the arguments of a process, and the address has the token.
     """
-    print(address, flush=True)
-    show.say("Open this address in a browser of this machine; Ctrl-C ends the review.")
     import webbrowser
     from threading import Thread
 

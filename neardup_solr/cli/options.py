@@ -168,6 +168,9 @@ TEXTS: dict[str, dict[str, str]] = {
             " II), or a regular expression (repeatable)."
         ),
         "review.answers": "FILE: File of the answers, which is made if it is missing.",
+        "review.reach": (
+            "Ask about pairs so far below the threshold (default: 0.1; with --field 0.499)."
+        ),
         "review.port": "Port of the page on 127.0.0.1 (default: one that is free).",
         "answers": (
             "FILE: Obey the answers of people in this file: what is different is never found again,"

@@ -2,162 +2,202 @@
 
 from __future__ import annotations
 
-import os
 import secrets
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import combinations
 from pathlib import Path
 from threading import Timer
 from typing import Any
 
 from neardup_solr.answers import (
+    DIFFERENT,
+    SAME,
+    UNSURE,
     Answer,
-    append_answers,
-    choose_latest,
+    AnswerFile,
+    Verdicts,
     hash_text,
-    open_answers,
-    parse_answers,
-    parse_judgement,
-    read_answers,
 )
-from neardup_solr.arguments import MeasureName, OneOrMore, Way, checked, listed, require
+from neardup_solr.arguments import Judgement, MeasureName, OneOrMore, Way, checked, listed, require
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.measures import Limits
 from neardup_solr.progress import LOG, OnError, OnProgress
-from neardup_solr.records import AnyId, Cluster, key_of
+from neardup_solr.records import Cluster, key_of
 from neardup_solr.settings import Settings
 from neardup_solr.sources.guess import fill_in
 from neardup_solr.verbs.answer import find_name
 from neardup_solr.verbs.duplicates import Duplicates, find_duplicates, plan
 from neardup_solr.verbs.duplicates.read import Compared
-from neardup_solr.verbs.review.questions import (
-    Learner,
-    Questions,
-    Tally,
-    make_bar,
-    make_end,
-    make_question,
-)
+from neardup_solr.verbs.review.questions import Learner, Questions, Tally, advise, make_question
 
 REACH, REACH_BY_FIELDS = 0.1, 0.499  # below the threshold; few probabilities are about a half
 EACH = 5  # answers, after which a model learns from them anew
 PAUSE = 0.2  # seconds before it does
+ROUND = 30  # answers, after which a page says what they are good for
+TICK = timedelta(milliseconds=1)
+
+Document = tuple[int, str, str]  # side, id, and the hash of another text than it has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewed:
-    """The `answers` file of a review, how many it kept there, and a count of all answers."""
+    """The `answers` file of a review, how many it kept there, and a count of all answers.
+
+    If these teach nothing, `advice` says what to do.
+    """
 
     answers: Path
     kept: int
     tally: Tally
+    advice: str = ""
 
 
-@dataclass(slots=True, kw_only=True)
 class Review:
-    """A result whose pairs several people judge at the same time, and the file of their answers."""
+    """A result whose pairs several people judge at the same time, and the file of their answers.
 
-    result: Duplicates
-    threshold: float
-    path: Path
-    who: str
-    kept: int = 0
-    questions: Questions = field(init=False)
-    _clusters: dict[AnyId, Cluster] = field(init=False)
-    _numbers: dict[tuple[str, str, bool], int] = field(init=False)
-    _read: int = 0  # bytes of the file
-    _learner: Learner = field(init=False)
-    _learning: Timer | None = None
-    _learnt: int = 0  # answers
+    What the page shows is what is in the file, which is read before each question. A document is
+    known by its side and id, and by the hash of its text if an answer is about another text.
+    """
 
-    def __post_init__(self) -> None:
-        self._learner = Learner(self.result)
-        self.questions = Questions(pairs=self.result.pairs, threshold=self.threshold)
+    def __init__(
+        self, result: Duplicates, file: AnswerFile, who: str, threshold: float, reach: float
+    ) -> None:
+        self.result, self.file, self.who = result, file, who
+        self.threshold, self.reach = threshold, reach
+        self._verdicts, self._latest = Verdicts(()), dict[tuple[str, str, bool], Answer]()
+        self._kept: list[Answer] = []
+        self._history = defaultdict[str, list[tuple[int, list[Answer]]]](list)  # by browser
+        self._learner, self._learning, self._learnt = Learner(result), Timer(0, str), 0  # answers
         self._clusters = {
             key_of(member.id, member.side): cluster
-            for cluster in self.result.at(self.threshold).clusters
+            for cluster in result.at(threshold).clusters
             for member in cluster.members
         }
-        self._numbers = {self._name(at).pair: at for at in range(len(self.result.pairs))}
+        ends = [pair.ends for pair in result.pairs]
+        keys = {(side, str(id)): key_of(id, side) for pair in ends for side, id in pair}
+        self._is_compared = keys.__contains__
+        self._hash = cache(lambda side, id: hash_text(result.texts.get(keys.get((side, id)))))
+        self._nodes = [tuple(sorted((side, str(id), "") for side, id in pair)) for pair in ends]
+        self._numbers = {nodes: number for number, nodes in enumerate(self._nodes)}
+        self.questions = Questions(
+            pairs=result.pairs, threshold=threshold, claim=self._claim,
+            follows=lambda number: self._verdicts.decide(*self._nodes[number]),
+            release=lambda number: self.file.release(repr(self._nodes[number])),
+        )  # fmt: skip
         self._read_answers()
 
     def act(
-        self, action: str, reader: str, number: int | None, word: str | None, now: float
+        self, action: str, reader: str, number: int, word: Judgement, now: float
     ) -> dict[str, Any]:
-        """Do what a page asks for, and give it the next question."""
+        """Do what a page asks for, and give it the next question.
+
+        `reader` is the name of a browser, with that of its tab behind a slash.
+        """
         self._read_answers()
         self._learn()
-        if action == "answer" and number is not None:
-            self._keep(reader, [number], word)
-        elif action == "cluster" and number is not None:
-            self._keep(reader, self._pairs_of(number), "same")
-        elif action == "skip" and number is not None:
-            self.questions.skip(reader, number)
-        choose = self.questions.back if action == "back" else self.questions.next
-        number = choose(reader, now)
-        return {"number": number, "question": self._show(number), "bar": make_bar(self.questions)}
+        questions, history = self.questions, self._history[reader.partition("/")[0]]
+        note: dict[str, Any] = {"did": action}
+        is_held = questions.is_held(number, reader)
+        if action == "back" and history:
+            number, answers = history[-1]
+            self.file.claim(repr(self._nodes[number]))
+            self._append([
+                replace(answer, answer=UNSURE, withdraws=answer.time, when=self._now(answer))
+                for answer in answers
+            ])  # fmt: skip
+            history.pop()
+            note |= {"answers": len(answers), "stands": questions.judged.get(number)}
+            return self._show(questions.hold(number, reader, now), note)
+        if action == "skip" and is_held:
+            questions.skip(number)
+            history.append((number, []))
+        elif action in ("answer", "cluster") and number in questions.judged and not is_held:
+            note = {"did": "nothing", "stands": questions.judged[number]}
+        elif action in ("answer", "cluster"):
+            numbers = self._pairs_of(number) if action == "cluster" else [number]
+            history.append((number, self._answer(numbers, word)))
+            note["answers"] = len(numbers)
+        return self._show(questions.next(reader, now, renews=action != "look"), note)
 
-    def _keep(self, reader: str, numbers: list[int], word: str | None) -> None:
-        """Keep answers, and only then note them: a page that hears of one can rely on it."""
-        judgement = parse_judgement(word)
-        assert judgement is not None
-        now = datetime.now(UTC)
+    def close(self) -> Reviewed:
+        """Count the answers that the review kept: those of it that are the latest ones."""
+        self._read_answers()
+        kept = sum(self._latest.get(answer.pair) == answer for answer in self._kept)
+        tally = self.questions.tally()
+        advice = advise(tally, self.threshold, self.reach)
+        return Reviewed(answers=self.file.path, kept=kept, tally=tally, advice=advice)
+
+    def _answer(self, numbers: list[int], word: Judgement) -> list[Answer]:
+        """Keep answers, and only then end the question: a page that hears of one can rely on it."""
         answers = []
         for number in numbers:
-            hash, other_hash = self._hash(number)
-            answers.append(replace(self._name(number), answer=judgement, who=self.who, when=now,
-                                   hash=hash, other_hash=other_hash))  # fmt: skip
-        append_answers(self.path, answers)
-        self.kept += len(answers)
-        self.questions.judge(reader, numbers, judgement)
+            (side, id), (other_side, other_id) = self.result.pairs[number].ends
+            answer = Answer(
+                id=str(id), other_id=str(other_id), answer=word, who=self.who,
+                hash=self._hash(side, str(id)), other_hash=self._hash(other_side, str(other_id)),
+                ordered=self.result.against,
+            )  # fmt: skip
+            answers.append(replace(answer, when=self._now(answer)))
+        self._append(answers)
+        self._kept += answers
+        for number in numbers:
+            self.questions.leave(number)
+        return answers
+
+    def _append(self, answers: list[Answer]) -> None:
+        self.file.append(answers)
+        self._read_answers()
+
+    def _now(self, answer: Answer) -> datetime:
+        """Return the time, but a later one than that of the latest answer about a pair."""
+        now = datetime.now(UTC)
+        now = now.replace(microsecond=now.microsecond // 1000 * 1000)  # as the file has it
+        latest = [*self._kept[-1:], self._latest.get(answer.pair, answer)]
+        return max(now, *(each.when + TICK for each in latest))
 
     def _learn(self) -> None:
         """Order the questions by the doubt of a model, learnt in the background, now and then."""
         are_same = self.questions.are_same()
-        is_busy = self._learning is not None and self._learning.is_alive()
-        if not is_busy and len(are_same) >= self._learnt + EACH:
+        if not self._learning.is_alive() and len(are_same) >= self._learnt + EACH:
             self._learnt = len(are_same)
-            self._learning = Timer(PAUSE, self._order, [are_same])  # when the next question is sent
+            learn = lambda: self.questions.prepare(self._learner.predict(are_same))  # noqa: E731
+            self._learning = Timer(PAUSE, learn)  # when the next question is sent
             self._learning.start()
 
-    def _order(self, are_same: Mapping[int, bool]) -> None:
-        probabilities = self._learner.predict(are_same)
-        if probabilities is not None:
-            self.questions.prepare(probabilities)
-
-    def _name(self, number: int) -> Answer:
-        """Make an answer about a pair that says nothing yet."""
-        (_, id), (_, other_id) = self.result.pairs[number].ends
-        return Answer(
-            id=str(id), other_id=str(other_id), answer="unsure", ordered=self.result.against
+    def _locate(self, answer: Answer) -> tuple[Document, Document]:
+        """Find the documents of an answer. Of one that is not as it was judged, the hash counts."""
+        ids, hashes = (answer.id, answer.other_id), (answer.hash, answer.other_hash)
+        orders = [(0, 1), (1, 0), (0, 0), (1, 1)] if self.result.against else [(0, 0)]
+        possible = (each for each in orders[: answer.ordered or None]
+                    if all(map(self._is_compared, zip(each, ids, strict=True))))  # fmt: skip
+        sides = next(possible, orders[0])
+        first, second = sorted(
+            (side, id, "" if hash in ("", self._hash(side, id)) else hash)
+            for side, id, hash in zip(sides, ids, hashes, strict=True)
         )
+        return first, second
 
-    def _hash(self, number: int) -> list[str]:
-        """Hash both texts of a pair."""
-        ends = self.result.pairs[number].ends
-        return [hash_text(self.result.texts.get(key_of(id, side))) for side, id in ends]
-
-    def _is_current(self, answer: Answer, number: int) -> bool:
-        """Return True if both texts are those that were judged, as far as that is known."""
-        hashes = self._hash(number)
-        if answer.id != str(self.result.pairs[number].id):
-            hashes.reverse()
-        judged = (answer.hash, answer.other_hash)
-        return all(not hash or hash == now for hash, now in zip(judged, hashes, strict=True))
+    def _claim(self, number: int) -> bool:
+        """Keep a pair from other processes. What one of them answered before is in the file."""
+        if self.file.claim(repr(self._nodes[number])):
+            self._read_answers()
+            if not self.questions.is_settled(number):
+                return True
+            self.questions.leave(number)
+        return False
 
     def _pairs_of(self, number: int) -> list[int]:
-        """List the pairs of a pair's cluster."""
+        """List a pair, and the others of its cluster that are not judged the same."""
         cluster = self._cluster_of(number)
-        if cluster is None:
-            return [number]
-        keys = {key_of(member.id, member.side) for member in cluster.members}
-        return [
-            at
-            for at, pair in enumerate(self.result.pairs)
-            if all(key_of(id, side) in keys for side, id in pair.ends)
-        ]
+        members = () if cluster is None else cluster.members
+        nodes = sorted((member.side, str(member.id), "") for member in members)
+        numbers = {self._numbers.get(pair, number) for pair in combinations(nodes, 2)} | {number}
+        return [each for each in sorted(numbers) if self.questions.judged.get(each) != SAME]
 
     def _cluster_of(self, number: int) -> Cluster | None:
         """Find the cluster at the threshold that both documents of a pair are in."""
@@ -166,29 +206,34 @@ class Review:
         )
         return first if first is second else None
 
-    def _show(self, number: int | None) -> str:
+    def _show(self, number: int | None, note: Mapping[str, Any]) -> dict[str, Any]:
+        """Show a question, and how far the review is."""
+        tally = self.questions.tally(ROUND)
+        shown = {"number": number, "note": note, "bar": f"{tally}", "tally": tally._asdict(),
+                 "round": ROUND, "advice": advise(tally, self.threshold, self.reach)}  # fmt: skip
         if number is None:
-            return make_end(self.questions)
-        pair, cluster, result = self.result.pairs[number], self._cluster_of(number), self.result
-        return make_question(pair, self.threshold, cluster, result.texts, result.kept)
+            return shown
+        pair, cluster = self.result.pairs[number], self._cluster_of(number)
+        words = [self.questions.judged.get(each) for each in self._pairs_of(number)]
+        return shown | {
+            "question": make_question(pair, cluster, self.result.texts, self.result.kept),
+            "similarity": pair.similarity, "distance": pair.distance, "measure": pair.measure,
+            "threshold": self.threshold, "cluster": len(cluster.members) if cluster else 0,
+            "pairs": len(words), "different": words.count(DIFFERENT),
+        }  # fmt: skip
 
     def _read_answers(self) -> None:
-        """Note what was added to the file, by another review or a command too."""
-        size = self.path.stat().st_size if self.path.exists() else 0
-        if size < self._read:  # it was edited
-            self._read = 0
-        if size == self._read:
+        """Judge by the answers of the file, to which other reviews and commands may have added."""
+        if not self.file.read():
             return
-        with self.path.open("rb") as file:
-            file.seek(self._read)
-            content = file.read()
-        if not content.endswith((b"\n", b"}")):  # another process is writing the last line
-            content = content[: content.rfind(b"\n") + 1]
-        self._read += len(content)
-        for answer in reversed(choose_latest(parse_answers(self.path, content))):
-            number = self._numbers.get(answer.pair)
-            if number is not None and self._is_current(answer, number):
-                self.questions.judged[number] = answer.answer
+        before, aside, latest = self._latest, self._verdicts.set_aside, self.file.latest
+        self._latest = {answer.pair: answer for answer in latest}
+        placed = [(answer, *self._locate(answer)) for answer in latest]
+        self._verdicts = Verdicts(placed)
+        judged = {self._numbers.get((*ends,)): answer.answer for answer, *ends in placed[::-1]}
+        self.questions.judged = {at: judged[at] for at in judged if at is not None}
+        if self._verdicts.set_aside != aside or not before.items() <= self._latest.items():
+            self.questions.begin()  # as pairs may be open again
 
 
 @checked
@@ -212,6 +257,7 @@ def review(
     port: int = 0,
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
+    on_address: Callable[[str], None] | None = None,
     on_ready: Callable[[str], None] | None = None,
 ) -> Reviewed:
     """Ask people in the browser whether pairs are the same, until the process is interrupted.
@@ -225,8 +271,9 @@ def review(
     may ask at the same time: none gets a pair that another one has. `who` is noted with each answer
     (default: the user). How good the result is, tells `evaluate`.
 
-    The page is served on 127.0.0.1, at `port` (0: one that is free); `on_ready` is told its
-    address, which has a token. The other arguments are those of `duplicates`.
+    The page is served on 127.0.0.1, at `port` (0: one that is free); `on_address` is told its
+    address, which has a token, before the documents are compared, `on_ready` when they are. The
+    other arguments are those of `duplicates`.
 
     Raises SettingsError if starlette or uvicorn is missing, ArgumentError if there is no pair;
     SourceError, SolrError and SettingsError as `duplicates` does.
@@ -243,17 +290,22 @@ def review(
     require(0 <= reach <= 1, f"`reach` cannot be {reach:g}", "give 0 to 1, such as 0.1")
     token = secrets.token_urlsafe(24)
     step = "leave `port` out: one that is free is taken"
-    with closing(web.bind("127.0.0.1", port, step)) as bound:  # before any work is done
-        opened = _open_review(arguments | {"reach": reach})
+    with (  # before any work is done
+        closing(web.bind("127.0.0.1", port, step)) as bound,
+        closing(AnswerFile(answers)) as file,
+    ):
         port = bound.getsockname()[1]
+        address = f"http://127.0.0.1:{port}/#{token}"
+        if on_address is not None:
+            on_address(address)
+        opened = _open_review(arguments | {"reach": reach}, file)
         if on_ready is not None:
-            on_ready(f"http://127.0.0.1:{port}/#{token}")
+            on_ready(address)
         web.run(make_app(opened.act, len(opened.questions.pairs), token, port), bound)
-    tally = opened.questions.tally()
-    return Reviewed(answers=opened.path, kept=opened.kept, tally=tally)
+        return opened.close()
 
 
-def _open_review(arguments: Mapping[str, Any]) -> Review:
+def _open_review(arguments: Mapping[str, Any], file: AnswerFile) -> Review:
     """Find the pairs to ask about, down to some similarity below the threshold."""
     names = ("source", "measure", "min_similarity", "reach", "by", "against", "fields", "fq",
              "same", "id", "text", "settings", "on_error", "on_progress")  # fmt: skip
@@ -263,14 +315,11 @@ def _open_review(arguments: Mapping[str, Any]) -> Review:
 
         keep = tuple(dict.fromkeys((*parse_fields(arguments["fields"]), *keep)))
     work = plan(keep=keep, texts=True, **{name: arguments[name] for name in names})
-    path = open_answers(arguments["answers"])
-    if os.path.exists(path):  # False for a name that cannot be, too
-        read_answers(path)  # which refuses a file that is none, before any work
-    append_answers(path, [])  # and one that cannot be written
     result = find_duplicates(work)
     if result.chosen:
         LOG.warning("%s", result.chosen)
     if not result.pairs:
         raise ArgumentError("there is no pair to ask about", "ask for a larger `reach`")
     threshold = work.measure.least(Limits(min_similarity=arguments["min_similarity"]))
-    return Review(result=result, threshold=threshold, path=path, who=find_name(arguments["who"]))
+    who = find_name(arguments["who"])
+    return Review(result, file, who, threshold, arguments["reach"])

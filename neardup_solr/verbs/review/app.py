@@ -25,7 +25,7 @@ from neardup_solr.errors import NeardupError
 from neardup_solr.web import HEADERS, Failure, Guard, list_pages, parse_object, read_body, to_json
 
 MOST = 16 << 10  # bytes of a request
-ACTIONS = ("next", "back", "answer", "skip", "cluster")
+ACTIONS = ("next", "look", "back", "answer", "skip", "cluster")
 PAGES = {
     "/": "review.html", "/review.css": "review.css", "/review.js": "review.js",
     "/report.css": "report.css",
@@ -69,7 +69,7 @@ def make_app(react: Callable[..., dict[str, Any]], pairs: int, token: str, port:
     )
 
 
-def _parse(action: str, body: bytes, pairs: int) -> tuple[str, int | None, str | None]:
+def _parse(action: str, body: bytes, pairs: int) -> tuple[str, Any, Any]:
     """Parse a request: who reads, and about which pair what is answered."""
     fields = parse_object(body)
     reader, number, word = (fields.get(name) for name in ("reader", "number", "answer"))
@@ -78,8 +78,8 @@ def _parse(action: str, body: bytes, pairs: int) -> tuple[str, int | None, str |
     if action not in ACTIONS:
         raise Failure(404, "there is no such page")
     is_number = type(number) is int and 0 <= number < pairs
-    if action not in ("next", "back") and not is_number:
+    if action not in ("next", "look", "back") and not is_number:
         raise Failure(400, "`number` is not that of a pair")
     if action == "answer" and word not in get_args(Judgement):
         raise Failure(400, "`answer` is same, different or unsure")
-    return reader, number, word
+    return reader, number if is_number else -1, "same" if action == "cluster" else word

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.answers import DIFFERENT, JUDGEMENTS, SAME, UNSURE
 from neardup_solr.arguments import Judgement
-from neardup_solr.measures import floor
 from neardup_solr.measures.aligned import frequencies
 from neardup_solr.measures.fields import make_column
 from neardup_solr.measures.model import Features, RecordMatcher, learn, make_default, predict
@@ -33,7 +33,6 @@ PREVIEW = 160  # characters
 
 def make_question(
     pair: Duplicate,
-    threshold: float,
     cluster: Cluster | None,
     texts: Mapping[AnyId, str],
     kept: Mapping[AnyId, Mapping[str, Any]],
@@ -49,36 +48,28 @@ def make_question(
         rows.append(_compare("Text", *(texts.get(key, "") for key in keys)))
     head = "<tr><td></td><th scope='col'>First</th><th scope='col'>Second</th></tr>"
     members = "" if cluster is None else "".join(_list_members(cluster, texts))
-    reason = escape(_tell_reason(pair, threshold, cluster))
     table = f"<thead>{head}</thead><tbody>{''.join(rows)}</tbody>"
-    return f"<p class='why-asked'>{reason}</p><table class='records'>{table}</table>{members}"
+    return f"<table class='records'>{table}</table>{members}"
 
 
-def make_end(questions: Questions) -> str:
-    """Make the HTML that stands in place of a question if nobody needs to be asked."""
-    left = questions.tally().left
-    if left:
-        line = "Others are asked about the pairs that are left. Load this page again to go on."
-    else:
-        line = "All answers are kept. Close this page, and end the command with Ctrl-C."
-    return f"<p class='note'>{line}</p>"
+def advise(tally: Tally, threshold: float, reach: float) -> str:
+    """Say what to do if the answers teach nothing, "" if they do.
 
-
-def make_bar(questions: Questions) -> str:
-    """Make the HTML of the bar: how many pairs are judged."""
-    tally = questions.tally()
-    counts = f"{tally.same:,} same, {tally.different:,} different, {tally.unsure:,} unsure"
-    return f"<p>{counts}; {tally.left:,} pairs left</p>"
-
-
-def _tell_reason(pair: Duplicate, threshold: float, cluster: Cluster | None) -> str:
-    """Say why the pair is asked about."""
-    side = "at least" if pair.similarity >= floor(threshold) else "below"
-    what = "Probability of a match" if pair.measure == "fields" else f"Similarity by {pair.measure}"
-    reason = f"{what} {pair.similarity:.3f}, {side} the threshold {threshold:g}"
-    if cluster is None or len(cluster.members) < 3:
-        return reason
-    return f"{reason}; in a cluster of {len(cluster.members):,} documents"
+    `reach` is how far below the threshold pairs are asked about.
+    """
+    *counts, left = tally
+    total, most = sum(counts), max(counts)
+    if min(tally.same, tally.different) >= FEWEST or total < (FEWEST_IN_ALL if left else 1):
+        return ""
+    word, wider = JUDGEMENTS[counts.index(most)], min(threshold, max(2 * reach, reach + 0.2))
+    step = {
+        SAME: f"`reach` {wider:.2g}" if wider > reach + 0.01 else "`by` all",
+        DIFFERENT: f"`min_similarity` {(1 + threshold) / 2:.2g}",
+        UNSURE: "more columns in `keep`",
+    }[word]
+    why = {SAME: "pairs are less alike", DIFFERENT: "pairs are more alike", UNSURE: "more is shown"}
+    lesson = f'{most:,} of {total:,} answers are "{word}", so nothing was learnt'
+    return f"{lesson}; start the review again with {step}, where {why[word]}"
 
 
 def _compare(name: str, first: str, second: str, *, is_id: bool = False) -> str:
@@ -142,13 +133,13 @@ def _list_members(cluster: Cluster, texts: Mapping[AnyId, str]) -> Iterator[str]
     count = len(cluster.members)
     if not 2 < count <= MOST_MEMBERS:
         return
-    yield f"<details class='cluster'><summary>All {count} documents of the cluster</summary><ul>"
+    yield f"<details class='cluster'><summary>All {count} records of the group</summary><ul>"
     for member in cluster.members:
         begin = texts.get(key_of(member.id, member.side), "")[: 4 * PREVIEW]
         text = " ".join(begin.split())[:PREVIEW]
         id = show_invisibles(str(member.id), is_id=True)
         yield f"<li><code>{id}</code> {show_invisibles(text)}</li>"
-    yield "</ul><button type='button' class='quiet' data-say='cluster'>All are the same"
+    yield "</ul><button type='button' class='quiet' data-say='cluster'>All are the same …"
     yield " <kbd aria-hidden='true'>A</kbd></button></details>"
 
 
@@ -156,7 +147,7 @@ STEP = 0.01  # within which pairs come at random
 LEASE = 600.0  # seconds for which a pair is a single reader's
 TURNS = 3  # of so many questions, the last is about a pair that is drawn at random
 MOST_CHARACTERS = 50_000_000  # of all pairs, which the model's measures compare in ten seconds
-FEWEST = 2  # answers of either kind that a model needs
+FEWEST, FEWEST_IN_ALL = 2, 10  # answers of either kind that a model needs, and of all kinds
 
 
 class Tally(NamedTuple):
@@ -167,104 +158,127 @@ class Tally(NamedTuple):
     unsure: int
     left: int
 
+    def __str__(self) -> str:
+        return f"{self.same:,} same, {self.different:,} different, {self.unsure:,} unsure"
+
 
 @dataclass(slots=True, kw_only=True)
 class Questions:
     """The pairs of a result to ask about, each to one reader at a time.
 
-    Those near the `threshold` come first, and each third is drawn at random. Not safe for several
-    threads.
+    Those near the `threshold` come first, and each third is drawn at random. A pair that is
+    `judged`, or `follows` from others, is settled. `claim` keeps a pair from other processes, and
+    returns False if one of them has it, until `release`. Not safe for several threads.
     """
 
     pairs: Sequence[Duplicate]
     threshold: float
     judged: dict[int, Judgement] = field(default_factory=dict)  # by the number of the pair
-    _prepared: deque[int] | None = None
+    follows: Callable[[int], bool] = lambda _: False
+    claim: Callable[[int], bool] = lambda _: True
+    release: Callable[[int], object] = lambda _: None
+    _order: Sequence[int] = field(init=False)
+    _permutation: list[int] = field(init=False)
+    _prepared: Sequence[int] | None = None
     _waiting: deque[int] = field(init=False)
     _drawn: deque[int] = field(init=False)
     _skipped: dict[int, None] = field(default_factory=dict)
     _leases: dict[int, tuple[str, float]] = field(default_factory=dict)
-    _history: dict[str, list[list[int]]] = field(default_factory=dict)  # what was judged at once
 
     def __post_init__(self) -> None:
         similarities = np.array([pair.similarity for pair in self.pairs])
-        self._waiting = deque(order_questions(similarities, self.threshold))
-        self._drawn = deque(np.random.default_rng(1).permutation(len(self.pairs)).tolist())
+        self._order = order_questions(similarities, self.threshold)
+        self._permutation = np.random.default_rng(1).permutation(len(self.pairs)).tolist()
+        self.begin()
 
-    def prepare(self, probabilities: NDArray[np.float64]) -> None:
+    def begin(self) -> None:
+        """Ask about all pairs that are not settled by now, in their order, skipped ones last."""
+        others = (number for number in self._order if number not in self._skipped)
+        self._waiting = deque([*others, *self._skipped])
+        self._drawn = deque(self._permutation)
+
+    def prepare(self, probabilities: NDArray[np.float64] | None) -> None:
         """Ask from now on about the pairs that a model is in doubt about.
 
-        `probabilities` are those of each pair to be the same. This may be called in another thread.
+        `probabilities` are those of each pair to be the same, None if it has learnt nothing. This
+        may be called in another thread.
         """
-        self._prepared = deque(order_questions(probabilities, 0.5))
+        if probabilities is not None:
+            self._prepared = order_questions(probabilities, 0.5)
 
     def are_same(self) -> dict[int, bool]:
         """Map each pair that was judged the same, or different, to True or False."""
         return {number: word == "same" for number, word in self.judged.items() if word != "unsure"}
 
-    def next(self, reader: str, now: float) -> int | None:
+    def is_settled(self, number: int) -> bool:
+        """Return True if a pair was judged, or if what was judged decides it."""
+        return number in self.judged or self.follows(number)
+
+    def is_held(self, number: int, reader: str) -> bool:
+        """Return True if a reader is asked about a pair."""
+        return self._leases.get(number, ("", 0.0))[0] == reader
+
+    def next(self, reader: str, now: float, *, renews: bool = True) -> int | None:
         """Choose the next pair for a reader. Return None if nobody needs to be asked any more.
 
-        It is the same pair until it is judged or skipped, so that a page can be loaded again.
+        It is the same pair until it is settled or skipped, so that a page can be loaded again. A
+        page that only looks, and not its reader, does not renew the time for which it is kept.
         """
         if self._prepared is not None:
-            self._waiting, self._prepared = self._prepared, None
-            if self._skipped:
-                others = (number for number in self._waiting if number not in self._skipped)
-                self._waiting = deque([*others, *self._skipped])
+            self._order, self._prepared = self._prepared, None
+            self.begin()
         for number, (holder, since) in list(self._leases.items()):
-            if holder == reader and number not in self.judged:
-                return self._lease(number, reader, now)
-            if now - since > LEASE:
-                del self._leases[number]
+            if number in self.judged or (holder == reader and self.follows(number)):
+                self.leave(number)
+            elif holder == reader:
+                return self.hold(number, reader, now if renews else since)
+            elif now - since > LEASE:
+                self.leave(number)
                 self._waiting.appendleft(number)
-        is_drawn = len(self.judged) % TURNS == TURNS - 1
+        elsewhere: list[int] = []
+        for number in self._list_next(len(self.judged) % TURNS == TURNS - 1):
+            if self.claim(number):
+                self._waiting.extendleft(reversed(elsewhere))
+                return self.hold(number, reader, now)
+            elsewhere.append(number)
+        self._waiting.extendleft(reversed(elsewhere))
+        return None
+
+    def _list_next(self, is_drawn: bool) -> Iterator[int]:
+        """Take the pairs that nobody is asked about from the queues."""
         for queue in (self._drawn, self._waiting)[not is_drawn :]:
             while queue:
                 number = queue.popleft()
                 is_for_later = queue is self._drawn and number in self._skipped
-                if not is_for_later and number not in self.judged and number not in self._leases:
-                    return self._lease(number, reader, now)
-        return None
+                if not (is_for_later or number in self._leases or self.is_settled(number)):
+                    yield number
 
-    def _lease(self, number: int, reader: str, now: float) -> int:
+    def hold(self, number: int, reader: str, now: float) -> int:
+        """Keep a pair for a reader, who gets no other one meanwhile."""
+        for other in [other for other in self._leases if self.is_held(other, reader)]:
+            if other != number:
+                self.leave(other)
+                self._waiting.appendleft(other)
         self._leases[number] = reader, now
         return number
 
-    def judge(self, reader: str, numbers: list[int], judgement: Judgement) -> None:
-        """Note an answer about a pair, or several at once, after it is kept."""
-        for number in numbers:
-            self.judged[number] = judgement
-            self._leases.pop(number, None)
-        self._history.setdefault(reader, []).append(numbers)
+    def leave(self, number: int) -> None:
+        """Let a pair go."""
+        self._leases.pop(number, None)
+        self.release(number)
 
-    def skip(self, reader: str, number: int) -> None:
+    def skip(self, number: int) -> None:
         """Ask about a pair again when all others have been asked about."""
-        if self._leases.get(number, ("", 0.0))[0] == reader:
-            del self._leases[number]
-            self._waiting.append(number)
-            self._skipped[number] = None
+        self.leave(number)
+        self._skipped.pop(number, None)
+        self._skipped[number] = None
+        self._waiting.append(number)
 
-    def back(self, reader: str, now: float) -> int | None:
-        """Go back to what a reader judged last, which is asked about once more."""
-        for number, (holder, _) in list(self._leases.items()):
-            if holder == reader:
-                del self._leases[number]
-                self._waiting.appendleft(number)
-        history = self._history.get(reader)
-        if not history:
-            return self.next(reader, now)
-        numbers = history.pop()
-        for number in numbers:
-            self.judged.pop(number, None)
-        self._waiting.extendleft(reversed(numbers[1:]))
-        return self._lease(numbers[0], reader, now)
-
-    def tally(self) -> Tally:
-        """Count the answers."""
+    def tally(self, most: int | None = None) -> Tally:
+        """Count the answers, and the pairs that are left, up to `most` of these."""
         counts = Counter(self.judged.values())
-        left = len(self.pairs) - len(self.judged)
-        return Tally(counts["same"], counts["different"], counts["unsure"], left)
+        left = (1 for number in range(len(self.pairs)) if not self.is_settled(number))
+        return Tally(counts[SAME], counts[DIFFERENT], counts[UNSURE], sum(islice(left, most)))
 
 
 def order_questions(similarities: NDArray[np.float64], threshold: float) -> list[int]:

@@ -2,37 +2,65 @@
 
 const find = (id) => document.getElementById(id);
 const token = location.hash.slice(1);
-const KEYS = { s: "same", d: "different", u: "unsure", k: "skip", b: "back", a: "cluster" };
+const KEYS = { s: "same", d: "different", u: "unsure", k: "skip", b: "back", a: "all" };
 const JUDGEMENTS = ["same", "different", "unsure"];
-let number = null; // of the pair that is shown
+const LOOK = 4000; // milliseconds until the page looks what others have answered
+const ENDED = "The review does not answer: it has ended, or cannot be reached. All answers of before are saved; nothing is saved from now on. To go on, start neardup review again, and open its new address.";
+const PAUSE = 600; // in which keys do nothing after a pair has changed by itself
+let shown = { number: null }; // the pair, and what is known of it
+let answered = null; // how many answers the page showed last
 let isBusy = false;
+let turn = 0; // of what was asked for
+let changed = -PAUSE;
 
-// A name of this tab, which stays when it is loaded again.
-let reader = sessionStorage.getItem("reader");
-if (!reader) {
-  reader = [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16)).join("");
-  sessionStorage.setItem("reader", reader);
+// Names of this browser and of this tab, which stay when the page is loaded again.
+function makeName(storage, name) {
+  const made = [...crypto.getRandomValues(new Uint8Array(10))].map((byte) => byte.toString(16)).join("");
+  try {
+    storage().setItem(name, storage().getItem(name) ?? made);
+    return storage().getItem(name);
+  } catch { // a browser that stores nothing
+    return made;
+  }
+}
+const reader = `${makeName(() => localStorage, "browser")}/${makeName(() => sessionStorage, "tab")}`;
+
+async function ask(action, answer) {
+  const reply = await fetch(action, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ reader, number: shown.number, answer }),
+  });
+  const result = await reply.json();
+  if (!reply.ok) complain(result.error);
+  return reply.ok ? result : null;
 }
 
 async function say(what) {
   if (isBusy) return;
   isBusy = true;
+  turn += 1;
   find("question").setAttribute("aria-busy", "true");
-  const isAnswer = JUDGEMENTS.includes(what);
   try {
-    const reply = await fetch(isAnswer ? "answer" : what, {
-      method: "POST",
-      headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
-      body: JSON.stringify({ reader, number, answer: isAnswer ? what : null }),
-    });
-    const found = await reply.json();
-    if (reply.ok) draw(found);
-    else complain(found.error);
+    const result = await (JUDGEMENTS.includes(what) ? ask("answer", what) : ask(what, null));
+    if (result) draw(result, what);
   } catch {
-    complain("The server does not answer, so nothing was kept since. Start neardup review again, and open its new address.");
+    complain(ENDED);
   }
   isBusy = false;
   find("question").setAttribute("aria-busy", "false");
+}
+
+// See what others have answered. A key that is pressed meanwhile goes first.
+async function look() {
+  if (isBusy || document.visibilityState !== "visible" || find("sure").open) return;
+  const begun = turn;
+  try {
+    const result = await ask("look", null);
+    if (result && turn === begun) draw(result, "look");
+  } catch {
+    if (turn === begun) complain(ENDED);
+  }
 }
 
 function complain(problem) {
@@ -40,34 +68,134 @@ function complain(problem) {
   find("problem").hidden = false;
 }
 
-// The HTML is made by the server, which escapes all that comes from a text.
-function draw(found) {
-  number = found.number;
+const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+
+function percent(share) {
+  const whole = Math.round(100 * share);
+  if (whole === 100 && share < 1) return "over 99 %";
+  return whole === 0 && share > 0 ? "under 1 %" : `${whole} %`;
+}
+
+// What the last key did, if it is not plain to see.
+function describe(did, pair, before) {
+  if (did.did === "skip") return pair.number === before ? "Skipped, but no other pair is left to ask about." : "Skipped: nothing was saved. That pair comes again after all others.";
+  if (did.did === "cluster") return `Saved: ${count(did.answers, "answer")} “same”. Back takes all of them back.`;
+  if (did.did === "nothing") return `That pair has been answered “${did.stands}” meanwhile, so your answer was not saved. Here is another pair.`;
+  if (did.did !== "back") return "";
+  if (did.answers === undefined) return "There is nothing to take back: in this review you have neither answered nor skipped a pair. A new answer to an earlier pair is given by the command neardup answer.";
+  if (did.answers === 0) return "Back at the pair that you skipped.";
+  const what = did.answers === 1 ? "your answer is" : `your ${did.answers} answers are`;
+  return `Taken back: ${what} not saved any more.${did.stands ? ` The answer “${did.stands}” that the pair had before counts again.` : ""}`;
+}
+
+// How alike the two are, and what speaks for it and against it.
+function explain(pair) {
+  const likely = percent(pair.similarity);
+  const is = pair.similarity >= pair.threshold - 1e-6 ? "same" : "different";
+  const words = pair.distance === null ? "" : ` (${count(pair.distance, "word")} ${pair.distance === 1 ? "differs" : "differ"})`;
+  const lines = pair.measure === "fields"
+    ? [`The program guesses that they are ${is === "same" ? "the same" : "two different things"}: the chance that they are the same is ${likely}, by what their columns say.`]
+    : [`The two are ${likely} alike${words}. The program takes two for the same from ${percent(pair.threshold)} on.`];
+  if (pair.cluster > 2) lines.push(`It has put both in a group of ${pair.cluster.toLocaleString("en")} records.`);
+  return lines.join(" ");
+}
+
+function paragraph(kind, text) {
+  const made = document.createElement("p");
+  made.className = kind;
+  made.textContent = text;
+  return made;
+}
+
+// What is said after each thirty answers, and when nothing is left.
+function conclude(result, total, isEnd) {
+  const { left } = result.tally;
+  const advice = result.advice.replace(/`(\w+)`/g, (_, name) => `--${name.replace("_", "-")}`);
+  const lines = [`${count(total, "answer")} saved: ${result.bar}.`];
+  if (advice) lines.push(`${advice}.`);
+  if (!isEnd) lines.push(advice ? "Or go on with the next pair." : "That is enough to stop here: close this page, and end the review with Ctrl-C in its terminal. Or go on: each further answer makes the result better.");
+  else if (left) lines.push("Others look at the pairs that are left. If they skip one, it is shown here by itself.");
+  else lines.push("No pair is left to ask about. Close this page, and end the review with Ctrl-C in its terminal.");
+  return paragraph("note round", lines.join(" "));
+}
+
+// The HTML of records is made by the server, which escapes all that comes from a text.
+function draw(result, what) {
+  const before = shown.number;
   find("problem").hidden = true;
-  find("bar").innerHTML = found.bar;
+  const { same, different, unsure, left } = result.tally;
+  const total = same + different + unsure;
+  const goal = Math.min(Math.max(1, Math.ceil(total / result.round)) * result.round, total + left);
+  find("progress").max = goal || 1;
+  find("progress").value = total;
+  find("count").textContent = `${total} of ${goal} answered: ${result.bar}`;
+  const isRound = total > 0 && total % result.round === 0 || answered !== null && Math.floor(total / result.round) > Math.floor(answered / result.round);
+  const isNew = result.number !== before || result.number === null && JSON.stringify(result.tally) !== JSON.stringify(shown.tally);
+  answered = total;
+  if (what === "look" && !isNew) return;
+  if (what === "look" && before !== null) changed = performance.now();
+  shown = result;
+  const isEnd = result.number === null;
   find("answers").hidden = false;
-  for (const button of find("answers").children) button.disabled = number === null && button.dataset.say !== "back";
-  find("title").textContent = number === null ? "There is nothing left to ask" : "Are these two the same?";
-  find("question").innerHTML = found.question;
+  for (const button of find("answers").children) button.disabled = isEnd && button.dataset.say !== "back";
+  find("title").textContent = isEnd ? "There is nothing left to ask" : "Are these two the same?";
+  const note = what === "look" && before !== null ? "The pair that was here has been answered elsewhere. Here is another one." : describe(result.note, result, before);
+  const parts = note ? [paragraph("note did", note)] : [];
+  if (isEnd || isRound && what !== "back") parts.push(conclude(result, total, isEnd));
+  if (!isEnd) parts.push(paragraph("why-asked", explain(result)));
+  find("question").innerHTML = result.question ?? "";
+  find("question").prepend(...parts);
   // A button keeps the focus, so that it can be pressed again. What changes is read out anyway.
   const held = document.activeElement;
   if (held === document.body || held.disabled) find("question").focus({ preventScroll: true });
   scrollTo(0, 0);
 }
 
+// A group is shown, then a question is asked: nobody answers for what is not seen.
+function openGroup() {
+  const group = document.querySelector("details.cluster");
+  if (!group) return;
+  if (!group.open) {
+    group.open = true;
+    group.scrollIntoView({ block: "nearest" });
+    return;
+  }
+  const { cluster, pairs, different } = shown;
+  find("sure-title").textContent = `Are all ${cluster} records the same?`;
+  find("sure-text").textContent = `“Same” is then saved for ${count(pairs, "pair")} of them at once${different ? `, also for ${count(different, "pair")} with the answer “different”` : ""}. Back takes all of that back.`;
+  find("sure").showModal();
+}
+
+function act(what) {
+  if (performance.now() - changed < PAUSE) return;
+  const isAsked = find("sure").open;
+  if (what === "close") find("sure").close();
+  else if (what === "all" || what === "cluster" && !isAsked) openGroup();
+  else {
+    if (isAsked) find("sure").close();
+    say(what);
+  }
+}
+
 document.addEventListener("click", (event) => {
   const what = event.target.closest("[data-say]")?.dataset.say;
-  if (what) say(what);
+  if (what) act(what);
 });
 document.addEventListener("keydown", (event) => {
+  const isAsked = find("sure").open;
+  if (event.key === "Escape" && !isAsked) {
+    const group = document.querySelector("details.cluster[open]");
+    if (group) group.open = false;
+  }
   // On a keyboard of other letters, by the place of the key: Ы is where S is.
   const key = /^[a-z]$/i.test(event.key) ? event.key : event.code.replace("Key", "");
   const what = KEYS[key.toLowerCase()];
   if (!what || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-  if (number === null && what !== "back") return;
+  if (shown.number === null && what !== "back") return;
   event.preventDefault();
-  const cluster = document.querySelector("details.cluster");
-  if (what !== "cluster" || cluster?.open) say(what);
-  else if (cluster) cluster.open = true; // nobody judges what is not seen
+  if (!isAsked) act(what);
+  else if (what === "same") act("cluster");
 });
+setInterval(look, LOOK);
+addEventListener("focus", look);
 say("next");
