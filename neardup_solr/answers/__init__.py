@@ -11,9 +11,10 @@ import stat
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cache
+from io import FileIO
 from itertools import product
 from operator import attrgetter
 from pathlib import Path
@@ -102,17 +103,9 @@ class Answer:
 
     def to_line(self) -> bytes:
         """Format the answer as a line of JSON."""
-        fields = {
-            "id": self.id,
-            "other_id": self.other_id,
-            "answer": self.answer,
-            "who": self.who,
-            "when": self.time,
-            "hash": self.hash,
-            "other_hash": self.other_hash,
-        }
-        more = {"ordered": self.ordered, "withdraws": self.withdraws}
-        return orjson.dumps(fields | {name: more[name] for name in more if more[name]}) + b"\n"
+        fields = asdict(self) | {"when": self.time}
+        rare = {name for name in ("ordered", "withdraws") if not fields[name]}
+        return orjson.dumps({name: fields[name] for name in fields if name not in rare}) + b"\n"
 
 
 def open_answers(answers: str | Path) -> Path:
@@ -213,17 +206,11 @@ def _parse(path: str, number: int, row: Any, before: datetime) -> Answer:
         when = (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise refuse(f"has the time {str(row['when'])[:40]!r}", "write it as in ISO 8601") from None
-    return Answer(
-        id=ids[0],
-        other_id=ids[1],
-        answer=judgement,
-        who=str(row.get("who") or ""),
-        when=when,
-        hash=str(row.get("hash") or ""),
-        other_hash=str(row.get("other_hash") or ""),
-        ordered=row.get("ordered") is True,
-        withdraws=str(row.get("withdraws") or ""),
-    )
+    names = ("who", "hash", "other_hash", "withdraws")
+    texts = {name: str(row.get(name) or "") for name in names}
+    is_ordered = row.get("ordered") is True
+    return Answer(id=ids[0], other_id=ids[1], answer=judgement, when=when, ordered=is_ordered,
+                  **texts)  # fmt: skip
 
 
 class AnswerFile:
@@ -275,7 +262,7 @@ class AnswerFile:
     def append(self, answers: Iterable[Answer]) -> None:
         """Append answers as `append_answers` does. To close another handle would end the locks."""
         with refuse_failure(self.path, CHECK_SPACE):
-            _write(self._file.fileno(), answers)
+            _write(self._file, answers)
 
     def claim(self, pair: str) -> bool:
         """Claim a pair by its name. Return False if another process has it."""
@@ -308,25 +295,18 @@ def append_answers(path: str | Path, answers: Iterable[Answer]) -> None:
 
     Raises SourceError if the file cannot be written.
     """
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
-    with refuse_failure(path, CHECK_SPACE):
-        file = os.open(path, flags, 0o666)
-        try:
-            _write(file, answers)
-        finally:
-            os.close(file)
+    with refuse_failure(path, CHECK_SPACE), open(path, "ab+", buffering=0) as file:
+        _write(file, answers)
 
 
-def _write(file: int, answers: Iterable[Answer]) -> None:
-    size = os.lseek(file, 0, os.SEEK_END)
-    if size:
-        os.lseek(file, size - 1, os.SEEK_SET)
+def _write(file: FileIO, answers: Iterable[Answer]) -> None:
     # Without a line break at its end, as after an editor or a full disk, begin a new line.
-    begin = b"\n" if size and os.read(file, 1) != b"\n" else b""
+    file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
+    begin = b"" if file.read(1) in (b"", b"\n") else b"\n"
     lines = b"".join(answer.to_line() for answer in answers)
-    if lines and os.write(file, begin + lines) < len(begin + lines):
+    if lines and file.write(begin + lines) < len(begin + lines):
         raise OSError("the last line is cut")
-    os.fsync(file)
+    os.fsync(file.fileno())
 
 
 def choose_latest(answers: Iterable[Answer]) -> list[Answer]:

@@ -128,8 +128,7 @@ class Review:
         """Count the answers that the review kept: those of it that are the latest ones."""
         self._read_answers()
         kept = sum(self._latest.get(answer.pair) == answer for answer in self._kept)
-        tally = self.questions.tally()
-        advice = advise(tally, self.threshold, self.reach)
+        advice = advise(tally := self.questions.tally(), self.threshold, self.reach)
         return Reviewed(answers=self.file.path, kept=kept, tally=tally, advice=advice)
 
     def _answer(self, numbers: list[int], word: Judgement) -> list[Answer]:

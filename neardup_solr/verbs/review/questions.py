@@ -178,7 +178,6 @@ class Questions:
     claim: Callable[[int], bool] = lambda _: True
     release: Callable[[int], object] = lambda _: None
     _order: Sequence[int] = field(init=False)
-    _permutation: list[int] = field(init=False)
     _prepared: Sequence[int] | None = None
     _waiting: deque[int] = field(init=False)
     _drawn: deque[int] = field(init=False)
@@ -188,14 +187,13 @@ class Questions:
     def __post_init__(self) -> None:
         similarities = np.array([pair.similarity for pair in self.pairs])
         self._order = order_questions(similarities, self.threshold)
-        self._permutation = np.random.default_rng(1).permutation(len(self.pairs)).tolist()
         self.begin()
 
     def begin(self) -> None:
         """Ask about all pairs that are not settled by now, in their order, skipped ones last."""
         others = (number for number in self._order if number not in self._skipped)
         self._waiting = deque([*others, *self._skipped])
-        self._drawn = deque(self._permutation)
+        self._drawn = deque(np.random.default_rng(1).permutation(len(self.pairs)).tolist())
 
     def prepare(self, probabilities: NDArray[np.float64] | None) -> None:
         """Ask from now on about the pairs that a model is in doubt about.
@@ -310,10 +308,8 @@ class Learner:
         rows: dict[AnyId, int] = {}
         ends = [key_of(id, side) for pair in result.pairs for side, id in pair.ends]
         pairs = np.array([rows.setdefault(key, len(rows)) for key in ends], np.uint32)
-        texts, normalization = (
-            [result.texts.get(key, "") for key in rows],
-            (result.settings.normalization),
-        )
+        texts = [result.texts.get(key, "") for key in rows]
+        normalization = result.settings.normalization
         forms = sign.normal_forms(texts, normalization, threads=THREADS)
         sizes = np.array([len(form) for form in forms])
         if result.measure == "estimate" or sizes[pairs].sum() > MOST_CHARACTERS:
