@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import signal
 import socket
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cache
+from decimal import Decimal
+from functools import cache, partial
 from importlib import resources
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
-import h11
 import orjson
 import uvicorn
 from starlette.datastructures import Headers
@@ -20,16 +22,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.flow_control import CLOSE_HEADER
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from neardup_solr.arguments import require
 from neardup_solr.errors import ArgumentError
 from neardup_solr.solr.credentials import is_loopback
+from neardup_solr.sources.record import Unusable
 
 REQUEST_SECONDS = 10.0  # for a whole request to come
 # Bytes beyond the limit that are read: a connection that is closed before loses the answer.
 DISCARDED = 16 << 20
 IDLE_SECONDS = 75  # between two requests of a connection; proxies keep theirs for 60
+LAST_SECONDS = 1.0  # for a client to read the last answer, or to send what it has begun to send
 END_SECONDS = 30  # for requests under way when a signal comes
 CONNECTIONS = 4096  # that are open, and as many that wait to be taken
 FILES = 2 * CONNECTIONS  # that may be open, if the system allows it: each connection is one
@@ -42,6 +47,11 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+LEVELS, LONGEST = 200, 4_000  # lists within lists, and digits of a whole number, that are read
+NO_VALUE = f"has NaN, Infinity or more than {LEVELS} levels, which cannot be read"
+_LONG = re.compile(rb"\d{19}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 TYPES = {
     "html": "text/html", "css": "text/css", "js": "text/javascript", "json": "application/json",
 }  # fmt: skip
@@ -144,24 +154,65 @@ async def read_body(request: Request, most: int) -> bytes:
 
 
 def load_plain(body: bytes) -> dict[str, Any] | None:
-    """Parse a JSON object, or return None if that takes a closer look."""
+    """Parse a JSON object, or return None if `parse_object` has to look closer.
+
+    orjson refuses what Solr reads, makes floats of long numbers, and takes the last of equal keys.
+    """
     try:
         fields = orjson.loads(body)
-    except orjson.JSONDecodeError:
+        is_plain = body.count(b'"') <= orjson.dumps(fields).count(b'"')
+    except (orjson.JSONDecodeError, TypeError):  # the latter for more than 254 levels
         return None
-    return fields if isinstance(fields, dict) else None
+    return fields if is_plain and isinstance(fields, dict) and not _LONG.search(body) else None
 
 
 def parse_object(body: bytes, next_step: str = "") -> dict[str, Any]:
-    """Parse the JSON object of a request."""
+    """Parse the JSON object of a request as Solr does, which replaces what is no character.
+
+    The value of a key is Unusable if it is none of JSON, is too deep, or has another beside it.
+    """
+    if (fields := load_plain(body)) is not None:
+        return fields
     try:
-        fields = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
+        text = _cut_levels(body).decode("utf-8", "replace")
+        fields = json.loads(
+            text, strict=False, object_pairs_hook=_make_object,
+            parse_constant=lambda _: Unusable(NO_VALUE),
+            parse_int=lambda digits: int(digits) if len(digits) <= LONGEST else Decimal(digits),
+        )  # fmt: skip
+    except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise Failure(400, f"the request is not JSON ({where}: {error.msg})", next_step) from None
     if not isinstance(fields, dict):
         raise Failure(400, "the request is not a JSON object", next_step)
     return fields
+
+
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for name, value in pairs:
+        name = _replace_surrogates(name)
+        made[name] = Unusable("appears twice") if name in made else _replace_surrogates(value)
+    return made
+
+
+def _replace_surrogates(value: Any) -> Any:
+    """Put U+FFFD for each surrogate that is alone, also in a list."""
+    if isinstance(value, list):
+        return [_replace_surrogates(each) for each in value]
+    return _SURROGATE.sub("\ufffd", value) if isinstance(value, str) else value
+
+
+def _cut_levels(body: bytes) -> bytes:
+    """Put NaN for what is more than so many `LEVELS` within lists and objects."""
+    parts, depth, start = [], 0, 0
+    for token in _TOKEN.finditer(body):
+        depth += (is_begin := token[0] in b"[{") - (is_end := token[0] in b"]}")
+        if is_begin and depth == LEVELS:
+            parts += [body[start : token.start()], b"NaN"]
+        elif is_end and depth == LEVELS - 1:
+            start = token.end()
+    return b"".join([*parts, body[start:] if depth < LEVELS else b""])
 
 
 def list_pages(package: str, names: Mapping[str, str], root_path: str = "") -> list[Route]:
@@ -214,7 +265,7 @@ def run(app: ASGIApp, bound: socket.socket) -> None:
 
 
 class PageServer(uvicorn.Server):
-    """Server that does not raise a signal again when it has ended."""
+    """Server that answers all that has come before it ends, and does not raise a signal again."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -228,6 +279,46 @@ class PageServer(uvicorn.Server):
         self.force_exit = self.should_exit
         self.should_exit = True
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take the connections that wait, and tell the clients of all that they end."""
+        loop, waiting = asyncio.get_running_loop(), []
+        self.server_state.default_headers.append(CLOSE_HEADER)
+        for bound in sockets or []:
+            loop.remove_reader(bound)
+        await asyncio.sleep(0.05)  # for connections that are being taken
+        for bound, server in zip(sockets or [], self.servers, strict=True):
+            with suppress(OSError):
+                while True:
+                    waiting.append(bound.accept()[0])
+            server.close()  # at once: what comes from now on is refused
+        state = self.server_state, self.lifespan.state
+        for each in waiting:
+            each.setblocking(False)
+            await loop.connect_accepted_socket(partial(TimedConnection, self.config, *state), each)
+        await super().shutdown(sockets)
+
+
+class Transport:
+    """Transport of asyncio that ends its own side first, so that no reset takes the last answer."""
+
+    def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport, self._loop, self._is_closing = transport, loop, False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def is_closing(self) -> bool:
+        """Return True if nothing more is to be read or written."""
+        return self._is_closing or bool(self._transport.is_closing())
+
+    def close(self) -> None:
+        """Send what is left and the end, and read on, in vain, until the client ends, too."""
+        if not self.is_closing():
+            self._is_closing = True
+            self._transport.write_eof()
+            self._transport.resume_reading()
+            self._loop.call_later(LAST_SECONDS, self._transport.close)
+
 
 class TimedConnection(H11Protocol):
     """Connection that is closed if a request does not come in time, or none at all."""
@@ -235,29 +326,46 @@ class TimedConnection(H11Protocol):
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Wait for a first request no longer than for others."""
-        super().connection_made(transport)
-        self.timeout_keep_alive_task = self.loop.call_later(
-            self.timeout_keep_alive, self.timeout_keep_alive_handler
-        )
+        """Wait for a first request."""
+        super().connection_made(cast(Any, Transport(transport, self.loop)))
+        self._wait(REQUEST_SECONDS)
 
     def data_received(self, data: bytes) -> None:
         """Wait for the rest of a head, or of a refused request. `read_body` waits for bodies."""
+        if self.transport.is_closing():
+            return
         super().data_received(data)
-        is_under_way = self.cycle is not None and not self.cycle.response_complete
-        if is_under_way and self._timer is not None:
+        if self._is_under_way:
+            self._stop_waiting()
+        elif self._timer is None:
+            self._wait(REQUEST_SECONDS)
+
+    def shutdown(self) -> None:
+        """Answer what has begun to come, and close the connection after that."""
+        self._unset_keepalive_if_required()
+        if self._is_under_way:
+            self.cycle.default_headers = self.server_state.default_headers
+            self.cycle.keep_alive = False
+        elif not self.conn.trailing_data[0]:
+            self._wait(LAST_SECONDS)
+
+    @property
+    def _is_under_way(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _wait(self, seconds: float) -> None:
+        self._stop_waiting()
+        self._timer = self.loop.call_later(seconds, self._end)
+
+    def _stop_waiting(self) -> None:
+        if self._timer is not None:
             self._timer.cancel()
-            self._timer = None
-        elif not is_under_way and self._timer is None:
-            self._timer = self.loop.call_later(REQUEST_SECONDS, self._end)
+        self._timer = None
 
     def _end(self) -> None:
-        self._timer = None
-        has_begun = bool(self.conn.trailing_data[0])  # the head of a request
-        if has_begun:
+        if self.conn.trailing_data[0].strip():  # the head of a request
             self.transport.write(TIMED_OUT)
-        if has_begun or self.conn.their_state is h11.SEND_BODY:
-            self.transport.close()
+        self.transport.close()
 
 
 def _allow_files() -> None:

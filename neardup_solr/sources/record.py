@@ -19,18 +19,8 @@ from uuid import UUID
 
 import orjson
 
-from neardup_solr import records
-from neardup_solr.arguments import (
-    DIALECT,
-    MAX_DOC_BYTES,
-    OneOrMore,
-    OnRepeat,
-    Source,
-    in_bytes,
-    listed,
-    require_positive,
-    with_article,
-)
+from neardup_solr import arguments, records
+from neardup_solr.arguments import OneOrMore, OnRepeat, Source
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import ignore
 from neardup_solr.records import EMPTY_ID, MAX_ID_BYTES, NOTHING, Document, Number, Run
@@ -92,14 +82,14 @@ class Reading:
     encoding: str | None = None
     lossy: bool = False
     # What is made of a text takes some fifteen times its size while it is indexed.
-    max_doc_bytes: int = in_bytes(MAX_DOC_BYTES)
+    max_doc_bytes: int = arguments.in_bytes(arguments.MAX_DOC_BYTES)
     at_once: bool = False
     on_repeat: OnRepeat | None = None
 
     def __post_init__(self) -> None:
         if not self.text or len(set(self.text)) < len(self.text):
             raise ArgumentError("`text` has to name columns, each once", 'give text="title"')
-        require_positive(max_doc_bytes=self.max_doc_bytes)
+        arguments.require_positive(max_doc_bytes=self.max_doc_bytes)
         if self.delimiter is not None:
             object.__setattr__(self, "delimiter", _delimiter(self.delimiter))
         if self.encoding is not None:
@@ -138,12 +128,12 @@ def reading_of(
     written = source if isinstance(source, Source) else Source(())
     id = id if written.id is None else written.id
     text = text if written.text is None else written.text
-    dialect = {name: getattr(written, name) for name in DIALECT}
-    dialect["max_doc_bytes"] = in_bytes(written.max_doc_bytes, "max_doc_bytes")
+    dialect = {name: getattr(written, name) for name in arguments.DIALECT}
+    dialect["max_doc_bytes"] = arguments.in_bytes(written.max_doc_bytes, "max_doc_bytes")
     reading = Reading(
         id="id" if id is None else id,
-        text=("text",) if text is None else listed(text),
-        keep=listed(keep or ()),
+        text=("text",) if text is None else arguments.listed(text),
+        keep=arguments.listed(keep or ()),
         guess=guess if id is None else "none",
         at_once=at_once,
         **dialect,
@@ -689,10 +679,10 @@ def _json_text(name: str, value: object) -> str:
 
 
 def _kind(value: object) -> str:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return f"the number {value!r}"
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        return f"the number {value}" if len(str(value)) < 40 else "a very long number"
     names = {bool: "true or false", dict: "an object"}
-    return names.get(type(value)) or with_article(type(value).__name__)
+    return names.get(type(value)) or arguments.with_article(type(value).__name__)
 
 
 def value(boxed: Any, reading: Reading) -> Any:

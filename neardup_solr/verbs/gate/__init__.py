@@ -9,18 +9,9 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
 from pathlib import Path
 
-from neardup_solr import sources
+from neardup_solr import arguments, sources
 from neardup_solr.answers import Answer, Answered, TextVerdicts, read_answers
-from neardup_solr.arguments import (
-    Action,
-    MeasureName,
-    OneOrMore,
-    checked,
-    in_seconds,
-    listed,
-    require,
-    require_positive,
-)
+from neardup_solr.arguments import Action, MeasureName, OneOrMore, checked, listed, require
 from neardup_solr.errors import NeardupError, RecordError, SettingsError
 from neardup_solr.measures import measure_named, nearness, parse_equality
 from neardup_solr.memory import Spill
@@ -37,15 +28,9 @@ from neardup_solr.sources.record import Record, check_keep
 from neardup_solr.verbs import search
 from neardup_solr.verbs.answer import read_hashes
 from neardup_solr.verbs.batch import NearMatch, SignedBatch, sign_batch
+from neardup_solr.verbs.gate import policy as policies
 from neardup_solr.verbs.gate.matcher import Admitted, GateAnswers, Matched, keep_equal, match_hits
-from neardup_solr.verbs.gate.policy import (
-    REJECT,
-    TAG_FIELD,
-    Decision,
-    Decisions,
-    Policy,
-    Templates,
-)
+from neardup_solr.verbs.gate.policy import Decision, Decisions, Policy, Templates
 from neardup_solr.verbs.index import ColumnsToKeep, Delivery, Stretch
 
 VERIFIED_EVERY = 10_000  # documents that were indexed
@@ -123,17 +108,13 @@ def gate(
     if index:
         check_keep(listed(keep or ()))
     policy = Policy(
-        tag=tag,
-        hold=hold,
-        reject=reject,
-        exact=exact,
+        tag=tag, hold=hold, reject=reject, exact=exact, max_distance=max_distance,
         measure=measure,
-        max_distance=max_distance,
         equality=parse_equality(equal),
-    )
+    )  # fmt: skip
     fits = 1 <= batch <= MOST_AT_ONCE
     require(fits, f"`batch` cannot be {batch}", f"give 1 to {MOST_AT_ONCE:,}")
-    require_positive(most=most)
+    arguments.require_positive(most=most)
     chosen = measure_named(search.measure_by(collection, measure, model, max_distance))
     policy = replace(policy, measure=chosen)
     judged = None if answers is None else read_answers(answers)
@@ -158,7 +139,7 @@ def gate(
                 **document.kept,
             },
         )
-        guard = ColumnsToKeep(collection, {TAG_FIELD}) if columns is None else None
+        guard = ColumnsToKeep(collection, {policies.TAG_FIELD}) if columns is None else None
     run = _Run(
         gate=Gate(
             finder=finder,
@@ -170,17 +151,14 @@ def gate(
         batch=batch,
         failures=failures,
         progress=progress,
-        patience=in_seconds(patience, "patience"),
+        patience=arguments.in_seconds(patience, "patience"),
         delivery=delivery,
         columns=guard,
         templates=None if yes else Templates(reject),
     )
+    decisions = run.decide(records)
     return Decisions(
-        run.decide(records),
-        failures,
-        run.find_gaps,
-        is_indexing=index,
-        count_answers=run.count_answers,
+        decisions, failures, run.find_gaps, is_indexing=index, count_answers=run.count_answers
     )
 
 
@@ -214,7 +192,7 @@ def make_finder(
         collection=collection,
         comparer=comparer,
         filters=filters,
-        fields=(*comparer.measure.stored_fields, "num_words", TAG_FIELD),
+        fields=(*comparer.measure.stored_fields, "num_words", policies.TAG_FIELD),
         is_sure=is_sure,
     )
 
@@ -432,7 +410,7 @@ class _Run:
             if not isinstance(record, Document):
                 made.append(record)
             elif reason := find_problem(record):
-                made.append(Decision(document=record, action=REJECT, reason=reason))
+                made.append(Decision(document=record, action=policies.REJECT, reason=reason))
             else:
                 made.append(None)
                 usable.append(record)
@@ -477,7 +455,9 @@ class _Run:
         self.stretch.add(Stretch(documents=taken))
         self.stretch.versions.update(answer.versions)
         return {
-            row: Decision(document=decision.document, action=REJECT, reason=reasons[decision.id])
+            row: Decision(
+                document=decision.document, action=policies.REJECT, reason=reasons[decision.id]
+            )
             for row, decision in decisions.items()
             if decision.id in reasons
         }

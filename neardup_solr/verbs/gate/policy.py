@@ -14,20 +14,12 @@ from warnings import warn
 
 import orjson
 
-from neardup_solr import reports
+from neardup_solr import measures, reports
 from neardup_solr.arguments import Action, require, require_choice
 from neardup_solr.clusters import SEVERAL, Template, find_template
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.files import check_place, refuse_failure, write_lines
-from neardup_solr.measures import (
-    ANYTHING,
-    Equality,
-    Limits,
-    Measure,
-    floor,
-    measure_named,
-    measure_of,
-)
+from neardup_solr.measures import ANYTHING, Equality, Limits, Measure, floor, measure_named
 from neardup_solr.progress import LOG, Failures
 from neardup_solr.records import Document, Match
 from neardup_solr.reports import Columns, Row, Table, beside
@@ -67,7 +59,7 @@ class Policy:
     equality: Equality = ANYTHING
 
     def __post_init__(self) -> None:
-        measure_of(self.measure, Limits(max_distance=self.max_distance))  # checks them
+        measures.measure_of(self.measure, Limits(max_distance=self.max_distance))  # checks them
         require_choice("exact", self.exact, ACTIONS)
         for action, bound in self.bounds:
             fits = bound is None or 0 <= bound <= 1

@@ -8,16 +8,8 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
-from neardup_solr.arguments import (
-    Action,
-    MeasureName,
-    OneOrMore,
-    checked,
-    in_bytes,
-    listed,
-    require,
-    require_positive,
-)
+from neardup_solr import arguments
+from neardup_solr.arguments import Action, MeasureName, OneOrMore, checked, listed, require
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import measure_named, parse_equality
 from neardup_solr.progress import LOG
@@ -86,8 +78,8 @@ def serve(
         raise SettingsError(reason, "pip install 'neardup-solr[serve]'") from None
     is_path = not root_path or root_path.startswith("/")
     require(is_path, f"`root_path` cannot be {root_path!r}", "begin it with /, such as /neardup")
-    most = in_bytes(max_body, "max_body")
-    require_positive(max_body=most, max_documents=max_documents, concurrency=concurrency)
+    most = arguments.in_bytes(max_body, "max_body")
+    arguments.require_positive(max_body=most, max_documents=max_documents, concurrency=concurrency)
     policy = Policy(
         tag=tag, hold=hold, reject=reject, exact=exact, max_distance=max_distance,
         measure=measure,

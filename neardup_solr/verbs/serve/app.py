@@ -23,17 +23,12 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from importlib import resources
 from typing import Any
 
 import orjson
-from prometheus_client import (
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    ProcessCollector,
-    generate_latest,
-)
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client.exposition import generate_latest
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -42,32 +37,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from neardup_solr.errors import (
-    ArgumentError,
-    DocumentNotFound,
-    NeardupError,
-    RecordError,
-    SolrAnswerError,
-    SolrUnauthorized,
-    SolrUnreachable,
-    SourceError,
-)
+from neardup_solr import errors, web
 from neardup_solr.records import NOTHING
 from neardup_solr.verbs.serve.service import LOCAL_PARAMS, SEND, Service, Tokens, has_local_params
-from neardup_solr.web import (
-    HEADERS,
-    Failure,
-    Guard,
-    list_pages,
-    load_plain,
-    parse_object,
-    read_body,
-    to_json,
-)
 
 TOGETHER = 16  # documents that one question is about, if requests are small
 SMALL, MEDIUM = 16 << 10, 128 << 10  # bytes of requests; larger ones are parsed by a thread
-LIGHT, HEAVY = 1 << 26, 1 << 30  # pairs of words that a question compares, in 10 ms and in 200
+LIGHT, HEAVY = 1 << 24, 1 << 28  # pairs of words that a question compares, in 20 ms and in 300
 SWITCH_SECONDS = 0.0005  # after which Python's threads take turns, or long work would delay others
 WAITING = 4  # requests that wait, for each one that is worked on
 LOOK_SECONDS = 0.5  # between two looks at Solr
@@ -75,7 +51,7 @@ READY_SECONDS, SILENT_SECONDS = 1.5, 4.0  # without Solr's answer, until it coun
 RETRY_AFTER = {"Retry-After": "1"}
 PAGES = {
     "/": "page.html", "/page.js": "page.js", "/page.css": "page.css", "/docs": "docs.html",
-    "/docs.js": "docs.js", "/openapi.json": "openapi.json", "/report.css": "report.css",
+    "/docs.js": "docs.js", "/report.css": "report.css",
     "/words.js": "words.js",
 }  # fmt: skip
 _REQUEST_ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
@@ -84,23 +60,20 @@ Json = dict[str, Any]
 Check = tuple[list[Any], "asyncio.Future[Any]"]  # the documents of a request, and its decisions
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Lane:
-    """Requests of a kind, which wait for each other, and for those of no other lane.
+    """Requests that wait for each other, and for those of no other lane, on so many `threads`.
 
-    They have at most `size` bytes and `documents` documents, and so many `threads`. Checks are
-    asked about by a question of `together` documents or so; what comes meanwhile is gathered for
-    the next one. A check that compares more than `steps` pairs of words, or finds many documents
-    in a lane that `leaves_large`, goes to the lane `longer`.
+    They have at most `size` bytes and `documents` documents. Small checks are asked about by one
+    question of `TOGETHER` documents or so; what comes meanwhile is gathered for the next one. What
+    compares more than `steps` pairs of words, or finds many documents, goes to the lane `longer`.
     """
 
     size: float = math.inf
     documents: float = math.inf
-    threads: int = 1
-    together: int = 1
     steps: float = math.inf
-    leaves_large: bool = False
     longer: Lane | None = None
+    threads: int = 1
     waiting: deque[Check] = field(default_factory=deque)
     under_way: int = 0
     requests: int = 0  # that are worked on or wait
@@ -110,11 +83,16 @@ class Lane:
     def __post_init__(self) -> None:
         self.pool = ThreadPoolExecutor(self.threads)
 
+    @property
+    def is_light(self) -> bool:
+        """True if documents that share a band with many others are left to another lane."""
+        return self.steps == LIGHT
+
     def take(self) -> list[Check]:
         """Take what the next question is about, nothing while no thread is free."""
-        checks: list[Check] = []
-        documents = 0
-        while self.waiting and self.under_way < self.threads and documents < self.together:
+        checks, documents = list[Check](), 0
+        most = TOGETHER if self.is_light else 1
+        while self.waiting and self.under_way < self.threads and documents < most:
             checks.append(self.waiting.popleft())
             documents += len(checks[-1][0])
         self.under_way += bool(checks)
@@ -157,14 +135,13 @@ class Metrics:
 class Ledger:
     """Middleware that answers errors, and counts and logs each request."""
 
-    def __init__(
-        self, app: ASGIApp, *, metrics: Metrics, paths: frozenset[str], root_path: str
-    ) -> None:
-        self.app, self.metrics, self.paths, self.root_path = app, metrics, paths, root_path
+    def __init__(self, app: ASGIApp, *, desk: Desk, paths: frozenset[str], root_path: str) -> None:
+        self.app, self.desk, self.paths, self.root_path = app, desk, paths, root_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, whatever becomes of it, and log a line."""
-        began, status = time.perf_counter(), 499  # nobody is there to hear it
+        began, status, is_outage = time.perf_counter(), 499, False  # nobody is there to hear it
+        is_root = scope["path"] == self.root_path
         scope["path"] = scope["path"].removeprefix(self.root_path) or "/"
         path = scope["path"] if scope["path"] in self.paths else "(unknown)"
         request = Request(scope)
@@ -181,17 +158,30 @@ class Ledger:
             await send(message)
 
         try:
+            if is_root:
+                raise web.Failure(308, "the path ends with /", Location=f"{self.root_path}/")
+            if {"content-length", "transfer-encoding"} <= {*request.headers}:
+                reason = "Content-Length and Transfer-Encoding say where a request ends"
+                raise web.Failure(400, reason, "send one of them", Connection="close")
             await self.app(scope, receive, reply)
         except ClientDisconnect:
             pass
+        except asyncio.CancelledError:  # the service ends, and this takes too long
+            failure = web.Failure(503, "the service ends", "send it again later", **RETRY_AFTER)
+            await failure.response(scope, receive, reply)
         except Exception as error:
             failure = refuse(error)
-            if failure.status >= 500:
+            is_outage = failure.status == 503
+            if is_outage:
+                self.desk.note_outage(failure.reason, refused=1)
+            elif failure.status >= 500:
                 _log_fault(id, error, failure)
             await failure.response(scope, receive, reply)
         seconds = time.perf_counter() - began
-        self.metrics.requests.labels(path, status).inc()
-        self.metrics.seconds.labels(path).observe(seconds)
+        self.desk.metrics.requests.labels(path, status).inc()
+        self.desk.metrics.seconds.labels(path).observe(seconds)
+        if is_outage:
+            return
         line = {"id": id, "client": state.client, "path": path, "status": status}
         _log(line | {"ms": round(seconds * 1000, 1), "documents": state.documents})
 
@@ -206,19 +196,14 @@ class Desk:
         self.metrics.unsigned.set_function(
             lambda: math.nan if (n := service.unsigned) is None else n
         )
-        processors = (os.cpu_count() or 2) // 2  # the others are for small requests, and for Solr
-        self._large = Lane(threads=max(1, min(bounds.at_work, processors)))
-        self._others = Lane(size=MEDIUM, documents=TOGETHER, threads=bounds.at_work), self._large
-        many = Lane(longer=self._large, steps=HEAVY)
-        small, medium = (
-            Lane(size=size, documents=documents, together=TOGETHER, steps=LIGHT,
-                 leaves_large=True, longer=many)
-            for size, documents in ((SMALL, 1), (MEDIUM, TOGETHER))
-        )  # fmt: skip
-        self._checks = small, medium, self._large
-        self._lanes = {id(lane): lane for lane in (*self._others, *self._checks, many)}.values()
+        large = Lane(threads=max(1, min(bounds.at_work, (os.cpu_count() or 2) // 2)))
+        many = Lane(steps=HEAVY, longer=large)
+        small, medium = Lane(SMALL, 1, LIGHT, many), Lane(MEDIUM, TOGETHER, LIGHT, many)
+        others = Lane(MEDIUM, TOGETHER, threads=bounds.at_work)
+        self._checks, self._others, self._large = (small, medium, large), (others, large), large
+        self._lanes = small, medium, many, others, large
         self.metrics.at_work.set_function(lambda: sum(lane.requests for lane in self._lanes))
-        self._problem = ""
+        self._lock, self._began, self._refused = threading.Lock(), 0.0, 0  # of an outage
 
     def make_app(self, *, names: frozenset[str], port: int, root_path: str) -> Starlette:
         """Make the application that listens at `port`, and beside its own has these `names`."""
@@ -230,11 +215,12 @@ class Desk:
             self._route("/metrics", self.count, "metrics", None),
             self._route("/health", self.tell_health, "", None),
             self._route("/ready", self.tell_readiness, "", None),
-            *list_pages(__package__, PAGES, root_path),
+            *web.list_pages(__package__, PAGES, root_path),
+            Route("/openapi.json", partial(self.describe, root_path)),
         ]
         paths = frozenset(route.path for route in routes)
-        guard = [Middleware(Guard, port=port, names=names)]
-        ledger = Middleware(Ledger, metrics=self.metrics, paths=paths, root_path=root_path)
+        guard = [Middleware(web.Guard, port=port, names=names)]
+        ledger = Middleware(Ledger, desk=self, paths=paths, root_path=root_path)
 
         async def answer_no_route(request: Request, error: Exception) -> Response:
             return refuse(error, request.url.path, root_path).response
@@ -259,9 +245,10 @@ class Desk:
             self._authorize(request, right)
             odd = request.query_params.keys() - (parameters or ())
             if odd and parameters is not None:
-                raise Failure(400, f"{path} takes no {min(odd)!r}", "leave it out, or see /docs")
+                reason = f"{path} takes no {min(odd)!r}"
+                raise web.Failure(400, reason, "leave it out, or see /docs")
             body = await work(request)
-            return body if isinstance(body, Response) else to_json(body)
+            return body if isinstance(body, Response) else web.to_json(body)
 
         return Route(path, answer, methods=[method])
 
@@ -272,11 +259,11 @@ class Desk:
         client = self.tokens.find(request.headers.get("authorization", ""))
         if client is None:
             step = "send a token of this service: Authorization: Bearer TOKEN"
-            raise Failure(401, "the token is missing or wrong", step, WWW_Authenticate="Bearer")
+            raise web.Failure(401, "the token is missing or wrong", step, WWW_Authenticate="Bearer")
         request.state.client, request.state.rights = client
         if right not in request.state.rights:
             reason = f"this token has not the right {right!r}"
-            raise Failure(403, reason, "ask who runs the service for a token with it")
+            raise web.Failure(403, reason, "ask who runs the service for a token with it")
 
     async def tell_health(self, _: Request) -> object:
         """Answer as long as the process lives."""
@@ -287,10 +274,17 @@ class Desk:
         self._require_solr(READY_SECONDS)
         return self.service.with_gap({"status": "ready"})
 
+    async def describe(self, root_path: str, _: Request) -> Response:
+        """Answer with the description of all paths, as they are called here."""
+        text = (resources.files(__package__) / "openapi.json").read_text("utf-8")
+        security: list[Json] = [{"token": []}] if self.tokens else []
+        called = {"servers": [{"url": root_path}], "security": security}
+        return web.to_json(orjson.loads(text) | called, headers=web.HEADERS)
+
     async def count(self, _: Request) -> object:
         """Answer with the metrics."""
         lines = await asyncio.to_thread(generate_latest, self.metrics.registry)
-        return Response(lines, headers=HEADERS, media_type="text/plain; version=0.0.4")
+        return Response(lines, headers=web.HEADERS, media_type="text/plain; version=0.0.4")
 
     async def explain(self, request: Request) -> object:
         """Answer why two documents, which may be large, are found or not."""
@@ -305,7 +299,7 @@ class Desk:
             if LOCAL_PARAMS not in request.state.rights and has_local_params(search):
                 reason = "`fq` has local parameters ({!...}), which may read other collections"
                 step = f"leave them out, or send a token with the right {LOCAL_PARAMS!r}"
-                raise Failure(403, reason, step)
+                raise web.Failure(403, reason, step)
             return await lane.run(self.service.search, search)
 
     async def entries(self, request: Request) -> object:
@@ -349,21 +343,18 @@ class Desk:
             for check, decisions in zip(checks, () if error else done.result(), strict=not error):
                 if decisions is None:
                     longer.waiting.append(check)
-                else:
+                elif not check[1].done():
                     check[1].set_result(decisions)
-            if error is not None:
+            if error is not None and not checks[0][1].done():
                 checks[0][1].set_exception(error)
             self._ask(lane)
             self._ask(longer)
 
-        work = partial(
-            self.service.check, requests, leaves_large=lane.leaves_large, steps=lane.steps
-        )
-        lane.run(work).add_done_callback(finish)
+        lane.run(self.service.check, requests, lane.is_light, lane.steps).add_done_callback(finish)
 
     def _require_solr(self, seconds: float, *, is_asked: bool = True) -> None:
         problem = self.service.find_problem(seconds)
-        is_away = isinstance(problem, SolrUnreachable | SolrAnswerError)
+        is_away = isinstance(problem, errors.SolrUnreachable | errors.SolrAnswerError)
         if problem is not None and (is_asked or not is_away):
             raise problem.with_traceback(None)  # it would grow with each request
 
@@ -374,12 +365,12 @@ class Desk:
         """Give the lane of a request, unless too much waits there, and its fields."""
         announced = min(int(request.headers.get("content-length") or 0), self.bounds.body)
         self._require_room(_choose(lanes, announced), announced)
-        body = await read_body(request, self.bounds.body)
-        fields = load_plain(body) if len(body) <= MEDIUM else None
+        body = await web.read_body(request, self.bounds.body)
+        fields = web.load_plain(body) if len(body) <= MEDIUM else None
         lane = self._large if fields is None else _choose(lanes, len(body), fields)
         with self._hold(lane, len(body)):
             if fields is None:
-                fields = await lane.run(parse_object, body, SEND)
+                fields = await lane.run(web.parse_object, body, SEND)
             yield lane, fields
 
     @contextmanager
@@ -397,7 +388,7 @@ class Desk:
         is_full = lane.requests >= most * self.bounds.at_work
         if is_full or lane.held + size > most * self.bounds.body:
             self.metrics.refused.inc()
-            raise Failure(429, "too many requests wait", "send it again later", **RETRY_AFTER)
+            raise web.Failure(429, "too many requests wait", "send it again later", **RETRY_AFTER)
 
     async def _read(
         self, request: Request, lane: Lane, fields: Json, *, whole: bool = False
@@ -409,17 +400,17 @@ class Desk:
         is_single = "documents" not in fields
         documents = [fields] if is_single else fields["documents"]
         if not isinstance(documents, list) or (len(fields) > 1 and not is_single):
-            raise Failure(400, "`documents` is not a list alone", 'send {"documents": [...]}')
+            raise web.Failure(400, "`documents` is not a list alone", 'send {"documents": [...]}')
         most = self.bounds.documents
         if len(documents) > most:
             reason = f"{len(documents):,} documents are more than {most:,}"
-            raise Failure(413, reason, "send fewer documents at a time")
+            raise web.Failure(413, reason, "send fewer documents at a time")
         request.state.documents = len(documents)
         self.metrics.documents.labels(request.scope["path"]).inc(len(documents))
         read = partial(self.service.read, documents)
         records = await lane.run(read) if lane is self._large else read()
         for record in records:
-            if isinstance(record, RecordError) and (is_single or whole):
+            if isinstance(record, errors.RecordError) and (is_single or whole):
                 raise record
         return records, is_single
 
@@ -452,15 +443,25 @@ class Desk:
                 lane.pool.shutdown(wait=False, cancel_futures=True)
 
     def look(self) -> None:
-        """Look at the collection and the tokens, and log a change of what can be served."""
-        self.service.look()
-        problem = str(self.service.problem or "")
-        if problem != self._problem:
-            level = "WARNING" if problem else "INFO"
-            _log({"level": level, "message": problem or "the collection is served again"})
-        self._problem = problem
+        """Look at the tokens and the collection, and note if it cannot be served."""
         if self.tokens is not None:
             self.tokens.refresh()
+        began = time.monotonic()
+        self.service.look()
+        self.note_outage(str(self.service.problem or ""), since=began)
+
+    def note_outage(self, problem: str, *, refused: int = 0, since: float = 0.0) -> None:
+        """Log a line when an outage begins, and one when all was well from `since` on."""
+        with self._lock:
+            now = time.monotonic()
+            if problem and not self._began:
+                self._began, self._refused = now, 0
+                _log({"level": "WARNING", "message": problem})
+            elif not problem and 0 < self._began <= since:
+                after = f"after {now - self._began:.1f} s, {self._refused:,} requests were refused"
+                _log({"level": "INFO", "message": f"the collection is served again {after}"})
+                self._began = 0.0
+            self._refused += refused
 
 
 def _choose(lanes: Sequence[Lane], size: int, fields: Mapping[str, Any] = NOTHING) -> Lane:
@@ -470,32 +471,32 @@ def _choose(lanes: Sequence[Lane], size: int, fields: Mapping[str, Any] = NOTHIN
     return next(lane for lane in lanes if size <= lane.size and count <= lane.documents)
 
 
-def refuse(error: Exception, path: str = "", root_path: str = "") -> Failure:
+def refuse(error: Exception, path: str = "", root_path: str = "") -> web.Failure:
     """Choose the answer to an error, which may be that of no route to a path."""
-    if isinstance(error, Failure):
+    if isinstance(error, web.Failure):
         return error
     if isinstance(error, HTTPException):
         if error.status_code == 404:
-            return Failure(404, "there is no such path", f"see {root_path}/docs")
+            return web.Failure(404, "there is no such path", f"see {root_path}/docs")
         allowed = (error.headers or {}).get("Allow", "")
         method = "POST" if "POST" in allowed else "GET"
-        return Failure(405, f"{path} takes {method} only", f"send {method}", Allow=allowed)
-    if isinstance(error, RecordError):
-        return Failure(400, f"{error.position}: {error.reason}", SEND)
-    if isinstance(error, ArgumentError):
-        return Failure(400, error.reason, error.next_step)
-    if isinstance(error, DocumentNotFound):
-        return Failure(404, error.reason, error.next_step)
-    if isinstance(error, NeardupError):
+        return web.Failure(405, f"{path} takes {method} only", f"send {method}", Allow=allowed)
+    if isinstance(error, errors.RecordError):
+        return web.Failure(400, f"{error.position}: {error.reason}", SEND)
+    if isinstance(error, errors.ArgumentError):
+        return web.Failure(400, error.reason, error.next_step)
+    if isinstance(error, errors.DocumentNotFound):
+        return web.Failure(404, error.reason, error.next_step)
+    if isinstance(error, errors.NeardupError):
         reason, step = error.reason, error.next_step
-        if isinstance(error, SolrUnreachable):
+        if isinstance(error, errors.SolrUnreachable):
             reason, step = f"Solr is away: {reason}", "send it again later"
-        if isinstance(error, SourceError):
+        if isinstance(error, errors.SourceError):
             reason = f"{error.source}: {reason}"
-        if isinstance(error, SolrUnauthorized) and error.status == 401:
+        if isinstance(error, errors.SolrUnauthorized) and error.status == 401:
             step = "start the service again, with credentials that Solr takes"
-        return Failure(503, reason, step, **RETRY_AFTER)
-    return Failure(500, "the service has a fault", "tell who runs it the X-Request-Id")
+        return web.Failure(503, reason, step, **RETRY_AFTER)
+    return web.Failure(500, "the service has a fault", "tell who runs it the X-Request-Id")
 
 
 class Lines(logging.Handler):
@@ -506,7 +507,7 @@ class Lines(logging.Handler):
         _log({"level": record.levelname, "message": record.getMessage()})
 
 
-def _log_fault(id: str, error: Exception, failure: Failure) -> None:
+def _log_fault(id: str, error: Exception, failure: web.Failure) -> None:
     """Log an error of ours by its place in the code: its message may hold a text."""
     reason = failure.reason
     if failure.status == 500:

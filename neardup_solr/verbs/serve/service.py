@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hmac
 import math
+import os
 import re
+import stat
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,19 +18,9 @@ from typing import Any
 
 import orjson
 
+from neardup_solr import errors
 from neardup_solr.answers import TextVerdicts, open_answers, read_answers
 from neardup_solr.arguments import require, require_choice
-from neardup_solr.errors import (
-    ArgumentError,
-    NeardupError,
-    Passes,
-    RecordError,
-    SettingsError,
-    SolrAnswerError,
-    SolrUnauthorized,
-    SolrUnreachable,
-    SourceError,
-)
 from neardup_solr.files import read_state
 from neardup_solr.measures import NAMES, NUMBERS, measure_named
 from neardup_solr.minhash import encode_documents
@@ -43,7 +35,7 @@ from neardup_solr.solr.schema import count_unsigned, describe_unsigned, read_sch
 from neardup_solr.solr.session import Retry
 from neardup_solr.solr.update import orders
 from neardup_solr.sources.json import from_objects
-from neardup_solr.sources.record import Opened, Reading, Record, key
+from neardup_solr.sources.record import Opened, Reading, Record, Unusable, key
 from neardup_solr.verbs.explain import explain, make_record
 from neardup_solr.verbs.gate import Gate, make_answers, make_finder
 from neardup_solr.verbs.gate.matcher import GateAnswers
@@ -87,7 +79,7 @@ class Service:
         collection.session.retry = RETRY
         collection.session.read_seconds = ANSWER_SECONDS
         self.seen = 0.0  # when Solr last answered, by time.monotonic()
-        self.problem: NeardupError | None = None
+        self.problem: errors.NeardupError | None = None
         self.unsigned: int | None = None  # documents that nothing is compared with, if counted
         self.count_after, self._count_until = COUNT_SECONDS, 0.0
         self._answers = None if answers is None else open_answers(answers)
@@ -130,7 +122,7 @@ class Service:
         """Look whether the collection can be served, and note what is wrong."""
         is_due = self._looks % THOROUGH_EVERY == 0
         self._looks += 1
-        if isinstance(self.problem, SolrUnauthorized) and not is_due:
+        if isinstance(self.problem, errors.SolrUnauthorized) and not is_due:
             return  # or it may lock the account
         settings = self._gate.finder.comparer.settings
         try:
@@ -146,7 +138,7 @@ class Service:
                 self._gate, self.collection = gate, collection
             self._look_at_answers()
             self.problem, self.seen = None, time.monotonic()
-        except NeardupError as error:
+        except errors.NeardupError as error:
             self.problem = error
 
     def count_gap(self) -> None:
@@ -159,7 +151,7 @@ class Service:
         collection, start = self.collection, time.monotonic()
         try:
             count = count_unsigned(collection, read_schema(collection), self.fq)
-        except NeardupError as error:
+        except errors.NeardupError as error:
             if time.monotonic() > self._count_until:
                 LOG.warning("the documents without a signature cannot be counted: %s", error)
                 self.unsigned, self._count_until = None, math.inf
@@ -180,20 +172,17 @@ class Service:
             self._verdicts = make_answers(self.collection, answers).verdicts
             self._answers_state = state
 
-    def find_problem(self, seconds: float) -> NeardupError | None:
+    def find_problem(self, seconds: float) -> errors.NeardupError | None:
         """Return what is wrong at the last look, or that Solr has not answered for so long."""
         if self.problem is None and time.monotonic() - self.seen > seconds:
             url = self.collection.url
-            return SolrUnreachable(url, "it does not answer", "see that it runs")
+            return errors.SolrUnreachable(url, "it does not answer", "see that it runs")
         return self.problem
 
     def check(
-        self,
-        requests: Sequence[Sequence[Record]],
-        *,
-        leaves_large: bool = False,
+        self, requests: Sequence[Sequence[Record]], leaves_large: bool = False,
         steps: float = math.inf,
-    ) -> list[list[Json] | None]:
+    ) -> list[list[Json] | None]:  # fmt: skip
         """Decide about the documents of each request as a gate of its own does.
 
         None stands for a request that takes long, and keeps others waiting: one that compares more
@@ -203,15 +192,33 @@ class Service:
         documents = [[each for each in records if isinstance(each, Document)]
                      for records in requests]  # fmt: skip
         answers: list[list[Json] | None] = []
-        decided = self._decide(documents, leaves_large=leaves_large, steps=steps)
+        decided = self._decide(documents, leaves_large, steps)
         for records, decisions in zip(requests, decided, strict=True):
             if decisions is None:
                 answers.append(None)
                 continue
             rest = iter(decisions)
-            results = (each if isinstance(each, RecordError) else next(rest) for each in records)
-            answers.append([self.with_gap(_show(result)) for result in results])
+            results = (
+                each if isinstance(each, errors.RecordError) else next(rest) for each in records
+            )
+            answers.append([self.with_gap(self._show(result)) for result in results])
         return answers
+
+    def _show(self, result: Decision | errors.RecordError) -> Json:
+        """Make the object of a decision, or of a document that cannot be used."""
+        if isinstance(result, errors.RecordError):
+            return {"id": result.id, "action": FAILED, "reason": result.reason, "matches": [],
+                    "complete": True}  # fmt: skip
+        matches, missing = list(map(make_match, result.matches)), self.list_missing(result.document)
+        return {"id": result.id, "action": result.action, "reason": result.reason,
+                "matches": matches, "complete": result.complete,
+                **({"missing": missing} if missing else {})}  # fmt: skip
+
+    def list_missing(self, document: Document) -> list[str]:
+        """List the fields, of those that are compared, that a document lacks."""
+        texts = zip(self.reading.text, document.texts, strict=False)
+        missing = [name for name, value in texts if value is None]
+        return missing + [name for name in self.reading.keep if name not in document.kept]
 
     def with_gap(self, answer: Json) -> Json:
         """Add how many documents nothing is compared with to an answer, if there are any."""
@@ -222,30 +229,27 @@ class Service:
         return answer | is_complete | {"unsigned": unsigned}
 
     def _decide(
-        self,
-        requests: Sequence[Sequence[Document]],
-        *,
-        leaves_large: bool = False,
+        self, requests: Sequence[Sequence[Document]], leaves_large: bool = False,
         steps: float = math.inf,
-    ) -> list[list[Decision] | None]:
+    ) -> list[list[Decision] | None]:  # fmt: skip
         gate, verdicts = self._gate, self._verdicts
         answers = None if verdicts is None else GateAnswers(verdicts=verdicts)
         finder = replace(gate.finder, is_sure=False, leaves_large=leaves_large)
         return replace(gate, finder=finder, answers=answers).decide_apart(requests, steps)
 
     def search(self, request: Json) -> Json:
-        """Find the near-duplicates of a text, or of a document, by the measure of the gate."""
-        id_name = str(key(self.collection.names.id, tuple(request)))
-        if id_name in request and id_name not in OF_SEARCH:
-            require(ID not in request, f"{id_name!r} and 'id' both name the key", "leave one out")
-            request = {ID if name == id_name else name: value for name, value in request.items()}
+        """Find the near-duplicates of a text, or of a document, by the measure of the gate.
+
+        A document that is new, or has changed, has its key and its text, by the names of `read`.
+        """
+        request, own, missing = self._parse_search(request)
         for name in request:
             require(name in OF_SEARCH, f"there is no `{name}`", f"give {', '.join(OF_SEARCH)}")
         rules = request.get("equal", [])
         for rule in rules if isinstance(rules, list) else [rules]:  # a pattern may never end
             require_choice("equal", rule, (NUMBERS, *self.policy.equality.rules))
         most = request.get("candidates", 1)
-        is_few = not isinstance(most, int) or most <= MOST_CANDIDATES
+        is_few = not isinstance(most, int) or most <= MOST_CANDIDATES + (own is not None)
         require(is_few, f"`candidates` cannot be {most}", f"give at most {MOST_CANDIDATES:,}")
         filters = request.get("fq", ())
         if isinstance(filters, str | list) and self.fq:
@@ -257,18 +261,45 @@ class Service:
         collection = self.collection
         try:
             matches = search(collection, **usual | request | {"fq": filters})
-        except SettingsError as error:
-            if isinstance(error, ArgumentError) or request.keys().isdisjoint(MAY_LACK):
+        except errors.SettingsError as error:
+            if isinstance(error, errors.ArgumentError) or request.keys().isdisjoint(MAY_LACK):
                 raise
             collection.needed_settings()  # raises if the collection is at fault, not the request
-            raise ArgumentError(error.reason, error.next_step) from None
-        except SolrAnswerError as error:
-            is_refused = error.status in (400, 500) and error.passes is not Passes.ALWAYS
+            raise errors.ArgumentError(error.reason, error.next_step) from None
+        except errors.SolrAnswerError as error:
+            is_refused = error.status in (400, 500) and error.passes is not errors.Passes.ALWAYS
             if is_refused and is_of_solr(error) and not request.keys().isdisjoint(IN_QUERY):
-                raise ArgumentError(error.reason, "check `fq` and `same`") from None
+                raise errors.ArgumentError(error.reason, "check `fq` and `same`") from None
             raise
-        shown = [make_match(match) | {"text": match.content} for match in matches]
-        return self.with_gap({"matches": shown})
+        shown = [make_match(match) | {"text": match.content}
+                 for match in matches if match.id != own]  # fmt: skip
+        return self.with_gap({"matches": shown} | ({"missing": missing} if missing else {}))
+
+    def _parse_search(self, request: Json) -> tuple[Json, str | None, list[str]]:
+        """Return the arguments of a search, the key of its document, and the fields that it lacks.
+
+        What has a text is read as a document, to which a key that it lacks is no matter.
+        """
+        require(not (fault := find_fault(request)), fault, "leave it out")
+        reading, names = self.reading, tuple(request)
+        key_name = str(key(reading.id, names))
+        called = {str(key(name, names)) for name in (*reading.text, *OF_TEXT)} | {key_name, ID}
+        called -= {*OF_SEARCH} - {ID, "text"}
+        document = {name: value for name, value in request.items()
+                    if name in called and value is not None}  # fmt: skip
+        search = {name: value for name, value in request.items() if name not in called}
+        keys = [name for name in document if name in (key_name, ID)]
+        if len(keys) == len(document):
+            reason = f"{key_name!r} and 'id' both name the key"
+            require(len(keys) < 2, reason, "leave one out")
+            return search | ({ID: document[keys[0]]} if keys else {}), None, []
+        (record,) = self.read([document if keys else document | {reading.id: "(text)"}])
+        if isinstance(record, errors.RecordError):
+            raise record
+        if keys and isinstance(most := search.get("candidates", MOST_CANDIDATES // 10), int):
+            search["candidates"] = most + 1
+        search["text"] = record.text
+        return search, record.id if keys else None, self.list_missing(record)
 
     def explain(self, request: Mapping[str, str]) -> Json:
         """Say why two documents are found as near-duplicates or not."""
@@ -294,7 +325,7 @@ class Service:
         return [(isinstance(record, Document) and make_refusal(record)) or record
                 for record in from_objects(source, records, reading)]  # fmt: skip
 
-    def _rename(self, document: Json, position: str) -> Json | RecordError:
+    def _rename(self, document: Json, position: str) -> Json | errors.RecordError:
         """Call key and text of a document as the collection does, if they have our names.
 
         A name of the collection's always means its field. An error says that both are present, and
@@ -302,6 +333,11 @@ class Service:
         """
         reading, names = self.reading, tuple(document)
         columns = {reading.id, *reading.text}
+        if fault := find_fault(document):
+            id = document.get(str(key(reading.id, names)), document.get(ID))
+            return errors.RecordError(
+                position, fault, id if isinstance(id, str) else None, record=document
+            )
         renamed = dict(document)
         for role, theirs, ours in (("key", (reading.id,), (ID,)), ("text", reading.text, OF_TEXT)):
             of_theirs = [name for column in theirs if (name := str(key(column, names))) in document]
@@ -310,19 +346,21 @@ class Service:
             alike = [*of_theirs[:1], *of_ours]
             if len({str(document[name]) for name in alike}) > 1:
                 both = f"{alike[0]!r} and {alike[-1]!r} differ, and both name the {role}"
-                return RecordError(position, f"{both}: leave one out", record=document)
+                return errors.RecordError(position, f"{both}: leave one out", record=document)
             if of_ours and not of_theirs:
                 renamed[theirs[0]] = document[of_ours[0]]
         return renamed
 
     def make_entries(self, documents: Sequence[Document]) -> bytes:
         """Compute the fields that `index`, or `annotate`, writes for documents."""
+        lacks = {each.id: missing for each in documents if (missing := self.list_missing(each))}
+        more = b',"missing":' + orjson.dumps(lacks) if lacks else b""
         documents = [replace(document, kept=NOTHING) for document in documents]
         names = self.collection.names
         settings = self.collection.known_settings
         if names.is_plain:
             encoded = encode_documents(documents, settings or DEFAULT_SETTINGS)
-            return b'{"entries":[%s]}' % b",".join(json for json, _ in encoded)
+            return b'{"entries":[%s]%s}' % (b",".join(json for json, _ in encoded), more)
         versions = {document.id: 0 for document in documents}
         entries = []
         for order in orders(documents, versions, settings or ANNOTATED, names):
@@ -331,7 +369,20 @@ class Service:
             if names.has_numeric_bands and bands in fields:
                 fields[bands] = [*map(str, fields[bands])]  # JavaScript would round 64 bits
             entries.append({names.id: order.id, **fields})
-        return orjson.dumps({"entries": entries})
+        return b'{"entries":%s%s}' % (orjson.dumps(entries), more)
+
+
+def find_fault(fields: Json) -> str:
+    """Say which field of an object has a value that cannot be read, "" if none has."""
+
+    def find(value: object) -> Unusable | None:
+        if isinstance(value, dict | list):
+            parts = value.values() if isinstance(value, dict) else value
+            return next(filter(None, map(find, parts)), None)
+        return value if isinstance(value, Unusable) else None
+
+    faults = ((name, find(value)) for name, value in fields.items())
+    return next((f"the field {name!r} {fault}" for name, fault in faults if fault), "")
 
 
 def has_local_params(search: Json) -> bool:
@@ -344,20 +395,6 @@ def has_local_params(search: Json) -> bool:
     while "\\" in text:
         text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2], text)
     return "{!" in text
-
-
-def _show(result: Decision | RecordError) -> Json:
-    """Make the object of a decision, or of a document that cannot be used."""
-    if isinstance(result, RecordError):
-        return {"id": result.id, "action": FAILED, "reason": result.reason, "matches": [],
-                "complete": True}  # fmt: skip
-    return {
-        "id": result.id,
-        "action": result.action,
-        "reason": result.reason,
-        "matches": list(map(make_match, result.matches)),
-        "complete": result.complete,
-    }
 
 
 LOCAL_PARAMS = "local-params"  # filters that choose the parser of Solr
@@ -373,7 +410,7 @@ class Tokens:
 
     If the changed file cannot be read, a line is logged and the tokens of before count.
 
-    Raises SourceError if it cannot be read at first, or a line is wrong.
+    Raises errors.SourceError if it cannot be read at first, or a line is wrong.
     """
 
     path: Path
@@ -381,18 +418,24 @@ class Tokens:
     _state: tuple[int, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        self._state = read_state(self.path)
-        self._clients = _read(self.path)
+        self._load()
 
     def refresh(self) -> None:
         """Read the file again if it has changed."""
         try:
-            if (state := read_state(self.path)) == self._state:
-                return
-            self._state = state
-            self._clients = _read(self.path)
-        except SourceError as error:
+            if read_state(self.path) != self._state:
+                self._load()
+        except errors.SourceError as error:
             LOG.warning("%s; the tokens of before count", error)
+
+    def _load(self) -> None:
+        """Read the file, and warn if nobody may enter, or everybody may read it."""
+        self._state = read_state(self.path)
+        self._clients = _read(self.path)
+        if not self._clients:
+            LOG.warning("%s holds no token, and nobody may enter: %s", self.path, STEP)
+        if os.name == "posix" and self.path.stat().st_mode & stat.S_IROTH:
+            LOG.warning("%s can be read by others: type chmod o-r %s", *[self.path] * 2)
 
     def find(self, header: str) -> tuple[str, frozenset[str]] | None:
         """Find the name and the rights of the client that sends this Authorization, if any.
@@ -414,7 +457,7 @@ def _read(path: Path) -> dict[str, tuple[bytes, frozenset[str]]]:
     except (OSError, ValueError) as error:
         is_utf8 = not isinstance(error, UnicodeDecodeError)
         reason = getattr(error, "strerror", None) or (error if is_utf8 else "it is not UTF-8")
-        raise SourceError(str(path), f"cannot be read ({reason})", STEP) from None
+        raise errors.SourceError(str(path), f"cannot be read ({reason})", STEP) from None
     clients: dict[str, tuple[bytes, frozenset[str]]] = {}
     for number, line in enumerate(lines, 1):
         name, *words = line.split() or ["#"]
@@ -424,10 +467,8 @@ def _read(path: Path) -> dict[str, tuple[bytes, frozenset[str]]]:
         is_new = token.encode() not in {other for other, _ in clients.values()}
         is_wrong = not rights or not rights <= {*RIGHTS, ALL} or not is_new or name in clients
         if is_wrong or len(token) < SHORTEST or not token.isascii():
-            raise SourceError(str(path), f"line {number} is wrong", _step(token, rights))
+            raise errors.SourceError(str(path), f"line {number} is wrong", _step(token, rights))
         clients[name] = token.encode(), frozenset(RIGHTS) if ALL in rights else rights
-    if not clients:
-        raise SourceError(str(path), "holds no token", STEP)
     return clients
 
 

@@ -1,0 +1,314 @@
+"""Clients that attack a service with a real Solr: what others are told stays right, and quick."""
+
+from __future__ import annotations
+
+import json
+import random
+import select
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.solr.collection import Collection
+from tests.conftest import Cores
+from tests.serve.test_serve import CAFE, HEAD, LISTINGS, NEW, connect, receive
+from tests.services import Served, serving
+
+WORDS = [f"word{number}" for number in range(9_000)]
+NEAR = {"id": "near", "text": f"{CAFE} number 3 x"}
+GOOD = b'{"id": "good", "text": "a ferry leaves the old pier at nine with a band"}'
+
+
+def make_text(words: int, seed: int) -> str:
+    """Make a text of so many words that shares no shingle with another."""
+    return " ".join(random.Random(seed).choices(WORDS, k=words))
+
+
+def change(text: str) -> str:
+    """Change one word of forty."""
+    words = text.split()
+    words[::40] = ["changed"] * len(words[::40])
+    return " ".join(words)
+
+
+LARGE, LONG = make_text(90_000, 0), [make_text(9_000, seed) for seed in (1, 2)]
+
+
+@pytest.fixture(scope="module")
+def large(core_pool: Cores) -> Iterator[Collection]:
+    """A core with twenty listings, a text of 0.8 MB and two of 80 kB."""
+    core = core_pool.take()
+    texts = [{"id": f"large{number}", "text": text} for number, text in enumerate([LARGE, *LONG])]
+    nd.index([*LISTINGS, *texts], core, settings={"fields": "all"})
+    yield core
+    core_pool.give_back(core.name)
+
+
+@pytest.fixture(scope="module")
+def served(large: Collection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Its service, in which what is slow ends after a second."""
+    log = tmp_path_factory.mktemp("served") / "log"
+    words = ("--hold", "0.8", "--tag", "0.5")
+    with serving(large.url, log, *words, change="web.REQUEST_SECONDS = 1.0") as found:
+        yield found
+
+
+def send(served: Served, path: str, body: object = None) -> socket.socket:
+    """Send a request, and do not wait for its answer."""
+    content = b"" if body is None else json.dumps(body).encode()
+    method = b"GET" if body is None else b"POST"
+    head = HEAD.replace(b"POST /check", b"%s /%s" % (method, path.encode()))
+    one = connect(served)
+    one.settimeout(60)
+    one.sendall(head % len(content) + content)
+    return one
+
+
+ALIKE = make_text(1_000, 9)
+FLOODS: dict[str, tuple[str, Any]] = {
+    "texts near to large ones": ("check", {"id": "x", "text": change(LARGE)}),
+    "long lists": (
+        "check",
+        {"documents": [{"id": str(n), "text": f"{change(ALIKE)} {n}"} for n in range(100)]},
+    ),
+    "searches": ("search", {"text": LARGE[:140_000], "measure": "words"}),
+    "fields of large texts": ("entries", {"id": "x", "text": LARGE}),
+    "explanations": ("explain?id=large1&other_id=large2", None),
+}
+
+
+@pytest.mark.parametrize("name", FLOODS)
+def test_large_requests_hold_up_no_small_one(served: Served, name: str) -> None:
+    """Small ones are answered as ever, before large ones that came earlier; too many get 429."""
+    path, body = FLOODS[name]
+    expected = [served.ask("check", one).json for one in NEW]
+    with ExitStack() as opened:
+        floods = [opened.enter_context(closing(send(served, path, body))) for _ in range(12)]
+        assert [served.ask("check", one).json for one in NEW] == expected
+        answered, _, _ = select.select(floods, [], [], 0)
+        assert len(answered) < len(floods)
+        answers = [receive(one) for one in floods]
+        assert [served.ask("check", one).json for one in NEW] == expected
+    assert {one.status for one in answers} <= {200, 429}
+    assert answers[0].status == 200
+    refused = [one for one in answers if one.status == 429]
+    assert all(one.headers["retry-after"] == "1" for one in refused)
+    assert refused or name not in ("texts near to large ones", "explanations")
+
+
+TEXT = b'"text": "it leaves the pier at noon without a band"'
+DEEP = b"[" * 5_000 + b"]" * 5_000
+# What stands in a list beside a good document: its action, and what the reason, or the id, has.
+BAD: dict[str, tuple[bytes, str, str]] = {
+    "surrogate": (b'{"id": "a", "text": "blue \\ud800 door"}', "allow", "a"),
+    "low surrogate": (b'{"id": "a", "text": "blue door \\udc00"}', "allow", "a"),
+    "surrogate of an id": (b'{"id": "a\\ud83d", %s}' % TEXT, "allow", "a\ufffd"),
+    "surrogate elsewhere": (b'{"id": "a", %s, "x": [{"\\udfff": "\\ud800"}]}' % TEXT, "allow", "a"),
+    "bytes": (b'{"id": "a", "text": "blue \xff\xed\xa0\x80 door"}', "allow", "a"),
+    "NUL": (b'{"id": "a", "text": "blue \0 door\t\\u0000"}', "allow", "a"),
+    "1e400 elsewhere": (b'{"id": "a", %s, "x": -1e400}' % TEXT, "allow", "a"),
+    "digits elsewhere": (b'{"id": "a", %s, "x": %s}' % (TEXT, b"9" * 5_000), "allow", "a"),
+    "30 digits as an id": (b'{"id": %s, %s}' % (b"12" * 15, TEXT), "allow", "12" * 15),
+    "1e400": (b'{"id": "a", "text": 1e400}', "failed", "the text in 'text' is the number inf"),
+    "1e400 as an id": (b'{"id": 1e400, %s}' % TEXT, "failed", "the id in 'id' is the number inf"),
+    "digits": (
+        b'{"id": "a", "text": %s}' % (b"9" * 5_000),
+        "failed",
+        "the text in 'text' is a v",
+    ),
+    "digits as an id": (
+        b'{"id": %s, %s}' % (b"9" * 5_000, TEXT),
+        "failed",
+        "id in 'id' is a v",
+    ),
+    "NaN": (b'{"id": "a", %s, "x": NaN}' % TEXT, "failed", "the field 'x' has NaN"),
+    "Infinity": (b'{"id": "a", %s, "x": [{"y": -Infinity}]}' % TEXT, "failed", "the field 'x' has"),
+    "levels": (b'{"id": "a", %s, "x": %s}' % (TEXT, DEEP), "failed", "more than 200 levels"),
+    "levels of objects": (
+        b'{"id": "a", %s, "x": %s1%s}' % (TEXT, b'{"a":' * 5_000, b"}" * 5_000),
+        "failed",
+        "the field 'x' has",
+    ),
+    "a key twice": (b'{"id": "a", "text": "x", "text": "y"}', "failed", "'text' appears twice"),
+    "an id twice": (b'{"id": "a", "\\u0069d": "b", %s}' % TEXT, "failed", "'id' appears twice"),
+    "null": (b'{"id": "a", "text": null}', "failed", "'text' is missing or null"),
+    "a list as an id": (b'{"id": ["a"], %s}' % TEXT, "failed", "the id in 'id' is a list"),
+    "no object": (b"[5]", "failed", "not a JSON object"),
+}
+
+
+def test_what_is_wrong_with_a_document_hits_no_other(served: Served) -> None:
+    """It is read if Solr indexes it, else it fails by itself, and alone gets 400."""
+    expected = served.ask("check", GOOD).json
+    for name, (raw, action, said) in BAD.items():
+        both = served.ask("check", b'{"documents": [%s, %s]}' % (raw, GOOD))
+        assert both.status == 200, name
+        first, second = both.json["decisions"]
+        assert second == expected, name
+        assert (first["action"], said in first["reason" if action == "failed" else "id"]) == (
+            action,
+            True,
+        ), (name, first)
+        alone = served.ask("check", raw)
+        assert alone.status == (400 if action == "failed" else 200), name
+        assert served.ask("entries", raw).status == alone.status, name
+
+
+def test_solr_reads_alike(large: Collection, served: Served) -> None:
+    """A text with a surrogate or bytes that are no character is decided as what Solr stores."""
+    import requests
+
+    text = CAFE.replace("Door", "\\ud800").encode()
+    raw = b'{"id": "odd\\udc00", "content": "%s \xff number 3 x"}' % text
+    with ExitStack() as held:
+        held.callback(large.commit)
+        held.callback(large.delete_query, "id:odd*")
+        posted = requests.post(
+            f"{large.url}/update?commit=true", b"[%s]" % raw, timeout=60,
+            headers={"Content-Type": "application/json"},
+        )  # fmt: skip
+        posted.raise_for_status()
+        (row,) = large.stored(["odd\ufffd"], ["content"])
+    decision = served.ask("check", raw).json
+    assert decision["id"] == "odd\ufffd"
+    assert (
+        served.ask("check", {"id": "odd", "text": row["content"]}).json | {"id": "odd\ufffd"}
+        == decision
+    )
+
+
+SMUGGLED = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
+FRAMES = [
+    b"Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    b"Transfer-Encoding: chunked\r\nContent-Length: %d\r\n\r\n0\r\n\r\n",
+    b"transfer-encoding: Chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+    b"Content-Length: 0\r\nContent-Length: %d\r\n\r\n",
+    b"Content-Length: +%d\r\n\r\n",
+    b"Content-Length: 0x0\r\n\r\n",
+    b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+    b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+    b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+    b"Transfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n",
+]
+
+
+def test_no_request_is_smuggled(served: Served) -> None:
+    """If it is not clear where a request ends, the connection does, after an error."""
+    for frame in FRAMES:
+        head = frame.replace(b"%d", b"%d" % len(SMUGGLED))
+        with connect(served) as one:
+            one.sendall(b"POST /check HTTP/1.1\r\nHost: localhost\r\n" + head + SMUGGLED)
+            answer = receive(one)
+            assert answer.status in (400, 411, 501), frame
+            assert answer.headers["connection"] == "close", frame
+            assert one.recv(1) == b"", frame
+
+
+def test_silent_connections_end(served: Served) -> None:
+    """Those that send nothing, blank lines, or a part of a head; those that work stay."""
+    begun = [b"", b"\r\n", b"GET /health HTTP/1.1\r\n", b"G"]
+    with ExitStack() as opened:
+        working = opened.enter_context(connect(served))
+        silent = [opened.enter_context(connect(served)) for _ in begun]
+        for one, head in zip(silent, begun, strict=True):
+            one.sendall(head)
+        for _ in range(3):
+            working.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert receive(working).status == 200
+            time.sleep(0.6)
+        assert [one.recv(12)[9:] for one in silent] == [b"", b"400", b"408", b"408"]
+        assert [one.recv(1_000)[-1:] for one in silent]
+        assert [one.recv(1) for one in silent] == [b""] * len(silent)
+        working.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert receive(working).status == 200
+
+
+def test_no_file_is_read(served: Served) -> None:
+    """Whatever the path is."""
+    for path in ("../web.py", "%2e%2e/web.py", "..%2fservice.py", "/etc/passwd", "page.js/..",
+                 "./service.py", "%00", "page.html", "openapi.json%00", "\\..\\w"):  # fmt: skip
+        assert served.ask(path).status == 404, path
+
+
+def test_the_last_token_is_revoked(large: Collection, tmp_path: Path) -> None:
+    """An empty file lets nobody in, also at the start; one that all may read is told."""
+    path = tmp_path / "tokens"
+    path.write_text("ops c4n4ry-of-the-ops all\n")
+    token = {"Authorization": "Bearer c4n4ry-of-the-ops"}
+
+    path.chmod(0o644)
+    with serving(large.url, tmp_path / "log", "--tokens", str(path)) as served:
+        said = f"{path} can be read by others: type chmod o-r {path}\n"
+        assert served.log.read_text("utf-8").count(said) == 1
+        path.chmod(0o600)
+        assert served.ask("metrics", **token).status == 200
+        described = served.ask("openapi.json").json
+        assert described["security"] == [{"token": []}]
+        path.write_text("# nobody\n")
+        while served.ask("metrics", **token).status != 401:
+            assert served.process.poll() is None
+    with serving(large.url, tmp_path / "log", "--tokens", str(path)) as served:
+        assert served.ask("metrics", **token).status == 401
+        assert f"{path} holds no token, and nobody may enter" in served.log.read_text("utf-8")
+        path.write_text("ops c4n4ry-of-the-ops all\n")
+        while served.ask("metrics", **token).status != 200:
+            assert served.process.poll() is None
+
+
+def test_the_end_resets_no_connection(large: Collection, tmp_path: Path) -> None:
+    """Under load, all that has been sent is answered or refused, until nobody can connect."""
+    outcomes: list[object] = []
+    with serving(large.url, tmp_path / "log", "--hold", "0.8", "--tag", "0.5") as served:
+        expected = served.ask("check", NEAR).json
+        port = urlsplit(served.address).port
+
+        def work(keeps: bool, number: int) -> None:
+            connection = HTTPConnection("127.0.0.1", port, timeout=60)
+            while True:
+                try:
+                    connection.connect() if connection.sock is None else None
+                except ConnectionRefusedError:
+                    return
+                try:
+                    connection.request("POST", "/check", json.dumps(NEAR))
+                    answer = connection.getresponse()
+                    body = json.loads(answer.read())
+                    is_right = answer.status in (429, 503) or body == expected
+                    outcomes.append(is_right or body)
+                except OSError as error:
+                    outcomes.append(error)
+                if not keeps:
+                    connection.close()
+
+        threads = [threading.Thread(target=work, args=(n % 2, n)) for n in range(12)]
+        for thread in threads:
+            thread.start()
+        with ExitStack() as opened:
+            flooding = [opened.enter_context(closing(send(served, *FLOODS["searches"])))
+                        for _ in range(4)]  # fmt: skip
+            idle = [opened.enter_context(connect(served)) for _ in range(20)]
+            before = len(outcomes)
+            while len(outcomes) < before + 50:
+                time.sleep(0.01)
+            served.process.send_signal(signal.SIGTERM)
+            body = json.dumps(NEAR).encode()
+            time.sleep(0.4)
+            for one in idle:
+                one.sendall(HEAD % len(body) + body)
+            assert {receive(one).status for one in idle} <= {200, 429, 503}
+            assert {receive(one).status for one in flooding} <= {200, 429, 503}
+        for thread in threads:
+            thread.join()
+        assert served.process.wait(timeout=60) == 0
+    assert [each for each in outcomes if each is not True] == []
