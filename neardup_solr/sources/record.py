@@ -112,14 +112,9 @@ class Reading:
 
 
 def reading_of(
-    source: Any,
-    guess: Guess,
-    *,
-    id: str | None = None,
-    text: OneOrMore | None = None,
-    keep: OneOrMore | None = None,
-    at_once: bool = False,
-) -> tuple[Any, Reading]:
+    source: Any, guess: Guess, *, id: str | None = None, text: OneOrMore | None = None,
+    keep: OneOrMore | None = None, at_once: bool = False,
+) -> tuple[Any, Reading]:  # fmt: skip
     """Return a source without its `Source`, and how it is read.
 
     The columns are those of the `Source`, or else `id` and `text`, or else the usual ones. `guess`
@@ -483,13 +478,9 @@ def one_by_one(pieces: Iterable[Piece]) -> Iterator[Record]:
 
 
 def run(
-    where: str,
-    numbers: Sequence[int],
-    ids: Sequence[Any],
-    texts: Sequence[Any],
-    *,
+    where: str, numbers: Sequence[int], ids: Sequence[Any], texts: Sequence[Any], *,
     reading: Reading,
-) -> Run | None:
+) -> Run | None:  # fmt: skip
     """Check many ids and texts at once, or return None if `record` has to say what is wrong.
 
     None may have lone surrogates, and at least a text is needed. Without ids they are numbered
@@ -567,13 +558,9 @@ def _kept(row: Sequence[Any], columns: Columns, reading: Reading) -> dict[str, A
 
 
 def record(
-    position: str,
-    id: object,
-    text: object,
-    *,
-    reading: Reading,
+    position: str, id: object, text: object, *, reading: Reading,
     kept: Mapping[str, Any] = NOTHING,
-) -> Record:
+) -> Record:  # fmt: skip
     """Make a document of an id, a text and kept values, or the error that says what is wrong.
 
     The text of several columns is a tuple of theirs.

@@ -140,22 +140,15 @@ def gate(
             },
         )
         guard = ColumnsToKeep(collection, {policies.TAG_FIELD}) if columns is None else None
+    gate_answers = None if judged is None else make_answers(collection, judged)
     run = _Run(
         gate=Gate(
-            finder=finder,
-            policy=policy,
-            most=most,
-            answers=None if judged is None else make_answers(collection, judged),
-            is_indexing=index,
+            finder=finder, policy=policy, most=most, answers=gate_answers, is_indexing=index
         ),
-        batch=batch,
-        failures=failures,
-        progress=progress,
+        batch=batch, failures=failures, progress=progress, delivery=delivery, columns=guard,
         patience=arguments.in_seconds(patience, "patience"),
-        delivery=delivery,
-        columns=guard,
         templates=None if yes else Templates(reject),
-    )
+    )  # fmt: skip
     decisions = run.decide(records)
     return Decisions(
         decisions, failures, run.find_gaps, is_indexing=index, count_answers=run.count_answers
@@ -168,13 +161,9 @@ def make_answers(collection: Collection, judged: list[Answer]) -> GateAnswers:
 
 
 def make_finder(
-    collection: Collection,
-    policy: Policy,
-    filters: tuple[str, ...],
-    *,
-    index: bool,
+    collection: Collection, policy: Policy, filters: tuple[str, ...], *, index: bool,
     may_be_known: bool = False,
-) -> Finder:
+) -> Finder:  # fmt: skip
     """Make the finder of documents of a collection that has what the policy compares.
 
     The settings that it had before will do if it `may_be_known`: the first question to Solr tells

@@ -120,12 +120,9 @@ class Admitted:
     bands: BandIndex = field(default_factory=BandIndex)
 
     def add(
-        self,
-        batch: SignedBatch,
-        rows: Sequence[int],
-        hashes: Mapping[int, str],
+        self, batch: SignedBatch, rows: Sequence[int], hashes: Mapping[int, str],
         equality: Equality,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Admit these rows of a batch."""
         numbers = np.arange(len(self.ids), len(self.ids) + len(rows))
         has_words = batch.words[rows] > 0
@@ -164,12 +161,9 @@ def match_hits(
 
 
 def keep_equal(
-    equality: Equality,
-    collection: Collection,
-    batch: SignedBatch,
-    matched: Matched,
+    equality: Equality, collection: Collection, batch: SignedBatch, matched: Matched,
     admitted: Admitted,
-) -> Matched:
+) -> Matched:  # fmt: skip
     """Keep the near-duplicates whose texts have in common what has to be equal."""
     candidates = [match.candidate for near in matched.near for match in near]
     ids = {each.id for each in candidates if each.row is None and each.number is None}
@@ -287,13 +281,9 @@ class GateAnswers:
         return replace(matched, near=allowed, same=same, hashes=hashes)
 
     def _list_same(
-        self,
-        keys: Mapping[int, TextKey],
-        stored: Mapping[str, Mapping[str, Any]],
-        forms: list[str],
-        comparer: Comparer,
-        admitted: Admitted,
-    ) -> Iterator[tuple[int, Candidate]]:
+        self, keys: Mapping[int, TextKey], stored: Mapping[str, Mapping[str, Any]],
+        forms: list[str], comparer: Comparer, admitted: Admitted,
+    ) -> Iterator[tuple[int, Candidate]]:  # fmt: skip
         """Yield documents that are the same by id, with the row of each, and add their forms."""
         of_stored = dict(zip(stored, comparer.make_forms([*stored.values()]), strict=True))
         for row, key in keys.items():

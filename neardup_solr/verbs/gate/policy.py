@@ -155,14 +155,10 @@ class Decisions(Table, Iterator[Decision]):
     __slots__ = ("_coming", "_count_answers", "_failures", "_find_gaps", "_warns")
 
     def __init__(
-        self,
-        coming: Iterator[Decision | RecordError],
-        failures: Failures,
-        find_gaps: Callable[[], Sequence[str]],
-        *,
-        is_indexing: bool = False,
+        self, coming: Iterator[Decision | RecordError], failures: Failures,
+        find_gaps: Callable[[], Sequence[str]], *, is_indexing: bool = False,
         count_answers: Callable[[], Answered | None] = lambda: None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._coming = coming
         self._failures = failures
         self._find_gaps = find_gaps
@@ -312,11 +308,9 @@ def check_held(path: Path) -> None:
 
 
 def keep_held(
-    decisions: Iterable[Decision | RecordError],
-    path: Path,
-    id: str = "id",
+    decisions: Iterable[Decision | RecordError], path: Path, id: str = "id",
     text: Sequence[str] = ("text",),
-) -> Iterator[Decision | RecordError]:
+) -> Iterator[Decision | RecordError]:  # fmt: skip
     """Pass decisions on, and put each held document into the file before.
 
     Lines are appended: id, text, the kept columns, neardup_reason and neardup_of (the ids of its

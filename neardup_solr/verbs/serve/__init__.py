@@ -71,7 +71,7 @@ def serve(
     """
     try:
         from neardup_solr import web
-        from neardup_solr.verbs.serve.app import Bounds, Desk, Lines
+        from neardup_solr.verbs.serve.app import Desk, Lines
         from neardup_solr.verbs.serve.service import Service, Tokens
     except ImportError as error:
         reason = f"the service needs {error.name}"
@@ -100,11 +100,8 @@ def serve(
         for log in (LOG, logging.getLogger("uvicorn.error")):
             log.addHandler(lines)
             stack.callback(log.removeHandler, lines)
-        desk = Desk(
-            Service(collection, policy, fq=listed(fq), answers=answers),
-            tokens=clients,
-            bounds=Bounds(body=most, documents=max_documents, at_work=concurrency),
-        )
+        service = Service(collection, policy, fq=listed(fq), answers=answers)
+        desk = Desk(service, clients, most, max_documents, concurrency)
         stack.enter_context(desk.watching())
         address, port = bound.getsockname()[:2]
         if on_ready is not None:

@@ -103,15 +103,6 @@ class Lane:
         return asyncio.get_running_loop().run_in_executor(self.pool, work, *arguments)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
-    """Most bytes and documents of a request, and most requests that are worked on at a time."""
-
-    body: int
-    documents: int
-    at_work: int
-
-
 class Metrics:
     """Counts and times, in the names of Prometheus."""
 
@@ -187,19 +178,25 @@ class Ledger:
 
 
 class Desk:
-    """Answers of a service by its paths, to clients with the right, so many at a time."""
+    """Answers of a service by its paths, to clients with the right, `at_work` at a time.
 
-    def __init__(self, service: Service, *, tokens: Tokens | None, bounds: Bounds) -> None:
-        self.service, self.tokens, self.bounds = service, tokens, bounds
+    A request has at most `size` bytes and so many `documents`.
+    """
+
+    def __init__(
+        self, service: Service, tokens: Tokens | None, size: int, documents: int, at_work: int
+    ) -> None:
+        self.service, self.tokens, self.size = service, tokens, size
+        self.documents, self.at_work = documents, at_work
         self.metrics = Metrics()
         self.metrics.solr_up.set_function(lambda: not service.find_problem(READY_SECONDS))
         self.metrics.unsigned.set_function(
             lambda: math.nan if (n := service.unsigned) is None else n
         )
-        large = Lane(threads=max(1, min(bounds.at_work, (os.cpu_count() or 2) // 2)))
+        large = Lane(threads=max(1, min(at_work, (os.cpu_count() or 2) // 2)))
         many = Lane(steps=HEAVY, longer=large)
         small, medium = Lane(SMALL, 1, LIGHT, many), Lane(MEDIUM, TOGETHER, LIGHT, many)
-        others = Lane(MEDIUM, TOGETHER, threads=bounds.at_work)
+        others = Lane(MEDIUM, TOGETHER, threads=at_work)
         self._checks, self._others, self._large = (small, medium, large), (others, large), large
         self._lanes = small, medium, many, others, large
         self.metrics.at_work.set_function(lambda: sum(lane.requests for lane in self._lanes))
@@ -232,13 +229,9 @@ class Desk:
         )
 
     def _route(
-        self,
-        path: str,
-        work: Callable[[Request], Awaitable[object]],
-        right: str,
-        parameters: tuple[str, ...] | None = (),
-        method: str = "GET",
-    ) -> Route:
+        self, path: str, work: Callable[[Request], Awaitable[object]], right: str,
+        parameters: tuple[str, ...] | None = (), method: str = "GET",
+    ) -> Route:  # fmt: skip
         """Make the route of a path that needs a right, and takes parameters in its address."""
 
         async def answer(request: Request) -> Response:
@@ -289,7 +282,7 @@ class Desk:
     async def explain(self, request: Request) -> object:
         """Answer why two documents, which may be large, are found or not."""
         self._require_solr(SILENT_SECONDS)
-        with self._hold(self._large, self.bounds.body):
+        with self._hold(self._large, self.size):
             return await self._large.run(self.service.explain, request.query_params)
 
     async def search(self, request: Request) -> object:
@@ -363,9 +356,9 @@ class Desk:
         self, request: Request, lanes: Sequence[Lane]
     ) -> AsyncIterator[tuple[Lane, Json]]:
         """Give the lane of a request, unless too much waits there, and its fields."""
-        announced = min(int(request.headers.get("content-length") or 0), self.bounds.body)
+        announced = min(int(request.headers.get("content-length") or 0), self.size)
         self._require_room(_choose(lanes, announced), announced)
-        body = await web.read_body(request, self.bounds.body)
+        body = await web.read_body(request, self.size)
         fields = web.load_plain(body) if len(body) <= MEDIUM else None
         lane = self._large if fields is None else _choose(lanes, len(body), fields)
         with self._hold(lane, len(body)):
@@ -385,8 +378,8 @@ class Desk:
 
     def _require_room(self, lane: Lane, size: int) -> None:
         most = 1 + WAITING
-        is_full = lane.requests >= most * self.bounds.at_work
-        if is_full or lane.held + size > most * self.bounds.body:
+        is_full = lane.requests >= most * self.at_work
+        if is_full or lane.held + size > most * self.size:
             self.metrics.refused.inc()
             raise web.Failure(429, "too many requests wait", "send it again later", **RETRY_AFTER)
 
@@ -401,7 +394,7 @@ class Desk:
         documents = [fields] if is_single else fields["documents"]
         if not isinstance(documents, list) or (len(fields) > 1 and not is_single):
             raise web.Failure(400, "`documents` is not a list alone", 'send {"documents": [...]}')
-        most = self.bounds.documents
+        most = self.documents
         if len(documents) > most:
             reason = f"{len(documents):,} documents are more than {most:,}"
             raise web.Failure(413, reason, "send fewer documents at a time")

@@ -91,7 +91,7 @@ class Service:
         self.look()
         if self.problem is not None:
             raise self.problem
-        self._decide([[Document(id="-", text="to compile what is needed")]])
+        self.check([[Document(id="-", text="to compile what is needed")]])
         self.seen = time.monotonic()  # compiling takes longer than Solr may be silent
         if fq and not collection.count(fq):
             LOG.warning("no document matches the filters now, and nothing is near to any text")
@@ -191,16 +191,18 @@ class Service:
         """
         documents = [[each for each in records if isinstance(each, Document)]
                      for records in requests]  # fmt: skip
+        gate, verdicts = self._gate, self._verdicts
+        gate = replace(
+            gate, finder=replace(gate.finder, is_sure=False, leaves_large=leaves_large),
+            answers=None if verdicts is None else GateAnswers(verdicts=verdicts),
+        )  # fmt: skip
         answers: list[list[Json] | None] = []
-        decided = self._decide(documents, leaves_large, steps)
-        for records, decisions in zip(requests, decided, strict=True):
+        for records, decisions in zip(requests, gate.decide_apart(documents, steps), strict=True):
             if decisions is None:
                 answers.append(None)
                 continue
             rest = iter(decisions)
-            results = (
-                each if isinstance(each, errors.RecordError) else next(rest) for each in records
-            )
+            results = (next(rest) if isinstance(each, Document) else each for each in records)
             answers.append([self.with_gap(self._show(result)) for result in results])
         return answers
 
@@ -227,15 +229,6 @@ class Service:
             return answer
         is_complete = {"complete": False} if "complete" in answer else {}
         return answer | is_complete | {"unsigned": unsigned}
-
-    def _decide(
-        self, requests: Sequence[Sequence[Document]], leaves_large: bool = False,
-        steps: float = math.inf,
-    ) -> list[list[Decision] | None]:  # fmt: skip
-        gate, verdicts = self._gate, self._verdicts
-        answers = None if verdicts is None else GateAnswers(verdicts=verdicts)
-        finder = replace(gate.finder, is_sure=False, leaves_large=leaves_large)
-        return replace(gate, finder=finder, answers=answers).decide_apart(requests, steps)
 
     def search(self, request: Json) -> Json:
         """Find the near-duplicates of a text, or of a document, by the measure of the gate.
@@ -410,7 +403,7 @@ class Tokens:
 
     If the changed file cannot be read, a line is logged and the tokens of before count.
 
-    Raises errors.SourceError if it cannot be read at first, or a line is wrong.
+    Raises SourceError if it cannot be read at first, or a line is wrong.
     """
 
     path: Path
