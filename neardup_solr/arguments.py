@@ -95,11 +95,36 @@ class Source:
 
     def __post_init__(self) -> None:
         check_fields(self, ("id", "text", *DIALECT))
+        object.__setattr__(self, "text", _split_text("text", self.text, OneOrMore))
         kind = type(self.source).__name__
         require(kind not in ("Collection", "Source"), f"`source` is a {kind}", "give it as it is")
 
 
 DIALECT = tuple(each.name for each in fields(Source))[3:]
+# Of arguments that are names, or one of them: as in an option, a text has several between commas.
+NAMES = {"text", "keep", "fields", "same", "allow_host"}
+
+
+def split_names(typed: Iterable[str]) -> tuple[str, ...]:
+    """Split names that were given one by one, or as a line of CSV: those with a comma in quotes.
+
+    Raises ArgumentError if a quote has no end.
+    """
+    import csv
+
+    try:
+        rows = [row for each in typed for row in csv.reader([each], strict=True)]
+    except csv.Error:
+        reason, step = "a name with a comma or a quote is written as in CSV", '"Surname, name",city'
+        raise ArgumentError(reason, f"give such as '{step}'") from None
+    return tuple(name.strip() for row in rows for name in row if name.strip())
+
+
+def _split_text(name: str, value: Any, hint: Any) -> Any:
+    """Return names for a text that has several of them, and any other value as it is."""
+    has_several = any(get_origin(kind) is Sequence for kind in _kinds(hint)) and name in NAMES
+    is_split = has_several and isinstance(value, str) and "," in value
+    return split_names([value]) if is_split else value
 
 
 def checked(verb: Callable[P, R]) -> Callable[P, R]:
@@ -108,6 +133,9 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
     @wraps(verb)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         _check(verb, args, kwargs)
+        hints = _inspect(verb)[1]
+        for name, value in kwargs.items():
+            kwargs[name] = _split_text(name, value, hints.get(name))
         return verb(*args, **kwargs)
 
     return call

@@ -26,7 +26,7 @@ from click.core import ParameterSource
 
 import neardup_solr as nd
 from neardup_solr import arguments
-from neardup_solr.arguments import DIALECT, read_gone, refuse_choice, suggest
+from neardup_solr.arguments import DIALECT, read_gone, refuse_choice, split_names, suggest
 from neardup_solr.cli import show
 from neardup_solr.errors import CoreMissing, NeardupError, without_password
 from neardup_solr.settings import Settings, require_possible
@@ -114,7 +114,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "host": "Address to listen on; without --tokens one of this machine.",
         "serve.port": "Port to listen on; 0 takes one that is free.",
         "root_path": "PATH: Path under which a proxy has the service, such as /neardup.",
-        "allow_host": "NAME: Answer requests to this name, and pages of it, too (repeatable).",
+        "allow_host": "NAME: Answer requests to this name and of its pages (repeatable, or a,b).",
         "tokens": "FILE: Tokens and rights of the clients, a line NAME TOKEN RIGHT... each.",
         "max_body": "SIZE: Most bytes of a request.",
     },
@@ -299,7 +299,7 @@ SETTINGS = {
     "index": ("fields", *SIGNING, "measure"),
     "tune": ("kind", "shingle_size", "language", "family"),
 }
-PARTED = ("COLUMN", "FIELD")  # metavars of names that may be separated by commas
+PARTED = ("COLUMN", "FIELD", "NAME")  # metavars of names that may be separated by commas
 MOST_NAMES = 8  # of collections, in a message
 NUMBERS = {"int": (int, "N"), "float": (float, "NUMBER")}  # by annotation: type and metavar
 _METAVAR = re.compile(r"([A-Z_|]+): (.*)")
@@ -666,18 +666,6 @@ def spell_settings(settings: Settings, names: Sequence[str]) -> list[str]:
     return [
         word for name in changed for word in (_spell_flags(name)[0], str(getattr(settings, name)))
     ]
-
-
-def split_names(typed: Iterable[str]) -> tuple[str, ...]:
-    """Split names that were given one by one, or as a line of CSV: those with a comma in quotes."""
-    import csv
-
-    try:
-        rows = [row for each in typed for row in csv.reader([each], strict=True)]
-    except csv.Error:
-        reason = "a name with a comma or a quote is written as in CSV"
-        raise click.BadParameter(f"""{reason}, such as '"Surname, name",city'""") from None
-    return tuple(name.strip() for row in rows for name in row if name.strip())
 
 
 def join_names(names: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ import math
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.arguments import checked, describe, in_bytes, in_seconds, listed
+from neardup_solr.arguments import OneOrMore, checked, describe, in_bytes, in_seconds, listed
 from neardup_solr.errors import SettingsError
 from neardup_solr.settings import settings_of
 from neardup_solr.solr.collection import open_collection
@@ -306,6 +306,38 @@ def test_messages(call: Callable[[Any], object], said: str) -> None:
     with pytest.raises(nd.ArgumentError) as refused:
         call(nd)
     assert str(refused.value) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("title,body", ("title", "body")),
+        (" title , body,", ("title", "body")),
+        ('"title,body",city', ("title,body", "city")),
+        (["title,body"], ["title,body"]),
+        ("title", "title"),
+    ],
+)
+def test_a_text_of_names_is_split_as_in_an_option(text: Any, names: Any) -> None:
+    """But not a text to search for, and not the names in a list, which may have a comma."""
+
+    @checked
+    def verb(*, fields: OneOrMore | Mapping[str, str] | None, fq: OneOrMore, text: str) -> Any:
+        return fields, fq, text
+
+    assert verb(fields=text, fq="a,b", text="a,b") == (names, "a,b", "a,b")
+    assert nd.Source([], text=text).text == names
+
+
+def test_columns_are_named_in_one_text(tmp_path: Path) -> None:
+    """A column with a comma in its name is named in a list."""
+    path = tmp_path / "a.csv"
+    path.write_text('id,a,b,"a,b"\n1,one two,three,x y\n2,one two,three,w z\n')
+    assert len(nd.duplicates(path, text="a,b").pairs) == 1
+    assert len(nd.duplicates(path, fields="a,b:exact").pairs) == 1
+    assert nd.duplicates(path, text=["a,b"]).pairs == ()
+    with pytest.raises(nd.ArgumentError, match="a name with a comma or a quote is written as"):
+        nd.duplicates(path, text='"a,b')
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,10 @@ from click.testing import CliRunner
 
 import neardup_solr as nd
 from neardup_solr import embedded, sources
-from neardup_solr.arguments import DIALECT, read_words
+from neardup_solr.arguments import DIALECT, read_words, split_names
 from neardup_solr.cli import show
 from neardup_solr.cli.main import COMMANDS, command, in_options, parser
-from neardup_solr.cli.options import arguments_of, connect, join_names, split_names
+from neardup_solr.cli.options import arguments_of, connect, join_names
 from neardup_solr.solr import admin, collection, schema
 from neardup_solr.solr.schema import Schema
 from neardup_solr.verbs import duplicates
@@ -390,7 +390,7 @@ def test_a_column_name_may_have_a_comma(typed: list[str], names: tuple[str, ...]
 
 def test_a_quote_without_its_end_is_refused(asked: list[str]) -> None:
     """With an example of how names are quoted."""
-    with pytest.raises(click.UsageError, match="written as in CSV, such as"):
+    with pytest.raises(nd.ArgumentError, match="written as in CSV; give such as"):
         parser().main(["index", "a.txt", "--text-field", '"a,b'], standalone_mode=False)
 
 
