@@ -97,7 +97,8 @@ class Settings:
             object.__setattr__(self, name, _READ.get(name, int)(value))
         needed = self.bands * self.rows
         reason = f"{self.bands} bands of {self.rows} rows need {needed} hashes, and there are"
-        step = "use fewer `bands` or `rows`, or sign with more hashes"
+        most = f"`bands` {self.hashes // self.rows}, or " if self.hashes >= self.rows else ""
+        step = f"give {most}`hashes` {needed}"
         require(needed <= self.hashes, f"{reason} {self.hashes}", step)
         step = f"give 0 to {self.hashes}, the number of hashes"
         require(self.signatures <= self.hashes, f"`signatures` cannot be {self.signatures}", step)

@@ -101,14 +101,17 @@ class Candidates:
     `pairs` (uint32, pairs × 2) has each pair once, the smaller number first. `hot_keys` counts
     the band keys, shingles or words of more documents than the cap, of which not all are
     paired; those of a band key are chained, each with the next, so that they stay in a
-    component. `beyond` are pairs of documents in a `sample` (row numbers, each as often as it
-    was drawn) that share only words that are too common to make candidates. With `copies`, each
-    pair stands for those of all rows whose texts are equal to either.
+    component. A cap of `enough` would pair them all. `beyond` are pairs of documents in a `sample`
+    (row numbers, each as often as it was drawn) that share only words that are too common to make
+    candidates, with the caps that would do. With `copies`, each pair stands for those of all rows
+    whose texts are equal to either.
     """
 
     pairs: Pairs
     hot_keys: int = 0
+    enough: int = 0
     beyond: Pairs = field(default_factory=lambda: NO_PAIRS)
+    caps: Numbers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     sample: Numbers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     copies: Copies | None = None
 
@@ -183,10 +186,9 @@ class PairArray:
 def too_many(joining: Joining, key: str = "band") -> SettingsError:
     """Make the error for more pairs than are allowed, which share what `key` names."""
     more_rows = ", or index with more `rows` (neardup tune)" if key == "band" else ""
-    return SettingsError(
-        f"more than {joining.most:,} pairs share a {key}",
-        f"lower `cap` (now {joining.cap:,}), or give more `memory`{more_rows}",
-    )
+    lower = f"lower `cap` from {joining.cap:,} to {joining.cap // 2:,}"
+    step = f"{lower}, or give more `memory`{more_rows}"
+    return SettingsError(f"more than {joining.most:,} pairs share a {key}", step)
 
 
 def all_candidates(count: int, joining: Joining = DEFAULT) -> Candidates:
@@ -204,7 +206,7 @@ def all_candidates(count: int, joining: Joining = DEFAULT) -> Candidates:
     if pairs > MOST_OF_ALL:
         raise SettingsError(
             f"{count:,} records make {pairs:,} pairs, more than the {MOST_OF_ALL:,} allowed",
-            "compare only those that share a rare word, or an LSH band",
+            "give `by` words to compare those that share a rare word, or `by` bands",
         )
     blocks = (block.view(np.uint32) for block in pair_rows(posted, joining.sides, cap=count))
     return Candidates(pairs=np.concatenate([NO_PAIRS.ravel(), *blocks]).reshape(-1, 2))
@@ -250,8 +252,8 @@ _PART = 1 << 12  # keys of a band among which equal keys are found together
 _AT_ONCE = 1 << 16  # signatures whose keys are derived at once
 _COST = 10  # bytes of a document in a band: its key, its mark, its place in a run if any
 
-# Members of runs of equal keys, the ends of these, and how many of them are hot.
-Runs = tuple[NDArray[np.uint32], NDArray[np.uint32], int]
+# Members of runs of equal keys, the ends of these, and the sizes of those that are hot.
+Runs = tuple[NDArray[np.uint32], NDArray[np.uint32], list[int]]
 
 
 def band_candidates(
@@ -300,13 +302,13 @@ def _join_rounds(
     rounds: Iterable[NDArray[np.uint64]], alike: NDArray[np.uint64], joining: Joining
 ) -> Candidates:
     """Find the pairs of rows that agree in some column of any round."""
-    pairs, hot_keys, number = PairArray(joining), 0, 0
+    pairs, hot, number = PairArray(joining), list[int](), 0
     for number, keys in enumerate(rounds):
-        hot_keys += _join(keys, alike, pairs, joining, is_first=number == 0)
+        hot += _join(keys, alike, pairs, joining, is_first=number == 0)
     # Pairs may share bands of two rounds, and neighbours in a chain be neighbours in another.
-    if number or hot_keys:
+    if number or hot:
         pairs.keep_distinct()
-    return Candidates(pairs=pairs.pairs, hot_keys=hot_keys)
+    return Candidates(pairs=pairs.pairs, hot_keys=len(hot), enough=max(hot, default=0))
 
 
 def _join(
@@ -316,8 +318,8 @@ def _join(
     joining: Joining,
     *,
     is_first: bool,
-) -> int:
-    """Add the pairs of rows that agree in some column, and return how many keys are hot.
+) -> list[int]:
+    """Add the pairs of rows that agree in some column, and return the sizes of hot keys.
 
     Rows that agree in all bands are chained by the first call. Pairs of hot keys may come
     twice.
@@ -349,7 +351,7 @@ def _join(
         runs = list(pool.map(find_runs, bands))
         for block in pool.map(pair, bands, runs):
             pairs.add(block)
-    return sum(hot_runs for _, _, hot_runs in runs)
+    return [size for _, _, hot_runs in runs for size in hot_runs]
 
 
 def _find_runs(
@@ -372,12 +374,12 @@ def _find_runs(
         keys, rows, parts, slots, lasts, nexts, cap, hot, band, members, ends
     )
     members, ends = members[:filled].copy(), ends[:count].copy()
-    hot_runs = np.flatnonzero(np.diff(ends, prepend=0) > cap).tolist()
-    for run in hot_runs:
+    sizes = np.diff(ends, prepend=0)
+    for run in np.flatnonzero(sizes > cap).tolist():
         # So that equal signatures are neighbours, and the same in every band.
         part = members[ends[run - 1] if run else 0 : ends[run]]
         part[:] = part[np.lexsort((part, alike[part]))]
-    return members, ends, len(hot_runs)
+    return members, ends, sizes[sizes > cap].tolist()
 
 
 def _hash_bands(

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, pairwise, repeat
-from math import comb
+from math import ceil, comb, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,15 +68,15 @@ def shingle_candidates(sets: Flat, least: float, *, joining: Joining = DEFAULT) 
     Raises SettingsError beyond `joining.most` pairs.
     """
     search = _ShingleSearch(sets, least, joining)
-    pairs, hot_keys = PairArray(joining), 0
+    pairs, hot_keys, enough = PairArray(joining), 0, 0
     for keys, owners in search.choose_parts():
         lookups = search.find_owners(keys, owners)
-        hot_keys += lookups.hot_keys
+        hot_keys, enough = hot_keys + lookups.hot_keys, max(enough, lookups.enough)
         for block in lookups.pairs(search.matches, sets.lengths, joining):
             pairs.add(block)
     if hot_keys:
         pairs.keep_distinct()
-    return Candidates(pairs=pairs.pairs, hot_keys=hot_keys)
+    return Candidates(pairs=pairs.pairs, hot_keys=hot_keys, enough=enough)
 
 
 def tries_by_share() -> Counts:
@@ -165,6 +165,7 @@ class _ShingleSearch:
         begins = np.where(slots > 0, all_ends[slots - 1], 0)
         looking, cap = np.bincount(slots, minlength=1)[slots], self._joining.cap
         looks = np.minimum(ends - begins, np.maximum(cap * cap // looking, 1))
+        meetings = ((ends - begins) * looking)[looks < ends - begins]
         return _Lookups(
             others=rows[order],
             owners=owners,
@@ -172,6 +173,7 @@ class _ShingleSearch:
             ends=ends,
             looks=looks,
             hot_keys=len(np.unique(slots[looks < ends - begins])),
+            enough=ceil(sqrt(meetings.max(initial=0))),
         )
 
     def _blocks(self) -> Iterator[tuple[Hashes, Counts, slice]]:
@@ -209,6 +211,7 @@ class _Lookups:
     ends: Counts
     looks: Counts
     hot_keys: int
+    enough: int  # the cap with which all others are looked at
 
     def pairs(self, matches: NDArray[np.uint8], sizes: Counts, joining: Joining) -> Iterator[Pairs]:
         """Yield the pairs of owners and the sets that have `matches` of their shingles.
@@ -280,8 +283,8 @@ def word_candidates(forms: Sequence[str], joining: Joining = WORD_DEFAULT) -> Ca
             for order in places:
                 pairs.add(_chain(keys[is_hot[split_halves(keys)[0]]], order, joining))
     pairs.keep_distinct()
-    beyond, sample = _sample_beyond(posted, len(forms), pairs.pairs, joining)
-    return Candidates(pairs=pairs.pairs, hot_keys=hot, beyond=beyond, sample=sample)
+    beyond, caps, sample = _sample_beyond(posted, len(forms), pairs.pairs, joining)
+    return Candidates(pairs=pairs.pairs, hot_keys=hot, beyond=beyond, caps=caps, sample=sample)
 
 
 def _place(forms: Sequence[str]) -> Numbers:
@@ -377,11 +380,12 @@ def count_shared_words(
 
 def _sample_beyond(
     posted: Joined, count: int, candidates: Pairs, joining: Joining
-) -> tuple[Pairs, Numbers]:
-    """Pair a sample of records that share common words only, and return the sample, too.
+) -> tuple[Pairs, Numbers, Numbers]:
+    """Pair a sample of records that share common words only, and return caps and sample, too.
 
     Each is paired with those records that are likest by the common words (Dice and containment of
-    their weights, as of `aligned`). If none is near it, a higher cap would hardly find any.
+    their weights, as of `aligned`). If none is near it, a higher cap would hardly find any. The cap
+    of a pair is how many records have the rarest word of both.
     """
     keys, rows = (half.astype(np.int64) for half in split_halves(posted))
     sizes = count_rows(posted)
@@ -395,7 +399,7 @@ def _sample_beyond(
     is_sampled = np.zeros(count, dtype=np.bool_)
     is_sampled[sample] = True
     places = np.flatnonzero(is_sampled[rows] & (sizes[keys] > joining.cap))
-    joined = [join_halves(rows[:0], rows[:0])]
+    joined, caps = [join_halves(rows[:0], rows[:0])], [rows[:0]]
     for row in np.unique(rows[places]).tolist():
         common = keys[places[rows[places] == row]]
         others = np.concatenate([rows[begins[key] : begins[key] + sizes[key]] for key in common])
@@ -409,8 +413,14 @@ def _sample_beyond(
         likest = np.argpartition(alike, -min(NEAREST, count))[-min(NEAREST, count) :]
         likest = likest[both[likest] > 0]
         joined.append(join_halves(np.minimum(likest, row), np.maximum(likest, row)))
+        rarest = np.full(count, count)
+        np.minimum.at(rarest, others, np.repeat(sizes[common], sizes[common]))
+        caps.append(rarest[likest])
     paired = number_pairs(candidates[is_sampled[candidates].any(axis=1)])
-    return measures.pairs_of(np.setdiff1d(np.concatenate(joined), paired)), sample
+    numbers, places = np.unique(np.concatenate(joined), return_index=True)
+    is_beyond = np.isin(numbers, paired, invert=True)
+    least = np.concatenate(caps)[places[is_beyond]]
+    return measures.pairs_of(numbers[is_beyond]), least, sample
 
 
 def _number_words(forms: Sequence[str]) -> tuple[Numbers, Numbers]:

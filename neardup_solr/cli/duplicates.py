@@ -199,8 +199,6 @@ _IN_COMMON = {
 
 def _say_duplicates(result: Duplicates) -> None:
     """Say how the pairs were found, and what may be missing."""
-    from neardup_solr.verbs.duplicates.result import HOT_KEYS
-
     pairs = show.counted(len(result.pairs), "near-duplicate pair")
     clusters = show.counted(len(result.clusters), "cluster")
     documents = show.counted(result.documents, "document")
@@ -208,19 +206,8 @@ def _say_duplicates(result: Duplicates) -> None:
     copies = f"{result.copies:,} are exact copies" if result.copies > 1 else "1 is an exact copy"
     equal = f"; {copies}" if result.copies else ""
     show.say(f"{pairs} in {clusters} among {documents}{equal}; {compared}.")
-    if result.hot_keys and result.by in HOT_KEYS:
-        keys = show.counted(result.hot_keys, HOT_KEYS[result.by])
-        show.warn(
-            f"{keys} with more documents than --cap: not all of these were compared with each"
-            " other; raise --cap to be sure."
-        )
-    elif result.beyond_cap:
-        pairs = show.counted(result.beyond_cap, "more pair")
-        words = show.counted(result.hot_keys, "word")
-        show.warn(
-            f"About {pairs} share only words of more documents than --cap ({words}), judged by a"
-            " sample: raise --cap to find them."
-        )
+    if result.capped:
+        show.warn(result.capped.replace("`cap`", "--cap"))
     if result.numeric >= max(MANY_NUMERIC, NUMERIC * len(result.pairs)) and not result.doubt:
         pairs = show.counted(result.numeric, "pair")
         show.say(f"About {pairs} differ in numbers alone: --equal numbers keeps such apart.")
@@ -335,16 +322,22 @@ def _confirm(result: Duplicates, *, yes: bool) -> None:
         )
 
 
+HIGHER = (0.6, 0.7, 0.8, 0.9, 0.95)  # similarities that are tried if clusters are chained
+
+
 def _say_chained(result: Duplicates, chained: Sequence[Cluster]) -> None:
     """Say how much of the documents is in clusters that link what may be unrelated."""
     members = sum(len(cluster.members) for cluster in chained)
     clusters = show.counted(len(chained), "cluster links", "clusters link")
     share = members / max(result.documents, 1)
+    higher = (each for each in HIGHER if each > result.min_similarity)
+    enough = next((each for each in higher if not result.at(each).chained), 1)
     show.warn(
         f"{clusters} documents that may be unrelated:"
         f" {members:,} documents ({100 * share:.0f} % of the collection),"
         f" {max(len(cluster.members) for cluster in chained):,} in the largest. With --linkage"
-        " complete, or a larger --min-similarity, all documents of a cluster are near-duplicates."
+        f" complete, or --min-similarity {enough:g} instead of {result.min_similarity:g}, all"
+        " documents of a cluster are near-duplicates."
     )
 
 

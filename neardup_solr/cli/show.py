@@ -247,11 +247,8 @@ def say_report(report: Report) -> None:
     """Say what a report covers, and what it may have left out."""
     pairs = counted(len(report.pairs), "near-duplicate pair")
     say(f"{pairs} among {counted(report.documents, 'document')}.")
-    if report.cut:
-        warn(
-            f"{report.cut:,} documents had as many candidates as --candidates allows and may have"
-            " more near-duplicates; raise --candidates to be sure."
-        )
+    if report.capped:
+        warn(report.capped.replace("`candidates`", "--candidates"))
     if report.answered is not None:
         say(f"{report.answered}.")
     say_gaps(report.gaps)

@@ -58,7 +58,7 @@ class Demand:
             raise ArgumentError(
                 f"the similarity to `catch`, {self.catch:g}, is not above that to `avoid`,"
                 f" {self.avoid:g}",
-                "raise `catch` or lower `avoid`",
+                f"give `catch` more than {self.avoid:g}, or `avoid` less than {self.catch:g}",
             )
 
 
@@ -205,11 +205,12 @@ def _explain_unmet(demand: Demand, hashes: int, best: Plan | None) -> SettingsEr
     more = f"use {enough.hashes:,} hashes ({enough.bands} × {enough.rows}), or " if enough else ""
     if best is None:
         missed = (1 - demand.catch) ** hashes
+        caught = math.ceil(1000 * (1 - demand.miss ** (1 / hashes))) / 1000
         return SettingsError(
             f"{hashes} hashes miss at least {percent(missed)} of the pairs at similarity"
             f" {demand.catch:g}, {missed / demand.miss:.3g} times the {percent(demand.miss)}"
             " allowed",
-            f"{more}allow a `miss` of {_round_up(missed)}, or `catch` a higher similarity",
+            f"{more}allow a `miss` of {_round_up(missed)}, or `catch` a similarity of {caught:g}",
         )
     passed = similarity_at(demand.load, best.bands, best.rows)
     avoid = math.floor(passed * 1000) / 1000

@@ -328,7 +328,7 @@ class SolrCluster:
         least = min((shard.size for shard in self.shards), default=1)
         has = counted(least, "replica")
         reason = f"`min_replicas` cannot be {replicas}: a shard of {name!r} has {has}"
-        require(replicas <= least, reason, "give fewer, or add replicas")
+        require(replicas <= least, reason, f"give {least}, or add replicas")
 
 
 def require_single(**numbers: int) -> None:

@@ -76,7 +76,8 @@ class Finder:
     `is_sure`, the next request also tells if all documents have the settings of the `comparer`;
     OtherSettings is raised if they do not.
 
-    `hot` are the terms that turned out to be hot. With a `cache`, the hits of a document do not
+    `hot` are the terms that turned out to be hot, `widest` is the most hits of a ranked document,
+    itself included. With a `cache`, the hits of a document do not
     depend on the others of its batch, but some that are not near to it may be missing; with
     `leaves_large`, nothing is looked for if it has a large term.
     """
@@ -90,6 +91,7 @@ class Finder:
     leaves_large: bool = False
     is_sure: bool = False
     term_field: str = BANDS
+    widest: int = 0
 
     def rank(
         self,
@@ -108,6 +110,7 @@ class Finder:
             selection = self._select_sharing(terms, 2 * FEW)
             if selection.total <= 2 * FEW:
                 (hits,) = assign_hits([terms], selection.documents, self.term_field)
+                self.widest = max(self.widest, selection.total)
                 return list(islice(filter(wanted, hits.best), most))
         filters, params = list(self.filters), dict[str, str]()
         for name, values in same.items():
@@ -128,6 +131,7 @@ class Finder:
             selection = self._select(request | {"offset": offset}, ["score", *self.fields], page)
             yield from _scored_hits(selection)
             offset, total = offset + page, selection.total
+            self.widest = max(self.widest, total)
 
     def hits(self, terms: Sequence[Sequence[str]], forms: Sequence[str] = ()) -> list[Hits]:
         """Find what shares terms with each of many documents, by their terms.

@@ -34,9 +34,9 @@ Near = tuple[list[Pair], bool]  # a document's pairs; whether it has as many can
 class Report(reports.Table):
     """The pairs of a report, each once, and the number of documents it is about.
 
-    `cut` counts documents with as many as `candidates` allows: they may have more. `gaps` says
-    what else may be missing, such as documents that changed while they were read. `answered` says
-    what became of the answers of people, if it obeyed any.
+    `cut` counts documents with as many as `candidates` allows: they may have more, and `enough`
+    candidates would be all. `gaps` says what else may be missing, such as documents that changed
+    while they were read. `answered` says what became of the answers of people, if it obeyed any.
     """
 
     pairs: tuple[Pair, ...]
@@ -44,6 +44,17 @@ class Report(reports.Table):
     cut: int
     gaps: tuple[str, ...] = ()
     answered: Answered | None = None
+    candidates: int = 0
+    enough: int = 0
+
+    @property
+    def capped(self) -> str | None:
+        """The line about documents that are `cut`, None if none is."""
+        if not self.cut:
+            return None
+        had = f"{counted(self.cut, 'document')} had as many candidates as `candidates` allows"
+        rest = f"`candidates` {self.enough} is enough"
+        return f"{had} ({self.candidates:,}), and may have more near-duplicates: {rest}."
 
     @property
     def complete(self) -> bool:
@@ -148,7 +159,10 @@ def report(
         pairs, answered = obey_answers(
             collection, judged, pairs, comparer, criteria.fq, {*ids}, later_only=later_only
         )
-    return Report(pairs=once(pairs), documents=done, cut=cut, gaps=tuple(gaps), answered=answered)
+    return Report(
+        pairs=once(pairs), documents=done, cut=cut, gaps=tuple(gaps), answered=answered,
+        candidates=candidates, enough=work.finder.widest,
+    )  # fmt: skip
 
 
 def _keep_equal(collection: Collection, pairs: Sequence[Pair], equality: Equality) -> list[Pair]:
@@ -194,13 +208,14 @@ class _Neighbours:
     def _find_together(self, signed: batch.SignedBatch) -> list[list[Hit]]:
         """Find candidates by a search for all bands, and by another for documents with hot ones."""
         terms, most = signed.terms(), self.criteria.candidates
+        every = self.finder.hits(terms)
+        widest = max((len(hits.best) for hits in every), default=0)
+        self.finder.widest = max(self.finder.widest, widest)
         return [
             self.finder.rank(bands, most, partial(self._is_wanted, document.id))
             if hits.is_cut
             else [hit for hit in hits.best if self._is_wanted(document.id, hit)][:most]
-            for document, bands, hits in zip(
-                signed.documents, terms, self.finder.hits(terms), strict=True
-            )
+            for document, bands, hits in zip(signed.documents, terms, every, strict=True)
         ]
 
     def _find_singly(self, signed: batch.SignedBatch) -> list[list[Hit]]:

@@ -310,20 +310,24 @@ class Comparison:
         verified.take([verified.columns, self.measure(lacking).columns])
         verified.sort()
 
-    def count_beyond(self, candidates: Candidates) -> int:
+    def count_beyond(self, candidates: Candidates) -> tuple[int, int]:
         """Count about how many near-duplicates share only words beyond the cap, by a sample.
+
+        Returns the cap that finds them, too.
 
         A pair is met once for each of its documents that is in the sample.
         """
         copies, sample = candidates.copies, candidates.sample
         if not len(candidates.beyond) or copies is None:
-            return 0
+            return 0, candidates.enough
         near = self.verify(candidates.beyond.copy()).pairs
+        is_near = np.isin(number_pairs(candidates.beyond), number_pairs(near))
         drawn = np.bincount(copies.firsts[sample], minlength=len(self.documents))
         shares = drawn[near] / copies.sizes[near] / 2
         most = max(make_joining(self.work, self.documents).cap, CAP)  # as of a higher cap
         met = (copies.count_pairs(near, most)[:, None] * shares).sum()
-        return round(float(met) * len(self.documents) / len(sample))
+        count = round(float(met) * len(self.documents) / len(sample))
+        return count, int(candidates.caps[is_near].max(initial=0))
 
     def count_numeric(self, verified: Verified) -> int:
         """Count, about, the pairs whose texts differ in numbers alone, by a sample of the pairs."""

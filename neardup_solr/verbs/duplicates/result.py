@@ -55,12 +55,12 @@ from neardup_solr.records import (
     largest,
 )
 from neardup_solr.reports import Beside, check_added, check_copy, check_types, open_copy
-from neardup_solr.settings import Settings
+from neardup_solr.settings import CAP, WORD_CAP, Settings
 from neardup_solr.sources import Reading, is_collection, is_for_excel, paths_of, shown_name
 from neardup_solr.sources.record import step_for
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates import group
-from neardup_solr.verbs.duplicates.compare import Comparison, Verified
+from neardup_solr.verbs.duplicates.compare import Comparison, Verified, make_joining
 from neardup_solr.verbs.duplicates.group import Graph, Grouped, find_borderline, find_templates
 from neardup_solr.verbs.duplicates.read import Compared, Corpus, Input, Work, read_pieces
 
@@ -108,8 +108,8 @@ class Duplicates:
     `max_distance`, `linkage`, `canonical`, `fq` and `same`, with signatures of `settings`; `chosen`
     gives the reason for a measure that was not named. `repeated` records have an id that came
     before, `failed` records are unusable, with the first 1,000 `errors`. `hot_keys` counts band
-    keys, shingles or words beyond the cap, `beyond_cap` estimates the pairs that share only those,
-    `numeric` the pairs that differ in numbers alone. `gaps` are sentences on missing documents.
+    keys, shingles or words beyond the `cap`, `beyond_cap` estimates the pairs that share only those,
+    `enough` is the cap that finds them, `numeric` the pairs that differ in numbers alone. `gaps` are sentences on missing documents.
 
     `texts` and `kept` have the texts and columns of documents in pairs by id, those of the second
     side by (1, id). `weights` are the weights of fields, `frequencies` those of words for
@@ -132,6 +132,8 @@ class Duplicates:
     fq: tuple[str, ...] = ()
     same: tuple[str, ...] = ()
     beyond_cap: int = 0
+    cap: int = 0
+    enough: int = 0
     numeric: int = 0
     has_ids: bool = False
     chosen: str = ""
@@ -482,7 +484,7 @@ class Duplicates:
             borderline=self.borderline,
             notes=[f"{gap[0].upper()}{gap[1:]}." for gap in self.gaps]
             + [self.chosen] * bool(self.chosen)
-            + self._describe_hot()
+            + [capped for capped in [self.capped] if capped]
             + [f"{answered}."] * (not is_obeyed)
             + [warning] * bool(warning),
             made=f"neardup_solr {__version__}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
@@ -490,19 +492,18 @@ class Duplicates:
         )
         write_lines(path, html.page_lines(page))
 
-    def _describe_hot(self) -> list[str]:
+    @property
+    def capped(self) -> str | None:
+        """The line that says what the cap left out, and which would do; None if it left nothing."""
+        than = f"more documents than `cap` ({self.cap:,})"
         if self.beyond_cap:
-            return [
-                f"About {self.beyond_cap:,} more pairs share only words of more documents than the"
-                " cap, judged by a sample: a higher cap finds them."
-            ]
+            pairs = counted(self.beyond_cap, "more pair")
+            only = f"share only words of {than}, judged by a sample"
+            return f"About {pairs} {only}: `cap` {self.enough} finds them."
         if not (self.hot_keys and self.by in HOT_KEYS):
-            return []
+            return None
         keys = counted(self.hot_keys, HOT_KEYS[self.by])
-        return [
-            f"{keys} in more documents than the cap: not all pairs of those were compared;"
-            " raise the cap to be sure."
-        ]
+        return f"{keys} of {than}, not all of which were compared: `cap` {self.enough} is enough."
 
 
 def make_result(
@@ -523,6 +524,7 @@ def make_result(
     has_page_texts = work.texts is None and work.needs_texts
     page_texts = _read_page_texts(documents, grouped, keys) if has_page_texts else {}
     are_whole = [side.are_whole() for side in sides]
+    beyond_cap, enough = comparison.count_beyond(candidates)
     whole = {"id": are_whole[0], "other_id": are_whole[-1], "cluster": all(are_whole)}
     return Duplicates(
         pairs=grouped.pairs,
@@ -540,7 +542,9 @@ def make_result(
         canonical=work.canonical,
         fq=work.filters,
         same=work.same,
-        beyond_cap=comparison.count_beyond(candidates),
+        beyond_cap=beyond_cap,
+        cap=make_joining(work, documents, WORD_CAP if way == "words" else CAP).cap,
+        enough=enough,
         numeric=comparison.count_numeric(verified),
         has_ids=work.has_ids,
         chosen=work.chosen,

@@ -68,7 +68,7 @@ class Policy:
         for (severe, high), (mild, low) in pairwise(bounds):
             if low >= high:
                 reason = f"`{mild}` {low:g} and `{severe}` {high:g} leave nothing to {mild}"
-                raise ArgumentError(reason, f"give `{severe}` the larger similarity")
+                raise ArgumentError(reason, f"give `{severe}` more than {low:g}")
 
     @property
     def bounds(self) -> tuple[tuple[Action, float | None], ...]:

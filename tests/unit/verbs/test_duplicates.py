@@ -429,16 +429,23 @@ def test_demo_listings_against_all_pairs_that_share_a_band() -> None:
     assert {(p.id, p.other_id): (p.distance, p.similarity) for p in found.pairs} == expected
 
 
-@pytest.mark.parametrize(("by", "keys"), [("bands", "64 band keys"), ("shingles", "8 shingles")])
-def test_a_page_says_that_the_cap_left_pairs_out(tmp_path: Path, by: Way, keys: str) -> None:
-    """Keys of more documents than the cap are told on the page, bands and shingles alike."""
+@pytest.mark.parametrize(
+    ("by", "keys", "enough"), [("bands", "64 band keys", 73), ("shingles", "8 shingles", 80)]
+)
+def test_a_page_says_that_the_cap_left_pairs_out(
+    tmp_path: Path, by: Way, keys: str, enough: int
+) -> None:
+    """The page tells of keys of more documents than the cap, and the least cap that has none."""
     same, near = "a b c d e f g h i j", "a b c d e f {} h i j"
     texts = {str(n): same if n < 40 else near.format(f"w{n}") for n in range(80)}
     found = nd.duplicates(documents(texts), by=by, measure="jaccard", min_similarity=0.4, cap=2)
     found.write(tmp_path / "report.html")
-    said = f"{keys} in more documents than the cap: not all pairs of those were compared;"
+    said = f"{keys} of more documents than `cap` (2), not all of which were compared"
     notes = facts_of(tmp_path / "report.html")["notes"]
-    assert notes == [f"{said} raise the cap to be sure."]
+    assert notes == [f"{said}: `cap` {enough} is enough."]
+    for cap, is_enough in ((enough - 1, False), (enough, True)):
+        other = nd.duplicates(documents(texts), by=by, measure="jaccard", cap=cap)
+        assert (other.hot_keys == 0) == is_enough
 
 
 def test_a_million_identical_documents_in_small() -> None:
