@@ -97,8 +97,8 @@ class Settings:
             object.__setattr__(self, name, _READ.get(name, int)(value))
         needed = self.bands * self.rows
         reason = f"{self.bands} bands of {self.rows} rows need {needed} hashes, and there are"
-        most = f"`bands` {self.hashes // self.rows}, or " if self.hashes >= self.rows else ""
-        step = f"give {most}`hashes` {needed}"
+        fewer = f"give `bands` {self.hashes // self.rows}, or " if self.hashes >= self.rows else ""
+        step = f"{fewer}sign with {needed} hashes"
         require(needed <= self.hashes, f"{reason} {self.hashes}", step)
         step = f"give 0 to {self.hashes}, the number of hashes"
         require(self.signatures <= self.hashes, f"`signatures` cannot be {self.signatures}", step)

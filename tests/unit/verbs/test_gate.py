@@ -57,7 +57,7 @@ def test_a_copy_gets_the_more_severe_action() -> None:
         ({"tag": 1.5}, "`tag` cannot be 1.5; give a similarity from 0 to 1"),
         ({"reject": -0.1}, "`reject` cannot be -0.1"),
         ({"reject": 1.5, "tag": 0.5}, "`reject` cannot be 1.5"),
-        ({"exact": "drop"}, "`exact` cannot be 'drop'; choose one of allow, tag, hold, reject"),
+        ({"exact": "drop"}, "'drop'; did you mean 'reject'. Choose one of allow, tag, hold"),
         ({"measure": "cosine"}, "`measure` cannot be 'cosine'; choose one of words"),
         (
             {"measure": "jaccard", "max_distance": 2},
