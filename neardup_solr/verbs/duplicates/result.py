@@ -108,8 +108,9 @@ class Duplicates:
     `max_distance`, `linkage`, `canonical`, `fq` and `same`, with signatures of `settings`; `chosen`
     gives the reason for a measure that was not named. `repeated` records have an id that came
     before, `failed` records are unusable, with the first 1,000 `errors`. `hot_keys` counts band
-    keys, shingles or words beyond the `cap`, `beyond_cap` estimates the pairs that share only those,
-    `enough` is the cap that finds them, `numeric` the pairs that differ in numbers alone. `gaps` are sentences on missing documents.
+    keys, shingles or words beyond the `cap`, `beyond_cap` estimates the pairs that share only those
+    (a cap of `enough` finds them), `numeric` the pairs that differ in numbers alone. `gaps` are
+    sentences on missing documents.
 
     `texts` and `kept` have the texts and columns of documents in pairs by id, those of the second
     side by (1, id). `weights` are the weights of fields, `frequencies` those of words for
