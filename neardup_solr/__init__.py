@@ -72,12 +72,12 @@ def __getattr__(name: str) -> object:
         return getattr(import_module(f"neardup_solr.{_PLACES[name]}"), name)
     modules = ("errors", "types") if name[0].isupper() else ()
     place = next((each for each in modules if hasattr(__getattr__(each), name)), None)
-    moved = f"; it is nd.{place}.{name} now" if place else ""
-    if not (place or name.startswith("_")):
-        from neardup_solr.arguments import suggest
+    from neardup_solr.arguments import suggest
 
-        near = suggest(name, "commands", {each: f"'{each}'" for each in __all__})
-        moved = f"; {near}" if near else ""
+    near = (
+        "" if name[0] == "_" else suggest(name, "commands", {each: f"'{each}'" for each in __all__})
+    )
+    moved = f"; it is nd.{place}.{name} now" if place else f"; {near}" if near else ""
     raise AttributeError(f"module 'neardup_solr' has no attribute {name!r}{moved}")
 
 

@@ -182,20 +182,13 @@ def refuse_choice(name: str, value: object, choices: Collection[str]) -> Argumen
 
 
 @cache
-def read_words(table: str) -> dict[str, str]:
+def read_words(table: str) -> dict[str, Any]:
     """Read a table of words.toml, which says what its words are."""
     import tomllib
     from importlib.resources import files
 
     text = files("neardup_solr").joinpath("words.toml").read_text("utf-8")
-    words: dict[str, str] = tomllib.loads(text)[table]
-    return words
-
-
-def read_gone(command: str) -> dict[str, str]:
-    """Read what to do instead of each option that a command, or argument a function, had before."""
-    steps = {key.rpartition("."): step for key, step in read_words("gone").items()}
-    return {key[2].replace("-", "_"): steps[key] for key in steps if key[0] == command}
+    return dict(tomllib.loads(text)[table])
 
 
 def suggest(word: str, table: str, existing: Mapping[str, str], place: str = "") -> str:
@@ -247,8 +240,8 @@ def nearest(word: str, names: Iterable[str]) -> list[str]:
 
     def differ(name: str) -> float:
         """Return how much a name differs, infinitely if it means something else."""
-        typed, other = "".join(_split(word)), "".join(_split(name))
-        parts, least = iter(_split(name)), 1 if len(typed) > 3 else len(typed)
+        typed, other, parts = "".join(_split(word)), "".join(_split(name)), iter(_split(name))
+        least = 1 if len(typed) > 3 else len(typed)  # of the letters of an abbreviated part
         if all(any(p[: max(least, len(t))] == t for p in parts) for t in _split(word)):
             return 1
         edits, longest = OSA.distance(typed, other), max(len(typed), len(other))
@@ -301,7 +294,8 @@ def _list_names(verb: str, hints: Mapping[str, Any]) -> dict[str, str]:
     of_settings = [each.name for each in fields(settings)] if settings else []
     others = {name: f"`settings={{'{name}': ...}}`" for name in of_settings}
     others |= {name: f"`nd.Source(PATH, {name}=...)`" for name in of_source}
-    others |= read_gone(verb.rpartition(".")[2]) | read_gone(verb)
+    gone = read_words("gone")
+    others |= gone.get(verb.rpartition(".")[2], {}) | gone.get(verb, {})
     return others | existing
 
 

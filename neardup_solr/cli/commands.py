@@ -79,15 +79,8 @@ def index(parsed: options.ParsedOptions, *, max_failed: str = "0") -> int:
         _say_if_unfinished(folder)
     show.say_if_typed(source, "documents")
     show.compile_kernel()
-    try:
-        with show.watch() as watching:
-            summary = nd.index(collection=target, **watching, **parsed)
-    except KeyboardInterrupt as interrupt:
-        if not hasattr(interrupt, "__notes__"):
-            interrupt.add_note(
-                "What was sent may not be durable; it is safe to run the same command again."
-            )
-        raise
+    with show.say_if_interrupted(show.UNSURE), show.watch() as watching:
+        summary = nd.index(collection=target, **watching, **parsed)
     show.say_summary(summary)
     show.say_gaps(describe_unspaced(target))
     if summary.failed:
@@ -482,7 +475,7 @@ def annotate(parsed: options.ParsedOptions) -> int:
     target = parsed.connect()
     show.compile_kernel()
     watched = show.say_log() if parsed["follow"] else show.watch()
-    with watched as watching, show.say_if_resumable():
+    with watched as watching, show.say_if_interrupted():
         done = nd.annotate(target, **watching, **parsed)
     _say_annotated(done)
     show.say_gaps(describe_unspaced(target))
@@ -512,7 +505,7 @@ def strip(parsed: options.ParsedOptions) -> int:
     Marks are removed too; nothing else is changed.
     """
     target = parsed.connect()
-    with show.watch() as watching, show.say_if_resumable():
+    with show.watch() as watching, show.say_if_interrupted():
         done = nd.strip(target, **watching, **parsed)
     failed = f", {done.failed:,} failed" if done.failed else ""
     show.say(f"{show.counted(done.stripped, 'document')} stripped{failed} ({done.seconds:.1f} s).")
@@ -526,7 +519,7 @@ def reband(parsed: options.ParsedOptions) -> int:
     """
     target = parsed.connect()
     show.compile_kernel()
-    with show.watch() as watching, show.say_if_resumable():
+    with show.watch() as watching, show.say_if_interrupted():
         changed = nd.reband(target, on_progress=watching["on_progress"], **parsed)
     documents = show.counted(changed, "document")
     show.say(
@@ -755,12 +748,9 @@ def retry(parsed: options.ParsedOptions) -> int:
     """
     target = _find_target(parsed)
     show.compile_kernel()
-    try:
-        with show.watch() as watching:
-            done = nd.retry(target, **watching, **parsed)
-    except KeyboardInterrupt:
-        show.warn("No record was removed that is not indexed; run this again to go on.")
-        raise
+    safe = "No record was removed that is not indexed; run this again to go on."
+    with show.say_if_interrupted(safe), show.watch() as watching:
+        done = nd.retry(target, **watching, **parsed)
     for folder in done.unfinished:
         show.warn(
             f"The job in {folder} has not ended: wait for it if it is at work, else go on with"

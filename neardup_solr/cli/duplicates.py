@@ -261,18 +261,16 @@ def _check(
     """Refuse options that do not go together, before any work."""
     source, against = parsed["source"], parsed["against"]
     marks, compares = mark or undo, parsed["remember"] is not None
-    for is_wrong, reason in (
-        (mark and undo, "give one of --mark and --undo"),
-        (dry_run and not marks, "--dry-run goes with --mark or --undo"),
-        (
-            marks and (source or against is not None),
-            "marks are for one collection: leave SOURCE and --against out",
-        ),
-        (undo and writes, "--undo writes no pairs: leave -o out"),
-        (undo and compares, "--undo compares nothing: leave --remember out"),
-    ):
-        if is_wrong:
-            raise click.BadParameter(reason)
+    is_marked = marks and (source or against is not None)
+    wrong = {
+        "give one of --mark and --undo": mark and undo,
+        "--dry-run goes with --mark or --undo": dry_run and not marks,
+        "marks are for one collection: leave SOURCE and --against out": is_marked,
+        "--undo writes no pairs: leave -o out": undo and writes,
+        "--undo compares nothing: leave --remember out": undo and compares,
+    }
+    if reason := next((each for each in wrong if wrong[each]), ""):
+        raise click.BadParameter(reason)
     parsed.require_source("SOURCE")
     for name, path in files.items():
         if path is not None and not source:

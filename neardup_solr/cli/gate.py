@@ -75,18 +75,13 @@ def gate(
         if held is not None:
             decided = policy.keep_held(decided, held, *_choose_columns(source, target))
         try:
-            _put_out(_count(decided, counts), output, as_rows)
+            with show.say_if_interrupted(show.UNSURE if parsed["index"] else ""):
+                _put_out(_count(decided, counts), output, as_rows)
         except BrokenPipeError:
             made = show.counted(
                 sum(counts[name] for name in OUTCOMES if name != "failed"), "decision"
             )
             show.warn(f"neardup: the output was closed after {made}; no more were made.")
-            raise
-        except KeyboardInterrupt:
-            if parsed["index"]:
-                show.warn(
-                    "What was sent may not be durable; it is safe to run the same command again."
-                )
             raise
     if output is not None:
         show.say(f"Wrote {output}.")

@@ -79,13 +79,11 @@ class Group(click.Group):
         try:
             return super().parse_args(ctx, [*args])
         except click.NoSuchOption as error:
-            names = [each for each in args if each in self.list_commands(ctx)]
-            made = self.get_command(ctx, names[0]) if names else None
+            names = (each for each in args if each in self.list_commands(ctx))
+            made = self.get_command(ctx, next(names, "-"))
             if isinstance(made, options.Command):
                 raise made.refuse_option(error.option_name, ctx) from None
-            step = f"see {ctx.command_path} --help"
-            reason = f"No such option '{error.option_name}'"
-            raise click.UsageError(options.add_step(reason, step), ctx) from None
+            raise
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a name."""
@@ -99,16 +97,14 @@ class Group(click.Group):
 
 def suggest_command(word: str, names: Sequence[str]) -> str:
     """Say which of these commands is meant, or "" if none is near."""
-    answers = "|".join(read_words("commands").values()).split("|")
-    inner = {each: f"'{group} {each}'" for group in INNER for each in _module(group).INNER[group]}
-    outer = (*COMMANDS, "--help", "--version", *answers)
-    existing = {} if names is not COMMANDS else inner
-    existing |= {
-        each: f"'neardup {each}'" for each in outer if each.split()[0] in outer[: -len(answers)]
-    }
     if Path(word).exists() or Path(word).suffix:
         return f"did you mean 'duplicates {word}'?"
-    return suggest(word, "commands", existing | {each: f"'{each}'" for each in names})
+    inner = {each: f"'{group} {each}'" for group in INNER for each in _module(group).INNER[group]}
+    outer = (*COMMANDS, "--help", "--version")
+    for each in (*outer, *"|".join(read_words("commands").values()).split("|")):
+        if each.split()[0] in outer:
+            inner[each] = f"'neardup {each}'"
+    return suggest(word, "commands", inner | {each: f"'{each}'" for each in names})
 
 
 class Neardup(Group):

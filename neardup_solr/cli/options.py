@@ -26,7 +26,7 @@ from click.core import ParameterSource
 
 import neardup_solr as nd
 from neardup_solr import arguments
-from neardup_solr.arguments import DIALECT, read_gone, refuse_choice, split_names, suggest
+from neardup_solr.arguments import DIALECT, read_words, refuse_choice, split_names, suggest
 from neardup_solr.cli import show
 from neardup_solr.errors import CoreMissing, NeardupError, without_password
 from neardup_solr.settings import Settings, require_possible
@@ -139,13 +139,7 @@ TEXTS: dict[str, dict[str, str]] = {
             " longer text), aligned (short texts), records (those that differ if their numbers do),"
             " or estimate (jaccard by signatures)."
         ),
-        "duplicates.measure": (
-            "auto (records for short texts, words for long ones), words (edit distance), jaccard"
-            " (of shingles), containment (an excerpt in a longer text), aligned (short texts),"
-            " records (those that differ if their numbers do), estimate (jaccard by signatures),"
-            " fields (--field)."
-        ),
-        "duplicates.fields explain.fields review.fields tune.fields": (
+        "fields": (
             "FIELD: Column or field that is compared apart, such as name, zip:exact, price:number"
             " or born:date (repeatable, or a,b). The similarity is the probability of a match."
         ),
@@ -221,7 +215,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "duplicates.on_repeat": "Which record counts if an id comes again [each, as 12@row3].",
     },
     "What shapes the signatures": {
-        "fields": (
+        "settings.fields": (
             "LIST: Fields to write: all, a list, =-content_ng for all but this one, or"
             " +profile_hash for text profiles too [of long texts: no shingles]."
         ),
@@ -265,10 +259,8 @@ TEXTS: dict[str, dict[str, str]] = {
 FLAGS = {
     "address": "--solr",
     "collection": "--collection -c",
-    "duplicates.fields": "--field",
-    "explain.fields": "--field",
-    "review.fields": "--field",
-    "tune.fields": "--field",
+    "fields": "--field",
+    "settings.fields": "--fields",
     "follow": "--follow -f",
     "pairs": "--import",
     "id": "--id-field",
@@ -391,8 +383,8 @@ class Command(click.Command):
         for param in ctx.find_root().command.params:
             step = f"it goes before the command: neardup {param.opts[0]} ..."
             names[param.name or ""] = step
-        names |= read_gone(self.name or "")
-        for param in self.params:
+        names |= read_words("gone").get(self.name or "", {})
+        for param in self.get_params(ctx):
             typed = _type_name(param)
             choices = param.type.choices if isinstance(param.type, click.Choice) else ()
             names |= {f"{param.name} {each}": f"'{typed} {each}'" for each in choices}
@@ -438,12 +430,9 @@ def _type_name(param: click.Parameter) -> str:
 class ChoiceType(click.Choice[str]):
     """A choice that is refused in the words of the library."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return one of the choices."""
-        if param is None or value in self.choices:
-            return value
-        error = refuse_choice(param.opts[0], value, self.choices)
-        raise click.UsageError(str(error).replace("`", ""), ctx)
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Say which choice was probably meant, and which there are."""
+        return str(refuse_choice("", value, self.choices)).removeprefix("`` cannot be ")
 
 
 def add_step(problem: str, step: str) -> str:

@@ -27,6 +27,8 @@ MOST_ERRORS = 20  # of a run, each a line
 UNITS = {"joining": "bands"}  # what a stage counts, if not documents
 EVERY = 10.0  # seconds between two lines of progress, which stand for bars without a terminal
 MOST_ROWS = 40  # of a report on a terminal; files and pipes get all
+RESUMABLE = "What is written stays; run this again to continue where it stopped."
+UNSURE = "What was sent may not be durable; it is safe to run the same command again."
 _BREAKS = re.compile(r"[\t\n\r]+")
 WIDEST_ID = 0.3  # of the terminal, longer ones are folded
 NARROW = 66  # columns of a terminal; below it a table leaves no room for texts
@@ -247,8 +249,9 @@ def say_report(report: Report) -> None:
     """Say what a report covers, and what it may have left out."""
     pairs = counted(len(report.pairs), "near-duplicate pair")
     say(f"{pairs} among {counted(report.documents, 'document')}.")
-    if report.capped:
-        warn(report.capped.replace("`candidates`", "--candidates"))
+    if report.cut:
+        cut = f"{counted(report.cut, 'document')} had all {report.candidates:,} --candidates"
+        warn(f"{cut}, and may have more near-duplicates: --candidates {report.enough} is enough.")
     if report.answered is not None:
         say(f"{report.answered}.")
     say_gaps(report.gaps)
@@ -435,10 +438,11 @@ def say_log() -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def say_if_resumable() -> Iterator[None]:
-    """If interrupted, say that the command can be continued."""
+def say_if_interrupted(line: str = RESUMABLE) -> Iterator[None]:
+    """If interrupted, say what can be done, unless the interrupt tells."""
     try:
         yield
-    except KeyboardInterrupt:
-        warn("What is written stays; run this again to continue where it stopped.")
+    except KeyboardInterrupt as interrupt:
+        if line and not hasattr(interrupt, "__notes__"):
+            warn(line)
         raise

@@ -48,15 +48,6 @@ class Report(reports.Table):
     enough: int = 0
 
     @property
-    def capped(self) -> str | None:
-        """The line about documents that are `cut`, None if none is."""
-        if not self.cut:
-            return None
-        had = f"{counted(self.cut, 'document')} had as many candidates as `candidates` allows"
-        rest = f"`candidates` {self.enough} is enough"
-        return f"{had} ({self.candidates:,}), and may have more near-duplicates: {rest}."
-
-    @property
     def complete(self) -> bool:
         """True if all documents were compared, in their present state."""
         return not self.gaps

@@ -520,11 +520,11 @@ def test_a_password_of_ones_own(home: Layout) -> None:
 @pytest.mark.parametrize(
     ("words", "step"),
     [
-        (["start", "--cloud", "2"], GONE["start.cloud"]),
-        (["start", "--version", "8.11.4"], GONE["start.version"]),
+        (["start", "--cloud", "2"], GONE["start"]["cloud"]),
+        (["start", "--version", "8.11.4"], GONE["start"]["version"]),
         (["start", "--no-password"], ""),
-        (["start", "--password"], GONE["start.password"]),
-        (["logs", "--follow"], GONE["logs.follow"]),
+        (["start", "--password"], GONE["start"]["password"]),
+        (["logs", "--follow"], GONE["logs"]["follow"]),
     ],
 )
 def test_what_is_gone_says_what_to_do(home: Layout, words: list[str], step: str) -> None:
