@@ -37,6 +37,7 @@ ROW: Final = ":row"  # the column of ids that numbers records
 NUMBERED: Final = "".join((":", "row"))
 ID, TEXT = "id", "text"  # what the columns are called in a format without names
 SHOWN: Final = 10  # names in a message
+MANY: Final = 100  # names of an object, which are not held in memory
 MOST_BYTES: Final = 4  # of a character in UTF-8
 MOST_CARRIED: Final = 2**20  # characters of a record that its error carries along: many are held
 
@@ -325,9 +326,13 @@ def _plain_name(name: str) -> str:
     return name.strip().removeprefix("\ufeff").strip().casefold()
 
 
-@lru_cache(maxsize=1_024)
 def key(name: str, names: tuple[object, ...]) -> object:
     """Find the key of an object that a name stands for, or the name if none or several match."""
+    return (_key if len(names) <= MANY else _key.__wrapped__)(name, names)
+
+
+@lru_cache(maxsize=1_024)
+def _key(name: str, names: tuple[object, ...]) -> object:
     places = matches(name, names)
     return names[places[0]] if len(places) == 1 else name
 

@@ -46,6 +46,7 @@ SMALL, MEDIUM = 16 << 10, 128 << 10  # bytes of requests; larger ones are parsed
 LIGHT, HEAVY = 1 << 24, 1 << 28  # pairs of words that a question compares, in 20 ms and in 300
 SWITCH_SECONDS = 0.0005  # after which Python's threads take turns, or long work would delay others
 WAITING = 4  # requests that wait, for each one that is worked on
+BODIES = 64  # of the most bytes, which are read at the same time
 LOOK_SECONDS = 0.5  # between two looks at Solr
 READY_SECONDS, SILENT_SECONDS = 1.5, 4.0  # without Solr's answer, until it counts as away
 RETRY_AFTER = {"Retry-After": "1"}
@@ -198,12 +199,21 @@ class Desk:
         small, medium = Lane(SMALL, 1, LIGHT, many), Lane(MEDIUM, TOGETHER, LIGHT, many)
         others = Lane(MEDIUM, TOGETHER, threads=at_work)
         self._checks, self._others, self._large = (small, medium, large), (others, large), large
-        self._lanes = small, medium, many, others, large
-        self.metrics.at_work.set_function(lambda: sum(lane.requests for lane in self._lanes))
+        self._lanes = small, medium, many, others, large, Lane()  # the last is for metrics
+        self.metrics.at_work.set_function(lambda: sum(lane.requests for lane in self._lanes[:-1]))
+        self._coming = 0  # bytes of requests that are read
         self._lock, self._began, self._refused = threading.Lock(), 0.0, 0  # of an outage
 
     def make_app(self, *, names: frozenset[str], port: int, root_path: str) -> Starlette:
         """Make the application that listens at `port`, and beside its own has these `names`."""
+        text = (resources.files(__package__) / "openapi.json").read_text("utf-8")
+        security: list[Json] = [{"token": []}] if self.tokens else []
+        called = {"servers": [{"url": root_path}], "security": security}
+        described = web.to_json(orjson.loads(text) | called, headers=web.HEADERS)
+
+        async def describe(_: Request) -> Response:
+            return described
+
         routes = [
             self._route("/check", self.check, "check", method="POST"),
             self._route("/search", self.search, "search", method="POST"),
@@ -213,7 +223,7 @@ class Desk:
             self._route("/health", self.tell_health, "", None),
             self._route("/ready", self.tell_readiness, "", None),
             *web.list_pages(__package__, PAGES, root_path),
-            Route("/openapi.json", partial(self.describe, root_path)),
+            Route("/openapi.json", describe),
         ]
         paths = frozenset(route.path for route in routes)
         guard = [Middleware(web.Guard, port=port, names=names)]
@@ -267,16 +277,10 @@ class Desk:
         self._require_solr(READY_SECONDS)
         return self.service.with_gap({"status": "ready"})
 
-    async def describe(self, root_path: str, _: Request) -> Response:
-        """Answer with the description of all paths, as they are called here."""
-        text = (resources.files(__package__) / "openapi.json").read_text("utf-8")
-        security: list[Json] = [{"token": []}] if self.tokens else []
-        called = {"servers": [{"url": root_path}], "security": security}
-        return web.to_json(orjson.loads(text) | called, headers=web.HEADERS)
-
     async def count(self, _: Request) -> object:
         """Answer with the metrics."""
-        lines = await asyncio.to_thread(generate_latest, self.metrics.registry)
+        with self._hold(lane := self._lanes[-1], 0):
+            lines = await lane.run(generate_latest, self.metrics.registry)
         return Response(lines, headers=web.HEADERS, media_type="text/plain; version=0.0.4")
 
     async def explain(self, request: Request) -> object:
@@ -289,7 +293,8 @@ class Desk:
         """Answer with the near-duplicates of a text or a document."""
         self._require_solr(SILENT_SECONDS)
         async with self._admit(request, self._others) as (lane, search):
-            if LOCAL_PARAMS not in request.state.rights and has_local_params(search):
+            is_free = LOCAL_PARAMS in request.state.rights
+            if not is_free and await lane.run(has_local_params, search):
                 reason = "`fq` has local parameters ({!...}), which may read other collections"
                 step = f"leave them out, or send a token with the right {LOCAL_PARAMS!r}"
                 raise web.Failure(403, reason, step)
@@ -357,8 +362,14 @@ class Desk:
     ) -> AsyncIterator[tuple[Lane, Json]]:
         """Give the lane of a request, unless too much waits there, and its fields."""
         announced = min(int(request.headers.get("content-length") or 0), self.size)
-        self._require_room(_choose(lanes, announced), announced)
-        body = await web.read_body(request, self.size)
+        coming = announced or self.size
+        is_flood = coming > SMALL and self._coming > BODIES * self.size
+        self._require_room(_choose(lanes, announced), announced, is_flood)
+        self._coming += coming
+        try:
+            body = await web.read_body(request, self.size)
+        finally:
+            self._coming -= coming
         fields = web.load_plain(body) if len(body) <= MEDIUM else None
         lane = self._large if fields is None else _choose(lanes, len(body), fields)
         with self._hold(lane, len(body)):
@@ -376,10 +387,10 @@ class Desk:
         finally:
             lane.requests, lane.held = lane.requests - 1, lane.held - size
 
-    def _require_room(self, lane: Lane, size: int) -> None:
+    def _require_room(self, lane: Lane, size: int, is_full: bool = False) -> None:
         most = 1 + WAITING
-        is_full = lane.requests >= most * self.at_work
-        if is_full or lane.held + size > most * self.size:
+        is_full |= lane.requests >= most * self.at_work or lane.held + size > most * self.size
+        if is_full:
             self.metrics.refused.inc()
             raise web.Failure(429, "too many requests wait", "send it again later", **RETRY_AFTER)
 
@@ -401,7 +412,7 @@ class Desk:
         request.state.documents = len(documents)
         self.metrics.documents.labels(request.scope["path"]).inc(len(documents))
         read = partial(self.service.read, documents)
-        records = await lane.run(read) if lane is self._large else read()
+        records = read() if lane.size <= SMALL else await lane.run(read)
         for record in records:
             if isinstance(record, errors.RecordError) and (is_single or whole):
                 raise record
