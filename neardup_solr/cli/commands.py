@@ -478,7 +478,11 @@ def annotate(parsed: options.ParsedOptions) -> int:
     with watched as watching, show.say_if_interrupted():
         done = nd.annotate(target, **watching, **parsed)
     _say_annotated(done)
-    show.say_gaps(describe_unspaced(target))
+    if parsed["mark"]:
+        marked = show.counted(done.marked, "document")
+        show.say(f"Marked {marked} as near-duplicates, and unmarked {done.cleared:,}.")
+    if not parsed["follow"]:  # which may have been ended because Solr hangs
+        show.say_gaps(describe_unspaced(target))
     return 1 if done.failed else 0
 
 

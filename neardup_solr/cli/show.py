@@ -429,7 +429,7 @@ def say_log() -> Iterator[dict[str, Any]]:
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
     level = LOG.level
     LOG.addHandler(handler)
-    LOG.setLevel(logging.INFO)
+    LOG.setLevel(logging.WARNING if is_quiet() else logging.INFO)
     try:
         yield {"on_error": first_errors(warn), "on_progress": None}
     finally:

@@ -40,7 +40,8 @@ class AnnotateSummary:
     `unchanged` documents already had the fields of their text; `gone` ones were deleted after
     their id was read. `errors` says why the first 1,000 of the failed ones failed. `redone` counts
     annotated documents that others changed before they were written, and that were read again.
-    `settings` are those that were used.
+    `settings` are those that were used. With `mark`, `marked` documents got new or other marks of
+    clusters, and `cleared` ones are no longer in any.
     """
 
     read: int
@@ -53,6 +54,8 @@ class AnnotateSummary:
     redone: int
     settings: Settings
     seconds: float
+    marked: int = 0
+    cleared: int = 0
 
 
 @checked
@@ -138,12 +141,15 @@ def annotate(
         run = Rewrite(collection, "annotating", READ, make_orders, pace, failures, on_progress)
         missing = [f"-{collection.names.of(SETTINGS)}:[* TO *]"] if which == "missing" else []
         filters = [*listed(query), *missing, *roots_only(safe)]
+        marks = {}
         if follow:
             path = None if remember is None else Path(remember)
-            Follower(run, safe, filters, settings, remember=path).follow()
+            follower = Follower(run, safe, filters, settings, remember=path)
+            follower.follow()
+            marks = {"marked": follower.marked, "cleared": follower.cleared}
         else:
             run.run(filters)
-        return task.summary(read=run.read, gone=run.gone, **run.end())
+        return task.summary(read=run.read, gone=run.gone, **run.end(), **marks)
 
 
 def _rename_fields(

@@ -16,7 +16,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import chain, islice
@@ -386,6 +386,7 @@ PORTION = 2_000  # documents that are read and written before the next look
 STANDBY = 4.0, 6.0  # seconds for which another follower may be late, at random
 TRIED = 20  # documents by which a follower that stands by sees if another works
 STOPPING = 20.0  # seconds for what has begun, once an interrupt came
+CAUGHT_UP = 10.0  # seconds at least between two lines about that, as documents may trickle in
 
 Version = tuple[str, int]  # a document's id, and its version
 
@@ -395,7 +396,8 @@ class Follower:
     """A run that follows a collection: `run` reads and writes documents by their ids.
 
     `schema` is the collection's, `filters` select the documents, `settings` are those of their
-    fields. Clusters are marked as the run of `duplicates` that `remember` names finds them.
+    fields. Clusters are marked as the run of `duplicates` that `remember` names finds them: so
+    many documents were `marked`, and `cleared`.
     """
 
     run: Rewrite
@@ -403,7 +405,12 @@ class Follower:
     filters: Sequence[str]
     settings: Settings
     remember: Path | None
+    marked: int = 0
+    cleared: int = 0
     _annotated: int = 0
+    _counted: tuple[int, int] = (0, 0)  # read and annotated until it had last caught up
+    _caught_up: float = -CAUGHT_UP  # when a line was logged about that
+    _is_behind: bool = False  # since it began, until it has caught up
     _behind: float = 0.0  # longest wait of a document in the last minute since it was listed
     _newest: dict[str, int] = field(default_factory=dict)  # listed of each shard
     _done: dict[str, int] = field(default_factory=dict)  # versions that need nothing
@@ -418,7 +425,7 @@ class Follower:
     _marking: tuple[Future[Marks], object] | None = None  # that runs, and what it began with
     _marked: object = None  # newest versions and count of documents before the last good marking
     _next_marking: float = 0.0
-    _changed_marks: int = 0
+    _reported_marks: int = 0
     _stop: threading.Event = field(default_factory=threading.Event)
     _ended: threading.Event = field(default_factory=threading.Event)
 
@@ -444,8 +451,16 @@ class Follower:
             progress.run_aside(partial(self._repeat, on_progress))
         except KeyboardInterrupt:
             self._stop.set()
-            run.collection.session.outages.stop_waiting()
+            outages, end = run.collection.session.outages, time.monotonic() + STOPPING
+            outages.stop_waiting()
             self._ended.wait(STOPPING)
+            self._take_marks(end - time.monotonic())
+            if self._has_work() or self._marking or outages.count != self._outages:
+                rest = f", {len(self._waiting):,} waiting" if self._waiting else ""
+                rest += ", while it wrote marks" if self._marking else ""
+                LOG.info(
+                    "following %s: stopped before it had caught up%s", run.collection.name, rest
+                )
 
     def _repeat(self, on_progress: OnProgress) -> None:
         """Look, write what is due, and report, again and again."""
@@ -459,6 +474,7 @@ class Follower:
                 if time.monotonic() >= looked + EVERY:
                     looked = time.monotonic()
                     self._list_new()
+                    self._report_caught_up()
                 self._write_due()
                 self._mark_anew()
                 total = self._annotated + len(self._waiting)
@@ -484,7 +500,7 @@ class Follower:
         self._done = {id: version for id, (version, _) in self._waiting.items()}
         self._waiting = {}
         recent = reversed(list(self._done.items()))
-        self._sweep = chain(pages(recent, PORTION), self._look_through([]))
+        self._sweep, self._is_behind = chain(pages(recent, PORTION), self._look_through([])), True
         LOG.info("following %s: all documents are looked through once", collection.name)
 
     def _begin_again(self, *, is_time: bool) -> None:
@@ -591,20 +607,23 @@ class Follower:
         elif written:
             self._standby = None
 
+    def _take_marks(self, seconds: float = 0.0) -> None:
+        """Count the marks that a marking has changed, if it ends within so many seconds."""
+        if self._marking is None or not wait([self._marking[0]], seconds).done:
+            return
+        (future, state), self._marking = self._marking, None
+        try:
+            marks = future.result()
+        except (errors.SolrError, errors.SourceError) as error:  # it is tried again
+            LOG.warning("following %s: marks: %s", self.run.collection.name, error)
+        else:
+            self._marked = state
+            self.marked += marks.marked
+            self.cleared += marks.cleared
+
     def _mark_anew(self) -> None:
-        """Count the marks that a marking has changed, and begin another marking if that is due."""
-        if self._marking is not None and self._marking[0].done():
-            (future, state), self._marking = self._marking, None
-            try:
-                marks = future.result()
-            except (
-                errors.SolrError,
-                errors.SourceError,
-            ) as error:  # what Solr did not take is tried again
-                LOG.warning("following %s: marks: %s", self.run.collection.name, error)
-            else:
-                self._marked = state
-                self._changed_marks += marks.marked + marks.cleared
+        """Begin another marking if that is due."""
+        self._take_marks()
         is_busy = self._marking is not None or self._standby is not None or self._has_work()
         if self._mark is None or is_busy or time.monotonic() < self._next_marking:
             return
@@ -642,6 +661,20 @@ class Follower:
         self.run.redone += len(sent.dropped)
         self.run.read -= len(sent.dropped)  # they are read again
 
+    def _report_caught_up(self) -> None:
+        """Log once that nothing is left to do, if a look finds no more."""
+        now, (read, annotated) = time.monotonic(), self._counted
+        is_behind = self._is_behind or self._annotated > annotated
+        is_idle = self._standby is None and not self._has_work()
+        if is_behind and is_idle and now >= self._caught_up + CAUGHT_UP:
+            documents = counted(self.run.read - read, "document")
+            count, name = self._annotated - annotated, self.run.collection.name
+            LOG.info(
+                "following %s: caught up, %s read, %s annotated", name, documents, f"{count:,}"
+            )
+            self._is_behind, self._caught_up = False, now
+            self._counted = self.run.read, self._annotated
+
     def _report(self, annotated: int) -> None:
         """Log what was done in the last minute, and how far behind this is."""
         now = time.monotonic()
@@ -649,10 +682,11 @@ class Follower:
         late = f"at most {max(0.0, self._behind, *waits):.1f} s behind"
         late += f", {len(waits):,} waiting" if waits else ""
         late = late if self._standby is None else "as another follower works"
-        marks = f", {counted(self._changed_marks, 'mark')} changed" if self._mark else ""
+        changed = self.marked + self.cleared - self._reported_marks
+        marks = f", {counted(changed, 'mark')} changed" if self._mark else ""
         done = f"{counted(annotated, 'document')} annotated in the last minute"
         LOG.info("following %s: %s, %s%s", self.run.collection.name, done, late, marks)
-        self._changed_marks = 0
+        self._reported_marks += changed
 
 
 def _between(since: int | str, until: int | str) -> str:

@@ -36,7 +36,8 @@ SECONDS = 180.0  # for what takes two, or twenty if the kernel has to be compile
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look, report, and see what was written more often than a server would like."""
-    for name, value in {"EVERY": 0.1, "MINUTE": 0.5, "VISIBLE": 100, "STANDBY": (1.5, 2)}.items():
+    sooner = {"EVERY": 0.1, "MINUTE": 0.5, "VISIBLE": 100, "STANDBY": (1.5, 2), "CAUGHT_UP": 0.0}
+    for name, value in sooner.items():
         monkeypatch.setattr(rewrite, name, value)
 
 
@@ -116,6 +117,13 @@ def is_right(solr: Collection, count: int) -> Callable[[], bool]:
     return lambda: solr.count() == count and wrong(solr) == []
 
 
+def caught_up(caplog: pytest.LogCaptureFixture) -> list[tuple[int, int]]:
+    """Documents read and annotated, each time that a follower said it had caught up."""
+    line = r"caught up, ([\d,]+) documents? read, ([\d,]+) annotated"
+    found = re.findall(line, caplog.text)
+    return [(int(read.replace(",", "")), int(annotated)) for read, annotated in found]
+
+
 def test_what_comes_or_changes_gets_its_fields(
     solr: Collection, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -134,7 +142,12 @@ def test_what_comes_or_changes_gets_its_fields(
         solr.delete_ids(["old3"])
         solr.commit()
         until(lambda: sum(map(int, re.findall(r"(\d+) documents? annotated", caplog.text))) == 33)
+        until(lambda: sum(annotated for _, annotated in caught_up(caplog)) == 33)
         done = run.stop()
+    assert caught_up(caplog)[0] == (30, 30)
+    assert sum(read for read, _ in caught_up(caplog)) == done.read
+    assert len(caught_up(caplog)) <= 4  # once, however often it looks
+    assert "stopped before" not in caplog.text
     assert (done.annotated, done.failed, done.redone) == (33, 0, 0)
     assert done.read == done.annotated + done.unchanged + done.without_text + done.gone
 
@@ -214,7 +227,7 @@ def test_clusters_stay_marked_as_documents_come_and_go(
     put(solr, {"id": "a", "content": FERRY}, {"id": "b", "content": f"{FERRY} tonight"})
     nd.annotate(solr)
     nd.duplicates(solr, min_similarity=0.85, canonical="longest", remember=remember)
-    with following(solr, mark=True, remember=remember):
+    with following(solr, mark=True, remember=remember) as run:
         until(lambda: clusters(solr) == [["b", "a"]])
         put(
             solr,
@@ -236,6 +249,8 @@ def test_clusters_stay_marked_as_documents_come_and_go(
             return remember.stat().st_mtime_ns == written
 
         until(is_quiet)
+        done = run.stop()
+    assert (done.annotated, done.marked, done.cleared) == (4, 4, 2)
 
 
 def test_marks_need_a_run_to_repeat(solr: Collection, tmp_path: Path) -> None:
