@@ -152,6 +152,20 @@ def test_what_comes_or_changes_gets_its_fields(
     assert done.read == done.annotated + done.unchanged + done.without_text + done.gone
 
 
+def test_stopped_before_it_has_caught_up(
+    solr: Collection, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line says so, and the summary counts what was done."""
+    caplog.set_level(logging.INFO, "neardup_solr")
+    monkeypatch.setattr(rewrite, "PORTION", 10)
+    put(solr, *({"id": f"{at}", "content": f"text number {at}"} for at in range(30)))
+    with following(solr) as run:
+        done = run.stop()
+    assert done.read == done.annotated < 30
+    assert caplog.text.count("stopped before it had caught up") == 1
+    assert caught_up(caplog) == []
+
+
 @pytest.mark.slow
 def test_of_two_one_works_and_the_other_goes_on_after_it(solr: Collection) -> None:
     """Who works writes all; when it ends, the other one does after some seconds."""
