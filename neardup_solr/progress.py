@@ -69,11 +69,6 @@ class Callbacks:
     on_error: OnError | None = None
     on_progress: OnProgress = field(default=ignore)
 
-    @classmethod
-    def of(cls, on_error: OnError | None, on_progress: OnProgress | None) -> Callbacks:
-        """Take the functions that are arguments of a verb."""
-        return cls(on_error=on_error, on_progress=on_progress or ignore)
-
 
 LOG = logging.getLogger("neardup_solr")
 MOST_ERRORS = 1_000  # that a result holds; more are only counted

@@ -479,8 +479,8 @@ def annotate(parsed: options.ParsedOptions) -> int:
         done = nd.annotate(target, **watching, **parsed)
     _say_annotated(done)
     if parsed["mark"]:
-        marked = show.counted(done.marked, "document")
-        show.say(f"Marked {marked} as near-duplicates, and unmarked {done.cleared:,}.")
+        marked = f"Marked {show.counted(done.marked, 'document')} as near-duplicates"
+        show.say(f"{marked}, and unmarked {done.cleared:,}.")
     if not parsed["follow"]:  # which may have been ended because Solr hangs
         show.say_gaps(describe_unspaced(target))
     return 1 if done.failed else 0

@@ -6,7 +6,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import compress
 from threading import Event, Thread
@@ -307,13 +307,10 @@ def watch(**units: str) -> Iterator[dict[str, Any]]:
     A bar, with rate and time left, is that of a stage; without a terminal lines stand for bars.
     `units` say what a stage counts, by its name.
     """
-    from neardup_solr.progress import ignore
+    if is_quiet() or not sys.stderr.isatty():
+        from neardup_solr.progress import ignore
 
-    if is_quiet():
-        yield {"on_error": first_errors(warn), "on_progress": ignore}
-        return
-    if not sys.stderr.isatty():
-        with _say_progress(UNITS | units) as on_progress:
+        with nullcontext(ignore) if is_quiet() else _say_progress(UNITS | units) as on_progress:
             yield {"on_error": first_errors(warn), "on_progress": on_progress}
         return
     from rich.console import Console
@@ -322,14 +319,10 @@ def watch(**units: str) -> Iterator[dict[str, Any]]:
 
     console = Console(stderr=True, highlight=False)
     bars = Bars(
-        TextColumn("{task.description:<9}"),
-        BarColumn(),
+        TextColumn("{task.description:<9}"), BarColumn(),
         TextColumn("{task.fields[done]:,} {task.fields[unit]}, {task.fields[rate]}/s"),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
+        TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal,
+    )  # fmt: skip
     tasks: dict[str, tuple[TaskID, float, int]] = {}  # by stage, with its start and what was done
 
     def show_bar(progress: Progress) -> None:
@@ -354,7 +347,7 @@ def watch(**units: str) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def _say_progress(units: Mapping[str, str]) -> Iterator[OnProgress]:
-    """Say every ten seconds how far a command is, but not again if a stream is idle."""
+    """Say every ten seconds how far a command is."""
     command, start, has_ended = click.get_current_context().command.name, time.monotonic(), Event()
     began, first, last = start, None, None  # the stage, with its first report and its last one
 
@@ -365,23 +358,17 @@ def _say_progress(units: Mapping[str, str]) -> Iterator[OnProgress]:
         last = progress
 
     def repeat() -> None:
-        before = None
         while not has_ended.wait(EVERY):
-            now, stage, is_idle = time.monotonic(), "", False
-            rest = f"{_spell_time(now - start)} so far"
+            now = time.monotonic()
+            line = f"{_spell_time(now - start)} so far"
             if first is not None and last is not None:
                 share, shared = _share(last), _share(first) or 0.0
-                is_idle = last is before and share is None and last.done > 0
                 if share is not None and shared < share < 1:
-                    left = (now - began) * (1 - share) / (share - shared)
-                    rest = f"{_spell_time(left)} left"
-                total = "" if last.total is None else f" of {last.total:,}"
-                unit = units.get(last.stage, "documents")
-                count = f"{last.done:,}{total} {unit}, " if last.done or total else ""
-                stage = f"{last.stage}, {count}"
-            if not is_idle:
-                warn(f"{command}: {stage}{rest}")
-            before = last
+                    line = f"{_spell_time((now - began) * (1 - share) / (share - shared))} left"
+                total = f" of {last.total:,} " if last.total else " "
+                count = f"{last.done:,}{total}{units.get(last.stage, 'documents')}, "
+                line = f"{last.stage}, {count if last.done or last.total else ''}{line}"
+            warn(f"{command}: {line}")
 
     Thread(target=repeat, daemon=True).start()
     try:

@@ -130,7 +130,7 @@ def annotate(
             reason = f"{into!r} would be written into itself"
             require(into != collection.name, reason, "name another collection by `into`")
             other = into if isinstance(into, Collection) else _open_or_create(collection, into)
-            watching = Callbacks.of(on_error, on_progress)
+            watching = Callbacks(on_error=on_error, on_progress=on_progress or ignore)
             return _copy(collection, other, settings, listed(query), pace, patience, watching)
         collection.require_fields(["id", SETTINGS])  # or the errors would be obscure
         safe = require_safe(collection)
@@ -141,12 +141,10 @@ def annotate(
         run = Rewrite(collection, "annotating", READ, make_orders, pace, failures, on_progress)
         missing = [f"-{collection.names.of(SETTINGS)}:[* TO *]"] if which == "missing" else []
         filters = [*listed(query), *missing, *roots_only(safe)]
-        marks = {}
+        marks = dict[str, int]()
         if follow:
             path = None if remember is None else Path(remember)
-            follower = Follower(run, safe, filters, settings, remember=path)
-            follower.follow()
-            marks = {"marked": follower.marked, "cleared": follower.cleared}
+            marks = Follower(run, safe, filters, settings, remember=path).follow()
         else:
             run.run(filters)
         return task.summary(read=run.read, gone=run.gone, **run.end(), **marks)
@@ -226,11 +224,9 @@ def is_current(stored: Mapping[str, Any], text: str, settings: Settings) -> bool
 
 
 def choose_settings(
-    collection: Collection,
-    settings: Settings | Mapping[str, Any] | None,
-    usual: Settings,
+    collection: Collection, settings: Settings | Mapping[str, Any] | None, usual: Settings,
     source: Collection | None = None,
-) -> Settings:
+) -> Settings:  # fmt: skip
     """Choose the settings to annotate with. The text counts as a field, as it is stored.
 
     They are the `usual` ones, unless others are chosen or stored, with the measure that suits
@@ -266,14 +262,9 @@ def choose_settings(
 
 
 def _copy(
-    collection: Collection,
-    other: Collection,
-    settings: Settings | Mapping[str, Any] | None,
-    query: Sequence[str],
-    pace: RateLimit,
-    patience: float,
-    watching: Callbacks,
-) -> AnnotateSummary:
+    collection: Collection, other: Collection, settings: Settings | Mapping[str, Any] | None,
+    query: Sequence[str], pace: RateLimit, patience: float, watching: Callbacks,
+) -> AnnotateSummary:  # fmt: skip
     """Index the texts of a collection into another, but those that it has already."""
     require_texts(collection, schema.read_schema(collection), collection.names.text)
     require_other(collection, other)
@@ -301,16 +292,9 @@ def _copy(
             since = pace.wait(len(needed), since)
 
     summary = index(
-        documents(),
-        other,
-        id="id",
-        keep=(),
-        settings=task.settings,
-        threads=pace.threads,
-        batch=pace.batch,
-        patience=patience,
-        on_error=watching.on_error,
-    )
+        documents(), other, id="id", keep=(), settings=task.settings, threads=pace.threads,
+        batch=pace.batch, patience=patience, on_error=watching.on_error,
+    )  # fmt: skip
     counts = {"errors": summary.errors, "seconds": summary.seconds, "redone": 0}
     return task.summary(read=read, gone=gone, failed=summary.failed, **counts)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
@@ -396,8 +396,7 @@ class Follower:
     """A run that follows a collection: `run` reads and writes documents by their ids.
 
     `schema` is the collection's, `filters` select the documents, `settings` are those of their
-    fields. Clusters are marked as the run of `duplicates` that `remember` names finds them: so
-    many documents were `marked`, and `cleared`.
+    fields. Clusters are marked as the run of `duplicates` that `remember` names finds them.
     """
 
     run: Rewrite
@@ -405,12 +404,10 @@ class Follower:
     filters: Sequence[str]
     settings: Settings
     remember: Path | None
-    marked: int = 0
-    cleared: int = 0
     _annotated: int = 0
-    _counted: tuple[int, int] = (0, 0)  # read and annotated until it had last caught up
-    _caught_up: float = -CAUGHT_UP  # when a line was logged about that
+    _caught_up: tuple[int, int] = (0, 0)  # read and annotated when it had last caught up
     _is_behind: bool = False  # since it began, until it has caught up
+    _next_line: float = 0.0  # when that may be logged again
     _behind: float = 0.0  # longest wait of a document in the last minute since it was listed
     _newest: dict[str, int] = field(default_factory=dict)  # listed of each shard
     _done: dict[str, int] = field(default_factory=dict)  # versions that need nothing
@@ -425,12 +422,13 @@ class Follower:
     _marking: tuple[Future[Marks], object] | None = None  # that runs, and what it began with
     _marked: object = None  # newest versions and count of documents before the last good marking
     _next_marking: float = 0.0
-    _reported_marks: int = 0
+    _changed_marks: int = 0
+    _marks: Counter[str] = field(default_factory=Counter)
     _stop: threading.Event = field(default_factory=threading.Event)
     _ended: threading.Event = field(default_factory=threading.Event)
 
-    def follow(self) -> None:
-        """Follow until an interrupt, and finish what was begun then.
+    def follow(self) -> dict[str, int]:
+        """Follow until an interrupt, finish what was begun then, and return counts of marks.
 
         Raises SourceError if `remember` names no run of the collection, SettingsError if documents
         cannot be marked.
@@ -458,9 +456,9 @@ class Follower:
             if self._has_work() or self._marking or outages.count != self._outages:
                 rest = f", {len(self._waiting):,} waiting" if self._waiting else ""
                 rest += ", while it wrote marks" if self._marking else ""
-                LOG.info(
-                    "following %s: stopped before it had caught up%s", run.collection.name, rest
-                )
+                rest = f"following {run.collection.name}: stopped before it had caught up{rest}"
+                LOG.info("%s", rest)
+        return dict(self._marks)
 
     def _repeat(self, on_progress: OnProgress) -> None:
         """Look, write what is due, and report, again and again."""
@@ -618,8 +616,8 @@ class Follower:
             LOG.warning("following %s: marks: %s", self.run.collection.name, error)
         else:
             self._marked = state
-            self.marked += marks.marked
-            self.cleared += marks.cleared
+            self._changed_marks += marks.marked + marks.cleared
+            self._marks.update(marked=marks.marked, cleared=marks.cleared)
 
     def _mark_anew(self) -> None:
         """Begin another marking if that is due."""
@@ -663,17 +661,15 @@ class Follower:
 
     def _report_caught_up(self) -> None:
         """Log once that nothing is left to do, if a look finds no more."""
-        now, (read, annotated) = time.monotonic(), self._counted
-        is_behind = self._is_behind or self._annotated > annotated
+        read, annotated = self.run.read, self._annotated
+        is_behind = self._is_behind or annotated > self._caught_up[1]
         is_idle = self._standby is None and not self._has_work()
-        if is_behind and is_idle and now >= self._caught_up + CAUGHT_UP:
-            documents = counted(self.run.read - read, "document")
-            count, name = self._annotated - annotated, self.run.collection.name
-            LOG.info(
-                "following %s: caught up, %s read, %s annotated", name, documents, f"{count:,}"
-            )
-            self._is_behind, self._caught_up = False, now
-            self._counted = self.run.read, self._annotated
+        if is_behind and is_idle and time.monotonic() >= self._next_line:
+            documents = counted(read - self._caught_up[0], "document")
+            done = f"caught up, {documents} read, {annotated - self._caught_up[1]:,} annotated"
+            LOG.info("following %s: %s", self.run.collection.name, done)
+            self._is_behind, self._caught_up = False, (read, annotated)
+            self._next_line = time.monotonic() + CAUGHT_UP
 
     def _report(self, annotated: int) -> None:
         """Log what was done in the last minute, and how far behind this is."""
@@ -682,11 +678,10 @@ class Follower:
         late = f"at most {max(0.0, self._behind, *waits):.1f} s behind"
         late += f", {len(waits):,} waiting" if waits else ""
         late = late if self._standby is None else "as another follower works"
-        changed = self.marked + self.cleared - self._reported_marks
-        marks = f", {counted(changed, 'mark')} changed" if self._mark else ""
+        marks = f", {counted(self._changed_marks, 'mark')} changed" if self._mark else ""
         done = f"{counted(annotated, 'document')} annotated in the last minute"
         LOG.info("following %s: %s, %s%s", self.run.collection.name, done, late, marks)
-        self._reported_marks += changed
+        self._changed_marks = 0
 
 
 def _between(since: int | str, until: int | str) -> str:

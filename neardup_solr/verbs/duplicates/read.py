@@ -183,7 +183,7 @@ def make_work(
     settings = settings_of(arguments.settings)  # refuses what is impossible
     is_count = arguments.texts is None or arguments.texts >= 0
     require(is_count, f"`texts` cannot be {arguments.texts}", "give 0 or more, or True")
-    watching = Callbacks.of(arguments.on_error, arguments.on_progress)
+    watching = Callbacks(on_error=arguments.on_error, on_progress=arguments.on_progress or ignore)
     files = _check_files(arguments, sides, checkpoint)
     has_collection = any(map(is_collection, sides))
     require(has_collection or not arguments.fq, "`fq` is for a collection", "leave it out")

@@ -264,7 +264,8 @@ def test_clusters_stay_marked_as_documents_come_and_go(
 
         until(is_quiet)
         done = run.stop()
-    assert (done.annotated, done.marked, done.cleared) == (4, 4, 2)
+    assert done.annotated == 4
+    assert done.marked - done.cleared == 2  # those of b and c went with their documents
 
 
 def test_marks_need_a_run_to_repeat(solr: Collection, tmp_path: Path) -> None:
