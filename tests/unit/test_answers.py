@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import multiprocessing
+from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 import neardup_solr as nd
 from neardup_solr.answers import (
     Answer,
+    AnswerFile,
     Verdicts,
     append_answers,
     choose_latest,
@@ -58,6 +61,49 @@ def test_the_latest_answer_counts_in_any_order_of_lines() -> None:
         for one, two in (("1", "2"), ("2", "1"))
     )
     assert len(choose_latest([left, right, answer("1", "2", "same")])) == 3
+
+
+def test_an_answer_that_is_withdrawn_leaves_the_one_before() -> None:
+    """The withdrawn answer alone does not count, wherever its line is, and however often it is."""
+    old, new = answer("1", "2", "same"), answer("2", "1", "different", 5)
+    back = replace(new, answer="unsure", withdraws=new.time, when=NOON + timedelta(minutes=9))
+    for lines in ([old, new, back], [back, new, old], [old, back, new, back]):
+        assert choose_latest(lines) == [old]
+    assert choose_latest([new, back]) == []
+    assert choose_latest([old, new, back, answer("1", "2", "unsure", 11)])[0].answer == "unsure"
+    elsewhere = replace(back, other_id="3")
+    assert choose_latest([old, new, elsewhere]) == [new]
+
+
+@pytest.mark.parametrize("begin", [b"", b"\n\n", b"\xef\xbb\xbf", b"\r\n"])
+def test_faults_in_what_is_added_have_their_lines(tmp_path: Path, begin: bytes) -> None:
+    """Lines are counted from the start of the file, after others have added to it and edited it."""
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(begin + LINE)
+    with closing(AnswerFile(path)) as file:
+        assert file.read()
+        append_answers(path, [answer("3", "4", "same"), answer("5", "6", "same", 1)])
+        assert file.read()
+        assert len(file.latest) == 3
+        with path.open("ab") as added:
+            added.write(b'\n{"id":"7","other_id":"8","answer":"no"}')  # without a time and an end
+        assert file.read()
+        assert not file.read()
+        assert file.latest[0].when == NOON + timedelta(minutes=1)
+        lines = path.read_bytes().count(b"\n") + 1
+        whole = path.read_bytes()
+        path.write_bytes(whole + b"\n# of Ann\n")
+        for _ in range(2):
+            with pytest.raises(nd.SourceError, match=f"line {lines + 1} is not an answer"):
+                file.read()
+        path.write_bytes(whole.replace(b'"7"', b'"9"'))
+        assert file.read()
+        assert file.latest[0].id == "9"
+        path.unlink()
+        assert file.read()
+        assert file.latest == []
+        file.append([answer("1", "2", "same")])
+    assert len(read_answers(path)) == 1
 
 
 def test_newer_answers_win_over_older_ones_that_contradict() -> None:

@@ -368,8 +368,10 @@ def test_on_a_terminal_it_opens_the_browser(tmp_path: Path, end: signal.Signals)
     assert address.end() < shown.index(b"documents are compared") < shown.index("━".encode())
     while not opened.exists():
         time.sleep(0.02)
-    running = [one.cmdline() for one in psutil.Process(process.pid).children(recursive=True)]
-    arguments = " ".join(word for each in running for word in each)
+    arguments = ""
+    for child in psutil.Process(process.pid).children(recursive=True):
+        with suppress(psutil.Error):  # it has ended
+            arguments += " ".join(child.cmdline())
     assert str(browser) in arguments
     assert ask(address[0].decode(), "next").ok
     if end == signal.SIGTERM:
