@@ -272,9 +272,9 @@ class AnswerFile:
         self._claims[pair] = at
         return True
 
-    def release(self, pair: str) -> None:
-        """Let other processes claim a pair."""
-        if pair in self._claims:
+    def release(self, *pairs: str) -> None:
+        """Let other processes claim pairs, all of them if none is named."""
+        for pair in self._claims.keys() & (pairs or self._claims.keys()):
             self._lock(self._claims.pop(pair), ends=True)
 
     def _lock(self, at: int, *, ends: bool = False) -> bool:

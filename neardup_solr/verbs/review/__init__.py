@@ -33,7 +33,14 @@ from neardup_solr.sources.guess import fill_in
 from neardup_solr.verbs.answer import find_name
 from neardup_solr.verbs.duplicates import Duplicates, find_duplicates, plan
 from neardup_solr.verbs.duplicates.read import Compared
-from neardup_solr.verbs.review.questions import Learner, Questions, Tally, advise, make_question
+from neardup_solr.verbs.review.questions import (
+    LEASE,
+    Learner,
+    Questions,
+    Tally,
+    advise,
+    make_question,
+)
 
 REACH, REACH_BY_FIELDS = 0.1, 0.499  # below the threshold; few probabilities are about a half
 EACH = 5  # answers, after which a model learns from them anew
@@ -73,6 +80,7 @@ class Review:
         self._kept: list[Answer] = []
         self._history = defaultdict[str, list[tuple[int, list[Answer]]]](list)  # by browser
         self._learner, self._learning, self._learnt = Learner(result), Timer(0, str), 0  # answers
+        self._idle = Timer(0, str)
         self._clusters = {
             key_of(member.id, member.side): cluster
             for cluster in result.at(threshold).clusters
@@ -100,6 +108,11 @@ class Review:
         """
         self._read_answers()
         self._learn()
+        if action != "look":
+            self._idle.cancel()
+            self._idle = Timer(LEASE, self.file.release)
+            self._idle.daemon = True
+            self._idle.start()
         questions, history = self.questions, self._history[reader.partition("/")[0]]
         note: dict[str, Any] = {"did": action}
         is_held = questions.is_held(number, reader)
@@ -126,6 +139,7 @@ class Review:
 
     def close(self) -> Reviewed:
         """Count the answers that the review kept: those of it that are the latest ones."""
+        self._idle.cancel()
         self._read_answers()
         kept = sum(self._latest.get(answer.pair) == answer for answer in self._kept)
         advice = advise(tally := self.questions.tally(), self.threshold, self.reach)
