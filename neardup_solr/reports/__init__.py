@@ -24,7 +24,7 @@ from neardup_solr.errors import ArgumentError, SettingsError, SourceError, count
 from neardup_solr.files import atomic_output, check_place, write_lines
 from neardup_solr.progress import LOG
 from neardup_solr.sources.lines import DECOMPRESSORS, NEEDS_FORMATS, suffix_of
-from neardup_solr.sources.record import SourceTable, key, plain
+from neardup_solr.sources.record import SourceTable, matches, plain
 from neardup_solr.text.normalize import to_csv, to_tsv
 
 if TYPE_CHECKING:
@@ -660,8 +660,9 @@ def _encode_objects(source: SourceTable, path: Path) -> Encode:
             if not any(name.encode() in raw for name in beside):
                 return bytes(raw.rstrip()[:-1].rstrip() + b"," + _json(beside)[1:])
         row = source.row(record)
-        if (id := key(source.reading.id, tuple(row))) in row:
-            row[id] = records.as_whole(row[id])
+        names = list(row)
+        for at in matches(source.reading.id, names):
+            row[names[at]] = records.as_whole(row[names[at]])
         row = plain(row)
         check_added(f"a record for {path}", row, beside)
         return _json({**row, **beside})
@@ -689,16 +690,6 @@ def check_types(path: Path, schema: Any) -> None:
             raise SourceError(str(path), reason, "choose a .jsonl file") from error
 
 
-def _take(batch: Any, places: Sequence[int]) -> Any:
-    """Take rows of a batch. Those of some types, such as string_view, can only be put together."""
-    import pyarrow
-
-    try:
-        return batch.take(pyarrow.array(places))
-    except pyarrow.ArrowNotImplementedError:
-        return pyarrow.concat_batches([batch.slice(at, 1) for at in places])
-
-
 @contextmanager
 def _parquet(path: Path, unfinished: Path, source: SourceTable, added: Beside) -> Iterator[Add]:
     import pyarrow
@@ -713,11 +704,11 @@ def _parquet(path: Path, unfinished: Path, source: SourceTable, added: Beside) -
 
     def table() -> Any:
         rows = ((none, 0) if record is None else record for record, _ in held)
-        batches = [
-            _take(batch, [at for _, at in group])
-            for (_, batch), group in groupby(rows, key=lambda row: (id(row[0]), row[0]))
-        ]
-        arrays = pyarrow.Table.from_batches(batches, source.schema).columns
+        numbered = ((id(batch), at - number, batch, at) for number, (batch, at) in enumerate(rows))
+        # Slices of rows that follow each other: not every type can be taken row by row.
+        runs = (list(run) for _, run in groupby(numbered, key=lambda row: row[:2]))
+        batches = [run[0][2].slice(run[0][3], len(run)) for run in runs]
+        arrays = pyarrow.Table.from_batches(batches, source.schema).combine_chunks().columns
         for name, kind in zip(beside.names, beside.types, strict=True):
             arrays.append(pyarrow.array([extra[name] for _, extra in held], kind))
         return pyarrow.Table.from_arrays(arrays, schema=schema)

@@ -72,6 +72,7 @@ from neardup_solr.sources.record import (
     Record,
     SourceTable,
     Unusable,
+    describe_error,
     find_columns,
     number_records,
     step_for,
@@ -399,10 +400,9 @@ def _require_most(source: Opened, pieces: Iterator[Piece], step: str) -> Iterato
             break
     bad = [piece for piece in first if isinstance(piece, RecordError)]
     if 2 * len(bad) > records:
-        raise source.error(
-            f"{len(bad)} of the first {records} records cannot be used, the first being {bad[0]}",
-            step_for((piece.reason for piece in bad), step),
-        )
+        reason = f"{len(bad)} of the first {records} records cannot be used, the first being "
+        step = step_for((piece.reason for piece in bad), step)
+        raise source.error(reason + describe_error(bad[0]), step)
     while first:  # each is let go at once, for they may be large
         yield first.popleft()
     yield from pieces
@@ -423,8 +423,10 @@ def _require_some(source: Opened, pieces: Iterator[Piece], step: str) -> Iterato
             yield from pieces
             return
         first, count = first or piece, count + 1
-    if count:
-        reason = f"none of its {count:,} records can be used, the first being {first}"
+    if first is not None:
+        reason = (
+            f"none of its {count:,} records can be used, the first being {describe_error(first)}"
+        )
         raise source.error(reason, step)
 
 

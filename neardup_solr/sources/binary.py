@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -18,6 +19,7 @@ from neardup_solr.sources.folders import size
 from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.record import (
     Columns,
+    Objects,
     Opened,
     Piece,
     Record,
@@ -46,7 +48,8 @@ def open_parquet(source: Opened) -> SourceTable:
     reading = choose_id(source, names, source.reading)
 
     def documents() -> Iterator[Piece]:
-        places, columns = find_columns(source, names, reading).needed()
+        rows = partial(like_rows, file.schema_arrow)
+        places, columns = find_columns(source, names, reading, rows).needed()
         wanted = [names[place] for place in places]
         batches = _tell_progress(source, file, _batches(file, wanted))
         yield from _documents(replace(source, reading=reading), batches, wanted, columns)
@@ -127,7 +130,8 @@ def _open_file(source: Opened) -> Any:
 def read_arrow(source: Opened, batches: Any) -> Iterator[Piece]:
     """Read the rows of a RecordBatchReader."""
     names = batches.schema.names
-    places, columns = find_columns(source, names, source.reading).needed()
+    rows = partial(like_rows, batches.schema)
+    places, columns = find_columns(source, names, source.reading, rows).needed()
     # Few at a time: their values become Python objects, which take memory.
     small = (
         batch.slice(first, ROWS_AT_ONCE)
@@ -135,6 +139,20 @@ def read_arrow(source: Opened, batches: Any) -> Iterator[Piece]:
         for first in range(0, batch.num_rows, ROWS_AT_ONCE)
     )
     return _documents(source, small, places, columns)
+
+
+def like_rows(schema: Any) -> Objects:
+    """Make an object like the rows of a table, by the types of its columns and their fields."""
+    from pyarrow import types
+
+    def make(kind: Any) -> Any:
+        if types.is_struct(kind):
+            return {field.name: make(field.type) for field in kind}
+        if types.is_map(kind):
+            return None  # whose keys are not known
+        return [make(kind.value_type)] if hasattr(kind, "value_type") else ""
+
+    return [{field.name: make(field.type) for field in schema}]
 
 
 def _documents(
@@ -152,7 +170,8 @@ def _documents(
             for row in zip(*bounded, strict=True):
                 number += 1
                 if TOO_LARGE in row:
-                    id = columns.id_of(row) if isinstance(columns.id_of(row), str) else None
+                    id = columns.id_of(columns.spread(row))
+                    id = id if isinstance(id, str) else None
                     yield RecordError(f"{where}{number}", too_large(limit), id)
                 else:
                     yield from_row(f"{where}{number}", row, columns, source.reading)

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 from typing import Any, Final
 
 from neardup_solr.arguments import describe
 from neardup_solr.errors import ArgumentError, RecordError, counted
 from neardup_solr.records import Document, find_problem
-from neardup_solr.sources.binary import first_line, read_arrow
+from neardup_solr.sources.binary import first_line, like_rows, read_arrow
 from neardup_solr.sources.json import FIRST_OBJECTS, Object, from_objects
 from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.record import (
     ID,
+    LACKING,
     NUMBERED,
     TEXT,
     Columns,
@@ -29,20 +31,22 @@ from neardup_solr.sources.record import (
     Unusable,
     as_columns,
     choose_id,
+    dig,
     find_columns,
     from_columns,
     from_row,
     id_value,
     kept_value,
-    key,
     matches,
     number_them,
     record,
     shown,
+    split_path,
     value,
 )
 
 ROWS_AT_ONCE: Final = 1_024
+FIRST_ROWS: Final = 1_000  # that show which fields columns have
 
 # Classes of libraries, by their names: these are not loaded for it.
 KINDS: Final = {
@@ -165,7 +169,7 @@ def _read_pandas(frame: Any, opened: Opened) -> Iterator[Piece]:
         return few.reset_index(level=levels) if levels else few
 
     names: list[Any] = list(take(0).columns)
-    if not matches(id, names):
+    if not matches(id, names) and split_path(id, tuple(names))[0] < 0:
         reading = choose_id(opened, [*names, *named], opened.reading)
         opened = replace(opened, reading=reading)
         if reading.has_ids:
@@ -174,47 +178,37 @@ def _read_pandas(frame: Any, opened: Opened) -> Iterator[Piece]:
                 "name the right one with `id`, or make the index the id: "
                 f"df.rename_axis({id!r}){number_them(reading)}",
             )
+    columns = find_columns(opened, names, opened.reading, partial(rows_of, frame, FIRST_ROWS))
     slices = map(take, range(0, len(frame), ROWS_AT_ONCE))
-    return _read_slices(opened, names, slices, lambda few, at: few.iloc[:, at].tolist())
+    return _read_slices(opened, columns, slices, lambda few, at: few.iloc[:, at].tolist())
 
 
 def _read_slices(
     opened: Opened,
-    names: Sequence[Any],
+    columns: Columns,
     slices: Iterable[Any],
     take: Callable[[Any, int], list[Any]],
 ) -> Iterator[Piece]:
     """Read DataFrames of a few rows each. `take` takes the values of a column by its place."""
-    places, columns = find_columns(opened, names, opened.reading).needed()
-
-    def read() -> Iterator[Piece]:
-        number, where = 1, f"{opened.name}, row "
-        for few in slices:
-            parts = [take(few, place) for place in places]
-            yield from from_columns(where, number, parts, columns, opened.reading)
-            number += len(few)
-
-    return read()
+    places, columns = columns.needed()
+    number, where = 1, f"{opened.name}, row "
+    for few in slices:
+        parts = [take(few, place) for place in places]
+        yield from from_columns(where, number, parts, columns, opened.reading)
+        number += len(few)
 
 
 def _read_polars(frame: Any, opened: Opened) -> Iterator[Piece]:
-    return _read_frames([frame], frame.columns, opened)
-
-
-def _read_lazy(frame: Any, opened: Opened) -> Iterator[Piece]:
-    """Read the rows of a LazyFrame: only the columns that are needed are computed, in batches."""
+    """Read the rows of a DataFrame, or of a LazyFrame: in batches, only the columns it needs."""
     names = frame.collect_schema().names()
-    places, _ = find_columns(opened, names, opened.reading).needed()
-    names = [names[place] for place in places]
-    few = frame.select(names)
-    if hasattr(few, "collect_batches"):
-        return _read_frames(few.collect_batches(maintain_order=True), names, opened)
-    return _read_frames([few.collect()], names, opened)
-
-
-def _read_frames(frames: Iterable[Any], names: Sequence[str], opened: Opened) -> Iterator[Piece]:
-    slices = chain.from_iterable(frame.iter_slices(ROWS_AT_ONCE) for frame in frames)
-    return _read_slices(opened, names, slices, lambda few, at: few[names[at]].to_list())
+    columns = find_columns(opened, names, opened.reading, partial(rows_of, frame, FIRST_ROWS))
+    frames = [frame]
+    if kind_of(frame) == "lazy":
+        few = frame.select([names[place] for place in columns.needed()[0]])
+        has_batches = hasattr(few, "collect_batches")
+        frames = few.collect_batches(maintain_order=True) if has_batches else [few.collect()]
+    slices = chain.from_iterable(each.iter_slices(ROWS_AT_ONCE) for each in frames)
+    return _read_slices(opened, columns, slices, lambda few, at: few[names[at]].to_list())
 
 
 def _read_batches(source: Any, opened: Opened) -> Iterator[Piece]:
@@ -230,7 +224,8 @@ def _read_batches(source: Any, opened: Opened) -> Iterator[Piece]:
             reader = pyarrow.Table.from_batches([pyarrow.record_batch(source)]).to_reader()
         elif hasattr(source, "to_batches"):  # a dataset, of which only some columns are read
             names = source.schema.names
-            places, _ = find_columns(opened, names, opened.reading).needed()
+            rows = partial(like_rows, source.schema)
+            places, _ = find_columns(opened, names, opened.reading, rows).needed()
             reader = source.scanner(columns=[names[place] for place in places]).to_reader()
         else:
             from pyarrow.interchange import from_dataframe
@@ -245,7 +240,8 @@ def _read_batches(source: Any, opened: Opened) -> Iterator[Piece]:
 def _read_mapping(source: Any, opened: Opened) -> Iterator[Record]:
     """Read the rows of a mapping of columns to their values."""
     names = list(source.keys())
-    places, columns = find_columns(opened, names, opened.reading).needed()
+    rows = partial(rows_of, source, FIRST_ROWS)
+    places, columns = find_columns(opened, names, opened.reading, rows).needed()
     parts = {names[place]: source[names[place]] for place in places}
     for name, part in parts.items():
         if isinstance(part, str | bytes | Mapping) or not hasattr(part, "__len__"):
@@ -384,20 +380,22 @@ def _take_columns(position: str, item: Any, reading: Reading) -> Object:
         return position, item, b""
     if hasattr(item, "_fields"):
         item = dict(zip(item._fields, item, strict=True))
+    if not isinstance(item, Mapping):  # a sqlite3.Row would yield its values
+        item = {name: item[name] for name in item.keys()}  # noqa: SIM118
     made: dict[str, Any] = {}
-    # A sqlite3.Row would yield its values if it were gone through.
-    names = tuple(name for name in item.keys() if isinstance(name, str))  # noqa: SIM118
     try:
-        for name in reading.keep:
-            if (at := key(name, names)) in names:
-                made[name] = kept_value(name, item[at], reading)
-        for name in (reading.id, *reading.text):
-            if (at := key(name, names)) in names:
-                take = id_value if name == reading.id else value
-                made[name] = take(item[at], reading)
+        for name in (*reading.keep, reading.id, *reading.text):
+            if (boxed := dig(item, name, LACKING)) is LACKING:
+                continue
+            if name in reading.keep:
+                made[name] = kept_value(name, boxed, reading)
+            else:
+                made[name] = (id_value if name == reading.id else value)(boxed, reading)
     except Unusable as problem:
-        record = as_columns(names, (item[name] for name in names))
+        record = as_columns(item.keys(), item.values())
         return position, RecordError(position, str(problem), record=record), b""
+    if any(made.get(name) is None for name in (*reading.text, *[reading.id] * reading.has_ids)):
+        made = {name: item[name] for name in item if isinstance(name, str)} | made  # for the error
     return position, made, b""
 
 
@@ -405,7 +403,7 @@ _RECORDS: Final = {DOCUMENT: _of_documents, PAIR: _of_pairs, MAPPING: _of_mappin
 _READERS: Final[dict[str, Callable[[Any, Opened], Iterator[Piece]]]] = {
     "pandas": _read_pandas,
     "polars": _read_polars,
-    "lazy": _read_lazy,
+    "lazy": _read_polars,
     "arrow": _read_batches,
     "columns": _read_mapping,
     "records": _read_records,

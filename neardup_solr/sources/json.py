@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
+from operator import itemgetter
 from typing import Any, Final, TypeAlias, cast
 
 import numpy as np
@@ -26,6 +27,7 @@ from neardup_solr.sources.lines import (
     without_end,
 )
 from neardup_solr.sources.record import (
+    LACKING,
     NUMBERED,
     Opened,
     Piece,
@@ -37,7 +39,7 @@ from neardup_solr.sources.record import (
     choose_id,
     decode,
     decode_raw,
-    key,
+    dig,
     record,
     run,
     too_large,
@@ -156,17 +158,18 @@ def from_objects(source: Opened, objects: Iterable[Object], reading: Reading) ->
             yield item
             continue
         if unseen:
-            unseen = {name for name in unseen if _key(name, item) not in item}
-        id = item[id_name] if id_name in item else item.get(_key(id_name, item))
+            unseen = {name for name in unseen if dig(item, name, LACKING) is LACKING}
+        id = item[id_name] if id_name in item else dig(item, id_name)
         id = id if reading.has_ids else NUMBERED
         if type(id) is float and raw:
-            id = as_whole(_load_exactly(raw).get(_key(id_name, item), math.nan))
+            id = as_whole(dig(_load_exactly(raw), id_name))
         text: object
         if several:
-            text = tuple(item.get(_key(name, item)) for name in reading.text)
+            text = tuple(dig(item, name) for name in reading.text)
         else:
-            text = item[text_name] if text_name in item else item.get(_key(text_name, item))
-        kept = _kept_values(item, reading.keep) if reading.keep else NOTHING
+            text = item[text_name] if text_name in item else dig(item, text_name)
+        values = ((name, dig(item, name)) for name in reading.keep)
+        kept = {name: value for name, value in values if value is not None} or NOTHING
         made = record(position, id, text, reading=reading, kept=kept)
         if kept and raw and (name := _find_rounded(kept, item, raw)):
             reason = f"the column {name!r} has a whole number over 64 bits"
@@ -177,16 +180,6 @@ def from_objects(source: Opened, objects: Iterable[Object], reading: Reading) ->
     if unseen:
         names = " or ".join(map(repr, sorted(unseen)))
         source.on_notice(f"{source.name}: no record has a column {names}")
-
-
-def _key(name: str, item: dict[str, Any]) -> str:
-    """Find the key that a name stands for, which may differ in case."""
-    return name if name in item else str(key(name, tuple(item)))
-
-
-def _kept_values(item: dict[str, Any], keep: Iterable[str]) -> dict[str, Any]:
-    values = ((name, item.get(_key(name, item))) for name in keep)
-    return {name: value for name, value in values if value is not None}
 
 
 def _load_exactly(raw: bytes | str) -> dict[str, Any]:
@@ -202,7 +195,7 @@ def _find_rounded(kept: Mapping[str, Any], item: dict[str, Any], raw: bytes | st
     for name, value in kept.items():
         parts = value if type(value) is list else [value]
         if any(type(part) is float and abs(part) >= 2**63 for part in parts):
-            written = _load_exactly(raw).get(_key(name, item))
+            written = dig(_load_exactly(raw), name)
             pairs = zip(parts, written if type(written) is list else [written], strict=False)
             if any(type(part) is float and type(text) is str for part, text in pairs):
                 return name
@@ -257,8 +250,8 @@ def _read_objects(raws: Sequence[bytes | None], reading: Reading) -> _Columns | 
     written = cast("Sequence[bytes]", raws)  # orjson refuses None, which is a line too long
     try:
         objects = list(map(orjson.loads, written))
-        ids = [each[reading.id] for each in objects] if reading.has_ids else []
-        texts = [each[reading.text[0]] for each in objects]
+        ids = list(map(_getter(reading.id), objects)) if reading.has_ids else []
+        texts = list(map(_getter(reading.text[0]), objects))
     except (ValueError, LookupError, TypeError):
         return None
     if {*map(type, objects)} != {dict} or {*map(type, texts)} != {str}:
@@ -269,6 +262,10 @@ def _read_objects(raws: Sequence[bytes | None], reading: Reading) -> _Columns | 
     if b"".join(written).count(b'"') != needed and any(map(_repeats, objects, written)):
         return None
     return ids, pack(texts)
+
+
+def _getter(name: str) -> Callable[[Any], Any]:
+    return partial(dig, name=name) if "." in name else itemgetter(name)
 
 
 def load(position: str, raw: bytes | None, reading: Reading) -> Object:

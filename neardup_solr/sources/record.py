@@ -38,11 +38,13 @@ NUMBERED: Final = "".join((":", "row"))
 ID, TEXT = "id", "text"  # what the columns are called in a format without names
 SHOWN: Final = 10  # names in a message
 MANY: Final = 100  # names of an object, which are not held in memory
+DEEPEST: Final = 5  # of fields in a message
+LACKING: Final = object()
 MOST_BYTES: Final = 4  # of a character in UTF-8
 MOST_CARRIED: Final = 2**20  # characters of a record that its error carries along: many are held
 
 NOT_UTF8: Final = "invalid UTF-8: "  # how the reason begins
-NO_ID: Final = "no id"
+NO_ID, NO_TEXT = "no id", ("no text", "the text in")  # how the reasons begin
 HOLDS_NUL: Final = "holds a NUL byte: binary data, or UTF-16 without a byte order mark"
 AGAIN: Final = "its id came before"
 
@@ -52,6 +54,7 @@ _STRICT: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCL
 MISSING: Final = frozenset({"NAType", "NaTType"})
 _LIKE_ID: Final = re.compile(r"(?<![a-z])(ids?|uuid|guid|identifier|key|nr)(?![a-z])")
 Guess: TypeAlias = Literal["none", "refuse", "number"]
+Objects: TypeAlias = Sequence[Mapping[Any, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,43 +228,61 @@ def _encoding(label: str) -> str | None:
 class Columns:
     """Places of the id, the text and what is kept in each row, the latter by the names to keep.
 
-    `names` are those of all columns of a row; `id` is None if records are numbered.
+    `names` are those of all columns of a row; `id` is None if records are numbered. The places
+    after those of a row are of fields `within` its columns, each by the place of that and a path.
     """
 
     names: tuple[object, ...]
     id: int | None
     text: tuple[int, ...]
     keep: tuple[tuple[str, int], ...]
+    within: tuple[tuple[int, str], ...] = ()
 
     def id_of(self, row: Sequence[Any]) -> Any:
         """Take the id of a row, which may have to be numbered."""
         return NUMBERED if self.id is None else row[self.id]
 
+    def spread(self, row: Sequence[Any]) -> Sequence[Any]:
+        """Add the values within its columns to a row."""
+        return [*row, *(dig(row[at], path) for at, path in self.within)] if self.within else row
+
     def needed(self) -> tuple[list[int], Columns]:
         """List the places of the columns that are needed, and the columns among these."""
-        ids = () if self.id is None else (self.id,)
-        places = sorted({*ids, *self.text, *(at for _, at in self.keep)})
-        at = {place: number for number, place in enumerate(places)}
-        text = tuple(at[place] for place in self.text)
-        keep = tuple((name, at[place]) for name, place in self.keep)
-        names = tuple(self.names[place] for place in places)
-        id = None if self.id is None else at[self.id]
-        return places, Columns(names=names, id=id, text=text, keep=keep)
+        fields = range(len(self.names), len(self.names) + len(self.within))
+        used = [*self.text, *(at for _, at in self.keep), *(at for at, _ in self.within)]
+        used = used if self.id is None else [*used, self.id]
+        places = sorted({*used}.difference(fields))
+        at = {place: number for number, place in enumerate([*places, *fields])}
+        return places, Columns(
+            names=tuple(self.names[place] for place in places),
+            id=None if self.id is None else at[self.id],
+            text=tuple(at[place] for place in self.text),
+            keep=tuple((name, at[place]) for name, place in self.keep),
+            within=tuple((at[place], path) for place, path in self.within),
+        )
 
 
-def find_columns(source: Opened, names: Sequence[object], reading: Reading) -> Columns:
-    """Find the columns that a reading names.
+def find_columns(
+    source: Opened, names: Sequence[object], reading: Reading, rows: Callable[[], Objects] = list
+) -> Columns:
+    """Find the columns that a reading names, or fields within them, as doc.text is in doc.
 
-    Raises SourceError unless each of them is among `names` exactly once.
+    `rows` gives some of them, or what is like them, if their columns may have fields. Raises
+    SourceError unless each name is that of a single column, or of a field.
     """
+    within: list[tuple[int, str]] = []
 
     def at(name: str) -> int:
         places = matches(name, names)
         if len(places) == 1:
             return places[0]
+        place, path = split_path(name, tuple(names))
+        if path and not places and _have_field(rows(), name):
+            within.append((place, path))
+            return len(names) + len(within) - 1
         problem = _problem(name, [names[place] for place in places])
         raise source.error(
-            f"{problem}; those there are: {shown(names)}",
+            f"{problem}{_list_names(name, list_fields(rows()) or names)}",
             ("check its name" if name in reading.keep else "name the right ones by `id` and `text`")
             + (number_them(reading) if name == reading.id else ""),
         )
@@ -272,7 +293,60 @@ def find_columns(source: Opened, names: Sequence[object], reading: Reading) -> C
         id=at(reading.id) if reading.has_ids else None,
         text=tuple(map(at, reading.text)),
         keep=tuple((name, at(name)) for name in reading.keep),
+        within=tuple(within),
     )
+
+
+def dig(item: Any, name: str, lacking: Any = None) -> Any:
+    """Take the value of a column of an object, or of a field within it, or `lacking` without one.
+
+    Of a list, it is the list of those of its objects.
+    """
+    item = item if type(item) is dict else unbox(item)
+    if isinstance(item, list):
+        if item and all(type(part) is tuple and len(part) == 2 for part in item):
+            return dig(dict(item), name, lacking)  # a map of Arrow
+        values = [dig(part, name, lacking) for part in item]
+        lists = [value if type(value) is list else [value] for value in values]
+        parts = (part for each in lists for part in each)
+        return [part for part in parts if part is not None and part is not lacking] or lacking
+    if not isinstance(item, Mapping):
+        return None if item is None else lacking
+    place, path = split_path(name, names := tuple(item))
+    value = item[names[place]] if place >= 0 else lacking
+    return dig(value, path, lacking) if path else value
+
+
+def split_path(name: str, names: tuple[object, ...]) -> tuple[int, str]:
+    """Find the place of the longest column that begins a path, -1 for none, and the rest of it."""
+    return (_split_path if len(names) <= MANY else _split_path.__wrapped__)(name, names)
+
+
+@lru_cache(maxsize=1_024)
+def _split_path(name: str, names: tuple[object, ...]) -> tuple[int, str]:
+    for end in [*(at for at, sign in enumerate(name) if sign == "."), len(name)][::-1]:
+        if len(places := matches(name[:end], names)) == 1:
+            return places[0], name[end + 1 :]
+    return -1, ""
+
+
+def _have_field(rows: Objects, name: str) -> bool:
+    """Tell whether a row has a field, or all lack the object that it would be in."""
+    values = [dig(row, name, LACKING) for row in rows]
+    has_value = any(value is not None and value is not LACKING for value in values)
+    return has_value or (bool(values) and not any(value is LACKING for value in values))
+
+
+def list_fields(values: Iterable[Any], before: str = "") -> list[str]:
+    """List the paths of all fields within some objects, also those that are in lists."""
+    fields: dict[str, list[Any]] = {}
+    for value in map(unbox, values):
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, Mapping) and before.count(".") < DEEPEST:
+                for name, each in part.items():
+                    fields.setdefault(f"{before}{name}", []).append(each)
+    nested = ((name, list_fields(parts, f"{name}.")) for name, parts in fields.items())
+    return [each for name, inner in nested for each in inner or [name]]
 
 
 def choose_id(source: Opened, names: Iterable[object], reading: Reading) -> Reading:
@@ -328,19 +402,20 @@ def _plain_name(name: str) -> str:
 
 def key(name: str, names: tuple[object, ...]) -> object:
     """Find the key of an object that a name stands for, or the name if none or several match."""
-    return (_key if len(names) <= MANY else _key.__wrapped__)(name, names)
-
-
-@lru_cache(maxsize=1_024)
-def _key(name: str, names: tuple[object, ...]) -> object:
-    places = matches(name, names)
-    return names[places[0]] if len(places) == 1 else name
+    place, path = split_path(name, names)
+    return name if path or place < 0 else names[place]
 
 
 def shown(names: Sequence[object]) -> str:
     """Name columns in a message, only the first ones if there are many."""
     more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
     return (", ".join(repr(name) for name in names[:SHOWN]) or "none") + more
+
+
+def _list_names(name: str, names: Sequence[object]) -> str:
+    """Write which names are at hand instead of a name, or of that in quotes."""
+    near = arguments.nearest(name.split("'")[1] if "'" in name else name, map(str, names))
+    return f"{f' (did you mean {near[0]!r}?)' if near else ''}; those there are: {shown(names)}"
 
 
 def _problem(name: str, columns: Sequence[object]) -> str:
@@ -388,6 +463,15 @@ def step_for(reasons: Iterable[str], otherwise: str) -> str:
     if HOLDS_NUL in reasons:
         return "give a file of text; if it is UTF-16, give `encoding` as utf-16-le"
     return "give `encoding`, such as cp1252 (Excel on Windows)"
+
+
+def describe_error(error: RecordError) -> str:
+    """Describe an error, with the fields of a record that lacks its id or its text."""
+    if isinstance(error.record, dict) and error.reason.startswith((NO_ID, *NO_TEXT)):
+        filled = {name: value for name, value in error.record.items() if value is not None}
+        names = list(dict.fromkeys(list_fields([filled])))
+        return f"{error}{_list_names(error.reason, names)}"
+    return str(error)
 
 
 def came_before(document: Document, record: Mapping[str, Any] | None = None) -> RecordError:
@@ -518,9 +602,10 @@ def from_columns(
     where: str, first: int, parts: Sequence[Sequence[Any]], columns: Columns, reading: Reading
 ) -> Iterator[Piece]:
     """Make documents of rows, numbered from `first` on. `parts` has their values by column."""
-    texts = parts[columns.text[0]]
-    ids = () if columns.id is None else list(parts[columns.id])
-    numbers = range(first, first + len(texts))
+    numbers = range(first, first + len(parts[0]))
+    fields = [[dig(value, path) for value in parts[at]] for at, path in columns.within]
+    ids: Sequence[Any] = () if columns.id is None else list([*parts, *fields][columns.id])
+    texts = [*parts, *fields][columns.text[0]]
     if len(texts) and reading.is_in_runs:
         piece = run(where, numbers, ids, texts, reading=reading)
         if piece is not None and (isinstance(texts, Packed) or all(map(_is_unicode, texts))):
@@ -540,6 +625,7 @@ def _is_unicode(text: str) -> bool:
 
 def from_row(position: str, row: Sequence[Any], columns: Columns, reading: Reading) -> Record:
     """Make a document of a row, whose values are as a library has them."""
+    row, values = columns.spread(row), row
     try:
         id, text = columns.id_of(row), row[columns.text[0]]
         if type(id) is not str or not id.isascii():
@@ -553,7 +639,7 @@ def from_row(position: str, row: Sequence[Any], columns: Columns, reading: Readi
     except Unusable as problem:
         made = RecordError(position, str(problem))
     if type(made) is RecordError:
-        made.record = as_columns(columns.names, row)
+        made.record = as_columns(columns.names, values)
     return made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -190,6 +191,71 @@ def test_decimals_and_uuids_are_ids() -> None:
     found, reasons = errors([{"id": id, "text": "a"} for id in [*ids, *bad]])
     assert found == ["7", str(ids[1]), "9", str(2**24 - 1), "1.0"]
     assert len(reasons) == len(bad)
+
+
+NESTED: list[dict[str, Any]] = [
+    {
+        "key": {"id": n},
+        "doc": {"text": f"text {n}", "year": 2_000 + n, "by": [{"name": "A"}, {"name": f"B{n}"}]},
+        "plain": "x",
+        "a.b": n,
+        "a": {"b": 0},
+    }
+    for n in range(1, 4)
+]
+WITH_FIELDS: dict[str, Callable[[Path], Any]] = {
+    "pandas": lambda _: pd.DataFrame(NESTED),
+    "arrays": lambda path: pd.read_parquet(write_nested(path / "a.parquet")),
+    "polars": lambda _: pl.DataFrame(NESTED),
+    "lazy": lambda _: pl.LazyFrame(NESTED),
+    "arrow": lambda _: pa.Table.from_pylist(NESTED),
+    "dataset": lambda path: ds.dataset(write_nested(path / "a.parquet")),
+    "mapping": lambda _: {name: [row[name] for row in NESTED] for name in NESTED[0]},
+    "dicts": lambda _: NESTED,
+    "parquet": lambda path: write_nested(path / "a.parquet"),
+    "jsonl": lambda path: write_nested(path / "a.jsonl"),
+    "json": lambda path: write_nested(path / "a.json"),
+}
+
+
+def write_nested(path: Path) -> Path:
+    """Write the objects with fields to a file."""
+    if path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(NESTED), path)
+    elif path.suffix == ".json":
+        path.write_text(json.dumps(NESTED, indent=1))
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in NESTED))
+    return path
+
+
+@pytest.mark.parametrize("kind", WITH_FIELDS)
+def test_fields_within_columns_are_read_by_their_path(kind: str, tmp_path: Path) -> None:
+    """Also as ids, kept, in lists and in another case; a column of that very name goes first."""
+    make = WITH_FIELDS[kind]
+    reading = Reading(id="key.id", text=("doc.text",))
+    assert told(make(tmp_path), reading) == [(str(n), f"text {n}", {}) for n in (1, 2, 3)]
+    reading = Reading(id="a.b", text=("Doc.By.Name", "plain"), keep=("doc.year", "doc.by.name"))
+    kept = {"doc.year": 2_002, "doc.by.name": ["A", "B2"]}
+    assert told(make(tmp_path), reading)[1] == ("2", "A\nB2\nx", kept)
+
+
+@pytest.mark.parametrize("kind", WITH_FIELDS)
+@pytest.mark.parametrize("name", ["doc.txt", "doc.text.more", "plain.more"])
+def test_a_wrong_path_shows_the_fields_that_there_are(kind: str, name: str, tmp_path: Path) -> None:
+    """A name that is near is proposed; a wrong one to keep is refused, or told."""
+    source = WITH_FIELDS[kind](tmp_path)
+    near = r" \(did you mean 'doc\.text'\?\)" if name == "doc.txt" else ""
+    shown = (
+        r"those there are: 'key\.id', 'doc\.text', 'doc\.year', 'doc\.by\.name', 'plain', 'a\.b'"
+    )
+    with pytest.raises(SourceError, match=rf"'{name}' is missing.*{near}; {shown}"):
+        told(source, Reading(id="key.id", text=(name,)))
+    notices: list[str] = []
+    reading = Reading(id="key.id", text=("plain",), keep=(name,))
+    with suppress(SourceError):
+        assert list(documents(source, reading=reading, on_notice=notices.append))
+        assert [line.partition(": ")[2] for line in notices] == [f"no record has a column {name!r}"]
 
 
 MISSING: list[Any] = [None, float("nan"), np.nan, np.float32("nan"), pd.NaT, pd.NA,
