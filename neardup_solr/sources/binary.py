@@ -15,21 +15,10 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 
 from neardup_solr.errors import RecordError, SourceError
+from neardup_solr.sources import record as rows
 from neardup_solr.sources.folders import size
 from neardup_solr.sources.lines import NEEDS_FORMATS
-from neardup_solr.sources.record import (
-    Columns,
-    Objects,
-    Opened,
-    Piece,
-    Record,
-    SourceTable,
-    choose_id,
-    find_columns,
-    from_columns,
-    from_row,
-    too_large,
-)
+from neardup_solr.sources.record import Columns, Objects, Opened, Piece, Record, SourceTable
 from neardup_solr.text.shingles import Packed
 
 TOO_LARGE: Final = object()
@@ -45,11 +34,11 @@ def open_parquet(source: Opened) -> SourceTable:
     """Open a Parquet file, which is streamed."""
     file = _open_file(source)
     names = file.schema_arrow.names
-    reading = choose_id(source, names, source.reading)
+    reading = rows.choose_id(source, names, source.reading)
 
     def documents() -> Iterator[Piece]:
-        rows = partial(like_rows, file.schema_arrow)
-        places, columns = find_columns(source, names, reading, rows).needed()
+        example = partial(like_rows, file.schema_arrow)
+        places, columns = rows.find_columns(source, names, reading, example).needed()
         wanted = [names[place] for place in places]
         batches = _tell_progress(source, file, _batches(file, wanted))
         yield from _documents(replace(source, reading=reading), batches, wanted, columns)
@@ -130,8 +119,8 @@ def _open_file(source: Opened) -> Any:
 def read_arrow(source: Opened, batches: Any) -> Iterator[Piece]:
     """Read the rows of a RecordBatchReader."""
     names = batches.schema.names
-    rows = partial(like_rows, batches.schema)
-    places, columns = find_columns(source, names, source.reading, rows).needed()
+    example = partial(like_rows, batches.schema)
+    places, columns = rows.find_columns(source, names, source.reading, example).needed()
     # Few at a time: their values become Python objects, which take memory.
     small = (
         batch.slice(first, ROWS_AT_ONCE)
@@ -163,7 +152,7 @@ def _documents(
         for batch in batches:
             if batch.nbytes <= limit:
                 parts = [_values(batch.column(each)) for each in wanted]
-                yield from from_columns(where, number + 1, parts, columns, source.reading)
+                yield from rows.from_columns(where, number + 1, parts, columns, source.reading)
                 number += batch.num_rows
                 continue
             bounded = (_values_within(batch.column(each), limit) for each in wanted)
@@ -172,9 +161,9 @@ def _documents(
                 if TOO_LARGE in row:
                     id = columns.id_of(columns.spread(row))
                     id = id if isinstance(id, str) else None
-                    yield RecordError(f"{where}{number}", too_large(limit), id)
+                    yield RecordError(f"{where}{number}", rows.too_large(limit), id)
                 else:
-                    yield from_row(f"{where}{number}", row, columns, source.reading)
+                    yield rows.from_row(f"{where}{number}", row, columns, source.reading)
     except _damage() as error:
         position = f"{source.name}, after row {number}"
         what = "the file is" if source.path else "the data is"
@@ -276,25 +265,25 @@ SHEET_ROWS, SHEET_COLUMNS = 2**20, 2**14
 
 def open_xlsx(source: Opened) -> SourceTable:
     """Open the first sheet: a header, then rows. Blank ones are skipped."""
-    rows = _rows(source)
+    sheet_rows = _rows(source)
     try:
-        _, header = next(rows, (0, []))
+        _, header = next(sheet_rows, (0, []))
     except RecordError as error:
         raise source.error(error.reason, "save it anew") from error
-    reading = choose_id(source, header, source.reading)
+    reading = rows.choose_id(source, header, source.reading)
 
     def documents() -> Iterator[Record]:
-        columns = find_columns(source, header, reading)
-        for number, row in rows:
+        columns = rows.find_columns(source, header, reading)
+        for number, row in sheet_rows:
             for at in columns.text:  # an empty cell is an empty text, as in CSV
                 row[at] = "" if row[at] is None else row[at]
-            yield from_row(f"{source.name}, row {number}", row, columns, reading)
+            yield rows.from_row(f"{source.name}, row {number}", row, columns, reading)
 
     return SourceTable(
         format="xlsx",
         reading=reading,
         documents=documents,
-        records=rows,
+        records=sheet_rows,
         parse=list,
         names=[str(name) for name in header],
     )

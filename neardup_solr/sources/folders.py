@@ -16,20 +16,9 @@ from typing import Final, TypeAlias
 
 from neardup_solr.errors import ArgumentError, RecordError, SourceError, counted
 from neardup_solr.progress import LOG, ignore
+from neardup_solr.sources import record as rows
 from neardup_solr.sources.lines import blocks, suffix_of
-from neardup_solr.sources.record import (
-    ID,
-    TEXT,
-    Opened,
-    Reading,
-    Record,
-    SourceTable,
-    Unusable,
-    as_columns,
-    decode,
-    record,
-    too_large,
-)
+from neardup_solr.sources.record import Opened, Reading, Record, SourceTable, Unusable, record
 
 SUFFIXES: Final = {
     ".txt": "lines",
@@ -284,7 +273,7 @@ def open_folder(source: Opened) -> SourceTable:
         documents=lambda: records,
         records=enumerate(records, 1),
         parse=lambda record: [record.id, getattr(record, "text", None)],
-        names=(ID, TEXT),
+        names=(rows.ID, rows.TEXT),
     )
 
 
@@ -318,7 +307,11 @@ def _file(path: Path, source: Opened, reading: Reading) -> Record | None:
             return RecordError(position, "not a regular file", id)
         text = contents(Opened(label=str(path), name=position, path=path, reading=reading), reading)
     except Unusable as problem:
-        as_it_is = None if problem.raw is None else as_columns((ID, TEXT), (id, problem.raw))
+        as_it_is = (
+            None
+            if problem.raw is None
+            else rows.as_columns((rows.ID, rows.TEXT), (id, problem.raw))
+        )
         return RecordError(position, str(problem), id, record=as_it_is)
     except OSError as error:
         return RecordError(position, f"cannot be read ({error.strerror})", id)
@@ -326,7 +319,7 @@ def _file(path: Path, source: Opened, reading: Reading) -> Record | None:
         return RecordError(position, error.reason, id)
     made = record(position, id, text, reading=reading)
     if type(made) is RecordError:
-        made.record = as_columns((ID, TEXT), (id, text))
+        made.record = rows.as_columns((rows.ID, rows.TEXT), (id, text))
     return made
 
 
@@ -340,6 +333,6 @@ def contents(source: Opened, reading: Reading) -> str:
     for block in blocks(source):
         count += len(block)
         if count > reading.max_doc_bytes:
-            raise Unusable(too_large(reading.max_doc_bytes))
+            raise Unusable(rows.too_large(reading.max_doc_bytes))
         parts.append(block)
-    return decode(b"".join(parts), reading)
+    return rows.decode(b"".join(parts), reading)

@@ -15,35 +15,11 @@ from typing import Any, Final
 from neardup_solr.arguments import describe
 from neardup_solr.errors import ArgumentError, RecordError, counted
 from neardup_solr.records import Document, find_problem
+from neardup_solr.sources import record as rows
 from neardup_solr.sources.binary import first_line, like_rows, read_arrow
 from neardup_solr.sources.json import FIRST_OBJECTS, Object, from_objects
 from neardup_solr.sources.lines import NEEDS_FORMATS
-from neardup_solr.sources.record import (
-    ID,
-    LACKING,
-    NUMBERED,
-    TEXT,
-    Columns,
-    Opened,
-    Piece,
-    Reading,
-    Record,
-    Unusable,
-    as_columns,
-    choose_id,
-    dig,
-    find_columns,
-    from_columns,
-    from_row,
-    id_value,
-    kept_value,
-    matches,
-    number_them,
-    record,
-    shown,
-    split_path,
-    value,
-)
+from neardup_solr.sources.record import Columns, Opened, Piece, Reading, Record, Unusable, record
 
 ROWS_AT_ONCE: Final = 1_024
 FIRST_ROWS: Final = 1_000  # that show which fields columns have
@@ -162,23 +138,25 @@ def _named_levels(frame: Any) -> list[Any]:
 def _read_pandas(frame: Any, opened: Opened) -> Iterator[Piece]:
     """Read the rows of a pandas DataFrame. An index with the name of the id is a column too."""
     id, named = opened.reading.id, _named_levels(frame)
-    levels = [] if matches(id, frame.columns) else [named[at] for at in matches(id, named)]
+    levels = (
+        [] if rows.matches(id, frame.columns) else [named[at] for at in rows.matches(id, named)]
+    )
 
     def take(first: int) -> Any:
         few = frame.iloc[first : first + ROWS_AT_ONCE]
         return few.reset_index(level=levels) if levels else few
 
     names: list[Any] = list(take(0).columns)
-    if not matches(id, names) and split_path(id, tuple(names))[0] < 0:
-        reading = choose_id(opened, [*names, *named], opened.reading)
+    if not rows.matches(id, names) and rows.split_path(id, tuple(names))[0] < 0:
+        reading = rows.choose_id(opened, [*names, *named], opened.reading)
         opened = replace(opened, reading=reading)
         if reading.has_ids:
             raise opened.error(
-                f"the column {id!r} is missing; those there are: {shown(names)}",
+                f"the column {id!r} is missing; those there are: {rows.shown(names)}",
                 "name the right one with `id`, or make the index the id: "
-                f"df.rename_axis({id!r}){number_them(reading)}",
+                f"df.rename_axis({id!r}){rows.number_them(reading)}",
             )
-    columns = find_columns(opened, names, opened.reading, partial(rows_of, frame, FIRST_ROWS))
+    columns = rows.find_columns(opened, names, opened.reading, partial(rows_of, frame, FIRST_ROWS))
     slices = map(take, range(0, len(frame), ROWS_AT_ONCE))
     return _read_slices(opened, columns, slices, lambda few, at: few.iloc[:, at].tolist())
 
@@ -194,14 +172,14 @@ def _read_slices(
     number, where = 1, f"{opened.name}, row "
     for few in slices:
         parts = [take(few, place) for place in places]
-        yield from from_columns(where, number, parts, columns, opened.reading)
+        yield from rows.from_columns(where, number, parts, columns, opened.reading)
         number += len(few)
 
 
 def _read_polars(frame: Any, opened: Opened) -> Iterator[Piece]:
     """Read the rows of a DataFrame, or of a LazyFrame: in batches, only the columns it needs."""
     names = frame.collect_schema().names()
-    columns = find_columns(opened, names, opened.reading, partial(rows_of, frame, FIRST_ROWS))
+    columns = rows.find_columns(opened, names, opened.reading, partial(rows_of, frame, FIRST_ROWS))
     frames = [frame]
     if kind_of(frame) == "lazy":
         few = frame.select([names[place] for place in columns.needed()[0]])
@@ -224,8 +202,8 @@ def _read_batches(source: Any, opened: Opened) -> Iterator[Piece]:
             reader = pyarrow.Table.from_batches([pyarrow.record_batch(source)]).to_reader()
         elif hasattr(source, "to_batches"):  # a dataset, of which only some columns are read
             names = source.schema.names
-            rows = partial(like_rows, source.schema)
-            places, _ = find_columns(opened, names, opened.reading, rows).needed()
+            examples = partial(like_rows, source.schema)
+            places, _ = rows.find_columns(opened, names, opened.reading, examples).needed()
             reader = source.scanner(columns=[names[place] for place in places]).to_reader()
         else:
             from pyarrow.interchange import from_dataframe
@@ -240,8 +218,8 @@ def _read_batches(source: Any, opened: Opened) -> Iterator[Piece]:
 def _read_mapping(source: Any, opened: Opened) -> Iterator[Record]:
     """Read the rows of a mapping of columns to their values."""
     names = list(source.keys())
-    rows = partial(rows_of, source, FIRST_ROWS)
-    places, columns = find_columns(opened, names, opened.reading, rows).needed()
+    examples = partial(rows_of, source, FIRST_ROWS)
+    places, columns = rows.find_columns(opened, names, opened.reading, examples).needed()
     parts = {names[place]: source[names[place]] for place in places}
     for name, part in parts.items():
         if isinstance(part, str | bytes | Mapping) or not hasattr(part, "__len__"):
@@ -255,7 +233,7 @@ def _read_mapping(source: Any, opened: Opened) -> Iterator[Record]:
             f"its columns differ in length: {lengths}", "give as many values for each of them"
         )
     return (
-        from_row(f"{opened.name}, row {number}", row, columns, opened.reading)
+        rows.from_row(f"{opened.name}, row {number}", row, columns, opened.reading)
         for number, row in enumerate(zip(*parts.values(), strict=True), 1)
     )
 
@@ -273,7 +251,7 @@ def _read_records(source: Iterable[Any], opened: Opened) -> Iterator[Piece]:
         if kind:
             if kind == MAPPING:  # numbered if none of the first ones has anything like an id
                 few = source[:FIRST_OBJECTS] if isinstance(source, list | tuple) else [item]
-                reading = choose_id(opened, _names_of_all(few), opened.reading)
+                reading = rows.choose_id(opened, _names_of_all(few), opened.reading)
                 opened = replace(opened, reading=reading)
             items = _of_one_kind(opened, chain([(number, item)], numbered), kind)
             yield from _RECORDS[kind](items, opened)
@@ -325,7 +303,7 @@ def _of_documents(items: Iterable[tuple[str, Any]], opened: Opened) -> Iterator[
         elif type(item.id) is not str or type(item.text) is not str or item.kept:
             yield _with_plain_values(item, item.position or position, opened.reading)
         elif not opened.reading.has_ids:
-            yield replace(item, id=NUMBERED, position=item.position or position)
+            yield replace(item, id=rows.NUMBERED, position=item.position or position)
         elif item.position or find_problem(item) is None:
             yield item
         else:
@@ -335,9 +313,9 @@ def _of_documents(items: Iterable[tuple[str, Any]], opened: Opened) -> Iterator[
 def _with_plain_values(document: Document, position: str, reading: Reading) -> Record:
     """Make a document with plain values instead of those of NumPy and the like."""
     try:
-        id = id_value(document.id, reading) if reading.has_ids else NUMBERED
-        text = value(document.text, reading)
-        kept = {name: kept_value(name, each, reading) for name, each in document.kept.items()}
+        id = rows.id_value(document.id, reading) if reading.has_ids else rows.NUMBERED
+        text = rows.value(document.text, reading)
+        kept = {name: rows.kept_value(name, each, reading) for name, each in document.kept.items()}
         made = record(position, id, text, reading=reading, kept=kept)
     except Unusable as reason:
         made = RecordError(position, str(reason))
@@ -345,8 +323,8 @@ def _with_plain_values(document: Document, position: str, reading: Reading) -> R
         return made
     if type(document.id) is type(document.text) is str:
         return replace(document, position=position)
-    columns = {ID: document.id, TEXT: document.text, **document.kept}
-    made.record = as_columns(columns.keys(), columns.values())
+    columns = {rows.ID: document.id, rows.TEXT: document.text, **document.kept}
+    made.record = rows.as_columns(columns.keys(), columns.values())
     return made
 
 
@@ -357,7 +335,7 @@ def _of_pairs(items: Iterable[tuple[str, Any]], opened: Opened) -> Iterator[Reco
             "give dicts instead, or leave `keep` out",
         )
     id = 0 if opened.reading.has_ids else None
-    pair = Columns(names=(ID, TEXT), id=id, text=(1,), keep=())
+    pair = Columns(names=(rows.ID, rows.TEXT), id=id, text=(1,), keep=())
     for position, item in items:
         if isinstance(item, RecordError):
             yield item
@@ -365,7 +343,7 @@ def _of_pairs(items: Iterable[tuple[str, Any]], opened: Opened) -> Iterator[Reco
             values = counted(len(item), "value")
             yield RecordError(position, f"a record of {values}: give (id, text), or a dict")
         else:
-            yield from_row(position, item, pair, opened.reading)
+            yield rows.from_row(position, item, pair, opened.reading)
 
 
 def _of_mappings(items: Iterable[tuple[str, Any]], opened: Opened) -> Iterator[Record]:
@@ -385,14 +363,14 @@ def _take_columns(position: str, item: Any, reading: Reading) -> Object:
     made: dict[str, Any] = {}
     try:
         for name in (*reading.keep, reading.id, *reading.text):
-            if (boxed := dig(item, name, LACKING)) is LACKING:
+            if (boxed := rows.dig(item, name, rows.LACKING)) is rows.LACKING:
                 continue
             if name in reading.keep:
-                made[name] = kept_value(name, boxed, reading)
+                made[name] = rows.kept_value(name, boxed, reading)
             else:
-                made[name] = (id_value if name == reading.id else value)(boxed, reading)
+                made[name] = (rows.id_value if name == reading.id else rows.value)(boxed, reading)
     except Unusable as problem:
-        record = as_columns(item.keys(), item.values())
+        record = rows.as_columns(item.keys(), item.values())
         return position, RecordError(position, str(problem), record=record), b""
     if any(made.get(name) is None for name in (*reading.text, *[reading.id] * reading.has_ids)):
         made = {name: item[name] for name in item if isinstance(name, str)} | made  # for the error

@@ -17,34 +17,9 @@ import orjson
 
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import NOTHING, as_whole
-from neardup_solr.sources.lines import (
-    are_enough,
-    begun,
-    blocks,
-    blocks_of_lines,
-    most_passed_over,
-    split_lines,
-    without_end,
-)
-from neardup_solr.sources.record import (
-    LACKING,
-    NUMBERED,
-    Opened,
-    Piece,
-    Reading,
-    Record,
-    SourceTable,
-    Unusable,
-    as_columns,
-    choose_id,
-    decode,
-    decode_raw,
-    dig,
-    record,
-    run,
-    too_large,
-    unusable,
-)
+from neardup_solr.sources import lines
+from neardup_solr.sources import record as rows
+from neardup_solr.sources.record import Opened, Piece, Reading, Record, SourceTable, Unusable, run
 from neardup_solr.text.shingles import SPARE, Packed, pack
 
 # Its position, the object or what is wrong with it, and how it is written if that is at hand.
@@ -61,12 +36,12 @@ def open_json(source: Opened) -> SourceTable:
     """Open an object a line, or an array of objects. Blank lines are passed over."""
     if source.reading.guess == "number" and source.reading.has_ids:
         names, source = first_names(source)
-        source = replace(source, reading=choose_id(source, names, source.reading))
+        source = replace(source, reading=rows.choose_id(source, names, source.reading))
     source, is_array = _begun(source)
     reading, room = source.reading, _room(source.reading.max_doc_bytes)
     where = f"{source.name}, {'record' if is_array else 'line'} "
     # Lists of elements, or blocks of lines.
-    parts = (_lists_of_elements if is_array else blocks_of_lines)(source, room)
+    parts = (_lists_of_elements if is_array else lines.blocks_of_lines)(source, room)
 
     def numbered(first: int, raws: Iterable[bytes | None]) -> Iterator[tuple[int, bytes | None]]:
         for number, raw in enumerate(raws, first):
@@ -78,7 +53,7 @@ def open_json(source: Opened) -> SourceTable:
         return from_objects(source, objects, reading)
 
     def split(part: _Part) -> list[bytes | None]:
-        return part if isinstance(part, list) else split_lines(part, room)
+        return part if isinstance(part, list) else lines.split_lines(part, room)
 
     raws = chain.from_iterable(map(split, parts))
 
@@ -126,7 +101,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def first_names(source: Opened) -> tuple[list[str], Opened]:
     """List the names of the first objects, and return the source to read from its start."""
-    head, source = begun(source, are_enough)
+    head, source = lines.begun(source, lines.are_enough)
     names: dict[str, None] = {}
     with suppress(RecordError, SourceError):
         table = open_json(replace(source, begun=iter([head]), reading=Reading()))
@@ -138,7 +113,7 @@ def first_names(source: Opened) -> tuple[list[str], Opened]:
 
 def _begun(source: Opened) -> tuple[Opened, bool]:
     """Read the first line of a source, and tell whether it begins an array."""
-    head, source = begun(source, lambda head: b"\n" in head.lstrip() or len(head) > _HEAD)
+    head, source = lines.begun(source, lambda head: b"\n" in head.lstrip() or len(head) > _HEAD)
     first = head.lstrip()[:_HEAD].partition(b"\n")[0].strip()
     if first == b"{":
         reason = "is one JSON object over several lines"
@@ -154,23 +129,23 @@ def from_objects(source: Opened, objects: Iterable[Object], reading: Reading) ->
     for position, item, raw in objects:
         if type(item) is not dict:
             if not isinstance(item, RecordError):
-                item = RecordError(position, "not a JSON object", record=decode_raw(raw))
+                item = RecordError(position, "not a JSON object", record=rows.decode_raw(raw))
             yield item
             continue
         if unseen:
-            unseen = {name for name in unseen if dig(item, name, LACKING) is LACKING}
-        id = item[id_name] if id_name in item else dig(item, id_name)
-        id = id if reading.has_ids else NUMBERED
+            unseen = {name for name in unseen if rows.dig(item, name, rows.LACKING) is rows.LACKING}
+        id = item[id_name] if id_name in item else rows.dig(item, id_name)
+        id = id if reading.has_ids else rows.NUMBERED
         if type(id) is float and raw:
-            id = as_whole(dig(_load_exactly(raw), id_name))
+            id = as_whole(rows.dig(_load_exactly(raw), id_name))
         text: object
         if several:
-            text = tuple(dig(item, name) for name in reading.text)
+            text = tuple(rows.dig(item, name) for name in reading.text)
         else:
-            text = item[text_name] if text_name in item else dig(item, text_name)
-        values = ((name, dig(item, name)) for name in reading.keep)
+            text = item[text_name] if text_name in item else rows.dig(item, text_name)
+        values = ((name, rows.dig(item, name)) for name in reading.keep)
         kept = {name: value for name, value in values if value is not None} or NOTHING
-        made = record(position, id, text, reading=reading, kept=kept)
+        made = rows.record(position, id, text, reading=reading, kept=kept)
         if kept and raw and (name := _find_rounded(kept, item, raw)):
             reason = f"the column {name!r} has a whole number over 64 bits"
             made = RecordError(position, reason)
@@ -195,7 +170,7 @@ def _find_rounded(kept: Mapping[str, Any], item: dict[str, Any], raw: bytes | st
     for name, value in kept.items():
         parts = value if type(value) is list else [value]
         if any(type(part) is float and abs(part) >= 2**63 for part in parts):
-            written = dig(_load_exactly(raw), name)
+            written = rows.dig(_load_exactly(raw), name)
             pairs = zip(parts, written if type(written) is list else [written], strict=False)
             if any(type(part) is float and type(text) is str for part, text in pairs):
                 return name
@@ -205,8 +180,8 @@ def _find_rounded(kept: Mapping[str, Any], item: dict[str, Any], raw: bytes | st
 def _original(item: dict[str, Any], raw: bytes | str) -> dict[str, Any] | str | None:
     """Parse an object as its source has it. Whole numbers over 64 bits are floats in `item`."""
     if not raw:
-        return as_columns(item.keys(), item.values())
-    written = decode_raw(raw)
+        return rows.as_columns(item.keys(), item.values())
+    written = rows.decode_raw(raw)
     try:
         return written and dict(json.loads(written))
     except (RecursionError, ValueError):  # deeper, or with a longer number, than Python reads
@@ -265,7 +240,7 @@ def _read_objects(raws: Sequence[bytes | None], reading: Reading) -> _Columns | 
 
 
 def _getter(name: str) -> Callable[[Any], Any]:
-    return partial(dig, name=name) if "." in name else itemgetter(name)
+    return partial(rows.dig, name=name) if "." in name else itemgetter(name)
 
 
 def load(position: str, raw: bytes | None, reading: Reading) -> Object:
@@ -274,23 +249,23 @@ def load(position: str, raw: bytes | None, reading: Reading) -> Object:
     Invalid UTF-8 is another error than malformed JSON, or read anyway if lossy.
     """
     if raw is None:
-        return position, RecordError(position, too_large(reading.max_doc_bytes)), b""
+        return position, RecordError(position, rows.too_large(reading.max_doc_bytes)), b""
     reason = ""
     try:
         try:
             item = orjson.loads(raw)
         except ValueError as error:
             reason = f"malformed JSON ({error})"
-            text = decode(raw, reading).encode()
+            text = rows.decode(raw, reading).encode()
             item, raw = orjson.loads(text), text
         if type(item) is not dict or not _repeats(item, raw):
             return position, item, raw
         reason = _repetition(raw)
     except Unusable as problem:
-        return position, unusable(position, problem), b""
+        return position, rows.unusable(position, problem), b""
     except ValueError:
         pass  # for the reason above
-    return position, RecordError(position, reason, record=decode_raw(raw)), b""
+    return position, RecordError(position, reason, record=rows.decode_raw(raw)), b""
 
 
 def _repeats(item: dict[str, Any], raw: bytes) -> bool:
@@ -329,10 +304,10 @@ def _lists_of_elements(source: Opened, room: int) -> Iterator[list[bytes | None]
     None stands for an element of more than `room` bytes. Raises RecordError if the array does not
     end, or if something follows it.
     """
-    most, passed = most_passed_over(source, room), 0
+    most, passed = lines.most_passed_over(source, room), 0
     held, depth = bytearray(), 0  # of an element that is too large, one byte more than may be
     in_string, escaped = False, 0  # bytes of the next block after a backslash
-    stream = blocks(source)
+    stream = lines.blocks(source)
     for block in stream:
         start = at = 0
         elements: list[bytes | None] = []
@@ -363,7 +338,7 @@ def _lists_of_elements(source: Opened, room: int) -> Iterator[list[bytes | None]
         passed += len(block)
         yield elements
         if passed > most:
-            raise without_end(source, most)
+            raise lines.without_end(source, most)
     if len(held) > room:
         yield [None]
     reason = "the file ends too early (the array is not closed)"

@@ -18,19 +18,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr import reports, sources
+from neardup_solr import arguments, records, reports, sources
 from neardup_solr.answers import Answered
-from neardup_solr.arguments import (
-    Linkage,
-    PairMeasure,
-    Per,
-    TableOf,
-    Way,
-    checked,
-    require,
-    require_choice,
-    require_positive,
-)
+from neardup_solr.arguments import Linkage, PairMeasure, Per, TableOf, Way
 from neardup_solr.candidates import Candidates
 from neardup_solr.clusters import FEWEST, Template, remove_across, remove_within
 from neardup_solr.errors import (
@@ -43,17 +33,7 @@ from neardup_solr.errors import (
 )
 from neardup_solr.files import check_apart, check_place, is_inside, write_lines
 from neardup_solr.progress import OnProgress, Progress, ignore
-from neardup_solr.records import (
-    NOTHING,
-    AnyId,
-    Borderline,
-    Cluster,
-    Duplicate,
-    Member,
-    Removed,
-    key_of,
-    largest,
-)
+from neardup_solr.records import NOTHING, AnyId, Cluster, Duplicate, Member, Removed
 from neardup_solr.reports import Beside, check_added, check_copy, check_types, open_copy
 from neardup_solr.settings import CAP, WORD_CAP, Settings
 from neardup_solr.sources import Reading, is_collection, is_for_excel, paths_of, shown_name
@@ -149,7 +129,7 @@ class Duplicates:
     against: bool = False
     since: Changes | None = None
     answered: Answered | None = None
-    borderline: Borderline | None = field(default=None, compare=False)
+    borderline: records.Borderline | None = field(default=None, compare=False)
     templates: tuple[Template, ...] = field(default=(), compare=False)
     whole_ids: tuple[str, ...] = field(default=(), compare=False)
     origin: Origin = field(default_factory=lambda: Origin(), compare=False)
@@ -164,7 +144,7 @@ class Duplicates:
     def _repr_html_(self) -> str:
         from neardup_solr.text.normalize import make_html_table
 
-        clusters = largest(self.clusters, MOST_SHOWN)
+        clusters = records.largest(self.clusters, MOST_SHOWN)
         heads = ("documents", "similarity", "keep", "near it")
         table = make_html_table(heads, map(self._show_cluster, clusters)) if clusters else ""
         more = len(self.clusters) - len(clusters)
@@ -184,7 +164,7 @@ class Duplicates:
     def _show_member(self, member: Member) -> str:
         from neardup_solr.reports.html import show_invisibles
 
-        text = self.texts.get(key_of(member.id, member.side), "")
+        text = self.texts.get(records.key_of(member.id, member.side), "")
         cut = f"{text[:MOST_CHARACTERS]}…" if len(text) > MOST_CHARACTERS else text
         side = " (other side)" if member.side else ""
         return f"<b>{show_invisibles(str(member.id), is_id=True)}</b>{side} {show_invisibles(cut)}"
@@ -198,7 +178,7 @@ class Duplicates:
         documents of the second side are there as in `texts`.
         """
         by_key = {
-            key_of(member.id, member.side): cluster.id
+            records.key_of(member.id, member.side): cluster.id
             for cluster in self.clusters
             for member in cluster.members
         }
@@ -224,13 +204,17 @@ class Duplicates:
         return reports.to_polars(self._columns(of), self.whole_ids)
 
     def _columns(self, of: TableOf) -> reports.Columns:
-        require_choice("of", of, get_args(TableOf))
+        arguments.require_choice("of", of, get_args(TableOf))
         if of == "pairs":
             return reports.of_pairs(
                 self.pairs, reports.name_columns(self.pairs), self.texts, self.kept
             )
         columns = reports.of_clusters(self.clusters, has_sides=self.against)
-        keys = [key_of(member.id, member.side) for each in self.clusters for member in each.members]
+        keys = [
+            records.key_of(member.id, member.side)
+            for each in self.clusters
+            for member in each.members
+        ]
         return reports.beside(columns, self.texts, self.kept, {"id": keys})
 
     @property
@@ -301,7 +285,7 @@ class Duplicates:
             return remove_across(self.pairs, apart)
         return remove_within(self.pairs, self.clusters, apart)
 
-    @checked
+    @arguments.checked
     def at(self, min_similarity: float) -> Duplicates:
         """Return the result at a higher threshold: its pairs, grouped anew.
 
@@ -312,12 +296,12 @@ class Duplicates:
         fits = self.min_similarity <= min_similarity <= 1
         reason = f"`min_similarity` cannot be {min_similarity:g}"
         step = f"give {self.min_similarity:g} to 1, or compare again with a lower one"
-        require(fits, reason, step)
+        arguments.require(fits, reason, step)
         assert self.graph is not None
         grouped = group.group_again(self.graph, min_similarity)
         large = [each.members[0] for each in grouped.clusters if len(each.members) >= FEWEST]
         labels = self.labels if large else {}
-        before = {labels[key_of(member.id, member.side)] for member in large}
+        before = {labels[records.key_of(member.id, member.side)] for member in large}
         return replace(
             self,
             pairs=grouped.pairs,
@@ -352,16 +336,18 @@ class Duplicates:
         """
         from neardup_solr.verbs.evaluate import AnswerSheet, draw
 
-        require_positive(size=size)
-        require_choice("per", per, get_args(Per))
-        require(bool(self.pairs), "there is no pair to draw", "ask for a lower `min_similarity`")
+        arguments.require_positive(size=size)
+        arguments.require_choice("per", per, get_args(Per))
+        arguments.require(
+            bool(self.pairs), "there is no pair to draw", "ask for a lower `min_similarity`"
+        )
         drawn = draw(self.pairs, size, per, seed)
         names, texts = ("id", "other_id", "similarity"), self.texts or self.origin.texts
         columns = reports.of_pairs(drawn, names, texts, self.kept)
         answers = [pair.answer or "" for pair in drawn]
         return AnswerSheet(table=columns | {reports.ANSWER: answers}, whole_ids=self.whole_ids)
 
-    @checked
+    @arguments.checked
     def write(self, path: str | Path) -> None:
         """Write the pairs to a file, or an HTML page to look at. The suffix selects the format.
 
@@ -384,7 +370,7 @@ class Duplicates:
             rows = reports.duplicate_rows(self.pairs, self.texts, self.kept)
             rows.write(path, for_excel=self.origin.is_for_excel)
 
-    @checked
+    @arguments.checked
     def write_unique(
         self,
         path: str | Path | None = None,
@@ -633,9 +619,11 @@ def _read_texts(
     involved = sorted(keys)
     if wanted is not True:
         members = [
-            member for each in largest(grouped.clusters, wanted) for member in each.members[:FIRST]
+            member
+            for each in records.largest(grouped.clusters, wanted)
+            for member in each.members[:FIRST]
         ]
-        shown = {key_of(member.id, member.side) for member in members}
+        shown = {records.key_of(member.id, member.side) for member in members}
         involved = [row for row in involved if keys[row] in shown]
     return _read_rows(documents, keys, involved)
 
@@ -764,7 +752,7 @@ def require_copied(source: Compared, reading: Reading) -> list[Path]:
         )
     named = sources.paths_of(source)
     step = f'a DataFrame is filtered by the result: df[~df["{reading.id}"].isin(found.removed)]'
-    require(named is not None, "`unique` needs a file or a folder as `source`", step)
+    arguments.require(named is not None, "`unique` needs a file or a folder as `source`", step)
     paths = [Path(path) for path in named or ()]
     try:
         kinds = [path.stat().st_mode for path in paths]
@@ -772,7 +760,7 @@ def require_copied(source: Compared, reading: Reading) -> list[Path]:
     except (OSError, ValueError):
         is_stream = Path("-") in paths  # what else is wrong is told by those who read it
     reason = "standard input, or a pipe, cannot be read twice, which `unique` needs"
-    require(not is_stream, reason, "write it to a file first")
+    arguments.require(not is_stream, reason, "write it to a file first")
     return paths
 
 
