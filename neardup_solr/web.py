@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import secrets
 import signal
 import socket
 from collections.abc import Collection, Iterator, Mapping
@@ -28,7 +29,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from neardup_solr.arguments import require
 from neardup_solr.errors import ArgumentError
 from neardup_solr.solr.credentials import is_loopback
-from neardup_solr.sources.record import Unusable
 
 REQUEST_SECONDS = 10.0  # for a whole request to come
 # Bytes beyond the limit that are read: a connection that is closed before loses the answer.
@@ -48,6 +48,8 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 LEVELS, LONGEST = 200, 4_000  # lists within lists, and digits of a whole number, that are read
+FAULT = secrets.token_hex(16)  # the key of what is wrong with an object, which no other has
+TWICE = "appears twice, or a key within it does"
 NO_VALUE = f"has NaN, Infinity or more than {LEVELS} levels, which cannot be read"
 _LONG = re.compile(rb"\d{19}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -169,7 +171,8 @@ def load_plain(body: bytes) -> dict[str, Any] | None:
 def parse_object(body: bytes, next_step: str = "") -> dict[str, Any]:
     """Parse the JSON object of a request as Solr does, which replaces what is no character.
 
-    The value of a key is Unusable if it is none of JSON, is too deep, or has another beside it.
+    An object has a `FAULT`, a key and a reason, if a value is none of JSON, is too deep, or has
+    another beside it.
     """
     if (fields := load_plain(body)) is not None:
         return fields
@@ -177,7 +180,7 @@ def parse_object(body: bytes, next_step: str = "") -> dict[str, Any]:
         text = _cut_levels(body).decode("utf-8", "replace")
         fields = json.loads(
             text, strict=False, object_pairs_hook=_make_object,
-            parse_constant=lambda _: Unusable(NO_VALUE),
+            parse_constant=lambda _: NO_VALUE,
             parse_int=lambda digits: int(digits) if len(digits) <= LONGEST else Decimal(digits),
         )  # fmt: skip
     except json.JSONDecodeError as error:
@@ -192,15 +195,27 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for name, value in pairs:
         name = _replace_surrogates(name)
-        made[name] = Unusable("appears twice") if name in made else _replace_surrogates(value)
+        made[name] = TWICE if name in made else _replace_surrogates(value)
+        if fault := _find_fault(made[name]):
+            made[FAULT] = name, fault
     return made
+
+
+def _find_fault(value: Any) -> str:
+    """Say what is wrong with a value, "" if nothing is."""
+    if isinstance(value, list):
+        return next(filter(None, map(_find_fault, value)), "")
+    if isinstance(value, dict):
+        return value[FAULT][1] if FAULT in value else ""
+    return value if value is TWICE or value is NO_VALUE else ""
 
 
 def _replace_surrogates(value: Any) -> Any:
     """Put U+FFFD for each surrogate that is alone, also in a list."""
     if isinstance(value, list):
         return [_replace_surrogates(each) for each in value]
-    return _SURROGATE.sub("\ufffd", value) if isinstance(value, str) else value
+    is_text = isinstance(value, str) and value is not NO_VALUE
+    return _SURROGATE.sub("\ufffd", value) if is_text else value
 
 
 def _cut_levels(body: bytes) -> bytes:

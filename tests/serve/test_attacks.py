@@ -141,6 +141,7 @@ BAD: dict[str, tuple[bytes, str, str]] = {
     ),
     "a key twice": (b'{"id": "a", "text": "x", "text": "y"}', "failed", "'text' appears twice"),
     "an id twice": (b'{"id": "a", "\\u0069d": "b", %s}' % TEXT, "failed", "'id' appears twice"),
+    "NaN as an id": (b'{"id": NaN, %s}' % TEXT, "failed", "the field 'id' has NaN"),
     "null": (b'{"id": "a", "text": null}', "failed", "'text' is missing or null"),
     "a list as an id": (b'{"id": ["a"], %s}' % TEXT, "failed", "the id in 'id' is a list"),
     "no object": (b"[5]", "failed", "not a JSON object"),
@@ -155,6 +156,7 @@ def test_what_is_wrong_with_a_document_hits_no_other(served: Served) -> None:
         assert both.status == 200, name
         first, second = both.json["decisions"]
         assert second == expected, name
+        assert first["id"] in (None, said, "a"), name
         assert (first["action"], said in first["reason" if action == "failed" else "id"]) == (
             action,
             True,

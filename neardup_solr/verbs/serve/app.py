@@ -403,7 +403,9 @@ class Desk:
         """
         is_single = "documents" not in fields
         documents = [fields] if is_single else fields["documents"]
-        if not isinstance(documents, list) or (len(fields) > 1 and not is_single):
+        if not isinstance(documents, list) or (
+            not is_single and fields.keys() - {web.FAULT, "documents"}
+        ):
             raise web.Failure(400, "`documents` is not a list alone", 'send {"documents": [...]}')
         most = self.documents
         if len(documents) > most:

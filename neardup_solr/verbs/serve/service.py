@@ -35,12 +35,13 @@ from neardup_solr.solr.schema import count_unsigned, describe_unsigned, read_sch
 from neardup_solr.solr.session import Retry
 from neardup_solr.solr.update import orders
 from neardup_solr.sources.json import from_objects
-from neardup_solr.sources.record import Opened, Reading, Record, Unusable, key
+from neardup_solr.sources.record import Opened, Reading, Record, key
 from neardup_solr.verbs.explain import explain, make_record
 from neardup_solr.verbs.gate import Gate, make_answers, make_finder
 from neardup_solr.verbs.gate.matcher import GateAnswers
 from neardup_solr.verbs.gate.policy import FAILED, Decision, Policy, make_match
 from neardup_solr.verbs.search import search
+from neardup_solr.web import FAULT
 
 RETRY = Retry(attempts=2, seconds=1.0)  # a client that waits learns soon that Solr is away
 ANSWER_SECONDS = 5.0  # for Solr's answer
@@ -218,9 +219,10 @@ class Service:
 
     def list_missing(self, document: Document) -> list[str]:
         """List the fields, of those that are compared, that a document lacks."""
-        texts = zip(self.reading.text, document.texts, strict=False)
+        texts = zip(self.collection.names.columns, document.texts, strict=False)
         missing = [name for name, value in texts if value is None]
-        return missing + [name for name in self.reading.keep if name not in document.kept]
+        fields = measure_named(self.policy.measure).fields
+        return missing + [name for name in fields if name not in document.kept]
 
     def with_gap(self, answer: Json) -> Json:
         """Add how many documents nothing is compared with to an answer, if there are any."""
@@ -273,7 +275,8 @@ class Service:
 
         What has a text is read as a document, to which a key that it lacks is no matter.
         """
-        require(not (fault := find_fault(request)), fault, "leave it out")
+        fault = request.get(FAULT, ("", ""))
+        require(not fault[0], "the field {!r} {}".format(*fault), "leave it out")
         reading, names = self.reading, tuple(request)
         key_name = str(key(reading.id, names))
         called = {str(key(name, names)) for name in (*reading.text, *OF_TEXT)} | {key_name, ID}
@@ -326,11 +329,11 @@ class Service:
         """
         reading, names = self.reading, tuple(document)
         columns = {reading.id, *reading.text}
-        if fault := find_fault(document):
-            id = document.get(str(key(reading.id, names)), document.get(ID))
-            return errors.RecordError(
-                position, fault, id if isinstance(id, str) else None, record=document
-            )
+        if fault := document.get(FAULT):
+            id_name = key(reading.id, names) if key(reading.id, names) in document else ID
+            id = document.get(str(id_name)) if fault[0] != id_name else None
+            id = id if isinstance(id, str) else None
+            return errors.RecordError(position, "the field {!r} {}".format(*fault), id)
         renamed = dict(document)
         for role, theirs, ours in (("key", (reading.id,), (ID,)), ("text", reading.text, OF_TEXT)):
             of_theirs = [name for column in theirs if (name := str(key(column, names))) in document]
@@ -363,19 +366,6 @@ class Service:
                 fields[bands] = [*map(str, fields[bands])]  # JavaScript would round 64 bits
             entries.append({names.id: order.id, **fields})
         return b'{"entries":%s%s}' % (orjson.dumps(entries), more)
-
-
-def find_fault(fields: Json) -> str:
-    """Say which field of an object has a value that cannot be read, "" if none has."""
-
-    def find(value: object) -> Unusable | None:
-        if isinstance(value, dict | list):
-            parts = value.values() if isinstance(value, dict) else value
-            return next(filter(None, map(find, parts)), None)
-        return value if isinstance(value, Unusable) else None
-
-    faults = ((name, find(value)) for name, value in fields.items())
-    return next((f"the field {name!r} {fault}" for name, fault in faults if fault), "")
 
 
 def has_local_params(search: Json) -> bool:
