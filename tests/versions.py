@@ -125,7 +125,7 @@ def cloud(address: str) -> None:
     """The main path on two shards with two replicas, and marks."""
     core = nd.connect(address, collection="two")
     assert nd.init(core, shards=2, replicas=2).is_created
-    assert nd.index(DOCUMENTS, core, min_replicas=2).indexed == len(DOCUMENTS)
+    assert nd.index(DOCUMENTS, core, settings=SETTINGS, min_replicas=2).indexed == len(DOCUMENTS)
     for by in ("bands", "shingles", "signatures"):
         search(core, by)
     for verb in (report, duplicates, mark, gate, lint, doctor):

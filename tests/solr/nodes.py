@@ -6,6 +6,7 @@ knows its replicas by it.
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -74,8 +75,10 @@ def _launch(
         process.end(pid, timeout=30)
     node.server.mkdir(mode=0o700, parents=True, exist_ok=True)
     embedded.prepare(node)
-    for name in ("solr.xml", "zoo.cfg"):
-        shutil.copyfile(SETTINGS / name, node.solr_home / name)
+    shutil.copyfile(SETTINGS / "zoo.cfg", node.solr_home / "zoo.cfg")
+    settings = (SETTINGS / "solr.xml").read_text("utf-8")
+    known = re.sub(jars.RELEASES[node.version], "", settings, flags=re.DOTALL)
+    (node.solr_home / "solr.xml").write_text(known, "utf-8")
     assert process.is_soon_free(port)
     words = process.command(
         node, port, java=process.find_java(), heap=heap, settings=solr_config() / "server",
