@@ -48,6 +48,7 @@ PARAMETERS = {
     "settings": "Settings of the signatures, as a mapping or `Settings`.",
     "on_error": "Called with each record that cannot be used.",
     "on_progress": "Called with the `Progress` of each stage.",
+    "on_address": "Called with the address of the page as soon as it is known.",
     "on_ready": "Called with the address when requests are answered.",
     "on_started": "Called with the embedded server if `connect` starts it.",
     "answers": "File of answers to obey.",
