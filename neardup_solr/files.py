@@ -110,7 +110,7 @@ def check_apart(files: Mapping[str, Path | None]) -> None:
         raise SourceError(name, f"is not the name of a file ({error})", "name another") from None
     for (name, path), (other, other_path) in combinations(named.items(), 2):
         if path == other_path:
-            raise SourceError(path, f"is both {name} and {other}", "name two files")
+            raise SourceError(str(files[name]), f"is both {name} and {other}", "name two files")
 
 
 def is_inside(path: Path, folder: Path) -> bool:

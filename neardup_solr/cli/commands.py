@@ -448,10 +448,9 @@ def doctor(parsed: options.ParsedOptions, *, format: RowFormat | None = None) ->
 
 def _print_findings(findings: Sequence[Finding], as_rows: str | None) -> None:
     """Print findings for people, or as rows in one of the formats."""
-    from neardup_solr.cli.main import in_options
     from neardup_solr.reports import RowTable
 
-    findings = [replace(finding, remedy=in_options(finding.remedy, "lint")) for finding in findings]
+    findings = [replace(each, remedy=show.in_options(each.remedy)) for each in findings]
     if as_rows is not None:
         columns = ("level", "rule", "about", "reason", "remedy")
         show.print_rows(RowTable(map(asdict, findings), columns).lines(as_rows))
@@ -556,8 +555,6 @@ def review(parsed: options.ParsedOptions) -> int:
     show.compile_kernel()
     from tempfile import TemporaryDirectory
 
-    from neardup_solr.cli.main import in_options
-
     with ExitStack() as shown, TemporaryDirectory(prefix="neardup-") as folder:
         watching = shown.enter_context(show.watch(comparing="pairs"))
         is_typed = sys.stdout.isatty()  # programs read the address, and ask at once
@@ -578,7 +575,7 @@ def review(parsed: options.ParsedOptions) -> int:
     kept = show.counted(reviewed.kept, "answer")
     show.say(f"Kept {kept} in {reviewed.answers}; about these pairs it has {reviewed.tally}.")
     if reviewed.advice:
-        show.say(f"{in_options(reviewed.advice, 'review')}.")
+        show.say(f"{show.in_options(reviewed.advice)}.")
     return 0
 
 

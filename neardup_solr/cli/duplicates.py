@@ -207,12 +207,12 @@ def _say_duplicates(result: Duplicates) -> None:
     equal = f"; {copies}" if result.copies else ""
     show.say(f"{pairs} in {clusters} among {documents}{equal}; {compared}.")
     if result.capped:
-        show.warn(result.capped.replace("`cap`", "--cap"))
+        show.warn(show.in_options(result.capped))
     if result.numeric >= max(MANY_NUMERIC, NUMERIC * len(result.pairs)) and not result.doubt:
         pairs = show.counted(result.numeric, "pair")
         show.say(f"About {pairs} differ in numbers alone: --equal numbers keeps such apart.")
     if result.chosen:
-        show.say(result.chosen.replace("`measure`", "--measure"))
+        show.say(show.in_options(result.chosen))
     elif result.borderline is not None and result.borderline.warning:
         show.warn(f"{result.borderline.warning} neardup review asks about such pairs.")
     if result.since is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import io
 import os
-import re
 import sys
 from collections.abc import Sequence
 from functools import cache
@@ -271,10 +270,6 @@ def _describe_error(error: NeardupError, name: str) -> str:
     return about + in_options(message.removeprefix(about), name)
 
 
-# An argument in backticks; first what a message quotes, in which nothing is an argument.
-_ARGUMENT = re.compile(r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)|`(\w+)`""")
-
-
 def in_options(message: str, name: str) -> str:
     """Put a message of the library in a command's words: `min_similarity` is --min-similarity."""
     spelled: dict[str, str] = {}
@@ -283,7 +278,7 @@ def in_options(message: str, name: str) -> str:
         for each in made.commands.values() if isinstance(made, click.Group) else [made]:
             spelled |= each.spell() if isinstance(each, options.Command) else {}
         spelled |= {flag[2:].replace("-", "_"): flag for flag, _ in VARIABLES.values()}
-    return _ARGUMENT.sub(lambda match: spelled.get(match[1], match[0]), message)
+    return show.spell(message, spelled)
 
 
 def _check_words(words: Sequence[str]) -> int:

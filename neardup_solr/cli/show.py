@@ -260,7 +260,29 @@ def say_report(report: Report) -> None:
 def say_gaps(gaps: Iterable[str]) -> None:
     """Say what may be missing."""
     for gap in gaps:
-        warn(f"Not complete: {gap}.")
+        warn(f"Not complete: {in_options(gap)}.")
+
+
+# An argument in backticks; first what a message quotes, in which nothing is an argument.
+_ARGUMENT = re.compile(
+    r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)|`(\w+)(?:\['(.*?)'\])?`"""
+)
+
+
+def spell(message: str, spelled: Mapping[str, str]) -> str:
+    """Put a message of the library in options: `min_similarity` is --min-similarity."""
+
+    def replace(match: re.Match[str]) -> str:
+        option = spelled.get(match[1], match[0])
+        return f"{option} {match[2]}" if match[2] and match[1] in spelled else option
+
+    return _ARGUMENT.sub(replace, message)
+
+
+def in_options(message: str) -> str:
+    """Put a message of the library in the options of the command that runs."""
+    context = click.get_current_context(silent=True)
+    return spell(message, getattr(context.command, "spell", dict)()) if context else message
 
 
 def print_evaluation(evaluation: Evaluation, *, most: int) -> None:

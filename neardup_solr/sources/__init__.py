@@ -401,7 +401,7 @@ def _require_most(source: Opened, pieces: Iterator[Piece], step: str) -> Iterato
     bad = [piece for piece in first if isinstance(piece, RecordError)]
     if 2 * len(bad) > records:
         reason = f"{len(bad)} of the first {records} records cannot be used, the first being "
-        step = step_for((piece.reason for piece in bad), step)
+        step = step_for(bad, step)
         raise source.error(reason + describe_error(bad[0]), step)
     while first:  # each is let go at once, for they may be large
         yield first.popleft()

@@ -513,7 +513,7 @@ def open_csv(source: Opened) -> SourceTable:
     delimiter = choose_delimiter(source, feed.held[0] if feed.held else None)
     header, size = _row(feed, 0, delimiter, reading) if feed.held else ([], 0)
     if isinstance(header, Unusable):
-        step = step_for([str(header)], "check `encoding` and `source_format`")
+        step = step_for([header], "check `encoding` and `source_format`")
         raise source.error(f"its header cannot be read: {header}", step)
     names, head = header, _join(feed.held[:size]) or b""
     feed.drop(size)

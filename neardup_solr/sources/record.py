@@ -9,6 +9,7 @@ import codecs
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -453,16 +454,55 @@ class Unusable(ValueError):
         self.raw = raw
 
 
-def step_for(reasons: Iterable[str], otherwise: str) -> str:
+SAMPLE = 20_000  # bytes by which an encoding is guessed
+# What a text of Western Europe has in cp1252: no three letters with accents in a row.
+_WESTERN = re.compile(
+    r"(?:[\x00-\x7f\u2013\u2014\u2018\u2019\u201c-\u201e\u2026\u20ac£§©«®°·»¿¡]"
+    "|(?<![À-ÿŒœ][À-ÿŒœ])[ÀÂÄÁÃÅÆÇÉÈÊËÍÎÏÌÑÓÔÖÒÕØŒÚÙÛÜßàâäáãåæçéèêëíîïìñóôöòõøœúùûüÿ])*"
+)
+# Of other texts: what the guess chooses from.
+_ENCODINGS = ["cp1250", "cp1251", "cp1253"]
+_EASTERN = ["cp932", "euc_jp", "gb18030", "big5", "cp949"]
+
+
+def guess_encoding(raw: bytes) -> str | None:
+    """Guess the encoding of bytes that are not UTF-8, None if it is none of the usual ones."""
+    if b"\0" in raw:
+        name = "utf-16-be" if raw[:1] == b"\0" else "utf-16-le"
+        return name if 3 * raw.count(0) > len(raw) else None
+    with suppress(UnicodeDecodeError):
+        if _WESTERN.fullmatch(raw.decode("cp1252")):
+            return "cp1252"
+    from charset_normalizer import from_bytes
+
+    words = b" ".join(re.findall(rb"[^\0-\x3f]*[\x80-\xff][^\0-\x3f]*", raw))
+    best = from_bytes(words, cp_isolation=[*_ENCODINGS, *_EASTERN]).best()
+    if best and best.encoding in _EASTERN:  # of which it knows few in a short text
+        best = from_bytes(4 * words, cp_isolation=_EASTERN).best() or best
+    return None if best is None else best.encoding
+
+
+def _raw_of(error: RecordError | Unusable) -> bytes:
+    if isinstance(error, Unusable):
+        return error.raw or b""
+    record = error.record or ""
+    text = record if isinstance(record, str) else " ".join(map(str, record.values()))
+    return text.encode("utf-8", "surrogateescape")
+
+
+def step_for(errors: Iterable[RecordError | Unusable], otherwise: str) -> str:
     """Choose a next step for records that all have the same fault, else `otherwise`."""
-    reasons = list(reasons)
+    errors = list(errors)
+    reasons = [str(each) if isinstance(each, Unusable) else each.reason for each in errors]
     if all(reason.startswith((NO_ID, EMPTY_ID)) for reason in reasons):
         return f"{otherwise}, or give :row for `id` to number the records"
     if not all(reason.startswith((NOT_UTF8, HOLDS_NUL)) for reason in reasons):
         return otherwise
-    if HOLDS_NUL in reasons:
-        return "give a file of text; if it is UTF-16, give `encoding` as utf-16-le"
-    return "give `encoding`, such as cp1252 (Excel on Windows)"
+    name = guess_encoding(b"\n".join(map(_raw_of, errors))[:SAMPLE])
+    if name is None:
+        text = "give a file of text; if it is UTF-16, give `encoding` as utf-16-le"
+        return text if HOLDS_NUL in reasons else "give its `encoding`"
+    return f"it reads as {name}: give `encoding` {name}"
 
 
 def describe_error(error: RecordError) -> str:

@@ -581,7 +581,7 @@ def _find_gaps(filters: Sequence[str], documents: Corpus, verified: Verified) ->
                 name, query = side.collection.name, " AND ".join(filters)
                 yield f"no document of {name!r} matches {query}; check the filter"
         if side.failures.count:
-            step = step_for((error.reason for error in side.failures.first), "").replace("`", "")
+            step = step_for(side.failures.first, "")
             yield f"records that could not be used: {side.failures.count:,}{step and f'; {step}'}"
         if side.collection is not None:
             side.collection.commit_if_allowed()

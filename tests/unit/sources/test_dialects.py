@@ -155,7 +155,34 @@ def test_what_is_not_utf8_asks_for_the_encoding_only(tmp_path: Path, content: st
     path = write(tmp_path / "a.csv", content.encode("cp1252"))
     with pytest.raises(SourceError, match="invalid UTF-8") as caught:
         told(path)
-    assert caught.value.next_step == "give `encoding`, such as cp1252 (Excel on Windows)"
+    assert caught.value.next_step == "it reads as cp1252: give `encoding` cp1252"
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Café crème à Paris", "cp1252"), ("5 € – „gut“, größer", "cp1252"),
+        ("Smörgåsbord på Åland", "cp1252"), ("¿Qué? Señor, mañana", "cp1252"),
+        ("zażółć gęślą jaźń", "cp1250"), ("příliš žluťoučký kůň", "cp1250"),
+        ("Привет мир и люди", "cp1251"), ("Καλημέρα κόσμε τι κάνεις", "cp1253"),
+        ("これは日本語の文章です", "cp932"), ("这是一个中文句子测试", "gb18030"),
+        ("這是一個中文句子測試", "big5"), ("안녕하세요 세계 이것은", "cp949"),
+        ("größer", "utf-16-le"), ("größer", "utf-16-be"), ("北京大学", "gb18030"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.txt"])
+def test_the_likely_encoding_is_named(tmp_path: Path, text: str, encoding: str, name: str) -> None:
+    """And with it the file can be read."""
+    lines = {
+        "a.csv": f"id,text\n1,{text}\n",
+        "a.jsonl": json.dumps({"id": "1", "text": text}, ensure_ascii=False) + "\n",
+        "a.txt": f"1 {text}\n",
+    }
+    path = write(tmp_path / name, lines[name].encode(encoding))
+    with pytest.raises(SourceError) as caught:
+        told(path)
+    assert caught.value.next_step == f"it reads as {encoding}: give `encoding` {encoding}"
+    assert told(path, Reading(encoding=encoding))[0] == [("1", text)]
 
 
 @pytest.mark.parametrize(("text", "notices"), [("5 € “new”", 1), ("größer", 0)])
