@@ -42,41 +42,15 @@ from neardup_solr.arguments import OneOrMore, Source, checked, describe
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.files import read_at
 from neardup_solr.progress import LOG, OnError, OnProgress, SourceProgress, ignore
-from neardup_solr.records import (
-    Document,
-    Run,
-    as_whole,
-    characters,
-    check_documents,
-    id_problem,
-)
+from neardup_solr.records import Document, Run, as_whole, characters, check_documents, id_problem
+from neardup_solr.sources import folders
+from neardup_solr.sources import record as rows
 from neardup_solr.sources.folders import FORMATS as FORMATS
-from neardup_solr.sources.folders import (
-    WITHOUT_COLUMNS,
-    Named,
-    Notify,
-    contents,
-    is_folder,
-    list_parts,
-    name_source,
-    notify_once,
-    size,
-    walk,
-)
+from neardup_solr.sources.folders import Named, Notify
 from neardup_solr.sources.folders import paths_of as paths_of
 from neardup_solr.sources.folders import shown_name as shown_name
 from neardup_solr.sources.lines import has_mark, recognize
-from neardup_solr.sources.record import (
-    Opened,
-    Piece,
-    Record,
-    SourceTable,
-    Unusable,
-    describe_error,
-    find_columns,
-    number_records,
-    step_for,
-)
+from neardup_solr.sources.record import Opened, Piece, Record, SourceTable, Unusable
 from neardup_solr.sources.record import Reading as Reading
 from neardup_solr.sources.record import one_by_one as one_by_one
 from neardup_solr.sources.record import reading_of as reading_of
@@ -193,23 +167,21 @@ def pieces(
     Raises as `documents` does.
     """
     if (paths := paths_of(source)) is not None:
-        return _read_parts(list_parts(paths, reading, on_progress, on_notice), shown_name(paths))
+        parts = folders.list_parts(paths, reading, on_progress, on_notice)
+        return _read_parts(parts, shown_name(paths))
     from neardup_solr.sources.frames import read_memory
 
-    name, notify = type(source).__name__, notify_once(on_notice)
+    name, notify = type(source).__name__, folders.notify_once(on_notice)
     opened = Opened(label=f"the {name}", name=name, path=None, reading=reading, on_notice=notify)
-    numbered = number_records(read_memory(source, opened))
+    numbered = rows.number_records(read_memory(source, opened))
     require = _require_most if isinstance(source, Sized) else _require_some
     return require(opened, numbered, IN_MEMORY)
 
 
 def find(
-    source: SourceLike,
-    ids: Collection[str],
-    *,
-    reading: Reading,
+    source: SourceLike, ids: Collection[str], *, reading: Reading,
     on_document: Callable[[int, Document], None] | None = None,
-) -> tuple[dict[str, Document], dict[str | None, RecordError]]:
+) -> tuple[dict[str, Document], dict[str | None, RecordError]]:  # fmt: skip
     """Find the records of a source that have these ids, and why others make no document.
 
     ID@rowN stands for the Nth record, as `duplicates` tells records that share an id apart. Each
@@ -237,7 +209,7 @@ def _read_parts(parts: Sequence[Opened], name: str) -> Iterator[Piece]:
         _check_format(part)
     if len(parts) > 1:
         parts = _check_columns(parts)
-    numbered = number_records(chain.from_iterable(map(_read_part, parts)))
+    numbered = rows.number_records(chain.from_iterable(map(_read_part, parts)))
     is_prompt = source.reading.at_once and source.path is None
     require = _require_some if is_prompt else _require_most
     checked = require(source, numbered, CHECK.get(source.format or "", CHECK_ALL))
@@ -260,7 +232,7 @@ def _check_format(source: Opened) -> None:
     of = f"{source.label}: the format {format}"
     if format is None:
         return
-    if reading.keep and format in WITHOUT_COLUMNS:
+    if reading.keep and format in folders.WITHOUT_COLUMNS:
         raise ArgumentError(f"{of} has no columns to keep", "leave `keep` out")
     if reading.delimiter and format not in WITH_DELIMITER:
         raise ArgumentError(f"{of} has no delimiter", "leave `delimiter` out")
@@ -302,7 +274,7 @@ def open(source: SourceLike, *, reading: Reading, on_notice: Notify = ignore) ->
     table and other files.
     """
     paths = paths_of(source) or []
-    parts = list_parts(paths, reading, on_notice=on_notice, refuses_mixed=True)
+    parts = folders.list_parts(paths, reading, on_notice=on_notice, refuses_mixed=True)
     first = open_part(parts[0])
     if len(parts) == 1:
         return replace(first, records=_until_damage(first))
@@ -356,10 +328,10 @@ def _check_columns(parts: Sequence[Opened]) -> list[Opened]:
         table = open_part(replace(part, on_progress=None))
         if at == 0:
             parts = _with_reading(parts, table.reading)
-        if table.names is None or part.format in WITHOUT_COLUMNS:
+        if table.names is None or part.format in folders.WITHOUT_COLUMNS:
             continue
         names = list(table.names)
-        find_columns(part, names, parts[0].reading)
+        rows.find_columns(part, names, parts[0].reading)
         if first is None:
             first = part.name, names
         elif names != first[1] and not has_notice:
@@ -401,8 +373,8 @@ def _require_most(source: Opened, pieces: Iterator[Piece], step: str) -> Iterato
     bad = [piece for piece in first if isinstance(piece, RecordError)]
     if 2 * len(bad) > records:
         reason = f"{len(bad)} of the first {records} records cannot be used, the first being "
-        step = step_for(bad, step)
-        raise source.error(reason + describe_error(bad[0]), step)
+        step = rows.step_for(bad, step)
+        raise source.error(reason + rows.describe_error(bad[0]), step)
     while first:  # each is let go at once, for they may be large
         yield first.popleft()
     yield from pieces
@@ -424,10 +396,8 @@ def _require_some(source: Opened, pieces: Iterator[Piece], step: str) -> Iterato
             return
         first, count = first or piece, count + 1
     if first is not None:
-        reason = (
-            f"none of its {count:,} records can be used, the first being {describe_error(first)}"
-        )
-        raise source.error(reason, step)
+        reason = f"none of its {count:,} records can be used, the first being "
+        raise source.error(reason + rows.describe_error(first), step)
 
 
 def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # noqa: B008
@@ -435,9 +405,9 @@ def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # no
 
     Raises SourceError if it cannot be read, is not UTF-8 or is too large.
     """
-    opened = name_source(source, reading)
+    opened = folders.name_source(source, reading)
     try:
-        return contents(opened, reading)
+        return folders.contents(opened, reading)
     except Unusable as problem:
         raise opened.error(str(problem), "give a text file in UTF-8") from problem
     except RecordError as error:
@@ -454,10 +424,10 @@ def column_names(source: SourceLike, *, reading: Reading) -> list[Any]:
         from neardup_solr.sources.frames import names_of
 
         return names_of(source)
-    parts = list_parts(paths, reading)
+    parts = folders.list_parts(paths, reading)
     if not all(part.path is not None and part.path.is_file() for part in parts):  # but a pipe
         return []
-    if parts[0].format in WITHOUT_COLUMNS:
+    if parts[0].format in folders.WITHOUT_COLUMNS:
         return []
     names = open_part(parts[0]).names
     if names is None:  # each object has others
@@ -504,14 +474,14 @@ def format_of(source: SourceLike, *, reading: Reading) -> str:
 
     Raises SourceError if no suffix tells it.
     """
-    formats = {part.format for part in list_parts(paths_of(source) or [], reading)}
+    formats = {part.format for part in folders.list_parts(paths_of(source) or [], reading)}
     return formats.pop() or "lines" if len(formats) == 1 else PARTS
 
 
 def is_for_excel(source: SourceLike, *, reading: Reading) -> bool:
     """Tell whether a source is a sheet of Excel, or has the mark by which that knows UTF-8."""
     try:
-        parts = list_parts(paths_of(source) or [], reading)
+        parts = folders.list_parts(paths_of(source) or [], reading)
         return any(part.format == "xlsx" or has_mark(part) for part in parts)
     except (SourceError, OSError):  # which its reader reports
         return False
@@ -529,7 +499,7 @@ def size_hint(source: SourceLike) -> int | None:
 def _count_bytes(path: Path) -> int:
     """Count the bytes of a file or a folder, or raise OSError or ValueError if it has no size."""
     if path.is_dir():
-        return sum(map(size, walk(path)))
+        return sum(map(folders.size, folders.walk(path)))
     state = path.stat()
     if not stat.S_ISREG(state.st_mode):
         raise ValueError("a pipe or a device")
@@ -585,11 +555,11 @@ def _list_options(reading: Reading) -> Iterable[object]:
 
 
 def _identify_path(name: Named, reading: Reading) -> str | None:
-    source = name_source(name, reading)
+    source = folders.name_source(name, reading)
     path = source.path
     if path is None:
         return None
-    if is_folder(source, path):
+    if folders.is_folder(source, path):
         return _identify_folder(path)
     try:
         return _identify_file(path) if path.is_file() else None
@@ -608,7 +578,7 @@ def _identify_file(path: Path) -> str:
 def _identify_folder(root: Path) -> str:
     count = 0
     digest = blake2b(digest_size=DIGEST)
-    for path in walk(root):
+    for path in folders.walk(root):
         count += 1
         digest.update(repr((os.fsencode(path.relative_to(root)), *_find_state(path))).encode())
     return f"folder of {count} files, {digest.hexdigest()}"
@@ -800,13 +770,9 @@ def _pair(path: Path, number: int, cells: Sequence[Any]) -> tuple[str, str]:
 
 @checked
 def read(
-    source: SourceLike,
-    *,
-    id: str | None = None,
-    text: OneOrMore = "text",
-    keep: OneOrMore = (),
+    source: SourceLike, *, id: str | None = None, text: OneOrMore = "text", keep: OneOrMore = (),
     on_error: OnError | None = None,
-) -> Iterator[Document]:
+) -> Iterator[Document]:  # fmt: skip
     """Read the documents of a source, one at a time, in bounded memory.
 
     Example: `[document.id for document in nd.read("listings.csv", keep="city")]`

@@ -54,14 +54,10 @@ def open_parquet(source: Opened) -> SourceTable:
             yield number + 1, None
 
     return SourceTable(
-        format="parquet",
-        reading=reading,
-        documents=documents,
-        records=records(),
+        format="parquet", reading=reading, documents=documents, records=records(),
         parse=lambda record: [_value(column[record[1]]) for column in record[0].columns],
-        names=names,
-        schema=file.schema_arrow,
-    )
+        names=names, schema=file.schema_arrow,
+    )  # fmt: skip
 
 
 def _rows_at_once(metadata: Any) -> int:
@@ -280,13 +276,9 @@ def open_xlsx(source: Opened) -> SourceTable:
             yield rows.from_row(f"{source.name}, row {number}", row, columns, reading)
 
     return SourceTable(
-        format="xlsx",
-        reading=reading,
-        documents=documents,
-        records=sheet_rows,
-        parse=list,
+        format="xlsx", reading=reading, documents=documents, records=sheet_rows, parse=list,
         names=[str(name) for name in header],
-    )
+    )  # fmt: skip
 
 
 def _rows(source: Opened) -> Iterator[tuple[int, list[Any]]]:

@@ -58,13 +58,9 @@ def shown_name(paths: Sequence[Named]) -> str:
 
 
 def list_parts(
-    paths: Sequence[Named],
-    reading: Reading,
-    on_progress: Callable[[int], None] | None = None,
-    on_notice: Notify = ignore,
-    *,
-    refuses_mixed: bool = False,
-) -> list[Opened]:
+    paths: Sequence[Named], reading: Reading, on_progress: Callable[[int], None] | None = None,
+    on_notice: Notify = ignore, *, refuses_mixed: bool = False,
+) -> list[Opened]:  # fmt: skip
     """List the files of a source with their formats: None of standard input, which is recognized.
 
     A notice says in which way a folder is read, unless `source_format` does. Raises ArgumentError
@@ -109,11 +105,9 @@ def name_source(
     return Opened(
         label=label if len(label) <= LONGEST else f"{label[:LONGEST]}…",
         name=STDIN if is_stdin else Path(os.path.abspath(path)).name,
-        path=None if is_stdin else Path(path),
-        reading=reading,
-        on_progress=on_progress,
+        path=None if is_stdin else Path(path), reading=reading, on_progress=on_progress,
         on_notice=on_notice,
-    )
+    )  # fmt: skip
 
 
 def _choose_format(source: Opened) -> str | None:
@@ -268,13 +262,10 @@ def open_folder(source: Opened) -> SourceTable:
     """Open the text files of a folder and its folders: the id is the path within it, with "/"."""
     records = _read_folder(source, source.reading)
     return SourceTable(
-        format="folder",
-        reading=source.reading,
-        documents=lambda: records,
+        format="folder", reading=source.reading, documents=lambda: records,
         records=enumerate(records, 1),
-        parse=lambda record: [record.id, getattr(record, "text", None)],
-        names=(rows.ID, rows.TEXT),
-    )
+        parse=lambda record: [record.id, getattr(record, "text", None)], names=(rows.ID, rows.TEXT),
+    )  # fmt: skip
 
 
 def _read_folder(source: Opened, reading: Reading) -> Iterator[Record]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -37,11 +37,15 @@ def open_json(source: Opened) -> SourceTable:
     if source.reading.guess == "number" and source.reading.has_ids:
         names, source = first_names(source)
         source = replace(source, reading=rows.choose_id(source, names, source.reading))
-    source, is_array = _begun(source)
+    source, around = _begun(source)
+    is_array = around is not None
     reading, room = source.reading, _room(source.reading.max_doc_bytes)
     where = f"{source.name}, {'record' if is_array else 'line'} "
-    # Lists of elements, or blocks of lines.
-    parts = (_lists_of_elements if is_array else lines.blocks_of_lines)(source, room)
+    parts: Iterator[_Part]
+    if around is None:
+        parts = lines.blocks_of_lines(source, room)
+    else:
+        parts = _lists_of_elements(source, room, *around)
 
     def numbered(first: int, raws: Iterable[bytes | None]) -> Iterator[tuple[int, bytes | None]]:
         for number, raw in enumerate(raws, first):
@@ -82,13 +86,9 @@ def open_json(source: Opened) -> SourceTable:
         return made
 
     return SourceTable(
-        format="jsonl",
-        reading=reading,
-        documents=documents,
-        records=((at, raw or b"") for at, raw in numbered(1, raws)),
-        parse=parse,
-        is_text=True,
-    )
+        format="jsonl", reading=reading, documents=documents,
+        records=((at, raw or b"") for at, raw in numbered(1, raws)), parse=parse, is_text=True,
+    )  # fmt: skip
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -111,14 +111,61 @@ def first_names(source: Opened) -> tuple[list[str], Opened]:
     return list(names), source
 
 
-def _begun(source: Opened) -> tuple[Opened, bool]:
-    """Read the first line of a source, and tell whether it begins an array."""
-    head, source = lines.begun(source, lambda head: b"\n" in head.lstrip() or len(head) > _HEAD)
-    first = head.lstrip()[:_HEAD].partition(b"\n")[0].strip()
-    if first == b"{":
-        reason = "is one JSON object over several lines"
-        raise source.error(reason, "give an array of objects, or an object a line")
-    return source, first.startswith(b"[")
+def _begun(source: Opened) -> tuple[Opened, tuple[int, int] | None]:
+    """Find where an array begins, and read the source from there on. Lines of objects have none.
+
+    Return the number of objects around it, and of the documents that these say were found.
+    """
+
+    def is_enough(head: bytes) -> bool:
+        first, end, _ = head.lstrip().partition(b"\n")
+        is_open = first.startswith(b"{") and not first.rstrip().endswith(b"}")
+        return len(head) > _HEAD or (bool(end) and not is_open)
+
+    head, source = lines.begun(source, is_enough)
+    first, _, others = head.lstrip()[:_HEAD].partition(b"\n")
+    if first.startswith(b"["):
+        return source, (0, 0)
+    if not first.startswith(b"{") or (first.rstrip().endswith(b"}") and others.strip()):
+        return source, None
+    path, start = _find_array(head[:_HEAD], {source.reading.id, *source.reading.text})
+    name = ".".join(path)
+    if path and path[-1].lower() in LISTS.split() and "groups" not in path:
+        source.on_notice(f"{source.name}: its records are those of {name!r}")
+        totals = _TOTAL.findall(head[:start])
+        stream = chain([head[start:]], islice(source.begun or (), 1, None))
+        return replace(source, begun=stream), (len(path), int(totals[-1]) if totals else 0)
+    if first.strip() == b"{":
+        step = "give an array of objects, or an object a line"
+        step = f"{step}, as by: jq -c '.{name}[]'" if path else step
+        step = "ask Solr with group.main=true" if "grouped" in path else step
+        raise source.error("is one JSON object over several lines", step)
+    return source, None
+
+
+def _find_array(head: bytes, columns: Collection[str]) -> tuple[list[str], int]:
+    """Find a list of objects within an object without these columns, by its path and its place.
+
+    The first of a usual name counts, or else the first. Without any, the path is empty.
+    """
+    key, path, first = "", list[str](), (list[str](), 0)
+    for token in _PART.finditer(head):
+        mark = token[0]
+        if token[2]:
+            key = token[1].decode("utf-8", "replace")
+            if len(path) == 1 and key in columns:
+                return [], 0
+        elif mark in (b"}", b"]"):
+            path = path[:-1]
+        elif mark in (b"{", b"["):
+            has_objects = mark == b"[" and head[token.end() :].lstrip()[:1] in (b"{", b"]", b"")
+            if has_objects and _ELEMENT not in path:
+                array = [*path[1:], key], token.start()
+                if key.lower() in LISTS.split():
+                    return array
+                first = first if first[0] else array
+            path = [*path, _ELEMENT if mark == b"[" else key]
+    return first
 
 
 def from_objects(source: Opened, objects: Iterable[Object], reading: Reading) -> Iterator[Record]:
@@ -292,18 +339,28 @@ def _repetition(raw: bytes) -> str:
     return f"malformed JSON: the key {twice[0]!r} appears twice"
 
 
+# Usual names of the list of records within an answer.
+LISTS: Final = "docs hits data results items records rows documents entries features nodes value"
+MOST_BLOCKS: Final = 256  # behind an array
+_ELEMENT: Final = "[]"
+_TOTAL: Final = re.compile(rb'"(?:numFound|total|value)"\s*:\s*(\d+)')
+_PART: Final = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)(?:"(\s*:)?|\\?\Z)|[\[\]{}]', re.DOTALL)
 _QUOTE, _COMMA, _NEWLINE = b'",\n'
 # A string is a token, which may go on in the next block; then its closing quote is missing.
 _STRING_END: Final = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
 _TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*("?)|[\[\]{},]', re.DOTALL)
 
 
-def _lists_of_elements(source: Opened, room: int) -> Iterator[list[bytes | None]]:
+def _lists_of_elements(
+    source: Opened, room: int, around: int, total: int
+) -> Iterator[list[bytes | None]]:
     """Split a JSON array into its elements as they are written, as many as come in a block.
 
-    None stands for an element of more than `room` bytes. Raises RecordError if the array does not
-    end, or if something follows it.
+    None stands for an element of more than `room` bytes. A notice says if there are fewer than in
+    `total`. Raises RecordError if the array, or the objects `around` it, do not end, or if
+    something follows.
     """
+    count = 0
     most, passed = lines.most_passed_over(source, room), 0
     held, depth = bytearray(), 0  # of an element that is too large, one byte more than may be
     in_string, escaped = False, 0  # bytes of the next block after a backslash
@@ -330,13 +387,23 @@ def _lists_of_elements(source: Opened, room: int) -> Iterator[list[bytes | None]
                 start, passed = token.end(), 0
             if depth == 0:
                 yield elements
-                if any(rest.strip() for rest in chain([block[start:]], stream)):
+                count += len(elements)
+                if count < total:
+                    what = f"{total:,} documents were found, of which it has {count:,}"
+                    source.on_notice(f"{source.name}: {what}: ask for more rows")
+                rest = b"".join(islice(chain([block[start:]], stream), MOST_BLOCKS))
+                try:
+                    orjson.loads(b'{"":' * around + b'""' + rest)
+                except ValueError:
                     reason = "what follows the array is not read: give an object a line instead"
-                    raise RecordError(f"{source.name}, at its end", reason)
+                    cut = "the object around the array is cut off, or others follow it, unread"
+                    reason = cut if around else reason
+                    raise RecordError(f"{source.name}, at its end", reason) from None
                 return
         held += block[start:][: room + 1 - len(held)]
         passed += len(block)
         yield elements
+        count += len(elements)
         if passed > most:
             raise lines.without_end(source, most)
     if len(held) > room:

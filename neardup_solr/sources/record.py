@@ -131,13 +131,10 @@ def reading_of(
     dialect = {name: getattr(written, name) for name in arguments.DIALECT}
     dialect["max_doc_bytes"] = arguments.in_bytes(written.max_doc_bytes, "max_doc_bytes")
     reading = Reading(
-        id="id" if id is None else id,
-        text=("text",) if text is None else arguments.listed(text),
-        keep=arguments.listed(keep or ()),
-        guess=guess if id is None else "none",
-        at_once=at_once,
+        id="id" if id is None else id, text=("text",) if text is None else arguments.listed(text),
+        keep=arguments.listed(keep or ()), guess=guess if id is None else "none", at_once=at_once,
         **dialect,
-    )
+    )  # fmt: skip
     return written.source if source is written else source, reading
 
 

@@ -192,28 +192,13 @@ def make_work(
     judged = None if arguments.answers is None else read_answers(arguments.answers)
     names = ("by", "cap", "linkage", "canonical", "texts", "without_common")
     return Work(
-        sides=sides,
-        readings=readings,
-        settings=settings,
-        measure=measure,
-        bounds=limits,
-        reach=reach,
-        is_open=arguments.measure == AUTO,
-        filters=listed(arguments.fq),
-        same=same,
-        equality=equality,
-        kinds=kinds,
-        model=model,
-        judged=judged,
-        rule=rule,
-        keep=listed(arguments.keep),
-        has_ids=arguments.id != ROW,
-        remember=files["remember"],
-        checkpoint=checkpoint,
-        watching=watching,
-        arguments=vars(arguments),
+        sides=sides, readings=readings, settings=settings, measure=measure, bounds=limits,
+        reach=reach, is_open=arguments.measure == AUTO, filters=listed(arguments.fq), same=same,
+        equality=equality, kinds=kinds, model=model, judged=judged, rule=rule,
+        keep=listed(arguments.keep), has_ids=arguments.id != ROW, remember=files["remember"],
+        checkpoint=checkpoint, watching=watching, arguments=vars(arguments),
         **{name: getattr(arguments, name) for name in names},
-    )
+    )  # fmt: skip
 
 
 def read_model(path: str | Path) -> Model:
@@ -647,14 +632,12 @@ def _read_collection(collection: Collection, work: Work, documents: Corpus) -> I
     version = schema.field(VERSION) if work.remember else None
     has_versions = version is not None and version.is_exported
     side = Input(
-        ids=ids,
-        texts=lambda rows: _read_texts(collection, ids.take(rows)),
+        ids=ids, texts=lambda rows: _read_texts(collection, ids.take(rows)),
         values=lambda rows, fields: _read_values(collection, ids.take(rows), fields),
-        collection=collection,
-        state=state,
+        collection=collection, state=state,
         unsigned=count_unsigned(collection, schema, work.filters),
         contents=documents.spill.rows(1, np.uint64) if has_versions else None,
-    )
+    )  # fmt: skip
     fields = ["id", "signature", *[VERSION] * has_versions, *same * all(are_exported)]
     parts = EXPORTS if count >= MANY else 1
     for block in collection.exported(fields, filters=work.filters, parts=parts):
@@ -794,24 +777,18 @@ def _sign_source(
     # Unless texts are compared or shown, some are enough to tell templates.
     kept_texts = math.inf if work.needs_texts or work.texts else SAMPLED
     side = Input(
-        ids=ids,
-        texts=texts.pack,
+        ids=ids, texts=texts.pack,
         values=lambda rows, fields: _take_values(words, columns, rows, fields),
-        failures=Failures(work.watching.on_error),
-        words=words,
-        are_whole=lambda: ids.are_whole,
+        failures=Failures(work.watching.on_error), words=words, are_whole=lambda: ids.are_whole,
         contents=spill.rows(1, np.uint64) if work.remember or work.checkpoint else None,
-    )
+    )  # fmt: skip
     signers = min(SIGNERS, THREADS)
 
     def sign_batch(batch: _Batch) -> tuple[_Batch, Signed, Flat | None]:
         signed = sign.sign_parts(
-            batch.texts,
-            settings,
-            threads=-(-THREADS // signers),
-            keep_normal=sets is not None,
+            batch.texts, settings, threads=-(-THREADS // signers), keep_normal=sets is not None,
             keep_keys=False,
-        )
+        )  # fmt: skip
         if sets is None:
             return batch, signed, None
         from neardup_solr.measures.sets import hash_sets

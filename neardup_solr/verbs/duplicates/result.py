@@ -372,14 +372,10 @@ class Duplicates:
 
     @arguments.checked
     def write_unique(
-        self,
-        path: str | Path | None = None,
-        *,
-        removed: str | Path | None = None,
-        rejected: str | Path | None = None,
-        yes: bool = False,
+        self, path: str | Path | None = None, *, removed: str | Path | None = None,
+        rejected: str | Path | None = None, yes: bool = False,
         on_progress: OnProgress | None = None,
-    ) -> Unique:
+    ) -> Unique:  # fmt: skip
         """Write the records of the source without its near-duplicates.
 
         `removed` names a file for the others, with the columns neardup_duplicate_of,
@@ -494,16 +490,9 @@ class Duplicates:
 
 
 def make_result(
-    comparison: Comparison,
-    way: Way,
-    candidates: Candidates,
-    verified: Verified,
-    grouped: Grouped,
-    involved: NDArray[np.uint32],
-    *,
-    since: Changes | None,
-    state: str | None,
-) -> Duplicates:
+    comparison: Comparison, way: Way, candidates: Candidates, verified: Verified, grouped: Grouped,
+    involved: NDArray[np.uint32], *, since: Changes | None, state: str | None,
+) -> Duplicates:  # fmt: skip
     """Make the result of what was compared and grouped. `involved` rows have a pair."""
     work, documents, sides = comparison.work, comparison.documents, comparison.documents.sides
     keys = dict(zip(involved.tolist(), grouped.graph.keys, strict=True))  # by row
