@@ -74,7 +74,9 @@ class Source:
 
     The format of a file is that of its suffix, or `source_format`. `delimiter` is the character
     between the columns of a CSV, `encoding` that of the text (default: UTF-8, or UTF-16 with a
-    byte order mark); `lossy` replaces invalid characters instead of refusing the record. A record
+    byte order mark). `skip_rows` rows are passed over above the header of a CSV or a sheet, and
+    `sheet` names that of an Excel file (default: the first). `lossy` replaces invalid characters
+    instead of refusing the record. A record
     with more text than `max_doc_bytes` (a number, or "100M") is refused. If an id comes again,
     `on_repeat` says which of its records count: by "keep" each, the "last", the "first", or by
     "fail" the first, and the others fail (default: keep for `duplicates`, last for `index`).
@@ -89,6 +91,8 @@ class Source:
     source_format: str | None = None
     delimiter: str | None = None
     encoding: str | None = None
+    skip_rows: int = 0
+    sheet: str | None = None
     lossy: bool = False
     max_doc_bytes: int | str = MAX_DOC_BYTES
     on_repeat: OnRepeat | None = None

@@ -44,8 +44,8 @@ TEXT = (
 TEXTS: dict[str, dict[str, str]] = {
     ARGUMENTS: {
         "source": (
-            "File (.txt .csv .tsv .jsonl .json .parquet .xlsx, also .gz .zst), several that are"
-            " parts of one table, folder, or - for standard input."
+            "File (.txt .csv .tsv .jsonl .json .parquet .xlsx, also .gz .bz2 .xz .zst), several"
+            " that are parts of one table, folder, or - for standard input."
         ),
         "duplicates.source review.source": (
             "File, several that are parts of one table, or folder, compared without any Solr"
@@ -188,7 +188,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "texts": "Write the texts of both documents beside each pair, as --keep does with columns.",
         "unique": (
             "Write the records of SOURCE that stay without near-duplicates, in its format or"
-            " as .jsonl; .gz or .zst behind it compresses."
+            " as .jsonl; .gz, .bz2, .xz or .zst behind it compresses."
         ),
         "removed": "Write the other records, each with the id of the one that is kept for it.",
         "rejected": "Write the records that cannot be used, each with reason and position.",
@@ -209,6 +209,8 @@ TEXTS: dict[str, dict[str, str]] = {
         "source_format": "FORMAT: lines, csv, tsv, jsonl, json, parquet, xlsx or folder.",
         "delimiter": "CHARACTER: Character between the columns of a CSV, such as ';' or tab.",
         "encoding": "NAME: Encoding of the text, such as cp1252 [default: UTF-8].",
+        "skip_rows": "N: Pass over so many lines or rows above the header of a CSV or Excel file.",
+        "sheet": "NAME: Sheet of an Excel file [default: the first].",
         "lossy": "Replace invalid characters; keep the record.",
         "max_doc_bytes": "SIZE: Refuse records with more text than this, such as 100M.",
         "index.on_repeat": "Which record counts if an id comes again [last].",
@@ -277,7 +279,7 @@ SELDOM = {
     "allow_host", "bands", "batch", "by", "cap", "checkpoint_every", "dry_run", "equal", "family",
     "hashes", "kind", "language", "lossy", "max_distance", "max_doc_bytes", "max_failed", "memory",
     "min_replicas", "mutual_best", "on_repeat", "rate", "rejected", "root_path", "rows",
-    "shingle_size", "source_format", "undo", "without_common", "yes",
+    "sheet", "shingle_size", "skip_rows", "source_format", "undo", "without_common", "yes",
 }  # fmt: skip
 
 

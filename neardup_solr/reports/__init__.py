@@ -584,16 +584,34 @@ def open_copy(path: Path, source: SourceTable, added: Beside = records.NOTHING) 
                 yield add
             return
         with _stream(unfinished, path.suffix.lower()) as file:
+            write: Callable[[bytes], object] = file.write
             if suffix in JSON_LINES:
                 encode = _encode_objects(source, path)
+                if source.encoding != "utf-8":
+                    LOG.warning("%s is UTF-8, and not %s as its source", path.name, source.encoding)
             else:
-                file.write(_add_cells(source.head, list(added), source.delimiter))
                 encode = _encode_rows(source)
+                if (source.encoding, source.newline) != ("utf-8", "\n"):
+                    write = _write_alike(file, source)
+                write(source.above + _add_cells(source.head, list(added), source.delimiter))
 
             def add(record: Any, beside: Added) -> None:
-                file.write(encode(record, beside))
+                write(encode(record, beside))
 
             yield add
+
+
+def _write_alike(file: BinaryIO, source: SourceTable) -> Callable[[bytes], object]:
+    """Return what writes UTF-8 in the encoding of a source, and with its line ends.
+
+    What the encoding lacks is escaped.
+    """
+
+    def write(row: bytes) -> None:
+        text = row.decode("utf-8", "surrogateescape").replace("\n", source.newline)
+        file.write(text.encode(source.encoding, "backslashreplace"))
+
+    return write
 
 
 def _require_names(path: Path, source: SourceTable) -> None:
@@ -609,7 +627,11 @@ def _require_names(path: Path, source: SourceTable) -> None:
 @contextmanager
 def _stream(path: Path, suffix: str) -> Iterator[BinaryIO]:
     with path.open("xb", buffering=BUFFER) as file:
-        if suffix == ".gz":
+        if suffix in (".bz2", ".xz"):
+            module = import_module("bz2" if suffix == ".bz2" else "lzma")
+            with module.open(file, "wb") as zipped:
+                yield zipped
+        elif suffix == ".gz":
             with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file) as zipped:
                 yield cast(BinaryIO, zipped)
         elif suffix == ".zst":

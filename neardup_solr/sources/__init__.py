@@ -21,10 +21,8 @@ from __future__ import annotations
 import csv
 import io
 import os
-import re
 import stat
 import sys
-from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
@@ -35,8 +33,6 @@ from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
-
-import orjson
 
 from neardup_solr.arguments import OneOrMore, Source, checked, describe
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
@@ -49,7 +45,7 @@ from neardup_solr.sources.folders import FORMATS as FORMATS
 from neardup_solr.sources.folders import Named, Notify
 from neardup_solr.sources.folders import paths_of as paths_of
 from neardup_solr.sources.folders import shown_name as shown_name
-from neardup_solr.sources.lines import has_mark, recognize
+from neardup_solr.sources.lines import WITH_DELIMITER, is_of_excel, recognize, with_writing
 from neardup_solr.sources.record import Opened, Piece, Record, SourceTable, Unusable
 from neardup_solr.sources.record import Reading as Reading
 from neardup_solr.sources.record import one_by_one as one_by_one
@@ -73,7 +69,6 @@ CHECK: Final = {
 IN_MEMORY: Final = "give each record an id and a text, and name its columns by `id` and `text`"
 
 PARTS: Final = "parts"  # the format of parts that are not alike
-WITH_DELIMITER: Final = ("csv", "tsv")
 BINARY: Final = ("parquet", "xlsx")
 
 # A file or folder ("-" is standard input), a list of them, or what `frames` reads: a DataFrame of
@@ -232,12 +227,15 @@ def _check_format(source: Opened) -> None:
     of = f"{source.label}: the format {format}"
     if format is None:
         return
-    if reading.keep and format in folders.WITHOUT_COLUMNS:
-        raise ArgumentError(f"{of} has no columns to keep", "leave `keep` out")
-    if reading.delimiter and format not in WITH_DELIMITER:
-        raise ArgumentError(f"{of} has no delimiter", "leave `delimiter` out")
-    if reading.encoding and format in BINARY:
-        raise ArgumentError(f"{of} has its own encoding", "leave `encoding` out")
+    for option, formats, lacks in (
+        ("keep", {*FORMATS} - {*folders.WITHOUT_COLUMNS}, "no columns to keep"),
+        ("delimiter", WITH_DELIMITER, "no delimiter"),
+        ("encoding", {*FORMATS} - {*BINARY}, "its own encoding"),
+        ("skip_rows", (*WITH_DELIMITER, "xlsx"), "no rows above a header"),
+        ("sheet", ("xlsx",), "no sheets"),
+    ):
+        if getattr(reading, option) and format not in formats:
+            raise ArgumentError(f"{of} has {lacks}", f"leave `{option}` out")
 
 
 _READERS: Final = {
@@ -275,7 +273,7 @@ def open(source: SourceLike, *, reading: Reading, on_notice: Notify = ignore) ->
     """
     paths = paths_of(source) or []
     parts = folders.list_parts(paths, reading, on_notice=on_notice, refuses_mixed=True)
-    first = open_part(parts[0])
+    first = with_writing(parts[0], open_part(parts[0]))
     if len(parts) == 1:
         return replace(first, records=_until_damage(first))
     parts = _with_reading(parts, first.reading)
@@ -482,7 +480,7 @@ def is_for_excel(source: SourceLike, *, reading: Reading) -> bool:
     """Tell whether a source is a sheet of Excel, or has the mark by which that knows UTF-8."""
     try:
         parts = folders.list_parts(paths_of(source) or [], reading)
-        return any(part.format == "xlsx" or has_mark(part) for part in parts)
+        return any(part.format == "xlsx" or is_of_excel(part) for part in parts)
     except (SourceError, OSError):  # which its reader reports
         return False
 
@@ -694,7 +692,7 @@ def _read_lines(path: Path, keys: Sequence[str] | None = None) -> tuple[str, lis
         if format == "parquet":
             lines = [(number, list(table.row(record).values())) for number, record in table.records]
             return format, list(table.names or ()), lines
-        head = table.names if not table.is_text else table.head.removeprefix(BOM_UTF8)
+        head = table.head if table.is_text else table.names
         lines = [(number, _cells(table, record)) for number, record in table.records]
         return format, _cells(table, head), lines
     except (SourceError, UnicodeDecodeError) as error:
@@ -706,8 +704,10 @@ def _read_lines(path: Path, keys: Sequence[str] | None = None) -> tuple[str, lis
 
 
 def _parse(line: bytes) -> dict[str, Any]:
+    from neardup_solr.sources.json import parse_json
+
     try:
-        row = orjson.loads(line)
+        row = parse_json(line)
     except ValueError:
         row = None
     return row if isinstance(row, dict) else {}  # which is no pair
@@ -717,17 +717,14 @@ def _cells(table: SourceTable, record: Any) -> list[str]:
     """Take the cells of a line, without the marks before formulas."""
     if not table.is_text:
         cells = ("" if cell is None else str(as_whole(cell)) for cell in record or ())
-        return [from_csv(_unescape(cell)) for cell in cells]
+        from neardup_solr.sources.binary import unescape
+
+        return [from_csv(unescape(cell)) for cell in cells]
     text = (record or b"").decode().rstrip("\r")
     if table.format == "tsv":
         return [from_tsv(cell) for cell in text.split("\t")]
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=table.delimiter)
     return [from_csv(cell) for row in rows for cell in row]
-
-
-def _unescape(cell: str) -> str:
-    """Undo the escapes of characters that XML cannot hold, which Excel writes too."""
-    return re.sub("_x([0-9A-Fa-f]{4})_", lambda escape: chr(int(escape[1], 16)), cell)
 
 
 def _with_first(path: Path, first: list[str], lines: list[Line]) -> list[Line]:

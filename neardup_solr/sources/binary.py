@@ -6,10 +6,12 @@ refused; defusedxml, which it uses, refuses definitions of entities.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -260,7 +262,7 @@ SHEET_ROWS, SHEET_COLUMNS = 2**20, 2**14
 
 
 def open_xlsx(source: Opened) -> SourceTable:
-    """Open the first sheet: a header, then rows. Blank ones are skipped."""
+    """Open a sheet, the first if none is named: a header, then rows. Blank ones are skipped."""
     sheet_rows = _rows(source)
     try:
         _, header = next(sheet_rows, (0, []))
@@ -270,7 +272,8 @@ def open_xlsx(source: Opened) -> SourceTable:
 
     def documents() -> Iterator[Record]:
         columns = rows.find_columns(source, header, reading)
-        for number, row in sheet_rows:
+        for number, cells in sheet_rows:
+            row = [unescape(cell) if isinstance(cell, str) else cell for cell in cells]
             for at in columns.text:  # an empty cell is an empty text, as in CSV
                 row[at] = "" if row[at] is None else row[at]
             yield rows.from_row(f"{source.name}, row {number}", row, columns, reading)
@@ -286,29 +289,54 @@ def _rows(source: Opened) -> Iterator[tuple[int, list[Any]]]:
     with _open_book(source) as book:
         if not book.worksheets:
             raise source.error("has no sheet with cells", "check the file")
-        sheet = book.worksheets[0]
-        if len(book.worksheets) > 1:
-            sheets = f"{len(book.worksheets)} sheets, {sheet.title!r}, is read"
-            source.on_notice(f"{source.name}: only the first of its {sheets}")
+        sheet = _find_sheet(source, book.worksheets)
         sheet.reset_dimensions()  # what the file says of its size is often wrong
-        number = 0
+        number, repeated = 0, list[int]()
         try:
-            number, header = next(_rows_with_cells(sheet, 1, SHEET_COLUMNS), (0, ()))
+            first = _rows_with_cells(sheet, 1 + source.reading.skip_rows, SHEET_COLUMNS)
+            number, header = next(first, (0, ()))
             width = max((at for at, value in enumerate(header, 1) if value is not None), default=0)
+            header = header[:width]
             if width:
-                yield number, list(header[:width])
+                below = ((at - 1, row) for at, row in islice(first, rows.ROWS_BELOW))
+                rows.check_header(source, header, below)
+                yield number, list(header)
                 for at, row in _rows_with_cells(sheet, number + 1, width):
                     number = at
+                    if row == header:
+                        repeated.append(number)
+                        continue
                     # Cells at the end of a row that were never filled are missing.
                     yield number, [*row, *[None] * (width - len(row))]
-        except MemoryError:
+        except (MemoryError, SourceError):
             raise
         except Exception as error:  # openpyxl raises almost any of a damaged file
             reason = f"the file is damaged from here on ({first_line(error)})"
             raise RecordError(f"{source.name}, after row {number}", reason) from error
+        if repeated:
+            source.on_notice(f"{source.name}: the header is repeated in row {rows.shown(repeated)}")
         if number == SHEET_ROWS:
             full = f"its sheet is full, with {SHEET_ROWS:,} rows: what did not fit is not there"
             source.on_notice(f"{source.name}: {full}")
+
+
+def _find_sheet(source: Opened, sheets: Sequence[Any]) -> Any:
+    """Find the sheet that is named, in any case as in Excel, or the first, with a notice."""
+    name, titles = source.reading.sheet, [sheet.title for sheet in sheets]
+    if name is None:
+        if len(sheets) > 1:
+            first = f"only the first of its {len(sheets)} sheets, {titles[0]!r}, is read"
+            source.on_notice(f"{source.name}: {first}, not {rows.shown(titles[1:])}")
+        return sheets[0]
+    for sheet in sheets:
+        if sheet.title.casefold() == name.casefold():
+            return sheet
+    raise source.error(f"has no sheet {name!r}", f"name another: {rows.shown(titles)}")
+
+
+def unescape(cell: str) -> str:
+    """Undo the escapes of characters that XML cannot hold, which Excel writes too."""
+    return re.sub("_x([0-9A-Fa-f]{4})_", lambda escape: chr(int(escape[1], 16)), cell)
 
 
 @contextmanager

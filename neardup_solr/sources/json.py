@@ -107,7 +107,7 @@ def first_names(source: Opened) -> tuple[list[str], Opened]:
         table = open_json(replace(source, begun=iter([head]), reading=Reading()))
         for _, raw in islice(table.records, FIRST_OBJECTS):
             with suppress(ValueError, TypeError):
-                names.update(dict.fromkeys(dict(orjson.loads(raw))))
+                names.update(dict.fromkeys(dict(parse_json(raw))))
     return list(names), source
 
 
@@ -271,7 +271,7 @@ def _read_objects(raws: Sequence[bytes | None], reading: Reading) -> _Columns | 
     """Read ids and texts of objects, or None if any of them needs a closer look."""
     written = cast("Sequence[bytes]", raws)  # orjson refuses None, which is a line too long
     try:
-        objects = list(map(orjson.loads, written))
+        objects = list(map(parse_json, written))
         ids = list(map(_getter(reading.id), objects)) if reading.has_ids else []
         texts = list(map(_getter(reading.text[0]), objects))
     except (ValueError, LookupError, TypeError):
@@ -300,11 +300,13 @@ def load(position: str, raw: bytes | None, reading: Reading) -> Object:
     reason = ""
     try:
         try:
-            item = orjson.loads(raw)
+            item = parse_json(raw)
         except ValueError as error:
             reason = f"malformed JSON ({error})"
-            text = rows.decode(raw, reading).encode()
-            item, raw = orjson.loads(text), text
+            raw = rows.decode(raw, reading).encode()
+            if reading.lossy:
+                raw = _ESCAPE.sub(lambda each: rb"\ufffd" if each["lone"] else each[0], raw)
+            item = parse_json(raw)
         if type(item) is not dict or not _repeats(item, raw):
             return position, item, raw
         reason = _repetition(raw)
@@ -313,6 +315,20 @@ def load(position: str, raw: bytes | None, reading: Reading) -> Object:
     except ValueError:
         pass  # for the reason above
     return position, RecordError(position, reason, record=rows.decode_raw(raw)), b""
+
+
+def parse_json(raw: bytes) -> Any:
+    """Parse JSON, in which NaN and Infinity, which Python and others write, are missing values.
+
+    Raises ValueError.
+    """
+    try:
+        return orjson.loads(raw)
+    except ValueError:
+        plain = _NOT_FINITE.sub(lambda each: each[0] if each[0][:1] == b'"' else b"null", raw)
+        if plain == raw:
+            raise
+        return orjson.loads(plain)
 
 
 def _repeats(item: dict[str, Any], raw: bytes) -> bool:
@@ -346,6 +362,15 @@ _ELEMENT: Final = "[]"
 _TOTAL: Final = re.compile(rb'"(?:numFound|total|value)"\s*:\s*(\d+)')
 _PART: Final = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)(?:"(\s*:)?|\\?\Z)|[\[\]{}]', re.DOTALL)
 _QUOTE, _COMMA, _NEWLINE = b'",\n'
+# A string, or a number that JSON does not have.
+_NOT_FINITE: Final = re.compile(
+    rb'"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\w.])[-+]?(?:NaN|Inf(?:inity)?)(?![\w.])',
+    re.DOTALL | re.IGNORECASE,
+)
+# What begins with a backslash: a surrogate without another half is `lone`.
+_ESCAPE: Final = re.compile(
+    rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<lone>u[dD][89a-fA-F]..)|.)"
+)
 # A string is a token, which may go on in the next block; then its closing quote is missing.
 _STRING_END: Final = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
 _TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*("?)|[\[\]{},]', re.DOTALL)

@@ -15,40 +15,19 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
-from itertools import chain, pairwise
+from itertools import chain, compress, pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from neardup_solr.errors import ArgumentError, RecordError, counted
 from neardup_solr.records import NOTHING
-from neardup_solr.sources.record import (
-    ID,
-    NUMBERED,
-    ROW,
-    TEXT,
-    Columns,
-    Opened,
-    Piece,
-    Reading,
-    Record,
-    SourceTable,
-    Unusable,
-    as_columns,
-    choose_id,
-    decode,
-    decode_raw,
-    find_columns,
-    has_columns,
-    number_them,
-    record,
-    run,
-    shown,
-    step_for,
-    too_large,
-    unusable,
-)
+from neardup_solr.sources import record
+from neardup_solr.sources.record import Opened, Piece, Reading, Record, SourceTable, Unusable
 
 BLOCK: Final = 2**18
+
+# What .xz may take to be decompressed: xz -9 takes 65 MiB.
+XZ_MEMORY: Final = 2**27
 
 # A Zstandard frame can grow 32,000 times, and the decompressor does not limit what it gives for
 # a piece: small pieces bound it to 32 MiB.
@@ -76,12 +55,15 @@ BINARY: Final = {
     b"PAR1\x15": "a Parquet file",
     b"\x1f\x8b": "compressed by gzip",
     b"\x28\xb5\x2f\xfd": "compressed by zstd",
+    b"BZh9": "compressed by bzip2",
+    b"\xfd7zXZ\0": "compressed by xz",
     b"%PDF-": "a PDF",
     b"\x89PNG": "an image",
     b"\xff\xd8\xff": "an image",
 }
 
-UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# Encodings with byte order marks: that of UTF-32 begins with that of UTF-16.
+MARKED: Final = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be", "utf-8")
 
 # What cannot be decoded becomes this, which is invalid UTF-8: an error of that record only.
 UNDECODABLE: Final = "\udcff"
@@ -153,16 +135,41 @@ def most_passed_over(source: Opened, limit: int) -> float:
 
 def without_end(source: Opened, most: float) -> RecordError:
     """Make the error for a record of more bytes than are passed over."""
-    reason = f"{too_large(int(most))}, and its end has not come: nothing more is read"
+    reason = f"{record.too_large(int(most))}, and its end has not come: nothing more is read"
     return RecordError(f"{source.name}, last record", reason)
 
 
-def has_mark(source: Opened) -> bool:
-    """Tell whether a file begins with the mark by which spreadsheets know UTF-8."""
+def find_encoding(source: Opened, head: bytes) -> tuple[str, bytes]:
+    """Find the encoding of a source, and the byte order mark that it begins with, if any."""
+    named = source.reading.encoding
+    for encoding in MARKED:
+        mark = "\ufeff".encode(encoding)
+        if head.startswith(mark) and (named is None or named.startswith(encoding[:6])):
+            return encoding, mark
+    return named or "utf-8", b""
+
+
+def read_beginning(source: Opened) -> bytes:
+    """Read the first bytes of a file, decompressed, and none of a pipe."""
     if source.path is None or not source.path.is_file():
-        return False
-    with source.path.open("rb") as file:
-        return file.read(3) == codecs.BOM_UTF8
+        return b""
+    with _open(source) as file:
+        return next(_plain(replace(source, on_progress=None), file), b"")
+
+
+def is_of_excel(source: Opened) -> bool:
+    """Tell whether a file begins as those for Excel do, or is not UTF-8."""
+    head = read_beginning(source)
+    return find_encoding(source, head) != ("utf-8", b"") or b"sep=" in head[:5].lower()
+
+
+def with_writing(source: Opened, table: SourceTable) -> SourceTable:
+    """Note how a file of text is written: its encoding, byte order mark and line ends."""
+    head = read_beginning(source) if table.is_text else b""
+    encoding, mark = find_encoding(source, head)
+    newline = "\r" if _ends_with_return(head.decode(encoding, "ignore").encode()) else "\n"
+    above = (codecs.BOM_UTF8 if mark else b"") + table.above
+    return replace(table, encoding=encoding, newline=newline, above=above)
 
 
 def _not_empty(source: Opened) -> Iterator[bytes]:
@@ -192,7 +199,7 @@ def begun(source: Opened, is_enough: Callable[[bytes], bool]) -> tuple[bytes, Op
 
 
 def blocks(source: Opened) -> Iterator[bytes]:
-    """Read the contents in blocks, decompressed (.gz, .zst) and converted to UTF-8.
+    """Read the contents in blocks, decompressed and converted to UTF-8, with usual line ends.
 
     Raises SourceError if the source cannot be opened or is not compressed as its name says,
     RecordError if it ends too early or is damaged further on.
@@ -201,7 +208,7 @@ def blocks(source: Opened) -> Iterator[bytes]:
         yield from source.begun
         return
     with _open(source) as file:
-        yield from _recode(source, _plain(source, file))
+        yield from _clean(source, _recode(source, _plain(source, file)))
 
 
 @contextmanager
@@ -241,8 +248,9 @@ def _plain(source: Opened, file: BinaryIO) -> Iterator[bytes]:
         raise RecordError(end, f"the file ends too early (truncated {kind})") from error
     except (zlib.error, gzip.BadGzipFile, _Damaged) as error:
         if not size:
-            step = "give it the suffix of what it is"
-            raise source.error(f"is not {kind}, though its name says so", step) from error
+            step = "give it the suffix of what it is, or compress it anew"
+            reason = f"is not {kind}, though its name says so, or damaged ({error})"
+            raise source.error(reason, step) from error
         raise RecordError(end, f"the {kind} data is damaged from here on ({error})") from error
 
 
@@ -257,7 +265,7 @@ def _most_growth() -> float:
 
 
 class _Damaged(Exception):
-    """Zstandard's error, for code that does not import the library."""
+    """An error of Zstandard, bzip2 or xz, for code that does not import the library."""
 
 
 def _as_it_is(source: Opened, file: BinaryIO) -> Iterator[bytes]:
@@ -278,23 +286,45 @@ def _unzstd(source: Opened, file: BinaryIO) -> Iterator[bytes]:
         import zstandard
     except ImportError as error:
         raise source.error("Zstandard needs the library zstandard", NEEDS_FORMATS) from error
-    frame = None
-    try:
-        while piece := file.read(ZSTD_PIECE):
-            while piece:
-                frame = frame or zstandard.ZstdDecompressor().decompressobj()
-                yield frame.decompress(piece)
-                piece = frame.unused_data if frame.eof else b""
-                frame = None if frame.eof else frame
-    except zstandard.ZstdError as error:
-        raise _Damaged(error) from error
-    if frame is not None:
+    return _decompress(zstandard.ZstdDecompressor().decompressobj, file, ZSTD_PIECE)
+
+
+def _unbz2(source: Opened, file: BinaryIO) -> Iterator[bytes]:
+    from bz2 import BZ2Decompressor
+
+    return _decompress(BZ2Decompressor, file, BLOCK, BLOCK)
+
+
+def _unxz(source: Opened, file: BinaryIO) -> Iterator[bytes]:
+    from lzma import LZMADecompressor
+
+    return _decompress(lambda: LZMADecompressor(memlimit=XZ_MEMORY), file, BLOCK, BLOCK)
+
+
+def _decompress(make: Callable[[], Any], file: BinaryIO, size: int, *most: int) -> Iterator[bytes]:
+    """Decompress the streams of a file, which NUL bytes may follow, in pieces of some size."""
+    stream = None
+    while piece := file.read(size):
+        while piece or not getattr(stream, "needs_input", True):
+            if stream is None and not (piece := piece.lstrip(b"\0")):
+                break
+            stream = stream or make()
+            try:
+                block = stream.decompress(piece, *most)
+            except Exception as error:  # each library has its own
+                raise _Damaged(error) from error
+            yield block
+            piece = stream.unused_data if stream.eof else b""
+            stream = None if stream.eof else stream
+    if stream is not None:
         raise EOFError
 
 
 DECOMPRESSORS: Final[dict[str, tuple[str, Callable[[Opened, BinaryIO], Iterator[bytes]]]]] = {
     ".gz": ("gzip", _gunzip),
     ".zst": ("zstd", _unzstd),
+    ".bz2": ("bzip2", _unbz2),
+    ".xz": ("xz", _unxz),
 }
 
 
@@ -308,18 +338,20 @@ def suffix_of(path: Path) -> str:
 
 def _recode(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
     """Make UTF-8 from the named encoding, or from that of a byte order mark, without the mark."""
-    if source.reading.encoding is not None:
-        return _from_encoding(source, source.reading.encoding, stream)
     head = b""
     for block in stream:
         head += block
-        if len(head) >= len(codecs.BOM_UTF8):
+        if len(head) >= len(codecs.BOM_UTF32):
             break
     if not head:
         return iter(())
-    if head.startswith(UTF16_MARKS):
-        return _from_encoding(source, "utf-16", chain([head], stream))
-    return chain([head.removeprefix(codecs.BOM_UTF8)], stream)
+    encoding, mark = find_encoding(source, head)
+    for order in MARKED[:4] if encoding == "utf-8" and not mark else ():
+        if [*map(bool, head[:4])] == [*map(bool, "aa".encode(order)[:4])]:  # RFC 4627, section 3
+            reason = f"is {order[:6].upper()} without a byte order mark"
+            raise source.error(reason, f"give `encoding` as {order}")
+    stream = chain([head[len(mark) :]], stream)
+    return stream if encoding == "utf-8" else _from_encoding(source, encoding, stream)
 
 
 def _from_encoding(source: Opened, encoding: str, stream: Iterable[bytes]) -> Iterator[bytes]:
@@ -334,13 +366,48 @@ def _from_encoding(source: Opened, encoding: str, stream: Iterable[bytes]) -> It
             yield plain.encode("utf-8", "surrogatepass")
             is_first = False
     except UnicodeError as error:
-        name = encoding.upper()
+        name = (source.reading.encoding or encoding[:6]).upper()
         if is_first:
             step = "check what it was written in: from Excel it is mostly `encoding` cp1252"
             raise source.error(f"is not {name} ({error})", step) from error
         raise RecordError(
             f"{source.name}, at its end", f"the file ends too early (half a {name} character)"
         ) from error
+
+
+def _clean(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
+    """Make newlines of the carriage returns of old Macs, and pass over NUL bytes at the end.
+
+    Lines end with carriage returns if a header does, or if there are no newlines. NUL bytes behind
+    the last line are room that was left by a crash, of which a notice tells; others stay.
+    """
+    first = next(stream, b"")
+    is_of_mac = _ends_with_return(first) and (source.format in WITH_DELIMITER or b"\n" not in first)
+    last, size = b"\n", 0
+    for block in chain([first], stream):
+        if is_of_mac:
+            block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        text = block.rstrip(b"\0")
+        if text or size > GROWS_FROM:  # a device might never end
+            yield from _nuls(size)
+            yield text
+            last, size = text[-1:], 0
+        size += len(block) - len(text)
+    if size and (last == b"\n" or source.format in ("json", "jsonl")):
+        line = f"{size:,} NUL bytes behind its last line, as after a crash, are passed over"
+        source.on_notice(f"{source.name}: {line}")
+    else:
+        yield from _nuls(size)
+
+
+def _ends_with_return(text: bytes) -> bool:
+    """Tell whether the first line ends with a carriage return alone, as on old Macs."""
+    end = re.search(rb"\r(?!\r*(?:\n|\Z))|\n", text)
+    return end is not None and end[0] == b"\r"
+
+
+def _nuls(size: int) -> Iterator[bytes]:
+    return (bytes(min(BLOCK, size - at)) for at in range(0, size, BLOCK))
 
 
 def _latin(source: Opened, stream: Iterable[bytes]) -> Iterator[bytes]:
@@ -360,12 +427,15 @@ def _latin(source: Opened, stream: Iterable[bytes]) -> Iterator[bytes]:
 # makes a field of the rest of the file. Longer texts can be given as JSONL or Parquet.
 MAX_QUOTED_BYTES: Final = 2**25
 
+WITH_DELIMITER: Final = ("csv", "tsv")
 DELIMITERS: Final = (",", ";", "\t", "|")  # that are recognized without being named
 
 # The first lines tell the format of standard input, and if lines have ids.
 MOST_LINES: Final = 5
 MOST_OF_LINES: Final = 1_000  # that tell whether they begin with ids
 MOST_BYTES: Final = 2**16
+# A line above the header by which Excel knows the delimiter.
+SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])[",;\t| \r]*', re.IGNORECASE)
 
 BLANK: Final = (b"", b"\r")
 
@@ -393,7 +463,7 @@ def open_lines(source: Opened) -> SourceTable:
             if set(map(len, rows)) == {2}:
                 ids, texts = zip(*rows, strict=True)
                 ids = ids if reading.has_ids else ()
-                if piece := run(where, numbers, ids, texts, reading=reading):
+                if piece := record.run(where, numbers, ids, texts, reading=reading):
                     yield piece
                     continue
             for number, raw in zip(numbers, raws, strict=True):
@@ -417,7 +487,7 @@ def open_lines(source: Opened) -> SourceTable:
         ),
         parse=parse,
         is_text=True,
-        names=(ID, TEXT) if reading.has_ids else (TEXT,),
+        names=(record.ID, record.TEXT) if reading.has_ids else (record.TEXT,),
     )
 
 
@@ -434,7 +504,7 @@ def _texts(raws: Sequence[bytes | None]) -> list[str]:
 
 def _is_blank(raw: bytes | None, reading: Reading) -> bool:
     try:
-        return not decode(raw, reading).strip()
+        return not record.decode(raw, reading).strip()
     except Unusable:
         return False
 
@@ -442,14 +512,14 @@ def _is_blank(raw: bytes | None, reading: Reading) -> bool:
 def _of_line(position: str, raw: bytes | None, reading: Reading) -> Iterator[Record]:
     """Make a document of a line, unless it is blank."""
     try:
-        parts = id_and_text(decode(raw, reading), reading)
+        parts = id_and_text(record.decode(raw, reading), reading)
     except Unusable as problem:
-        yield unusable(position, problem)
+        yield record.unusable(position, problem)
         return
     if parts:
-        made = record(position, parts[0], "".join(parts[1:]), reading=reading)
+        made = record.record(position, parts[0], "".join(parts[1:]), reading=reading)
         if type(made) is RecordError:
-            made.record = decode_raw(raw)
+            made.record = record.decode_raw(raw)
         yield made
 
 
@@ -459,7 +529,7 @@ def id_and_text(line: str, reading: Reading) -> list[str]:
         parts = line.rstrip("\r").split(None, 1)
         # Before a tab stands a column, if an empty column; blanks may only align the ids.
         return ["", line.strip()] if parts and line.startswith("\t") else parts
-    return [NUMBERED, line.rstrip("\r")] if line.strip() else []
+    return [record.NUMBERED, line.rstrip("\r")] if line.strip() else []
 
 
 def _with_ids(source: Opened) -> Opened:
@@ -476,13 +546,13 @@ def _with_ids(source: Opened) -> Opened:
         return replace(source, reading=reading)
     if source.reading.guess == "refuse":
         reason = "the first words of its lines do not look like ids"
-        step = f"give id for `id` if they are{number_them(source.reading)}"
+        step = f"give id for `id` if they are{record.number_them(source.reading)}"
         raise source.error(reason, step)
     source.on_notice(
         f"{source.name}: the first words of its lines do not look like ids,"
         " so the lines are numbered from 1"
     )
-    return replace(source, reading=replace(reading, id=ROW))
+    return replace(source, reading=replace(reading, id=record.ROW))
 
 
 def lines_have_ids(lines: Iterable[str]) -> bool:
@@ -508,34 +578,56 @@ def open_csv(source: Opened) -> SourceTable:
     csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
     reading = source.reading
     feed = _Feed(lists_of_lines(source, reading.max_doc_bytes + 64 * 1024))
-    while feed.has(0) and feed.held[0] in BLANK:
-        feed.drop(1)
-    delimiter = choose_delimiter(source, feed.held[0] if feed.held else None)
+    above, delimiter = _pass_over(source, feed)
+    delimiter = delimiter or choose_delimiter(source, feed.held[0] if feed.held else None)
     header, size = _row(feed, 0, delimiter, reading) if feed.held else ([], 0)
     if isinstance(header, Unusable):
-        step = step_for([header], "check `encoding` and `source_format`")
+        step = record.step_for([header], "check `encoding` and `source_format`")
         raise source.error(f"its header cannot be read: {header}", step)
-    names, head = header, _join(feed.held[:size]) or b""
+    head = _join(feed.held[:size]) or b""
     feed.drop(size)
-    reading = choose_id(source, names, reading)
-    where = f"{source.name}, line "
+    for each in (reading.delimiter,) if reading.delimiter else DELIMITERS:
+        below = _texts(feed.held[: record.ROWS_BELOW])
+        rows = enumerate((fields(line, each) for line in below), size + reading.skip_rows)
+        record.check_header(source, header, rows)
+    width, where = len(header), f"{source.name}, line "
+    reading = record.choose_id(source, header, reading)
+
+    def fit(row: Any, raw: bytes) -> Any:
+        """Make a row as wide as the header by quotes behind backslashes, or by empty cells."""
+        if isinstance(row, Unusable) or len(row) == width:
+            return row
+        if rb"\"" in raw:
+            mended = fields(_double_quotes(raw.decode("utf-8", "replace")), delimiter)
+            row = mended if len(mended) == width else row
+        is_odd = len(row) < len(record.strip_end(header)) or any(row[width:])
+        return row if is_odd else [*row, *[""] * width][:width]
 
     def documents() -> Iterator[Piece]:
-        columns = find_columns(source, names, reading)
-        for block in _blocks(feed, reading, delimiter):
-            rows = block.rows
-            if len(rows) > 1 and reading.is_in_runs and set(map(len, rows)) == {len(names)}:
+        columns = record.find_columns(source, header, reading)
+        for block in _blocks(source, feed, header, delimiter):
+            rows, is_even = block.rows, _are_even(block.rows, width)
+            if not is_even:
+                rows = list(map(fit, rows, block.raws()))
+                is_even = _are_even(rows, width)
+            if is_even and reading.is_in_runs:
                 ids = [] if columns.id is None else [row[columns.id] for row in rows]
                 texts = [row[columns.text[0]] for row in rows]
-                if piece := run(where, block.numbers, ids, texts, reading=reading):
+                if piece := record.run(where, block.numbers, ids, texts, reading=reading):
                     yield piece
                     continue
             for number, row in zip(block.numbers, rows, strict=True):
                 yield _of_row(f"{where}{number}", row, columns, reading, delimiter)
 
+    def records() -> Iterator[tuple[int, bytes]]:
+        for block in _blocks(source, feed, header, delimiter):
+            for number, row, raw in zip(block.numbers, block.rows, block.raws(), strict=True):
+                fitting = fit(row, raw)
+                yield number, raw if fitting is row else _spell(fitting, delimiter).encode()
+
     def parse(raw: bytes) -> list[str]:
         lines = _Feed([raw.split(b"\n")])
-        row = _row(lines, 0, delimiter, reading)[0] if lines.has(0) else []
+        row: Row = _row(lines, 0, delimiter, reading)[0] if lines.has(0) else []
         if isinstance(row, Unusable):
             raise row
         return row
@@ -544,16 +636,19 @@ def open_csv(source: Opened) -> SourceTable:
         format=source.format or "csv",
         reading=reading,
         documents=documents,
-        records=chain.from_iterable(
-            zip(block.numbers, block.raws(), strict=True)
-            for block in _blocks(feed, reading, delimiter)
-        ),
+        records=records(),
         parse=parse,
         is_text=True,
-        head=(codecs.BOM_UTF8 if has_mark(source) else b"") + head,
+        above=above,
+        head=head,
         delimiter=delimiter,
-        names=names,
+        names=header,
     )
+
+
+def _are_even(rows: Sequence[Any], width: int) -> bool:
+    """Tell whether these are several rows, each with as many fields."""
+    return len(rows) > 1 and set(map(len, rows)) == {width}
 
 
 class _Feed:
@@ -580,7 +675,7 @@ class _Block(NamedTuple):
     """Rows, and the lines that they are written in: row n begins in line `begins[n]` of them."""
 
     number: int  # of the first line
-    lines: Sequence[bytes | None]
+    lines: list[bytes | None]
     begins: Sequence[int]
     rows: Sequence[Any]
 
@@ -597,7 +692,66 @@ class _Block(NamedTuple):
             yield _join(self.lines[begin:end]) or b""
 
 
-def _blocks(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[_Block]:
+def _plain_names(row: Sequence[str]) -> list[str]:
+    """List the names of a header for comparison, without empty ones at its end."""
+    return [name.strip('\ufeff" ').casefold() for name in record.strip_end(row)]
+
+
+def _double_quotes(text: str) -> str:
+    """Write quotes after a backslash as CSV has them."""
+    return re.sub(r'\\[\\"]', lambda pair: pair[0].replace(r"\"", '""'), text)
+
+
+def _spell(row: Any, delimiter: str) -> str:
+    line = io.StringIO()
+    csv.writer(line, delimiter=delimiter, lineterminator="\n").writerow(row)
+    return line.getvalue().removesuffix("\n")
+
+
+def _pass_over(source: Opened, feed: _Feed) -> tuple[bytes, str | None]:
+    """Pass over the line sep= of Excel, titles, and blank lines, which are returned.
+
+    Also returns the delimiter, if the first line names one.
+    """
+    count, delimiter = source.reading.skip_rows, None
+    first = (feed.held[0] or b"").decode("utf-8", "replace") if feed.has(0) else ""
+    if line := SEPARATOR.fullmatch(first):
+        count, delimiter = count + 1, source.reading.delimiter or line[1]
+    while feed.has(count) and feed.held[count] in BLANK:
+        count += 1
+    above = b"".join((line or b"") + b"\n" for line in feed.held[:count])
+    feed.drop(count)
+    return above, delimiter
+
+
+def _blocks(source: Opened, feed: _Feed, header: Sequence[str], delimiter: str) -> Iterator[_Block]:
+    """Read rows but those that repeat the header, as in files that were joined: a notice tells.
+
+    Raises SourceError if its columns are in another order there.
+    """
+    names, repeated = _plain_names(header), list[int]()
+    cases = {case(name) for name in header for case in (str, str.lower, str.upper, str.title)}
+    firsts = {mark + name for name in cases for mark in ("", "\ufeff", '\ufeff"')}
+    for block in _all_blocks(feed, source.reading, delimiter):
+        rows, lines = block.rows, block.lines
+        if isinstance(rows[0], list) and not firsts.isdisjoint([row[0] for row in rows]):
+            for at, row in zip(block.begins, map(_plain_names, rows), strict=True):
+                if row == names:
+                    lines[at] = b""
+                    repeated.append(block.number + at)
+                elif sorted(row) == sorted(names):
+                    reason = f"line {block.number + at} repeats its header in another order"
+                    raise source.error(reason, "name the files that were joined one by one")
+            keeps = [lines[begin] for begin in block.begins]
+            begins, rows = [*compress(block.begins, keeps)], [*compress(rows, keeps)]
+            block = block._replace(begins=begins, rows=rows)
+        yield block
+    if repeated:
+        joined = f"repeated in line {record.shown(repeated)}, as in files that were joined"
+        source.on_notice(f"{source.name}: the header is {joined}")
+
+
+def _all_blocks(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[_Block]:
     """Read rows, as many as are at hand, or a single row if any of these is odd."""
     while feed.has(0):
         end = len(feed.held)
@@ -636,37 +790,55 @@ def _split(texts: Sequence[str], delimiter: str) -> tuple[list[int], list[list[s
 
 def _row(feed: _Feed, at: int, delimiter: str, reading: Reading) -> tuple[Row, int]:
     """Read the row that begins at a line, or why it cannot be read, and count its lines."""
-    row, size = None, 1
+    row: Row | None = None
+    size = 1
     if b'"' in (feed.held[at] or b""):
-        reader = csv.reader(_continue_row(feed, at, reading), delimiter=delimiter, strict=True)
-        try:
-            row, size = next(reader), reader.line_num
-        except (csv.Error, Unusable) as error:
-            if delimiter != "\t":
-                is_long = isinstance(error, Unusable)
-                reason = str(error) if is_long else f"malformed quoting ({error})"
-                return Unusable(reason, feed.held[at]), 1
+        row, size = _quoted_row(feed, at, delimiter, reading)
+    if isinstance(row, Unusable) and delimiter != "\t":
+        return row, 1
     # Many write quotes into TSV as they are: lines between two of them only look like one row.
-    if row and delimiter == "\t" and size > 1 and "\t" in "".join(row):
+    if isinstance(row, Unusable) or (
+        row and delimiter == "\t" and size > 1 and "\t" in "".join(row)
+    ):
         row, size = None, 1
     try:
-        text = decode(_join(feed.held[at : at + size]), reading)
+        text = record.decode(_join(feed.held[at : at + size]), reading)
     except Unusable as problem:
         return problem, size
     return text.rstrip("\r").split(delimiter) if row is None else row, size
 
 
+def _quoted_row(feed: _Feed, at: int, delimiter: str, reading: Reading) -> tuple[Row, int]:
+    """Read a row with quotes in quotes as CSV has them, or else behind a backslash."""
+    problem = None
+    for mend in (str, _double_quotes):
+        lines = map(mend, _continue_row(feed, at, reading))
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        try:
+            return next(reader), reader.line_num
+        except csv.Error as error:
+            fault = "never closed" if "end of data" in str(error) else "not doubled within another"
+            problem = problem or Unusable(f"malformed quoting (a quote is {fault})", feed.held[at])
+        except Unusable as error:
+            problem = problem or error
+        if not any(rb"\"" in (line or b"") for line in feed.held[at : at + reader.line_num]):
+            break
+    assert problem
+    return problem, 1
+
+
 def _continue_row(feed: _Feed, at: int, reading: Reading) -> Iterator[str]:
     """Yield the lines of a quoted row, as many as the csv module asks for."""
     on_invalid = "replace" if reading.lossy else "surrogateescape"
-    size = 0
+    first, size = at, 0
     while feed.has(at):
         raw = feed.held[at] or b""
         # Each line that is held costs its objects, too: many short ones must not add up.
         size += len(raw) + 100
         if size > MAX_QUOTED_BYTES:
-            reason = too_large(MAX_QUOTED_BYTES)
-            raise Unusable(f"{reason} in quotes, or a quote that is never closed")
+            reason = record.too_large(MAX_QUOTED_BYTES)
+            reason += " in quotes, or a quote that is never closed"
+            raise Unusable(reason, feed.held[first])
         yield raw.decode("utf-8", on_invalid) + "\n"
         at += 1
 
@@ -677,40 +849,46 @@ def _join(lines: Sequence[bytes | None]) -> bytes | None:
     return b"\n".join(held) if len(held) == len(lines) else None
 
 
-def _of_row(position: str, row: Row, columns: Columns, reading: Reading, delimiter: str) -> Record:
+def _of_row(
+    position: str, row: Row, columns: record.Columns, reading: Reading, delimiter: str
+) -> Record:
     if isinstance(row, Unusable):
-        return unusable(position, row)
+        return record.unusable(position, row)
     if len(row) == len(columns.names):
         text = (
             tuple(row[at] for at in columns.text) if len(columns.text) > 1 else row[columns.text[0]]
         )
         kept = {name: row[at] for name, at in columns.keep if row[at]} if columns.keep else NOTHING
-        made = record(position, columns.id_of(row), text, reading=reading, kept=kept)
+        made = record.record(position, columns.id_of(row), text, reading=reading, kept=kept)
         if type(made) is RecordError:
-            made.record = as_columns(columns.names, row)
+            made.record = record.as_columns(columns.names, row)
         return made
     reason = f"{counted(len(row), 'field')}, but the header has {len(columns.names)}"
-    line = io.StringIO()
-    csv.writer(line, delimiter=delimiter, lineterminator="\n").writerow(row)
-    return RecordError(position, reason, record=decode_raw(line.getvalue().removesuffix("\n")))
+    reason += ", and ends of lines are mixed" if any("\r" in cell for cell in row) else ""
+    return RecordError(position, reason, record=record.decode_raw(_spell(row, delimiter)))
 
 
 def choose_delimiter(source: Opened, first: bytes | None) -> str:
-    """Choose what separates the columns: the usual, unless only another makes them fit."""
-    reading, usual = source.reading, "\t" if source.format == "tsv" else ","
-    if reading.delimiter:
-        return reading.delimiter
+    """Choose what separates the columns: the usual, unless only another makes them fit.
+
+    Raises SourceError if what makes them fit is not the named one, or seldom a delimiter.
+    """
+    reading, named = source.reading, source.reading.delimiter
+    usual: str = named or ("\t" if source.format == "tsv" else ",")
     header = (first or b"").decode("utf-8", "replace").rstrip("\r")
     names = fields(header, usual)
     others = [each for each in DELIMITERS if each != usual and len(fields(header, each)) > 1]
-    fitting = [each for each in others if has_columns(fields(header, each), reading)]
-    if has_columns(names, reading) or len(fitting or others) != 1:
+    odd: dict[str, None] = dict.fromkeys([*others, *re.findall(r"[^\w \"'.,;\t|-]", header)])
+    fitting = [each for each in odd if record.has_columns(fields(header, each), reading)]
+    if record.has_columns(names, reading) or len(fitting or others) != 1:
         return usual
-    if fitting:
-        line = f"its columns are separated by {fitting[0]!r}, and it is read that way"
-        source.on_notice(f"{source.name}: {line}")
-        return fitting[0]
-    return others[0] if len(names) == 1 else usual  # the error then shows the columns
+    if not fitting:
+        return others[0] if len(names) == 1 and not named else usual  # the error shows the columns
+    line = f"its columns are separated by {fitting[0]!r}"
+    if named or fitting[0] not in DELIMITERS:
+        raise source.error(line, f"give `delimiter` as {fitting[0]}")
+    source.on_notice(f"{source.name}: {line}, and it is read that way")
+    return fitting[0]
 
 
 def fields(line: str, delimiter: str) -> list[str]:
@@ -736,10 +914,10 @@ def recognize(source: Opened) -> Opened:
     """
     head, source = begun(source, are_enough)
     reading, lines = source.reading, _first_lines(head) or [""]
-    fitting = [each for each in DELIMITERS if has_columns(fields(lines[0], each), reading)]
+    fitting = [each for each in DELIMITERS if record.has_columns(fields(lines[0], each), reading)]
     if _is_json(head):
         format = "json"
-    elif reading.delimiter:
+    elif reading.delimiter or reading.skip_rows or SEPARATOR.fullmatch(lines[0]):
         return replace(source, format="csv")
     elif len(fitting) == 1:
         format = "tsv" if fitting[0] == "\t" else "csv"
@@ -758,8 +936,9 @@ def _refuse_table(source: Opened, lines: Sequence[str]) -> None:
     reading = source.reading
     likely = next((each for each in DELIMITERS if _is_table(lines, each)), None)
     if likely:
+        columns = record.shown(fields(lines[0], likely))
         raise source.error(
-            f"looks like a table with the columns {shown(fields(lines[0], likely))}, without "
+            f"looks like a table with the columns {columns}, without "
             f"{reading.id!r} or {' or '.join(map(repr, reading.text))}",
             "name the right ones by `id` and `text`; if it holds lines of an id and a text, "
             "give `source_format` as lines",

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any, Final, Literal, TypeAlias
 from uuid import UUID
@@ -37,6 +38,7 @@ ROW: Final = ":row"  # the column of ids that numbers records
 # Stands for an id until a record has its number: recognized by its identity, not by its letters.
 NUMBERED: Final = "".join((":", "row"))
 ID, TEXT = "id", "text"  # what the columns are called in a format without names
+ROWS_BELOW: Final = 20  # a header, one of which may be the header itself
 SHOWN: Final = 10  # names in a message
 MANY: Final = 100  # names of an object, which are not held in memory
 DEEPEST: Final = 5  # of fields in a message
@@ -53,6 +55,7 @@ AGAIN: Final = "its id came before"
 _STRICT: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS
 # What stands for a missing value in pandas, by the names of the types: it need not be imported.
 MISSING: Final = frozenset({"NAType", "NaTType"})
+LOST: Final = re.compile("[\0\ud800-\udfff]")  # what `lossy` replaces
 _LIKE_ID: Final = re.compile(r"(?<![a-z])(ids?|uuid|guid|identifier|key|nr)(?![a-z])")
 Guess: TypeAlias = Literal["none", "refuse", "number"]
 Objects: TypeAlias = Sequence[Mapping[Any, Any]]
@@ -67,8 +70,9 @@ class Reading:
     source, or "number" its records; the text of a document is that of its `text` columns
     joined by line breaks, without those that a record lacks. `source_format` is in `FORMATS`,
     or None to go by the suffix; `delimiter` is the character between the columns of CSV and TSV;
-    `encoding` is that of text, None for UTF-8 or what a byte order mark says; `lossy` replaces
-    bytes that cannot be decoded by U+FFFD instead of refusing the record; a record with more text
+    `encoding` is that of text, None for UTF-8 or what a byte order mark says; `skip_rows` are above
+    the header of a table; `sheet` names that of Excel, None for the first; `lossy` replaces
+    what is no character by U+FFFD instead of refusing the record; a record with more text
     than `max_doc_bytes` of UTF-8 is refused, and never held as a whole if a format allows that.
     With `at_once` records of standard input are passed on as they come; else the first 1,000 are
     read before, of which most have to be usable. `on_repeat` says which record counts if an id
@@ -85,6 +89,8 @@ class Reading:
     source_format: str | None = None
     delimiter: str | None = None
     encoding: str | None = None
+    skip_rows: int = 0
+    sheet: str | None = None
     lossy: bool = False
     # What is made of a text takes some fifteen times its size while it is indexed.
     max_doc_bytes: int = arguments.in_bytes(arguments.MAX_DOC_BYTES)
@@ -95,6 +101,9 @@ class Reading:
         if not self.text or len(set(self.text)) < len(self.text):
             raise ArgumentError("`text` has to name columns, each once", 'give text="title"')
         arguments.require_positive(max_doc_bytes=self.max_doc_bytes)
+        arguments.require(
+            self.skip_rows >= 0, f"`skip_rows` cannot be {self.skip_rows}", "give 0 or more"
+        )
         if self.delimiter is not None:
             object.__setattr__(self, "delimiter", _delimiter(self.delimiter))
         if self.encoding is not None:
@@ -163,8 +172,9 @@ class SourceTable:
     errors, in the same order; each comes with its number, and is None where the source is damaged.
     `parse` gives its values, by name or in the order of `names` (None if each record has others),
     and raises ValueError if it cannot be taken apart. If `is_text`, a record is its bytes without
-    the line break. `head` is the header, `delimiter` stands
-    between the columns. `schema` is that of a table of Arrow, of which a record is a batch and the
+    the line break. `above` are the lines above the header, which is `head`; `delimiter` stands
+    between the columns; the file has that `encoding` and ends lines by `newline`.
+    `schema` is that of a table of Arrow, of which a record is a batch and the
     place of a row in it. `reading` has the ids that were chosen.
     """
 
@@ -174,8 +184,11 @@ class SourceTable:
     records: Iterator[tuple[int, Any]]
     parse: Callable[[Any], Sequence[Any] | dict[str, Any]]
     is_text: bool = False
+    above: bytes = b""
     head: bytes = b""
     delimiter: str = ","
+    encoding: str = "utf-8"
+    newline: str = "\n"
     names: Sequence[Any] | None = None
     schema: Any = None
 
@@ -347,6 +360,37 @@ def list_fields(values: Iterable[Any], before: str = "") -> list[str]:
     return [each for name, inner in nested for each in inner or [name]]
 
 
+def check_header(
+    source: Opened, names: Sequence[Any], below: Iterable[tuple[int, Sequence[Any]]]
+) -> None:
+    """Refuse a header without the columns that are needed, if it is a title, or a record.
+
+    `below` has the first rows below it, and how many rows are above each. Raises SourceError.
+    """
+    rows = [(above, strip_end(cells)) for above, cells in below]
+    if has_columns(names, source.reading) or not rows or not names:
+        return
+    wide = [row for row in rows if len(row[1]) > 1]
+    is_title = len(strip_end(names)) == 1 and len({len(cells) for _, cells in wide}) == 1
+    headers = [row for row in rows if has_columns(row[1], source.reading)]
+    headers = headers or (wide if is_title and len(wide) > 1 else [])
+    if headers:
+        above = headers[0][0]
+        reason = f"its first line is not like a header, but line {above + 1} is"
+        step = f"if lines above the header are titles, give `skip_rows` as {above}"
+        raise source.error(reason, step)
+    are_records = all(str(cell).isdigit() for cell in (names[0], *rows[0][1][:1]))
+    if are_records and any(len(str(name).split()) > 2 for name in names):
+        reason = "has no header: its first line is a record as the second one"
+        raise source.error(reason, "write the names of its columns above, such as id,text")
+
+
+def strip_end(cells: Sequence[Any]) -> list[Any]:
+    """List cells without empty ones at their end."""
+    last = max((at for at, cell in enumerate(cells, 1) if str(cell or "").strip()), default=0)
+    return list(cells[:last])
+
+
 def choose_id(source: Opened, names: Iterable[object], reading: Reading) -> Reading:
     """Return the reading, by which records are numbered if none of the columns looks like an id.
 
@@ -493,6 +537,8 @@ def step_for(errors: Iterable[RecordError | Unusable], otherwise: str) -> str:
     reasons = [str(each) if isinstance(each, Unusable) else each.reason for each in errors]
     if all(reason.startswith((NO_ID, EMPTY_ID)) for reason in reasons):
         return f"{otherwise}, or give :row for `id` to number the records"
+    if all(", but the header has " in reason for reason in reasons):
+        return "give `delimiter`, or quotes around fields that hold it"
     if not all(reason.startswith((NOT_UTF8, HOLDS_NUL)) for reason in reasons):
         return otherwise
     name = guess_encoding(b"\n".join(map(_raw_of, errors))[:SAMPLE])
@@ -558,7 +604,7 @@ def decode(raw: bytes | None, reading: Reading) -> str:
     """
     if raw is None:
         raise Unusable(too_large(reading.max_doc_bytes))
-    if b"\0" in raw:
+    if b"\0" in raw and not reading.lossy:
         raise Unusable(HOLDS_NUL, raw)
     try:
         return raw.decode("utf-8", reading.on_invalid)
@@ -624,6 +670,8 @@ def run(
         most = reading.max_doc_bytes // MOST_BYTES
         are_texts = set(map(type, texts)) == {str} and max(map(len, texts)) <= most
     if not are_texts or kinds not in ({int}, {str}) or not _are_ids(ids):
+        return None
+    if reading.lossy and any(map(LOST.search, chain(ids, texts))):
         return None
     return Run(ids=ids, texts=texts, where=where, numbers=numbers, are_numbers=kinds == {int})
 
@@ -693,6 +741,8 @@ def record(
 
     The text of several columns is a tuple of theirs.
     """
+    if reading.lossy:
+        id, text, kept = map(_replace_lost, (id, text, kept))
     try:
         good_id = _as_id(id, reading)
     except Unusable as problem:
@@ -704,6 +754,17 @@ def record(
         return Document(id=good_id, text=good_text, kept=good_kept, position=position, texts=texts)
     except Unusable as problem:
         return RecordError(position, str(problem), good_id)
+
+
+def _replace_lost(value: Any) -> Any:
+    """Replace NUL and lone surrogates in all texts of a value."""
+    if type(value) is str and value is not NUMBERED:
+        return LOST.sub("\ufffd", value)
+    if isinstance(value, list | tuple):
+        return type(value)(map(_replace_lost, value))
+    if isinstance(value, dict):
+        return {name: _replace_lost(each) for name, each in value.items()}
+    return value
 
 
 def _as_id(value: object, reading: Reading) -> str:
@@ -807,7 +868,7 @@ def value(boxed: Any, reading: Reading) -> Any:
         return decode(plain_value, reading)
     if type(plain_value) in (list, tuple):  # a tuple stands for several columns later
         return [value(part, reading) for part in plain_value]
-    if type(plain_value) is str and not plain_value.isascii():
+    if type(plain_value) is str and not plain_value.isascii() and not reading.lossy:
         try:
             plain_value.encode()
         except UnicodeEncodeError as error:
@@ -825,6 +886,7 @@ def id_value(boxed: Any, reading: Reading) -> Any:
 def kept_value(name: str, boxed: Any, reading: Reading) -> Any:
     """Make a value to keep as JSON has it, or raise Unusable if it has no such form."""
     kept = plain(decode(boxed, reading) if type(boxed) is bytes else boxed)
+    kept = _replace_lost(kept) if reading.lossy else kept
     if kept is None or type(kept) is bool:
         return kept
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -242,13 +241,14 @@ class LetterReader:
             raise JobError(reason, "index it again as a whole") from None
         self.max_doc_bytes = self.reading.max_doc_bytes
         self._source = work.source
-        self._format, self._header = self.reading.source_format, None
+        self._format, self._header = self.reading.source_format, b""
         with suppress(NeardupError):  # the source may be gone, or have changed
             if not self._format and self._source != "-":
                 self._format = sources.format_of(self._source, reading=self.reading)
             is_table = self._format in TABLES and work.identity is not None
             if is_table and identity(self._source, self.reading) == work.identity:
-                self._header = sources.open(self._source, reading=self.reading).head
+                table = sources.open(self._source, reading=self.reading)
+                self._header, self._delimiter = table.head, table.delimiter
 
     def read(self, letter: Letter) -> Record:
         """Return the document in a dead letter, or the error that says what is wrong with it."""
@@ -274,7 +274,8 @@ class LetterReader:
         return document
 
     def _read(self, where: str, record: Mapping[str, Any] | str) -> Record:
-        reading = replace(self.reading, encoding=None)  # dead letters are UTF-8
+        # Dead letters are UTF-8, without what is above the header.
+        reading = replace(self.reading, encoding=None, skip_rows=0, sheet=None)
         raw = record.encode("utf-8", "surrogateescape") if isinstance(record, str) else b""
         source = Opened(
             label=self._source, name=self._source, path=None, reading=reading, begun=iter([raw])
@@ -293,7 +294,8 @@ class LetterReader:
         if self._format in TABLES:
             if not self._header:  # nor if that of parts differs
                 return RecordError(where, NO_HEADER)
-            source = replace(source, begun=iter([self._header.removeprefix(BOM_UTF8), b"\n", raw]))
+            reading = replace(reading, delimiter=self._delimiter)
+            source = replace(source, reading=reading, begun=iter([self._header, b"\n", raw]))
         table = sources.open_part(replace(source, format=self._format))
         records = list(sources.one_by_one(table.documents()))
         if len(records) != 1:

@@ -92,6 +92,6 @@ def test_a_sheet_that_is_full_is_told_as_it_is_read(
     found = documents(tmp_path / "a.xlsx", reading=Reading(), on_notice=notices.append)
     assert [one.id for one in found] == ["0", "1"]
     assert notices == [
-        "a.xlsx: only the first of its 2 sheets, '1', is read",
+        "a.xlsx: only the first of its 2 sheets, '1', is read, not '2'",
         "a.xlsx: its sheet is full, with 3 rows: what did not fit is not there",
     ]

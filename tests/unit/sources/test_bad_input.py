@@ -55,7 +55,7 @@ BAD_RECORDS: dict[str, tuple[str, bytes, str]] = {
     "json_latin1": ("jsonl", b'{"id":1,"text":"\xe9"}\n', "invalid UTF-8: byte 0xe9 at offset 16"),
     "json_malformed": ("jsonl", b'{"id":1,"text":"a"\n', "malformed JSON"),
     "json_surrogate": ("jsonl", b'{"id":"\\ud800","text":"a"}\n', "malformed JSON"),
-    "json_nan": ("jsonl", b'{"id":1,"text":"a","n":NaN}\n', "malformed JSON"),
+    "json_nan_and_more": ("jsonl", b'{"id":1,"text":"a","n":NaNs}\n', "malformed JSON"),
     "json_deep": ("jsonl", b'{"id":"1","t":' + b"[" * 50_000 + b"]" * 9 + b"\n", "malformed JSON"),
     "json_far_too_large": ("jsonl", b"[" * 200_000 + b"\n", "too_large"),
     "json_array": ("jsonl", b'["1", "a"]\n', "not a JSON object"),

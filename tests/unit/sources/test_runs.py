@@ -105,7 +105,7 @@ def no_run(*_: object, **__: object) -> None:
 def check(path: Path, block: int, **asked: Any) -> None:
     """Compare what is read, in blocks of so many bytes, with what is read without runs."""
     reading = Reading(max_doc_bytes=50, **asked)
-    with patch.object(json_lines, "run", no_run), patch.object(lines, "run", no_run):
+    with patch.object(json_lines, "run", no_run), patch.object(record, "run", no_run):
         told = read(path, reading)
     with patch.object(lines, "BLOCK", block):
         assert read(path, reading) == told
@@ -164,7 +164,7 @@ def test_columns(rows: list[tuple[Any, Any]]) -> None:
     good = [("0", "good")] * len(rows)
     frame = pd.DataFrame(good + rows, columns=["id", "text"], dtype=object)
     found = read(frame, Reading())
-    with patch.object(record, "run", no_run):
+    with patch.object(json_lines, "run", no_run), patch.object(record, "run", no_run):
         assert read(frame, Reading()) == found
 
 

@@ -623,14 +623,24 @@ def test_of_a_damaged_table_all_that_is_whole_is_copied(tmp_path: Path) -> None:
     assert len(rows_of(unique)) == told.kept
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
-def test_another_encoding_comes_out_as_utf8(encoding: str, tmp_path: Path) -> None:
-    """What is not UTF-8 is, afterwards."""
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1", "utf-8-sig", "mac-roman"])
+def test_another_encoding_comes_out_as_it_came(
+    encoding: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """JSON lines are UTF-8, of which a line tells."""
     source, unique = tmp_path / "in.csv", tmp_path / "out.csv"
-    source.write_bytes("id,text\n1,größer als\n2,größer als\n".encode(encoding))
-    named = None if encoding == "utf-16" else encoding
+    text = "sep=;\r\nid;text\r\n1;größer als\r\n2;größer als\r\n"
+    if encoding == "mac-roman":
+        text = text.replace("\r\n", "\r")
+    source.write_bytes(text.encode(encoding))
+    named = None if encoding.startswith("utf") else encoding
     write_copies(nd.Source(source, encoding=named), unique=unique)
-    assert unique.read_text(encoding="utf-8") == "id,text\n1,größer als\n"
+    assert unique.read_bytes().decode(encoding) == text.partition("2")[0]
+    assert unique.read_bytes()[:3] == source.read_bytes()[:3]
+    assert not caplog.messages
+    write_copies(nd.Source(source, encoding=named), unique=tmp_path / "out.jsonl")
+    assert rows_of(tmp_path / "out.jsonl") == [{"id": "1", "text": "größer als"}]
+    assert len(caplog.messages) == (encoding != "utf-8-sig")
 
 
 def test_parts_that_are_alike_are_copied_as_they_are_written(tmp_path: Path) -> None:
