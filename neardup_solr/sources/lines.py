@@ -349,7 +349,7 @@ def _recode(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
     for order in MARKED[:4] if encoding == "utf-8" and not mark else ():
         if [*map(bool, head[:4])] == [*map(bool, "aa".encode(order)[:4])]:  # RFC 4627, section 3
             reason = f"is {order[:6].upper()} without a byte order mark"
-            raise source.error(reason, f"give `encoding` as {order}")
+            raise source.error(reason, f"it reads as {order}: give `encoding` {order}")
     stream = chain([head[len(mark) :]], stream)
     return stream if encoding == "utf-8" else _from_encoding(source, encoding, stream)
 

@@ -174,7 +174,7 @@ def test_what_is_not_utf8_asks_for_the_encoding_only(tmp_path: Path, content: st
 def test_the_likely_encoding_is_named(tmp_path: Path, text: str, encoding: str, name: str) -> None:
     """And with it the file can be read."""
     lines = {
-        "a.csv": f"id,text\n1,{text}\n",
+        "a.csv": f'id,text\n1,"{text}"\n',
         "a.jsonl": json.dumps({"id": "1", "text": text}, ensure_ascii=False) + "\n",
         "a.txt": f"1 {text}\n",
     }

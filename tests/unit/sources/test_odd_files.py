@@ -190,8 +190,8 @@ ODD: dict[str, Odd] = {
     # Encodings and compression.
     "utf32_le": Odd("a.csv", f"\ufeff{TABLE}".encode("utf-32-le"), TWO),
     "utf32_be": Odd("a.jsonl", f"\ufeff{JSON_LINES}".encode("utf-32-be"), TWO),
-    "utf32_plain": Odd("a.csv", TABLE.encode("utf-32-be"), "`encoding` as utf-32-be"),
-    "utf16_plain": Odd("a.jsonl", JSON_LINES.encode("utf-16-be"), "`encoding` as utf-16-be"),
+    "utf32_plain": Odd("a.csv", TABLE.encode("utf-32-be"), "`encoding` utf-32-be"),
+    "utf16_plain": Odd("a.jsonl", JSON_LINES.encode("utf-16-be"), "`encoding` utf-16-be"),
     "bzip2": Odd(
         "a.csv.bz2", b"".join(bz2.compress(part.encode()) for part in (TABLE[:15], TABLE[15:])), TWO
     ),
