@@ -197,12 +197,9 @@ class Review:
 
     def _claim(self, number: int) -> bool:
         """Keep a pair from other processes. What one of them answered before is in the file."""
-        if self.file.claim(repr(self._nodes[number])):
-            self._read_answers()
-            if not self.questions.is_settled(number):
-                return True
-            self.questions.leave(number)
-        return False
+        is_free = self.file.claim(repr(self._nodes[number]))
+        self._read_answers()
+        return is_free
 
     def _pairs_of(self, number: int) -> list[int]:
         """List a pair, and the others of its cluster that are not judged the same."""
@@ -241,9 +238,9 @@ class Review:
             return
         before, aside, latest = self._latest, self._verdicts.set_aside, self.file.latest
         self._latest = {answer.pair: answer for answer in latest}
-        placed = [(answer, *self._locate(answer)) for answer in latest]
-        self._verdicts = Verdicts(placed)
-        judged = {self._numbers.get((*ends,)): answer.answer for answer, *ends in placed[::-1]}
+        self._verdicts = Verdicts((answer, *self._locate(answer)) for answer in latest)
+        held = self._verdicts.held[::-1]
+        judged = {self._numbers.get((*ends,)): answer.answer for answer, *ends in held}
         self.questions.judged = {at: judged[at] for at in judged if at is not None}
         if self._verdicts.set_aside != aside or not before.items() <= self._latest.items():
             self.questions.begin()  # as pairs may be open again

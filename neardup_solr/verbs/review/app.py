@@ -25,6 +25,10 @@ from neardup_solr.errors import NeardupError
 from neardup_solr.web import HEADERS, Failure, Guard, list_pages, parse_object, read_body, to_json
 
 MOST = 16 << 10  # bytes of a request
+LOST = {
+    "answer": "the answer is not kept: ", "cluster": "the answers are not kept: ",
+    "back": "nothing is taken back: ",
+}  # fmt: skip
 ACTIONS = ("next", "look", "back", "answer", "skip", "cluster")
 PAGES = {
     "/": "review.html", "/review.css": "review.css", "/review.js": "review.js",
@@ -49,9 +53,7 @@ def make_app(react: Callable[..., dict[str, Any]], pairs: int, token: str, port:
             try:
                 body = react(action, *arguments, time.monotonic())
             except (NeardupError, OSError) as error:
-                is_answer = action in ("answer", "cluster")
-                reason = f"the answer is not kept: {error}" if is_answer else f"{error}"
-                raise Failure(507, reason) from error
+                raise Failure(507, f"{LOST.get(action, '')}{error}") from error
         return to_json(body, headers=HEADERS)
 
     async def refuse(_: Request, error: Exception) -> Response:

@@ -235,9 +235,10 @@ class Questions:
                 self._waiting.appendleft(number)
         elsewhere: list[int] = []
         for number in self._list_next(len(self.judged) % TURNS == TURNS - 1):
-            if self.claim(number):
+            if self.claim(number) and not self.is_settled(number):
                 self._waiting.extendleft(reversed(elsewhere))
                 return self.hold(number, reader, now)
+            self.release(number)
             elsewhere.append(number)
         self._waiting.extendleft(reversed(elsewhere))
         return None

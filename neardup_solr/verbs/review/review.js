@@ -85,7 +85,7 @@ function describe(did, pair, before) {
   if (did.answers === undefined) return "There is nothing to take back: in this review you have neither answered nor skipped a pair. A new answer to an earlier pair is given by the command neardup answer.";
   if (did.answers === 0) return "Back at the pair that you skipped.";
   const what = did.answers === 1 ? "your answer is" : `your ${did.answers} answers are`;
-  return `Taken back: ${what} not saved any more.${did.stands ? ` The answer “${did.stands}” that the pair had before counts again.` : ""}`;
+  return `Taken back: ${what} not saved any more.${did.stands ? ` Without it, the pair has the answer “${did.stands}”.` : ""}`;
 }
 
 // How alike the two are, and what speaks for it and against it.
@@ -105,6 +105,12 @@ function paragraph(kind, text) {
   made.className = kind;
   made.textContent = text;
   return made;
+}
+
+// Say what a key did above the question.
+function tell(text) {
+  document.querySelector(".did")?.remove();
+  find("question").prepend(paragraph("note did", text));
 }
 
 // What is said after each thirty answers, and when nothing is left.
@@ -140,11 +146,12 @@ function draw(result, what) {
   for (const button of find("answers").children) button.disabled = isEnd && button.dataset.say !== "back";
   find("title").textContent = isEnd ? "There is nothing left to ask" : "Are these two the same?";
   const note = what === "look" && before !== null ? "The pair that was here has been answered elsewhere. Here is another one." : describe(result.note, result, before);
-  const parts = note ? [paragraph("note did", note)] : [];
+  const parts = [];
   if (isEnd || isRound && what !== "back") parts.push(conclude(result, total, isEnd));
   if (!isEnd) parts.push(paragraph("why-asked", explain(result)));
   find("question").innerHTML = result.question ?? "";
   find("question").prepend(...parts);
+  if (note) tell(note);
   // A button keeps the focus, so that it can be pressed again. What changes is read out anyway.
   const held = document.activeElement;
   if (held === document.body || held.disabled) find("question").focus({ preventScroll: true });
@@ -154,7 +161,10 @@ function draw(result, what) {
 // A group is shown, then a question is asked: nobody answers for what is not seen.
 function openGroup() {
   const group = document.querySelector("details.cluster");
-  if (!group) return;
+  if (!group) {
+    tell("These two are in no group of 3 to 12 records, so there is nothing more to show.");
+    return;
+  }
   if (!group.open) {
     group.open = true;
     group.scrollIntoView({ block: "nearest" });
