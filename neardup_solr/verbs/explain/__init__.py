@@ -668,9 +668,18 @@ def explain_facts(facts: Facts) -> Explanation:
     )
 
 
-def make_record(explanation: Explanation) -> dict[str, Any]:
-    """Make the whole record for programs, with settings as their fingerprints."""
+def make_record(explanation: Explanation, most: float = math.inf) -> dict[str, Any]:
+    """Make the whole record for programs, with settings as their fingerprints.
+
+    It has no changes if a text has more than `most` words: they hold Python's lock all the time.
+    """
     facts = explanation.facts
+    words, other_words = facts.first.words, facts.second.words
+
+    def show(each: Change) -> dict[str, str]:
+        texts = {"first": words.text(each.first), "second": other_words.text(each.second)}
+        return {"kind": each.kind, **texts}
+
     evidence = [row._asdict() for row in facts.evidence]
     return {
         "id": facts.first.id,
@@ -702,14 +711,7 @@ def make_record(explanation: Explanation) -> dict[str, Any]:
         "chance": facts.chance,
         "ways": facts.ways,
         "advice": explanation.advice or None,
-        "changes": [
-            {
-                "kind": each.kind,
-                "first": facts.first.words.text(each.first),
-                "second": facts.second.words.text(each.second),
-            }
-            for each in facts.changes
-        ],
+        "changes": None if facts.longest > most else [*map(show, facts.changes)],
     }
 
 

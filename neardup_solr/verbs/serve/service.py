@@ -48,7 +48,7 @@ ANSWER_SECONDS = 5.0  # for Solr's answer
 COUNT_SECONDS, COUNT_SHARE = 5.0, 20  # until the next count, or so many times what one takes
 COUNTS_HOLD = 12  # of these, for which a count holds if no other can be had
 THOROUGH_EVERY = 20  # looks; the others only look at names and settings
-MOST_CANDIDATES = 1_000
+MOST_CANDIDATES, MOST_WORDS = 1_000, 10_000  # of a search, and of texts whose changes are told
 OF_SEARCH = (
     "text", "id", "by", "candidates", "fq", "same", "equal", "measure", "max_distance",
     "min_similarity",
@@ -286,8 +286,7 @@ class Service:
         search = {name: value for name, value in request.items() if name not in called}
         keys = [name for name in document if name in (key_name, ID)]
         if len(keys) == len(document):
-            reason = f"{key_name!r} and 'id' both name the key"
-            require(len(keys) < 2, reason, "leave one out")
+            require(len(keys) < 2, f"{key_name!r} and 'id' both name the key", "leave one out")
             return search | ({ID: document[keys[0]]} if keys else {}), None, []
         (record,) = self.read([document if keys else document | {reading.id: "(text)"}])
         if isinstance(record, errors.RecordError):
@@ -307,7 +306,7 @@ class Service:
         limits: Any = {"measure": measure.name, "max_distance": self.policy.max_distance}
         equal = self.policy.equality.rules
         ids = request["id"], request["other_id"]
-        return make_record(explain(self.collection, *ids, **limits, equal=equal))
+        return make_record(explain(self.collection, *ids, **limits, equal=equal), MOST_WORDS)
 
     def read(self, objects: Sequence[object]) -> list[Record]:
         """Make documents of the objects of a request, and an error of each that is none."""
