@@ -181,7 +181,7 @@ def _name_fault(number: int, line: bytes) -> tuple[str, str]:
         return f"line {number} is a conflict marker of git", "delete the markers, keep both sides"
     if line.startswith((b'"{', b"PK\x03", b"\xff\xfe", b"{,", b"id,", b"id;", b"id\t")):
         reason = f"line {number} is not JSON: it is another file, or a spreadsheet has saved it"
-        return reason, "take it back as it was; a table with answers is for --import"
+        return reason, "take it back as it was; a table with answers is for neardup answer --import"
     return f"line {number} is not an answer", "mend it, or take it out"
 
 

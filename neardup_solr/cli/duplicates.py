@@ -137,11 +137,14 @@ def _keep_unfinished(unfinished: Path | None) -> Iterator[None]:
     """Delete the finished comparisons at the end, or say where they are if files are lacking."""
     try:
         yield
-    except (KeyboardInterrupt, nd.SourceError, nd.SolrError):
+    except (KeyboardInterrupt, nd.SourceError, nd.SolrError) as error:
         if unfinished is not None and unfinished.exists():
             show.warn(
                 f"What was compared is in {unfinished}, and the same command goes on from there."
             )
+        if isinstance(error, nd.SourceError) and unfinished and error.source == str(unfinished):
+            named = str(unfinished.with_suffix(""))  # it is beside the file that was typed
+            raise nd.SourceError(named, error.reason, error.next_step) from None
         raise
     except click.exceptions.Exit:  # nothing is to be removed
         _delete(unfinished)

@@ -68,17 +68,11 @@ TEXTS: dict[str, dict[str, str]] = {
         "search.text": "A text, or - for standard input.",
         "ordered": "The pairs are of two sides, as of --against: a, b is not b, a.",
         "into": "OTHER: Write into this other collection; change nothing in the first.",
-        "which": (
-            "needed: documents whose fields are missing or stale; missing: only those without"
-            " fields, and no other text is read; all: every one."
-        ),
+        "which": "needed: what lacks fields or has stale ones; missing: only what lacks them; all.",
         "query": "QUERY: Only documents that this query matches.",
         "annotate.query strip.query": "QUERY: Only documents that this query matches (repeatable).",
         "annotate.follow": "Go on: annotate what comes or changes within seconds, until Ctrl-C.",
-        "against": (
-            "FILE|NAME|URL: Compare with this file, folder or collection instead of within the"
-            " source."
-        ),
+        "against": "FILE|NAME|URL: Compare with this other file, folder or collection.",
         "canonical": (
             "RULE: Document of a cluster to keep: first, longest, shortest, oldest, oldest:FIELD,"
             " or trusted values, FIELD=wire,agency."
@@ -97,7 +91,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "held": "Add held documents to this .jsonl file, unless it already has them.",
         "strict": "Exit code 3 if one is held or rejected.",
         "init.text lint.text annotate.text": (
-            "FIELD: Field of the collection with the text (repeatable, or a,b: they are joined)."
+            "FIELD: Field of the text (repeatable, or a,b: they are joined)."
         ),
         "prefix": "PREFIX: Prefix of the names of our fields, such as nd_.",
         "shards": "Shards of a collection in SolrCloud [default: 1].",
@@ -157,25 +151,16 @@ TEXTS: dict[str, dict[str, str]] = {
             "FIELD: Field or column that has to be equal, such as tenant (repeatable, or a,b); a"
             " document without it is compared with nothing."
         ),
-        "equal": (
-            "RULE: What has to be equal in both texts, too: numbers (versions, years, amounts, Part"
-            " II), or a regular expression (repeatable)."
-        ),
+        "equal": "RULE: What has to be equal, too: numbers, or a regular expression (repeatable).",
         "review.answers": "FILE: File of the answers, which is made if it is missing.",
         "review.reach": (
             "Ask about pairs so far below the threshold (default: 0.1; with --field 0.499)."
         ),
         "review.port": "Port of the page on 127.0.0.1 (default: one that is free).",
-        "answers": (
-            "FILE: Obey the answers of people in this file: what is different is never found again,"
-            " and what is the same always is."
-        ),
+        "answers": "FILE: Obey answers of people: the different are no pair, the same one.",
         "model": "FILE: Compare by a model that neardup tune --answers has written.",
         "without_common": "Compare texts without what many share: boilerplate, footers, templates.",
-        "cap": (
-            "Most documents of a band key or shingle that are all paired with each other (default:"
-            " 1024; of a word: 50)."
-        ),
+        "cap": "Most documents that are all paired as they share a key [1024; a word: 50].",
         "mutual_best": "With --against: keep a pair only if each is the other's most similar one.",
         "linkage": "Clusters: single, what pairs connect; complete, only if any two are a pair.",
     },
@@ -186,10 +171,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "tune.output": "FILE: Write the model of --answers to this .json file.",
         "duplicates.output": "Write to .tsv, .csv, .jsonl, .xlsx, .parquet or .html (repeatable).",
         "texts": "Write the texts of both documents beside each pair, as --keep does with columns.",
-        "unique": (
-            "Write the records of SOURCE that stay without near-duplicates, in its format or"
-            " as .jsonl; .gz, .bz2, .xz or .zst behind it compresses."
-        ),
+        "unique": "Write the records of SOURCE that stay (as it is, or .jsonl; or compressed).",
         "removed": "Write the other records, each with the id of the one that is kept for it.",
         "rejected": "Write the records that cannot be used, each with reason and position.",
         "format": "How to print (default: table on a terminal, else tsv).",
@@ -201,10 +183,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "duplicates.text review.text tune.text": (
             f"{TEXT} If there is no text, columns are chosen by their values."
         ),
-        "gate.text": (
-            "COLUMN: Column of the text (repeatable, or a,b: they are joined) [default: the text"
-            " fields of the collection; text for one of ours]."
-        ),
+        "gate.text": "COLUMN: Column of the text (repeatable, or a,b) [default: the collection's].",
         "keep": "COLUMN: Further column to keep (repeatable, or a,b).",
         "source_format": "FORMAT: lines, csv, tsv, jsonl, json, parquet, xlsx or folder.",
         "delimiter": "CHARACTER: Character between the columns of a CSV, such as ';' or tab.",
@@ -222,10 +201,7 @@ TEXTS: dict[str, dict[str, str]] = {
             " +profile_hash for text profiles too [of long texts: no shingles]."
         ),
         "kind": "What shingles are made of [words].",
-        "settings.measure": (
-            "What texts are compared by, unless a command is told (default: records for short"
-            " ones, words for long ones, jaccard for --kind chars)."
-        ),
+        "settings.measure": "What compares texts unless a command says [default: by the texts].",
         "shingle_size": "Pieces in a shingle [3].",
         "language": "NAME: Language of the stems [english].",
         "family": "Hash family [affine].",

@@ -700,6 +700,8 @@ def _read_lines(path: Path, keys: Sequence[str] | None = None) -> tuple[str, lis
             raise
         reason = "is not text in UTF-8, and so not a file of pairs"
         step = "give a TSV, CSV, JSONL, Parquet or .xlsx file; a spreadsheet saves CSV as UTF-8"
+        if name := rows.guess_encoding(path.read_bytes()[: rows.SAMPLE]):
+            step = f"it reads as {name}: save it as UTF-8"
         raise SourceError(str(path), reason, step) from None
 
 

@@ -192,6 +192,11 @@ def test_known_pairs_with_and_without_header(
         ("a.jsonl", b"null\n", "line 1 is not a pair"),
         (
             "a.tsv",
+            "Café\tThé\n".encode("cp1252"),
+            "UTF-8, .*; it reads as cp1252: save it as UTF-8",
+        ),
+        (
+            "a.tsv",
             b"\xff\xfe\x00",
             "is not text in UTF-8, .*; give a TSV, CSV, JSONL, Parquet or .xlsx file",
         ),
