@@ -683,12 +683,12 @@ def _read_lines(path: Path, keys: Sequence[str] | None = None) -> tuple[str, lis
     try:
         table = open(path, reading=reading, on_notice=on_notice)
         if format == "jsonl":
-            rows: Iterable[tuple[int, dict[str, Any]]]
-            rows = ((number, _parse(record)) for number, record in table.records)
+            parsed: Iterable[tuple[int, dict[str, Any]]]
+            parsed = ((number, _parse(record)) for number, record in table.records)
             if keys is None:
-                rows = list(rows)
-                keys = list(dict.fromkeys(name for _, row in rows for name in row))
-            return format, [*keys], [(at, [row.get(name) for name in keys]) for at, row in rows]
+                parsed = list(parsed)
+                keys = list(dict.fromkeys(name for _, row in parsed for name in row))
+            return format, [*keys], [(at, [row.get(name) for name in keys]) for at, row in parsed]
         if format == "parquet":
             lines = [(number, list(table.row(record).values())) for number, record in table.records]
             return format, list(table.names or ()), lines

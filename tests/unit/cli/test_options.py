@@ -92,7 +92,7 @@ ARGUMENTS = {  # of the library, without an option
     "threads": "two send",
     "on_repeat": "of index and duplicates alone",
     "most": "100 matches of a decision",
-    "reach": "a tenth below the threshold",
+    "on_address": "a line with the address",
     "miss": "1 %",
     "load": "0.1 %",
     "sample": "the usual one is large enough",
