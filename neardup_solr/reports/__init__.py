@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import chain, groupby, islice
+from itertools import chain, groupby, islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeAlias, cast
 
@@ -526,7 +526,8 @@ def write_parquet(path: Path, schema: Any, batches: Iterable[Any]) -> int:
 
 
 # The suffix of a format that is copied, beside those of JSON lines, which any becomes.
-SAME: Final = {"csv": ".csv", "tsv": ".tsv", "lines": ".txt", "parquet": ".parquet"}
+SAME: Final = {"csv": ".csv", "tsv": ".tsv", "lines": ".txt", "parquet": ".parquet",
+               "xlsx": ".xlsx"}  # fmt: skip
 JSON_LINES: Final = (".jsonl", ".ndjson")
 AT_ONCE: Final = 8_192  # rows of Parquet that are held
 BUFFER: Final = 2**20  # bytes that are written at once
@@ -551,9 +552,9 @@ def check_copy(path: Path, source_format: str, *, adds: bool) -> None:
     if suffix not in (same, *JSON_LINES):
         reason = "records stay in the format of their source, or become JSON lines"
         raise SourceError(str(path), reason, f"choose {f'{same} or ' if same else ''}.jsonl")
+    if suffix in (".parquet", ".xlsx") and path.suffix.lower() in DECOMPRESSORS:
+        raise SourceError(str(path), f"{suffix} is compressed itself", f"name it {suffix}")
     if suffix == ".parquet":
-        if path.suffix.lower() in DECOMPRESSORS:
-            raise SourceError(str(path), "Parquet is compressed itself", "name it .parquet")
         require_library(path, "Parquet", "pyarrow")
     if path.suffix.lower() == ".zst":
         require_library(path, "Zstandard", "zstandard")
@@ -579,8 +580,9 @@ def open_copy(path: Path, source: SourceTable, added: Beside = records.NOTHING) 
     if suffix in JSON_LINES:
         _require_names(path, source)
     with atomic_output(path) as unfinished:
-        if suffix == ".parquet":
-            with _parquet(path, unfinished, source, added) as add:
+        if suffix in (".parquet", ".xlsx"):
+            open_rows = _parquet if suffix == ".parquet" else _sheet
+            with open_rows(path, unfinished, source, added) as add:
                 yield add
             return
         with _stream(unfinished, path.suffix.lower()) as file:
@@ -696,6 +698,36 @@ def _json(value: object) -> bytes:
     # Whole numbers may be longer than 64 bits; a lone surrogate stays the escape that it was.
     text = json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+@contextmanager
+def _sheet(path: Path, unfinished: Path, source: SourceTable, added: Beside) -> Iterator[Add]:
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+
+    book = Workbook(write_only=True)
+    sheet, count = book.create_sheet(source.schema.title), 1
+
+    def spell(value: Any, cell: Any = None) -> Any:
+        made = WriteOnlyCell(sheet, value)
+        if isinstance(value, str):  # also what would be a formula
+            made.data_type = "e" if cell and cell.data_type == "e" else "s"
+        if cell and value is not None:
+            made.number_format = cell.number_format
+        return made
+
+    def add(record: Any, beside: Added) -> None:
+        nonlocal count
+        cells = [None] * len(source.schema) if record is None else record
+        pairs = zip_longest(cells, [] if record is None else record.cells)
+        sheet.append([*(spell(value, cell) for value, cell in pairs), *map(spell, beside.values())])
+        count += 1
+
+    sheet.append([*map(spell, source.schema), *map(spell, added)])
+    yield add
+    if count > MOST_ROWS:
+        raise SourceError(str(path), "has more rows than a sheet can hold", "choose a .jsonl file")
+    book.save(unfinished)
 
 
 def check_types(path: Path, schema: Any) -> None:

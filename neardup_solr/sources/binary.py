@@ -265,7 +265,7 @@ def open_xlsx(source: Opened) -> SourceTable:
     """Open a sheet, the first if none is named: a header, then rows. Blank ones are skipped."""
     sheet_rows = _rows(source)
     try:
-        _, header = next(sheet_rows, (0, []))
+        _, header = next(sheet_rows, (0, Cells(())))
     except RecordError as error:
         raise source.error(error.reason, "save it anew") from error
     reading = rows.choose_id(source, header, source.reading)
@@ -279,12 +279,20 @@ def open_xlsx(source: Opened) -> SourceTable:
             yield rows.from_row(f"{source.name}, row {number}", row, columns, reading)
 
     return SourceTable(
-        format="xlsx", reading=reading, documents=documents, records=sheet_rows, parse=list,
-        names=[str(name) for name in header],
+        format="xlsx", reading=reading, documents=documents, parse=list, schema=header,
+        records=islice(_rows(source, has_cells=True), 1, None), names=[*map(str, header)],
     )  # fmt: skip
 
 
-def _rows(source: Opened) -> Iterator[tuple[int, list[Any]]]:
+class Cells(list[Any]):
+    """The values of a row, with the title of its sheet, or with its cells, if they are wanted."""
+
+    def __init__(self, values: Iterable[Any], title: str = "", cells: Sequence[Any] = ()) -> None:
+        super().__init__(values)
+        self.title, self.cells = title, cells
+
+
+def _rows(source: Opened, *, has_cells: bool = False) -> Iterator[tuple[int, Cells]]:
     """Read the rows, header first, with their numbers. Raises RecordError at damage."""
     with _open_book(source) as book:
         if not book.worksheets:
@@ -300,14 +308,16 @@ def _rows(source: Opened) -> Iterator[tuple[int, list[Any]]]:
             if width:
                 below = ((at - 1, row) for at, row in islice(first, rows.ROWS_BELOW))
                 rows.check_header(source, header, below)
-                yield number, list(header)
-                for at, row in _rows_with_cells(sheet, number + 1, width):
+                yield number, Cells(header, sheet.title)
+                for at, row in _rows_with_cells(sheet, number + 1, width, has_cells):
                     number = at
-                    if row == header:
+                    values = tuple(cell.value for cell in row) if has_cells else row
+                    if values == header:
                         repeated.append(number)
                         continue
                     # Cells at the end of a row that were never filled are missing.
-                    yield number, [*row, *[None] * (width - len(row))]
+                    filled = [*values, *[None] * (width - len(row))]
+                    yield number, Cells(filled, cells=row if has_cells else ())
         except (MemoryError, SourceError):
             raise
         except Exception as error:  # openpyxl raises almost any of a damaged file
@@ -378,16 +388,19 @@ def _check_parts(source: Opened, file: BinaryIO) -> None:
                 raise source.error(reason, "save it anew, or as CSV")
 
 
-def _rows_with_cells(sheet: Any, first: int, width: int) -> Iterator[tuple[int, Any]]:
+def _rows_with_cells(
+    sheet: Any, first: int, width: int, has_cells: bool = False
+) -> Iterator[tuple[int, Any]]:
     """Yield the rows that are not blank, from the first on, as far as a sheet may go.
 
     Of those that the file leaves out, openpyxl gives the same row again and again.
     """
-    before = None
-    rows = sheet.iter_rows(min_row=first, max_row=SHEET_ROWS + 1, max_col=width, values_only=True)
+    before, most = None, SHEET_ROWS + 1
+    rows = sheet.iter_rows(first, most, max_col=width, values_only=not has_cells)
     for number, row in enumerate(rows, first):
         if number > SHEET_ROWS:
             raise ValueError(f"a row beyond the {SHEET_ROWS:,}th")
-        if row is not before and any(value is not None for value in row):
+        values = (cell.value for cell in row) if has_cells else row
+        if row is not before and any(value is not None for value in values):
             yield number, row
         before = row

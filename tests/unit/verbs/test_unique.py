@@ -6,7 +6,7 @@ import json
 import pickle
 import re
 from collections.abc import Callable
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from io import BytesIO
 from pathlib import Path
@@ -93,7 +93,7 @@ OUTPUTS = {
     "in.jsonl": ["out.jsonl", "out.ndjson"],
     "in.json": ["out.jsonl"],
     "in.parquet": ["out.parquet", "out.jsonl"],
-    "in.xlsx": ["out.jsonl"],
+    "in.xlsx": ["out.xlsx", "out.jsonl"],
 }
 WRITTEN = [(source, output) for source, outputs in OUTPUTS.items() for output in outputs]
 OTHERS = ("out.csv", "out.tsv", "out.json", "out.parquet", "out.xlsx", "out.txt", "out")
@@ -112,6 +112,9 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     name = path.name.removesuffix(".gz").removesuffix(".zst")
     if name.endswith(".parquet"):
         return list(pq.read_table(BytesIO(content)).to_pylist())
+    if name.endswith(".xlsx"):
+        names, *cells = openpyxl.load_workbook(path).active.iter_rows(values_only=True)
+        return [dict(zip(map(str, names), row, strict=True)) for row in cells]
     text = content.decode("utf-8-sig")
     if name.endswith((".jsonl", ".ndjson")):
         return [json.loads(line) for line in text.splitlines()]
@@ -140,7 +143,8 @@ def test_a_format_stays_or_becomes_json_lines(source: str, output: str, tmp_path
 def test_other_formats_are_refused(source: str, output: str, tmp_path: Path) -> None:
     """One line names the two choices, before anything is compared."""
     SOURCES[source](tmp_path / source)
-    own = {"in.csv": ".csv or ", "in.tsv": ".tsv or ", "in.parquet": ".parquet or "}
+    own = {"in.csv": ".csv or ", "in.tsv": ".tsv or ", "in.parquet": ".parquet or ",
+           "in.xlsx": ".xlsx or "}  # fmt: skip
     choices = f"or become JSON lines; choose {own.get(source, '')}.jsonl"
     for name in ("unique", "removed", "rejected"):
         files: dict[str, Any] = {name: tmp_path / output}
@@ -518,6 +522,37 @@ def test_every_type_of_parquet_is_copied(kind: str, tmp_path: Path) -> None:
     assert (row["id"], row[OF], "more" in row) == (2, "1", True)
     few = list(nd.read(source, keep="more", on_error=lambda _: None))
     assert len(few) == (2 if kind == "binary_view" else 3)
+
+
+def test_a_sheet_is_copied_with_its_types(tmp_path: Path) -> None:
+    """Title, header, numbers, dates, texts like formulas, errors, and how cells are shown."""
+    book = openpyxl.Workbook()
+    sheet, others = book.active, book.create_sheet("Others")
+    sheet.title = "Ads"
+    others.append(["not copied"])
+    day, header = datetime(2026, 1, 2), ["id", "text", None, "price", "day", "flag", "code", "err"]
+    sheet.append(header)
+    for n, text in enumerate(["a b c d", "=a b c d", "e f g h", None], 1):
+        sheet.append([n if text else None, text, None, 9.5, day, True, f"00{n}", "#N/A"])
+        sheet.cell(n + 1, 2).data_type = "s"
+        sheet.cell(n + 1, 4).number_format = '0.00 "€"'
+        sheet.cell(n + 1, 5).number_format = "DD.MM.YYYY"
+    book.save(source := tmp_path / "in.xlsx")
+    unique, removed, rejected = (tmp_path / f"{name}.xlsx" for name in ("out", "gone", "bad"))
+    write_copies(source, unique=unique, removed=removed, rejected=rejected, by="all", yes=True)
+    copies = [openpyxl.load_workbook(path) for path in (unique, removed, rejected)]
+    assert [copy.sheetnames for copy in copies] == [["Ads"]] * 3
+    first, *rows = copies[0].active.iter_rows()
+    assert [cell.value for cell in first] == header
+    assert [row[0].value for row in rows] == [1, 3]
+    assert [cell.value for cell in rows[0][1:]] == ["a b c d", None, 9.5, day, True, "001", "#N/A"]
+    assert [rows[0][at].number_format for at in (3, 4)] == ['0.00 "€"', "DD.MM.YYYY"]
+    assert [rows[0][at].data_type for at in range(8) if at != 2] == list("nsndbse")
+    gone, bad = ([cell.value for cell in copy.active[2]] for copy in copies[1:])
+    assert (gone[1], copies[1].active.cell(2, 2).data_type) == ("=a b c d", "s")
+    assert gone[8:] == ["1", 1.0, 2]
+    assert (bad[6], bad[8]) == ("004", "no id: 'id' is missing or null")
+    assert nd.duplicates(unique, by="all").documents == 2
 
 
 def test_what_parquet_cannot_hold_is_refused_before_the_work(tmp_path: Path) -> None:
