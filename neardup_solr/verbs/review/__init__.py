@@ -93,7 +93,7 @@ class Review:
         self._nodes = [tuple(sorted((side, str(id), "") for side, id in pair)) for pair in ends]
         self._numbers = {nodes: number for number, nodes in enumerate(self._nodes)}
         self.questions = Questions(
-            pairs=result.pairs, threshold=threshold, claim=self._claim,
+            result.pairs, threshold, claim=self._claim,
             follows=lambda number: self._verdicts.decide(*self._nodes[number]),
             release=lambda number: self.file.release(repr(self._nodes[number])),
         )  # fmt: skip

@@ -25,10 +25,8 @@ from neardup_solr.errors import NeardupError
 from neardup_solr.web import HEADERS, Failure, Guard, list_pages, parse_object, read_body, to_json
 
 MOST = 16 << 10  # bytes of a request
-LOST = {
-    "answer": "the answer is not kept: ", "cluster": "the answers are not kept: ",
-    "back": "nothing is taken back: ",
-}  # fmt: skip
+LOST = dict.fromkeys(("answer", "cluster"), "the answer is not kept: ")
+LOST["back"] = "nothing is taken back: "
 ACTIONS = ("next", "look", "back", "answer", "skip", "cluster")
 PAGES = {
     "/": "review.html", "/review.css": "review.css", "/review.js": "review.js",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -67,9 +66,9 @@ def advise(tally: Tally, threshold: float, reach: float) -> str:
         DIFFERENT: f"`min_similarity` {(1 + threshold) / 2:.2g}",
         UNSURE: "more columns in `keep`",
     }[word]
-    why = {SAME: "pairs are less alike", DIFFERENT: "pairs are more alike", UNSURE: "more is shown"}
+    why = {SAME: "about less alike pairs, too", DIFFERENT: "first about more alike pairs"}
     lesson = f'{most:,} of {total:,} answers are "{word}", so nothing was learnt'
-    return f"{lesson}; start the review again with {step}, where {why[word]}"
+    return f"{lesson}; to be asked {why.get(word, 'with more to see')}, start again with {step}"
 
 
 def _compare(name: str, first: str, second: str, *, is_id: bool = False) -> str:
@@ -162,7 +161,6 @@ class Tally(NamedTuple):
         return f"{self.same:,} same, {self.different:,} different, {self.unsure:,} unsure"
 
 
-@dataclass(slots=True, kw_only=True)
 class Questions:
     """The pairs of a result to ask about, each to one reader at a time.
 
@@ -171,22 +169,19 @@ class Questions:
     returns False if one of them has it, until `release`. Not safe for several threads.
     """
 
-    pairs: Sequence[Duplicate]
-    threshold: float
-    judged: dict[int, Judgement] = field(default_factory=dict)  # by the number of the pair
-    follows: Callable[[int], bool] = lambda _: False
-    claim: Callable[[int], bool] = lambda _: True
-    release: Callable[[int], object] = lambda _: None
-    _order: Sequence[int] = field(init=False)
-    _prepared: Sequence[int] | None = None
-    _waiting: deque[int] = field(init=False)
-    _drawn: deque[int] = field(init=False)
-    _skipped: dict[int, None] = field(default_factory=dict)
-    _leases: dict[int, tuple[str, float]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        similarities = np.array([pair.similarity for pair in self.pairs])
-        self._order = order_questions(similarities, self.threshold)
+    def __init__(
+        self, pairs: Sequence[Duplicate], threshold: float, *,
+        follows: Callable[[int], bool] = lambda _: False,
+        claim: Callable[[int], bool] = lambda _: True,
+        release: Callable[[int], object] = lambda _: None,
+    ) -> None:  # fmt: skip
+        self.pairs, self.follows, self.claim, self.release = pairs, follows, claim, release
+        self.judged: dict[int, Judgement] = {}  # by the number of the pair
+        self._skipped: dict[int, None] = {}
+        self._leases: dict[int, tuple[str, float]] = {}
+        similarities = np.array([pair.similarity for pair in pairs])
+        self._order: Sequence[int] = order_questions(similarities, threshold)
+        self._prepared: Sequence[int] | None = None
         self.begin()
 
     def begin(self) -> None:

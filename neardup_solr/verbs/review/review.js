@@ -88,6 +88,24 @@ function describe(did, pair, before) {
   return `Taken back: ${what} not saved any more.${did.stands ? ` Without it, the pair has the answer “${did.stands}”.` : ""}`;
 }
 
+// Which columns speak for the same and which against it, by their bits, or by the words that differ.
+function weigh(rows) {
+  const columns = rows.filter(([values]) => values && rows.length > 1);
+  const isMissing = ([values]) => values.some((value) => !value);
+  const says = ([, , steps = [], , , bits = null]) => bits ?? (steps.length ? -1 : 1);
+  const list = (chosen) => chosen.map(([, field, , , level]) => (level ? `${field} (${level})` : field)).join(", ");
+  const present = columns.filter((row) => !isMissing(row));
+  const [yes, no] = [present.filter((row) => says(row) > 0), present.filter((row) => says(row) < 0)];
+  yes.sort((row, other) => says(other) - says(row));
+  no.sort((row, other) => says(row) - says(other));
+  const missing = columns.filter(isMissing).map(([, field]) => field);
+  return [
+    yes.length ? `For the same: ${list(yes)}.` : "",
+    no.length ? `Against it: ${list(no)}.` : "",
+    missing.length ? `Missing, which says nothing: ${missing.join(", ")}.` : "",
+  ].filter(Boolean);
+}
+
 // How alike the two are, and what speaks for it and against it.
 function explain(pair) {
   const likely = percent(pair.similarity);
@@ -96,6 +114,7 @@ function explain(pair) {
   const lines = pair.measure === "fields"
     ? [`The program guesses that they are ${is === "same" ? "the same" : "two different things"}: the chance that they are the same is ${likely}, by what their columns say.`]
     : [`The two are ${likely} alike${words}. The program takes two for the same from ${percent(pair.threshold)} on.`];
+  lines.push(...weigh(pair.question.rows ?? []));
   if (pair.cluster > 2) lines.push(`It has put both in a group of ${pair.cluster.toLocaleString("en")} records.`);
   return lines.join(" ");
 }
