@@ -1,12 +1,14 @@
-"""The examples of docs/clients.md, as they stand: its ```java, its ```js, curl, and nginx."""
+"""The examples of docs/serve.md and docs/clients.md: feeders in ```js and ```java, curl, nginx."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
-import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +16,18 @@ import pytest
 import requests
 
 import neardup_solr as nd
+from neardup_solr import embedded
+from neardup_solr.progress import until
 from neardup_solr.solr.collection import Collection
 from tests import ROOT
+from tests.command import neardup
 from tests.services import Served, serving
 from tests.solr import foreign
 from tests.solr.nginx import nginx
-from tests.test_examples import ADDRESS, blocks, run_console
+from tests.test_examples import ADDRESS, blocks, require_output, run_console
 
 PAGE = ROOT / "docs" / "clients.md"
-SERVICE = "http://localhost:8985"
+SERVICE, LOCAL = "http://localhost:8985", "http://127.0.0.1:8985"
 TOKENS = "feeder c4n4ry-of-feeder check search entries\nchecker c4n4ry-of-checker check\n"
 FEEDER = {"Authorization": "Bearer c4n4ry-of-feeder"}
 SCHEMA = foreign.SCHEMA.replace("sku", "id").replace('"body"', '"content"')
@@ -87,28 +92,6 @@ def reader(
 def test_curl(reader: Any) -> None:
     """The lines print what the page shows."""
     reader("curl")
-
-
-@pytest.mark.skipif(not shutil.which("javac"), reason="no Java compiler")
-def test_java(reader: Any, pages: Collection) -> None:
-    """A copy with another address does not come in; the other page does."""
-    reader("java")
-    pages.commit()
-    assert pages.count(['id:"https://example.org/bread"']) == 1
-    assert pages.count(['id:"https://example.org/mirror"']) == 0
-
-
-@pytest.mark.skipif(not shutil.which("node"), reason="no Node")
-def test_node(reader: Any, pages: Collection) -> None:
-    """The document comes in with the fields that `annotate` would write."""
-    reader("node")
-    bands = {"q": "id:report.pdf", "defType": "lucene", "fl": "nd_content_bands"}
-    sent = requests.get(f"{pages.url}/select", params=bands, timeout=60).json()
-    assert nd.annotate(pages, which="all", query="id:report.pdf").annotated == 1
-    pages.commit()
-    again = requests.get(f"{pages.url}/select", params=bands, timeout=60).json()
-    assert len(sent["response"]["docs"][0]["nd_content_bands"]) == 42
-    assert sent["response"]["docs"] == again["response"]["docs"]
 
 
 def test_what_logstash_would_send(served: Served, pages: Collection) -> None:
@@ -189,3 +172,93 @@ def test_what_curl_shows_if_something_is_wrong(
             assert {"error", "next"} <= json.loads(printed.splitlines()[-1]).keys()
     finally:
         service.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="module")
+def feeding(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Feeding]:
+    """The collection of docs/serve.md with its service, by the lines of the page's first block."""
+    folder = tmp_path_factory.mktemp("feeder")
+    schema, key = foreign.SCHEMA.replace('"sku"', '"key"'), "<uniqueKey>key</uniqueKey>"
+    with foreign.collection(name="articles", schema=schema, key=key) as made:
+        page = blocks(ROOT / "docs" / "serve.md")
+        for block in page:
+            if block.mark == "file":
+                (folder / block.note).write_text(block.text, "utf-8")
+        first, fed = (block.text for block in page if block.language == "console")
+        typed = re.findall(r"(?m)^\$ neardup (.*)", first)
+        for line in typed[:-1]:
+            ran = neardup(*line.split(), env={"NEARDUP_SOLR_URL": made.base})
+            assert ran.returncode == 0, ran.stderr
+        with serving(
+            made.url, folder / "log", *typed[-1].partition("articles ")[2].split()
+        ) as served:
+            run_console(first[first.index("$ curl") :].replace(LOCAL, served.address[:-1]), "curl")
+            yield Feeding(nd.connect(made.base, made.name), served, folder, fed)
+
+
+@dataclass(slots=True)
+class Feeding:
+    """The collection that feeders fill, its service, their files, and what the page shows."""
+
+    solr: Collection
+    served: Served
+    folder: Path
+    shown: str
+
+    def empty(self) -> None:
+        """Delete all documents."""
+        requests.post(f"{self.solr.url}/update?commit=true", json={"delete": {"query": "*:*"}})
+
+    def require_fed(self) -> None:
+        """Two documents came in, each with the fields that `annotate` would write."""
+        assert sorted(self.solr.ids()) == ["20", "24"]
+        assert nd.annotate(self.solr).annotated == 0
+
+
+def test_a_feeder_shows_what_the_page_says(feeding: Feeding) -> None:
+    """The line of the page, typed: the same decisions and complaints in the same order."""
+    feeding.empty()
+    words, shown = feeding.shown.removeprefix("$ ").split("\n", 1)
+    line = words.replace(LOCAL, feeding.served.address[:-1]).replace(ADDRESS, feeding.solr.base)
+    ran = subprocess.run(line, shell=True, cwd=feeding.folder, stderr=subprocess.STDOUT,
+                         stdout=subprocess.PIPE, text=True, timeout=120)  # fmt: skip
+    require_output(shown, ran.stdout, line)
+    assert ran.returncode == 1
+    feeding.require_fed()
+
+
+@pytest.mark.parametrize("program", ["node feed.mjs", "java Feed.java"])
+def test_a_feeder_survives_a_bad_document_and_an_outage(feeding: Feeding, program: str) -> None:
+    """After a 400 of the service and one of Solr it goes on, after 503 it sends again."""
+    feeding.empty()
+    words = [*program.split(), feeding.served.address[:-1], feeding.solr.url]
+    log, server = feeding.folder / "errors", embedded.running()
+    assert server is not None
+    with log.open("w") as errors, subprocess.Popen(
+        words, cwd=feeding.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+        text=True, env=os.environ | {"JDK_JAVA_OPTIONS": ""},
+    ) as feeder:  # fmt: skip
+        assert feeder.stdin is not None
+        assert feeder.stdout is not None
+        try:
+            lines = (feeding.folder / "new.jsonl").read_text("utf-8").splitlines(keepends=True)
+            for place, line in enumerate(lines):
+                if place == 3:
+                    assert until(lambda: log.read_text().count("left out") == 2, 60, 0.05)
+                    os.kill(server.pid, signal.SIGSTOP)
+                    assert until(lambda: feeding.served.ask("ready").status == 503, 60, 0.05)
+                feeder.stdin.write(line)
+                feeder.stdin.flush()
+                if place == 3:
+                    assert until(lambda: "503, again in" in log.read_text(), 60, 0.05)
+                    os.kill(server.pid, signal.SIGCONT)
+            said, _ = feeder.communicate(timeout=120)
+        finally:
+            os.kill(server.pid, signal.SIGCONT)
+            feeder.kill()
+    decisions = re.findall(r"(2\d)\b.*?\b(allow|tag|hold|reject)\b", said)
+    assert decisions == [("20", "allow"), ("22", "allow"), ("23", "reject"), ("24", "allow")]
+    refused = re.findall(r"left out: (.*)", log.read_text())
+    assert [json.loads(line)["key"] for line in refused] == ["21", "22"]
+    assert feeder.returncode == 1
+    feeding.require_fed()
