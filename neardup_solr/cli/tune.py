@@ -196,7 +196,8 @@ MOST_CHANGES = 20
 WORTH_CUTTING = 12  # words; fewer are shown rather than counted
 BEGINNING = 40  # words shown of unrelated texts
 UNLIKE = 0.25  # below this similarity by words, texts are not compared word by word
-MARKS = {"red strike": "[-{}-]", "green": "{{+{}+}}", "": "{}"}
+MARKS = {"red strike": "[-{}-]", "green": "{{+{}+}}", "cyan": "≈ {}", "": "{}"}
+STYLES = {("delete", True): "red strike", ("insert", False): "green", ("same", False): "cyan"}
 # By verdict, and the style of each.
 TITLES = {
     "found": ("found", "bold green"),
@@ -215,6 +216,7 @@ def explain(parsed: options.ParsedOptions, *, format: TableOrJson = "table") -> 
     """
     parsed.require_source("--source")
     show.say_if_typed(parsed.paths, "documents")
+    options.choose_columns(parsed)
     place = parsed["source"] or parsed.connect()
     with show.watch(comparing="pairs") as watching:
         progress = watching["on_progress"]
@@ -255,17 +257,19 @@ def _print(explanation: Explanation) -> None:
         say(f"{explain.describe_way(way.name)} finds them: {why}.", indent=2)
     for reason in explanation.reasons:
         say(printable(reason), indent=2)
-    texts = [_show_beginning(each) for each in facts.both]
-    if facts.is_exact or facts.measured("words").similarity >= UNLIKE:
+    texts = [] if facts.rows[0].field else [_show_beginning(each) for each in facts.both]
+    if texts and (facts.is_exact or facts.measured("words").similarity >= UNLIKE):
         texts = [_show_changes(facts, console.color_system is not None and not console.no_color)]
     for text in texts:
         say()
         say(*text)
     for rows in explain.list_tables(facts):
-        is_of_ways = rows[0][0] == "found by"
         say()
-        head, *lines = show.align([[*map(printable, row)] for row in rows],
-                                  () if is_of_ways else range(1, 3))  # fmt: skip
+        if rows[0][0] == "field":
+            show.print_table({head: {"overflow": "fold"} for head in rows[0]}, rows[1:])
+            continue
+        right = () if rows[0][0] == "found by" else range(1, 3)
+        head, *lines = show.align([[*map(printable, row)] for row in rows], right)
         say((head, "bold"))
         for line in lines:
             say(line)
@@ -284,10 +288,12 @@ def _show_beginning(document: Subject) -> list[Part]:
 def _show_changes(facts: Facts, is_coloured: bool) -> list[Part]:
     """Show the changes that make one text the other.
 
-    Changed words are in colour, or marked [-so-] and {+so+}, as in git's word diff.
+    Changed words are in colour, or marked [-so-] and {+so+}, as in git's word diff. What the
+    measure takes for the same is not, but if it is written in another way, that follows "≈".
     """
     first, second = facts.first.words, facts.second.words
-    runs = [(kind, [*run]) for kind, run in groupby(facts.changes, lambda c: c.kind == "equal")]
+    runs = [(is_equal, [*run]) for is_equal, run in
+            groupby(facts.rows[0].runs, lambda change: change.kind == "equal")]  # fmt: skip
     more = sum(not is_equal for is_equal, _ in runs) - MOST_CHANGES
     shown, parts = 0, list[Part]()
     for at, (is_equal, run) in enumerate(runs):
@@ -295,18 +301,19 @@ def _show_changes(facts: Facts, is_coloured: bool) -> list[Part]:
             rest = f"\n… {counted(more, 'more change')}; --format json has all of them"
             return [*parts, (rest, "dim")]
         shown += not is_equal
-        removed = slice(run[0].first.start, run[-1].first.stop)
-        added = slice(run[0].second.start, run[-1].second.stop)
         head = tail = LONGEST_RUN // 2
-        sides = [("red strike", first, removed), ("green", second, added)]
         if is_equal:
             head, tail = CONTEXT if at else 0, CONTEXT if at < len(runs) - 1 else 0
-            sides = [("", first, removed)]
         if len(runs) == 1:
             head, tail = LONGEST_RUN, 0
-        for style, words, part in sides:
+        for change in run:
+            is_first = change.first.stop > change.first.start
+            words, part = (first, change.first) if is_first else (second, change.second)
+            style = STYLES.get((change.kind, is_first), "")
+            if style == "cyan" and {*words.forms[part]} <= {*first.forms}:  # it moved
+                continue
             if cut := _shorten_run(words, part, head, tail):
-                text = cut if is_coloured else MARKS[style].format(cut)
+                text = cut if is_coloured and style != "cyan" else MARKS[style].format(cut)
                 parts += [*[" "][: len(parts)], (text, style)]
     return parts
 

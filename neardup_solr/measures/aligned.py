@@ -12,6 +12,7 @@ M / min(A, B): the first asks if the records are the same, the second ignores wh
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -43,6 +44,7 @@ NUMBERS = 0.35  # of the weight of numbers that both have, the share that has to
 UNLIKE = 0.5  # how far records are alike otherwise, of what their words say
 LETTERS = 8  # that are looked at for two words, about
 
+_MARKS = re.compile("[\u0300-\u036f]")
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _CARDINALS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
@@ -178,15 +180,16 @@ def alignment(first: str, second: str, frequencies: Frequencies) -> list[Aligned
 def stand_ins(
     first: Sequence[str], second: Sequence[str], frequencies: Frequencies
 ) -> list[list[int]]:
-    """Find the words of two normal forms that stand for each other: two places in each item.
+    """Find the words of two normal forms that are the same: two places in each item.
 
-    A joined word or an acronym comes with each of its words.
+    They stand elsewhere, or are spelt in another way: joined, shortened, as an acronym (which comes
+    with each of its words), or without accents. A slip makes another word.
     """
     sides = [_places(words) for words in (first, second)]
     one_side, other_side = ([word for _, word in side] for side in sides)
     places_of_pairs = []
     for row in _alignment(one_side, other_side, frequencies):
-        if row.first is None or row.second is None:
+        if row.first is None or row.second is None or not _is_same(row.first, row.second):
             continue
         first_places, second_places = (
             [_take(side, word) for word in words.split()]
@@ -194,6 +197,13 @@ def stand_ins(
         )
         places_of_pairs += [[*places] for places in product(first_places, second_places)]
     return sorted(places_of_pairs)
+
+
+def _is_same(first: str, second: str) -> bool:
+    """Return True for aligned words that do not differ by a slip."""
+    bare, other = (unicodedata.normalize("NFD", word) for word in (first, second))
+    is_run = " " in first or " " in second
+    return is_run or _shortness(first, second) > 0 or _MARKS.sub("", bare) == _MARKS.sub("", other)
 
 
 def _places(words: Sequence[str]) -> list[tuple[int, str]]:
@@ -215,6 +225,18 @@ def word_similarity(first: str, second: str) -> float:
     a single first letter counts `INITIAL`. Else 1 - d / letters of the longer, d letters being
     dropped, added, replaced or swapped (optimal string alignment), if d is at most a quarter.
     """
+    if similarity := _shortness(first, second):
+        return similarity
+    longest = max(len(first), len(second))
+    if longest > LONGEST or _has_digit(first) or _has_digit(second):
+        return 0.0
+    most = int(longest * SLIPS)
+    slips = OSA.distance(first, second, score_cutoff=most)
+    return 1.0 - slips / longest if slips <= most else 0.0
+
+
+def _shortness(first: str, second: str) -> float:
+    """Compute how far a word stands for another that it shortens, or equals, 0 if it does not."""
     if first == second:
         return 1.0
     short, long = sorted((first, second), key=len)
@@ -222,11 +244,7 @@ def word_similarity(first: str, second: str) -> float:
         return 0.0
     if long.startswith(short):
         return ABBREVIATED if len(short) > 1 else INITIAL
-    if len(short) > 1 and _is_contraction(short, long):
-        return ABBREVIATED
-    most = int(len(long) * SLIPS)
-    slips = OSA.distance(short, long, score_cutoff=most)
-    return 1.0 - slips / len(long) if slips <= most else 0.0
+    return ABBREVIATED if len(short) > 1 and _is_contraction(short, long) else 0.0
 
 
 def _is_contraction(short: str, long: str) -> bool:

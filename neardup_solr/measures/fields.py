@@ -164,20 +164,25 @@ class Weights:
         """Compute the log2 odds of a match for pairs of these levels, shape (pairs,)."""
         return self._odds(self._classes(levels).sum(axis=1))
 
-    def explain(self, levels: Sequence[int]) -> list[Evidence]:
-        """List what each field adds to the odds of a pair, after the fields before it.
+    def explain(self, levels: Levels) -> list[list[Evidence]]:
+        """List what each field adds to the odds of pairs of these levels, after the fields before.
 
         The first is what speaks for a match before any field is compared. The sum is that of
         `weigh`.
         """
-        steps = self._odds(self._classes(np.array([levels], dtype=np.int8))[0].cumsum(axis=0))
-        labels = [
+        steps = self._odds(self._classes(levels).cumsum(axis=1))
+        bits = np.diff(steps, prepend=0.0, axis=1).tolist()
+        return [
+            list(map(Evidence, ("", *self.names), ("", *self.label(row)), of_pair))
+            for row, of_pair in zip(levels.tolist(), bits, strict=True)
+        ]
+
+    def label(self, levels: Sequence[int]) -> list[str]:
+        """Name the levels of a pair."""
+        return [
             MISSING_LEVEL if level == MISSING else LEVELS[kind][level][0]
             for kind, level in zip(self.kinds, levels, strict=True)
         ]
-        bits = np.diff(steps, prepend=0.0).tolist()
-        rows = zip(("", *self.names), ("", *labels), bits, strict=True)
-        return list(map(Evidence._make, rows))
 
     def table(self) -> list[Weight]:
         """List the weights of all levels, each as if it were the only field."""
@@ -609,20 +614,23 @@ def _hash(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return numbers ^ numbers >> np.uint64(31)
 
 
-def explain_pair(columns: Sequence[FieldColumn], pair: Pairs, weights: Weights) -> list[Evidence]:
-    """List what each field adds to the odds of a pair, shape (1, 2).
+def explain_pairs(
+    columns: Sequence[FieldColumn], pairs: Pairs, weights: Weights
+) -> list[list[Evidence]]:
+    """List what each field adds to the odds of each pair.
 
     The last is what `weigh_pairs` makes of it, if that is not their sum.
     """
-    levels = compare_fields(columns, pair)
-    evidence = weights.explain(levels[0].tolist())
-    rest = float((weigh_pairs(columns, pair, levels, weights) - weights.weigh(levels))[0])
-    if abs(rest) > 1e-9:
-        reason = ("all fields", "equal") if rest > 0 else ("others", "agree as much, differ")
-        if _mark_other_names(columns, levels)[0]:
+    levels = compare_fields(columns, pairs)
+    explained = weights.explain(levels)
+    rest = weigh_pairs(columns, pairs, levels, weights) - weights.weigh(levels)
+    have_other_names = _mark_other_names(columns, levels)
+    for at in np.flatnonzero(np.abs(rest) > 1e-9).tolist():
+        reason = ("all fields", "equal") if rest[at] > 0 else ("others", "agree as much, differ")
+        if have_other_names[at]:
             reason = ("name", "of another one")
-        evidence.append(Evidence(*reason, rest))
-    return evidence
+        explained[at].append(Evidence(*reason, float(rest[at])))
+    return explained
 
 
 def learn_weights(

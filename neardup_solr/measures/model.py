@@ -33,14 +33,13 @@ from neardup_solr.measures.fields import (
     LEAST_PROBABILITY,
     LEVELS,
     MISSING,
-    MISSING_LEVEL,
     Evidence,
     FieldColumn,
     FieldKind,
     Table,
     Weights,
     compare_fields,
-    explain_pair,
+    explain_pairs,
     make_column,
     make_sample,
     match_fields,
@@ -240,22 +239,26 @@ class RecordMatcher:
     def _compare_whole(self, pairs: Pairs) -> Similarities:
         return compare_records(self.forms, pairs, self.frequencies, threads=self.threads)
 
-    def explain(self, pair: Pairs) -> list[Evidence]:
-        """List what each measure and field adds to the odds of a pair, shape (1, 2).
+    def explain(self, pairs: Pairs) -> list[list[Evidence]]:
+        """List what each measure and field adds to the odds of each pair.
 
         The first is what speaks for a match before anything is compared. Without others the two are
         not alike at all.
         """
         if self.model is None:
             assert self.weights is not None
-            return explain_pair(self.columns, pair, self.weights)
+            return explain_pairs(self.columns, pairs, self.weights)
         bits = (self.model.weights / math.log(2)).tolist()
-        evidence = [Evidence("", "", bits[0])]
-        for row in self.compare(pair, self.model.measure).values.tolist():
-            for name, weight, value in zip(self.model.names, bits[1:], row, strict=True):
-                label = f"{value:+.1f}" if name == EVIDENCE else f"{NEUTRAL + SCALE * value:.2f}"
-                evidence.append(Evidence(name, label if value else MISSING_LEVEL, weight * value))
-        return evidence
+        explained = [[Evidence("", "", bits[0])] for _ in pairs]
+        rows, values = self.compare(pairs, self.model.measure)
+        levels = compare_fields(self.columns, pairs[rows])
+        for at, row, of_fields in zip(rows.tolist(), values.tolist(), levels.tolist(), strict=True):
+            labels = [f"{NEUTRAL + SCALE * value:.2f}" for value in row[: len(MEASURES)]]
+            if self.weights is not None:
+                labels += [f"{row[len(MEASURES)]:+.1f}", *self.weights.label(of_fields)]
+            weighed = (weight * value for weight, value in zip(bits[1:], row, strict=True))
+            explained[at] += map(Evidence, self.model.names, labels, weighed)
+        return explained
 
     def compare(self, pairs: Pairs, measure: PairMeasure) -> Features:
         """Compute the features of the pairs that are alike at all, by this default measure too.

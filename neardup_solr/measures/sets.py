@@ -137,6 +137,23 @@ def similarity(distance: int, longest: int) -> float:
     return 1.0 - distance / longest if longest else 1.0
 
 
+def find_shared_words(
+    first: Sequence[str], second: Sequence[str], settings: Settings
+) -> list[list[int]]:
+    """Find the words of shingles that both texts have: the place in either, -1 in the other.
+
+    Of shingles of characters and stems none are found.
+    """
+    size, pairs = settings.shingle_size, dict[tuple[int, int], None]()
+    if settings.kind in ("words", "stops"):
+        places = {tuple(second[at : at + size]): at for at in range(len(second) - size + 1)}
+        for at in range(len(first) - size + 1):
+            if (other := places.get(tuple(first[at : at + size]))) is not None:
+                pairs |= {(at + step, -1): None for step in range(size)}
+                pairs |= {(-1, other + step): None for step in range(size)}
+    return list(map(list, pairs))
+
+
 def hash_words(forms: Sequence[str]) -> Flat:
     """Hash the words of each normal form, in their order, to 64 bits."""
     return hash_runs(forms, 1)

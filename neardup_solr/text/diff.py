@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 
 from rapidfuzz.distance import Levenshtein
 
@@ -44,8 +45,9 @@ class Words:
 class Change:
     """A run of words of a text beside a run of the other.
 
-    `kind` is "equal", "replace", "delete" or "insert"; `first` and `second` are slices of the
-    words of either text, empty in the second of a deletion and in the first of an insertion.
+    `kind` is "equal", "replace", "delete" or "insert", or "same" if only the places or the spelling
+    differ; `first` and `second` are slices of the words of either text, empty in the second of a
+    deletion and in the first of an insertion.
     """
 
     kind: str
@@ -82,6 +84,20 @@ def changes(first: Sequence[str], second: Sequence[str]) -> list[Change]:
         Change(run.tag, slice(run.src_start, run.src_end), slice(run.dest_start, run.dest_end))
         for run in Levenshtein.opcodes(first, second)
     ]
+
+
+def mark_same(runs: Iterable[Change], places: Sequence[Container[int]]) -> Iterator[Change]:
+    """Part the runs that differ by side, and call those at some `places` of a side the same."""
+    for change in runs:
+        if change.kind in ("equal", "same"):
+            yield change
+            continue
+        for side, run in enumerate((change.first, change.second)):
+            for is_same, part in groupby(range(run.start, run.stop), places[side].__contains__):
+                first, *more = part
+                words = slice(first, first + 1 + len(more))
+                kind = "same" if is_same else ("delete", "insert")[side]
+                yield Change(kind, *((slice(0, 0), words) if side else (words, slice(0, 0))))
 
 
 def _all_pieces(text: str) -> Iterator[_Piece]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,14 +22,15 @@ from selenium.webdriver.support.wait import WebDriverWait
 import neardup_solr as nd
 from neardup_solr.measures import aligned
 from neardup_solr.records import Borderline
-from neardup_solr.reports.html import Page, embed, show_invisibles
+from neardup_solr.reports.html import Page, show_invisibles
+from neardup_solr.reports.pair import PairTable
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates.result import MOST_SHOWN
 from tests.browser.conftest import Chrome, OpenPage, complaints, prefer, requests, resize
 from tests.browser.pages import crowded_page, large_page, page_of, small_page
 
 Recorded = Callable[[str, str], None]  # a figure of the table of faults
-MOST_ELEMENTS = 3_000  # in the document at a time, however large the report
+MOST_ELEMENTS = 3_000  # of a cluster that is open, however large it is
 READABLE = 4.5  # contrast of text, WCAG 2.2 AA
 
 HOSTILE = {
@@ -85,9 +88,9 @@ def first(chrome: Chrome, selector: str) -> WebElement:
 
 def column(chrome: Chrome, place: int) -> list[str]:
     """The texts of a column of the list of clusters, from 1."""
-    # in one step: rows come and go while the page is scrolled
+    # not as they are laid out, which rows far from the window are not
     texts: list[str] = chrome.execute_script(
-        "return [...document.querySelectorAll(arguments[0])].map((cell) => cell.innerText.trim())",
+        "return [...document.querySelectorAll(arguments[0])].map((cell) => cell.textContent)",
         f"#list .row > :nth-child({place})",
     )
     return texts
@@ -279,6 +282,59 @@ def test_the_threshold_is_told_and_marked(open_page: OpenPage) -> None:
     assert not css(chrome, ".stroke-mark")
 
 
+def border(least: float, below: int = 100) -> Borderline:
+    """What a run may say of its threshold."""
+    return Borderline(min_similarity=least, pairs=9, above=3, below=below, open=1, open_higher=0)
+
+
+BARS = """const names = ["x", "y", "width", "height"];
+return [...document.querySelectorAll(`${arguments[0]} rect`)].map((each) => [
+  each.getAttribute("class"), ...names.map((name) => Number(each.getAttribute(name)))])"""
+
+
+@pytest.mark.parametrize(
+    ("similarities", "least", "sizes"),
+    [
+        ([], None, []),
+        ([0.0, 1.0, 0.5], None, [2] * 500 + [3, 24]),
+        ([0.5] * 500 + [1.0], 0.5, [2] * 5_000 + [3, 24, 10_000]),
+        ([0.6, 1.0], 0.0, [10**9]),
+        ([0.6, 1.0], 0.03, [2, 25]),
+        ([0.6, 1.0], 1.0, [150]),
+    ],
+)
+def test_pictures_count_everything_in_their_frame(
+    open_page: OpenPage, similarities: list[float], least: float | None, sizes: list[int]
+) -> None:
+    """Each similarity and size that is met has a bar, and no bar leaves the picture or is empty."""
+    page = page_of([{"a": "some words", "b": "some words"}])
+    pairs = [replace(page.pairs[0], similarity=each, cluster="") for each in similarities]
+    known = None if least is None else border(least)
+    chrome = open_page(replace(page, pairs=pairs, clusters=[], borderline=known))
+    chrome.execute_script(
+        "facts.sizes = arguments[0]; find('sizes').replaceChildren(sizesPicture())",
+        sorted(Counter(sizes).items()),
+    )
+    bars = [(kind, *box) for kind, *box in chrome.execute_script(BARS, ".figures")]
+    assert all(0 < x < x + wide < 432 and 18 - 1e-9 <= y < y + high <= 181.01
+               for _, x, y, wide, high in bars)  # fmt: skip
+    shown = [kind for kind, *_ in chrome.execute_script(BARS, "#similarities")]
+    assert shown.count("fill-bars") == len({int(50 * min(each, 0.99)) for each in similarities})
+    assert ("fill-below" in shown) == bool(least)
+    assert bool(chrome.execute_script(BARS, "#sizes")) == bool(sizes)
+    assert complaints(chrome) == []
+
+
+def test_pairs_just_below_the_threshold_are_as_large_in_the_picture(open_page: OpenPage) -> None:
+    """They are a bar of the same area as all others: 100 in 0.05 is as high as 40 in 0.02."""
+    page = page_of([{"a": "some words", "b": "some words"}])
+    pairs = [replace(page.pairs[0], similarity=0.6)] * 40
+    chrome = open_page(replace(page, pairs=pairs, curve=None, borderline=border(0.5)))
+    heights = {kind: high for kind, *_, high in chrome.execute_script(BARS, "#similarities")}
+    assert heights["fill-below"] == pytest.approx(heights["fill-bars"], abs=0.01)
+    assert "threshold 0.5" in first(chrome, "#similarities svg").text
+
+
 def test_a_probability_is_called_one(open_page: OpenPage) -> None:
     """By fields, or by a model, the page has no similarities but probabilities."""
     small = small_page()
@@ -348,12 +404,14 @@ def test_words_that_stand_for_each_other(open_page: OpenPage) -> None:
     """By aligned words a diff says which word stands for which, and speaks of no bands."""
     texts = {"a": "Ritz 12 Sunset Blvd. Grill", "b": "Grill Ritz 12 Sunset Boulevard bar"}
     known = aligned.frequencies(map(normalize, texts.values()))
-    chrome = open_page(replace(page_of([texts]), by="words", curve=None, frequencies=known))
+    chrome = open_page(
+        replace(page_of([texts]), by="words", curve=None, table=PairTable(frequencies=known))
+    )
     first(chrome, "#list .opener").click()
     marked = {word.text: word.get_attribute("title") for word in css(chrome, ".diff .stands")}
     assert marked["Blvd."] == "stands for Boulevard"
     assert marked["Boulevard"] == "stands for Blvd."
-    assert marked["Grill"] == "stands for Grill"
+    assert marked.keys() == {"Blvd.", "Boulevard"}  # a word that moved is no difference
     assert [word.text for word in css(chrome, ".diff ins")] == ["bar"]
     assert css(chrome, ".diff del") == []
     assert "Blvd. ≈ Boulevard" in first(chrome, ".legend").text
@@ -362,20 +420,51 @@ def test_words_that_stand_for_each_other(open_page: OpenPage) -> None:
     assert "band" not in first(chrome, "main").text.replace("Bands × rows", "")
 
 
-def test_all_clusters_are_reached_by_scrolling(open_page: OpenPage) -> None:
-    """Rows come as one scrolls, few are in the document at a time, and the foot is reached."""
-    chrome = open_page(large_page(2_000, 20))
-    chrome.execute_script("scrollTo(0, document.body.scrollHeight / 2)")
-    WebDriverWait(chrome, 20).until(lambda _: "doc-0a" not in column(chrome, 1))
-    middle = column(chrome, 1)
-    assert middle
+def test_all_clusters_are_in_the_document(open_page: OpenPage) -> None:
+    """Keys, the search of the browser and screen readers reach each row, and so does paper."""
+    chrome = open_page(large_page(300, 20))
     first(chrome, "#query").click()
     press(chrome, Keys.ARROW_DOWN)
-    assert press(chrome, Keys.END).text == "doc-1999a"
-    assert elements(chrome) < MOST_ELEMENTS
-    press(chrome, Keys.HOME)
-    assert column(chrome, 1)[0] == "doc-0a"
-    assert elements(chrome) < MOST_ELEMENTS
+    assert press(chrome, Keys.END).text == "doc-299a"
+    assert press(chrome, Keys.HOME).text == "doc-0a"
+    assert chrome.execute_script("return window.find('doc-250a')")
+    assert len(set(column(chrome, 1))) == 300
+    pages = base64.b64decode(chrome.print_page()).count(b"/Type /Page\n")
+    assert 300 / 25 < pages < 300 / 10
+
+
+def test_more_clusters_than_are_drawn(open_page: OpenPage) -> None:
+    """Beyond a bound a line tells how many rows are left, and draws them; filters find all."""
+    chrome = open_page(large_page(5, 20))
+    chrome.execute_script("most = 2; show()")
+    assert first(chrome, "#rest").text.startswith("3 more clusters of this page are not drawn")
+    first(chrome, "#query").send_keys("doc-4b")
+    count_becomes(chrome, "1 of 5 clusters")
+    assert column(chrome, 1) == ["doc-4a"]
+    press(chrome, Keys.ESCAPE)
+    count_becomes(chrome, "5 clusters")
+    first(chrome, "#rest button").click()
+    assert len(column(chrome, 1)) == 5
+    assert not first(chrome, "#rest").is_displayed()
+
+
+def test_the_search_brings_hits_into_view(open_page: OpenPage) -> None:
+    """Wherever the page is scrolled to, hits are in the window, and Enter goes from one to next."""
+    chrome = open_page(large_page(300, 20))
+    resize(chrome, 1000, 700)
+    chrome.execute_script("scrollTo(0, document.body.scrollHeight)")
+    press(chrome, "/")
+    press(chrome, "doc-17")
+    count_becomes(chrome, "11 of 300 clusters")
+    for id in ("doc-17a", "doc-170a", "doc-171a"):
+        press(chrome, Keys.ENTER)
+        hit = first(chrome, ".is-hit")
+        assert hit.find_element(By.CSS_SELECTOR, ".opener").text == id
+        top, bottom = chrome.execute_script(
+            "const { top, bottom } = arguments[0].getBoundingClientRect(); return [top, bottom]",
+            hit,
+        )
+        assert 0 <= top < bottom <= 700
 
 
 def test_a_cluster_says_how_many_of_its_pairs_are_there(open_page: OpenPage) -> None:
@@ -468,41 +557,12 @@ def test_light_and_dark_differ(open_page: OpenPage) -> None:
 
 
 def test_ten_thousand_pairs(open_page: OpenPage) -> None:
-    """However many pairs there are, few of their elements are in the document."""
+    """However many pairs there are, each cluster is a row, and the search stays fast."""
     chrome = open_page(large_page(10_000, 20))
     count_becomes(chrome, "10,000 clusters")
-    assert elements(chrome) < MOST_ELEMENTS
     first(chrome, "#query").send_keys("doc-77")
     count_becomes(chrome, "111 of 10,000 clusters")
-    assert elements(chrome) < MOST_ELEMENTS
-    first(chrome, "#list .opener").click()
-    assert css(chrome, ".diff")
-    assert complaints(chrome) == []
-
-
-def test_texts_are_read_when_they_are_needed(
-    open_page: OpenPage, chromium: Chrome, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A page opens on a few of its texts; the search, the pages and the diffs reach all others."""
-    monkeypatch.setattr(embed, "PART", embed.PART >> 4)  # as many parts, of shorter texts
-    counting = "window.read = 0; const parse = JSON.parse;" + (
-        "JSON.parse = (text) => { window.read += text.length; return parse(text); };"
-    )
-    added = chromium.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": counting})
-    try:
-        page = large_page(300, 300)
-        chrome = open_page(page)
-    finally:
-        chromium.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
-    count_becomes(chrome, "300 clusters")
-    whole = sum(map(len, page.texts.values()))
-    assert chrome.execute_script("return window.read") < whole / 2
-    last = page.clusters[-1].members[1].id
-    ending = " ".join(page.texts[last].split()[-4:])
-    first(chrome, "#query").send_keys(ending)
-    count_becomes(chrome, "1 of 300 clusters")
-    assert chrome.execute_script("return window.read") > whole
-    assert css(chrome, "#list mark")[0].text == ending
+    assert len(css(chrome, "#list .row")) == 111
     first(chrome, "#list .opener").click()
     assert css(chrome, ".diff")
     assert complaints(chrome) == []
@@ -671,6 +731,7 @@ def test_prints(open_page: OpenPage) -> None:
     media: dict[str, Any] = {"media": "print", "features": []}
     chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
     assert not first(chrome, "#filters").is_displayed()
+    assert "Documents and pairs of closed clusters" in first(chrome, ".paper").text
     assert first(chrome, "#list").is_displayed()
     assert computed(chrome, "body", "backgroundColor") == "rgb(255, 255, 255)"
     chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})

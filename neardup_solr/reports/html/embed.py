@@ -1,7 +1,6 @@
 """The lists of a page as JSON inside it: compact rows, harmless whatever the texts contain.
 
-A document is named by its row, in the natural order of ids. Texts, kept columns and pairs come in
-parts, so that a page need not read all of them to show some. The words of a text are separated by
+A document is named by its row, in the natural order of ids. The words of a text are separated by
 a space; a space inside a word as it is shown becomes U+00A0, a word that was joined to that
 before begins with U+2009, the first of a line with a line feed. Words themselves contain no
 spaces of any kind.
@@ -11,19 +10,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.measures import Frequencies
-from neardup_solr.measures.aligned import stand_ins
 from neardup_solr.records import AnyId, Cluster, Duplicate, Member, key_of, largest, natural
+from neardup_solr.reports.pair import PairTable, Record, Row
 from neardup_solr.text import diff
-from neardup_solr.text.diff import Words
+from neardup_solr.text.diff import Change, Words
+
+if TYPE_CHECKING:
+    from neardup_solr.measures.fields import Evidence
 
 MOST_ROWS = 12 << 20  # bytes of clusters and ids, which a page reads when it opens
 MOST_PAIRS = 20_000
@@ -31,7 +32,6 @@ MOST_TEXTS = 24 << 20  # characters
 MOST_KEPT = 1_000  # characters of a kept value
 FIRST_MEMBERS, FIRST_PAIRS = 100, 10  # of a cluster, before other clusters are left out for them
 TURN = 10  # documents of each cluster whose texts come before further ones of another
-PART = 1 << 18  # characters that a page reads at once
 _OF_CLUSTER, _OF_MEMBER = 50, 24  # bytes of a row, about, without the ids
 _DIGITS = 4  # of a similarity
 _INNER, _JOINED, _BREAK = "\u00a0", "\u2009", "\n"
@@ -53,14 +53,6 @@ class Listed:
     pairs: Sequence[Duplicate]
     low: float
     high: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Packed:
-    """The words of a text, with a space between: as a page has them, and their normal forms."""
-
-    shown: str
-    forms: str
 
 
 def list_clusters(clusters: Sequence[Cluster], pairs: Sequence[Duplicate]) -> Iterator[Listed]:
@@ -99,14 +91,8 @@ def documents(listed: Iterable[Listed]) -> Iterator[AnyId]:
     Ten documents of each cluster, the largest cluster first, then ten more of each; in a
     cluster first the canonical document and those of the listed pairs.
     """
-    left: Iterable[list[AnyId]] = (list(_keys_of(each)) for each in listed)
-    while left:
-        longer = []
-        for keys in left:
-            yield from keys[:TURN]
-            if keys[TURN:]:
-                longer.append(keys[TURN:])
-        left = longer
+    turns = ((at // TURN, key) for each in listed for at, key in enumerate(_keys_of(each)))
+    return (key for _, key in sorted(turns, key=lambda turn: turn[0]))
 
 
 def shares(sizes: NDArray[np.int64], room: int, *, least: int) -> NDArray[np.int64]:
@@ -152,45 +138,67 @@ def facts(about: Mapping[str, object]) -> Iterator[str]:
 def rows(
     listed: Sequence[Listed],
     texts: Mapping[AnyId, str],
-    kept: Mapping[AnyId, Mapping[str, Any]],
-    frequencies: Frequencies | None,
+    records: Mapping[AnyId, Record],
+    table: PairTable,
+    evidence: Mapping[tuple[AnyId, AnyId], Sequence[Evidence]],
 ) -> Iterator[str]:
     """Embed the documents, clusters and pairs as blocks of JSON, a line for each.
 
-    Pairs come with their diffs, and with `frequencies` also with the words that stand for each
-    other, without those that the diff has beside each other, and with the answers of people.
+    Pairs come with the diffs of their texts and of each field of their records, the words that the
+    measure takes for the same, and with the answers of people.
     """
     keys = sorted(set(chain.from_iterable(map(_keys_of, listed))), key=_place)
     row_of = {key: row for row, key in enumerate(keys)}
-    words = {key: _pack_words(diff.split(text)) for key, text in texts.items()}
+    names = list_fields(records)
 
-    def describe(pair: Duplicate) -> list[object]:
-        ends = _ends(pair)
-        first, second = map(words.get, ends)
-        figures = [round(pair.similarity, _DIGITS), pair.distance, pair.shared]
-        facts = [*map(row_of.__getitem__, ends), *figures]
-        answer = [[], pair.answer] if pair.answer else []
-        if first is None or second is None:
-            return [*facts, None, *answer]
-        forms = first.forms.split(), second.forms.split()
-        stand = [] if frequencies is None else [_standing(*forms, frequencies)]
-        return [*facts, steps(*forms), *stand, *answer[len(stand) :]]
+    def describe_pair(pair: Duplicate) -> list[object]:
+        ends = ends_of(pair)
+        facts = [*map(row_of.__getitem__, ends), round(pair.similarity, _DIGITS)]
+        more: list[object] = [None, [], pair.answer or "", []]
+        if all(end in texts for end in ends):
+            row = table.compare("", *map(texts.__getitem__, ends))
+            more[:2] = steps(row.changes), [*row.same]
+        if all(end in records for end in ends):
+            both = [records[end] for end in ends]
+            fields = table.list_rows(both, evidence.get(ends, ()), pair.similarity)
+            more[3] = [describe(each, names[each.field] if each.values else "") for each in fields]
+        return [*facts, pair.distance, pair.shared, *_cut(more)]
 
     yield from _block("ids", (_name_of(key, row_of) for key in keys))
     yield from _block("clusters", (_cluster(each, row_of) for each in listed))
-    yield from _parts("texts", (words[key].shown if key in words else None for key in keys))
-    if kept:
-        yield from _parts("kept", (_format_values(kept.get(key, {})) for key in keys))
-    yield from _parts("pairs", (list(map(describe, each.pairs)) for each in listed))
+    yield from _block("texts", (_pack_text(texts.get(key)) for key in keys))
+    if names:
+        yield from _block("kept", (_pack_record(records.get(key), names) for key in keys))
+    yield from _block("pairs", (list(map(describe_pair, each.pairs)) for each in listed))
 
 
-def within(keys: Iterable[AnyId], texts: Mapping[AnyId, str]) -> Iterator[tuple[AnyId, str]]:
-    """Yield the keys and texts of a page in this order, as far as they have room."""
+def list_fields(records: Mapping[AnyId, Record]) -> dict[str, int]:
+    """Number the fields of some records."""
+    names = dict.fromkeys(chain.from_iterable(records.values()))
+    return {name: at for at, name in enumerate(names)}
+
+
+def take_contents(
+    keys: Iterable[AnyId], texts: Mapping[AnyId, str], record_of: Callable[[AnyId], Record]
+) -> tuple[dict[AnyId, str], dict[AnyId, Record]]:
+    """Take the texts and records of a page in this order, as far as they have room.
+
+    A text whose lines are all in its record is left out.
+    """
     room = MOST_TEXTS
+    kept: tuple[dict[AnyId, str], dict[AnyId, Record]] = {}, {}
     for key in keys:
-        if key in texts and len(text := texts[key]) <= room:
-            room -= len(text)
-            yield key, text
+        record, text = record_of(key), texts.get(key)
+        if text is not None and record and {*text.split("\n")} <= {*record.values()}:
+            text = None
+        size = len(text or "") + sum(map(len, record.values()))
+        if size <= room:
+            room -= size
+            if text is not None:
+                kept[0][key] = text
+            if record:
+                kept[1][key] = record
+    return kept
 
 
 def encoded(value: object) -> str:
@@ -199,10 +207,18 @@ def encoded(value: object) -> str:
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
 
 
-def steps(first: Sequence[str], second: Sequence[str]) -> list[int]:
+def describe(row: Row, name: str | int = "") -> list[object]:
+    """Describe a row by its name or number, with a diff unless its values are the same."""
+    differs = any(change.kind not in ("equal", "same") for change in row.changes)
+    bits = None if row.bits is None else round(row.bits, 1)
+    words = steps(row.changes) if differs else []
+    return _cut([row.field if name == "" else name, words, [*row.same], row.level, bits])
+
+
+def steps(changes: Iterable[Change]) -> list[int]:
     """Count the words of a diff in groups of three: those equal, removed and added."""
     numbers = [0, 0, 0]
-    for change in diff.changes(first, second):
+    for change in changes:
         removed = change.first.stop - change.first.start
         added = change.second.stop - change.second.start
         if change.kind != "equal":
@@ -214,31 +230,21 @@ def steps(first: Sequence[str], second: Sequence[str]) -> list[int]:
     return numbers
 
 
-def _standing(
-    first: Sequence[str], second: Sequence[str], frequencies: Frequencies
-) -> list[list[int]]:
-    """List the places of words that stand for each other, and are not equal in the diff."""
-    equal = {
-        pair
-        for change in diff.changes(first, second)
-        if change.kind == "equal"
-        for pair in zip(
-            range(change.first.start, change.first.stop),
-            range(change.second.start, change.second.stop),
-            strict=True,
-        )
-    }
-    return [each for each in stand_ins(first, second, frequencies) if (*each,) not in equal]
+def _cut(values: list[object], least: int = 1) -> list[object]:
+    """Leave out the last values that are nothing, beyond the first."""
+    while len(values) > least and values[-1] in (None, "", []):
+        del values[-1]
+    return values
 
 
 def _keys_of(each: Listed) -> dict[AnyId, None]:
     """List the keys of a listed cluster, once each, those first that are shown first."""
     members = [key_of(member.id, member.side) for member in each.members]
-    ends = chain.from_iterable(map(_ends, each.pairs))
+    ends = chain.from_iterable(map(ends_of, each.pairs))
     return dict.fromkeys((members[0], *ends, *members, each.key))
 
 
-def _ends(pair: Duplicate) -> tuple[AnyId, AnyId]:
+def ends_of(pair: Duplicate) -> tuple[AnyId, AnyId]:
     """Return the keys of the two documents of a pair."""
     return key_of(pair.id, pair.sides[0]), key_of(pair.other_id, pair.sides[1])
 
@@ -263,28 +269,30 @@ def _name_of(key: AnyId, row_of: Mapping[AnyId, int]) -> str:
 def _list_cluster(
     cluster: Cluster, key: AnyId, pairs: Sequence[Duplicate], most_members: int, most_pairs: int
 ) -> Listed:
-    similarities = [pair.similarity for pair in pairs]
-    return Listed(
-        cluster=cluster,
-        key=key,
-        members=cluster.members[:most_members],
-        pairs=choose_pairs(pairs, cluster.bridges, most_pairs),
-        low=min(similarities, default=0.0),
-        high=max(similarities, default=0.0),
+    similarities = [pair.similarity for pair in pairs] or [0.0]
+    members, pairs = (
+        cluster.members[:most_members],
+        choose_pairs(pairs, cluster.bridges, most_pairs),
     )
+    return Listed(cluster=cluster, key=key, members=members, pairs=pairs,
+                  low=min(similarities), high=max(similarities))  # fmt: skip
 
 
-def _pack_words(words: Words) -> _Packed:
+def pack(words: Words) -> str:
+    """Write words as a page has them."""
     shown = [word.replace(" ", _INNER) for word in words.shown]
     for places, mark in ((words.joined, _JOINED), (words.begun - {0}, _BREAK)):
         for place in places:
             shown[place] = mark + shown[place]
-    return _Packed(shown=" ".join(shown), forms=" ".join(words.forms))
+    return " ".join(shown)
 
 
-def _format_values(kept: Mapping[str, Any]) -> list[str | None]:
-    """Spell the values of kept columns as texts."""
-    return [None if value is None else str(value)[:MOST_KEPT] for value in kept.values()]
+def _pack_text(text: str | None) -> str | None:
+    return None if text is None else pack(diff.split(text))
+
+
+def _pack_record(record: Record | None, names: Iterable[str]) -> list[str | None] | None:
+    return None if record is None else [_pack_text(record.get(name) or None) for name in names]
 
 
 def _cluster(each: Listed, row_of: Mapping[AnyId, int]) -> list[object]:
@@ -292,46 +300,18 @@ def _cluster(each: Listed, row_of: Mapping[AnyId, int]) -> list[object]:
     rows = [row_of[key_of(member.id, member.side)] for member in members]
     bridges = set(cluster.bridges)
     return [
-        row_of[each.key],
-        rows[0],
-        len(cluster.members),
-        cluster.pairs,
-        cluster.diameter,
-        len(cluster.bridges),
-        round(each.low, _DIGITS),
-        round(each.high, _DIGITS),
-        [row for row, member in zip(rows, members, strict=True) if member.id in bridges],
-        rows,
+        row_of[each.key], rows[0], len(cluster.members), cluster.pairs, cluster.diameter,
+        len(cluster.bridges), round(each.low, _DIGITS), round(each.high, _DIGITS),
+        [row for row, member in zip(rows, members, strict=True) if member.id in bridges], rows,
         [round(member.similarity, _DIGITS) for member in members],
         [member.distance for member in members],
-    ]
+    ]  # fmt: skip
 
 
 def _block(name: str, values: Iterable[object]) -> Iterator[str]:
-    yield from _script(f'id="{name}"', map(encoded, values))
-
-
-def _parts(name: str, values: Iterable[object]) -> Iterator[str]:
-    """Embed the values in blocks of about PART characters, each with its first row."""
-    lines: list[str] = []
-    first, size = 0, 0
-    for value in values:
-        if size > PART:
-            yield from _part(name, first, lines)
-            lines, first, size = [], first + len(lines), 0
-        lines.append(encoded(value))
-        size += len(lines[-1])
-    yield from _part(name, first, lines)
-
-
-def _part(name: str, first: int, lines: Iterable[str]) -> Iterator[str]:
-    yield from _script(f'data-of="{name}" id="{name}-{first}" data-from="{first}"', lines)
-
-
-def _script(attributes: str, lines: Iterable[str]) -> Iterator[str]:
-    yield f'<script type="application/json" {attributes}>[\n'
+    yield f'<script type="application/json" id="{name}">[\n'
     separator = ""
-    for line in lines:
-        yield f"{separator}{line}"
+    for value in values:
+        yield f"{separator}{encoded(value)}"
         separator = ",\n"
     yield "\n]</script>\n"

@@ -1,10 +1,12 @@
 
-// The report, by means of words.js, which comes before. What is not in view is not in the document.
+// The report, by means of words.js, which comes before. All clusters are in the document, so that
+// they are printed, saved, found and read out; the browser lays out those that are in view.
 
-const ROWS = 50; // of clusters that are drawn together
+const ROWS = 50; // of clusters that are laid out together
+const MOST = 20000; // clusters that are in the document, before more are asked for
+const PRINTED = 2000; // as browsers take four times as long for twice as many pages; so does the style
 const FIRST = 10; // documents or pairs of a cluster that is opened
 const MORE = 50; // then at a time
-const TALL = 64; // pixels of a row that was not drawn yet, about
 const CLIP = 240; // characters of a preview
 const LEAD = 24; // characters before what was looked for
 const SLICE = 12; // milliseconds of filtering between two looks at the keyboard
@@ -15,21 +17,10 @@ const later = (id) => {
   return () => (value ??= read(id));
 };
 
-// Texts, kept columns and pairs come in parts of some rows, each read when one of them is needed.
-function parted(name) {
-  const parts = [...document.querySelectorAll(`script[data-of=${name}]`)].map((part) => ({ from: Number(part.dataset.from), values: later(part.id) }));
-  return (row) => {
-    let [low, high] = [0, parts.length - 1];
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if (parts[middle].from <= row) low = middle;
-      else high = middle - 1;
-    }
-    return parts[low]?.values()[row - parts[low].from];
-  };
-}
-
-const [textOf, keptOf, pairsOf] = ["texts", "kept", "pairs"].map(parted);
+const [texts, kept, pairs] = ["texts", "kept", "pairs"].map(later); // read when they are needed
+const textOf = (row) => texts()[row];
+const keptOf = (row) => kept()[row];
+const pairsOf = (cluster) => pairs()[cluster];
 const [facts] = read("facts");
 const ids = read("ids");
 const clusters = read("clusters").map(
@@ -37,27 +28,39 @@ const clusters = read("clusters").map(
     place, id, canonical, size, count, diameter, bridgeCount, low, high, bridges, members, similarities, distances,
   }),
 );
-const pairOf = ([first, second, similarity, distance, shared, steps, stands = [], answer = ""]) => ({ first, second, similarity, distance, shared, steps, stands, answer });
+const pairOf = ([first, second, similarity, distance, shared, steps, same = [], answer = "", fields = []]) => ({ first, second, similarity, distance, shared, steps, same, answer, fields });
 
-const plainText = (row) => unpacked(textOf(row) ?? "");
+// What a document says: its text, or the columns of its record that have a value.
+const recordOf = (row) => (facts.kept.length && keptOf(row) ? facts.kept.map((name, at) => [name, keptOf(row)[at]]).filter(([, value]) => value) : []);
+const isRecord = (row) => textOf(row) === null && recordOf(row).length > 0;
+const plainText = (row) => (isRecord(row) ? recordOf(row).map(([, value]) => unpacked(value)).join(" ") : unpacked(textOf(row) ?? ""));
+const isCompared = new Set(facts.compared);
 const named = (row, type = "id") => make("bdi", { class: type }, ...visible(ids[row], IN_IDS));
 const linked = (row, type = "id") => make("button", { type: "button", class: "open", title: "Show the whole document", click: () => showDocument(row) }, named(row, type));
 
-function preview(row, query = "", lead = []) {
-  if (textOf(row) === null) return make("span", { class: "preview" }, "text not in this page");
-  const at = found(row, query);
-  const whole = at < 0 ? unpacked(textOf(row).slice(0, 2 * CLIP)) : plainText(row);
+// The beginning of a text, or what surrounds the query in it.
+function excerpt(whole, query, most = CLIP) {
+  const at = query ? whole.toLowerCase().indexOf(query) : -1;
+  if (at < 0) return visible(whole.length > most ? `${whole.slice(0, most)} …` : whole, IN_TEXTS);
   const from = at < LEAD ? 0 : whole.lastIndexOf(" ", at - LEAD) + 1;
-  const before = at < 0 ? "" : whole.slice(Math.max(from, at - 2 * LEAD), at);
-  const drawn = visible(`${from ? "… " : ""}${before}`, IN_TEXTS);
-  if (at >= 0) drawn.push(make("mark", {}, ...visible(whole.slice(at, at + query.length), IN_TEXTS)));
-  const rest = at < 0 ? 0 : at + query.length;
-  drawn.push(...visible(whole.slice(rest, rest + CLIP), IN_TEXTS));
-  return make("span", { class: "preview" }, ...lead, make("bdi", {}, ...drawn));
+  const rest = at + query.length;
+  return [
+    ...visible(`${from ? "… " : ""}${whole.slice(Math.max(from, at - 2 * LEAD), at)}`, IN_TEXTS),
+    make("mark", {}, ...visible(whole.slice(at, rest), IN_TEXTS)),
+    ...visible(`${whole.slice(rest, rest + most)}${whole.length > rest + most ? " …" : ""}`, IN_TEXTS),
+  ];
 }
 
-// Where a text says something; folding may have moved it by a little, or out of sight.
-const found = (row, query) => (query ? plainText(row).toLowerCase().indexOf(query) : -1);
+function preview(row, query = "", lead = []) {
+  const columns = recordOf(row).filter(([name]) => !isCompared.size || isCompared.has(name));
+  if (columns.length && (isCompared.size || isRecord(row))) {
+    const shown = columns.map(([name, value]) => make("span", {}, make("b", {}, ...plain(name)), " ", make("bdi", {}, ...excerpt(unpacked(value), query))));
+    return make("span", { class: "record" }, ...lead, ...shown);
+  }
+  if (textOf(row) === null) return make("span", { class: "preview" }, "text not in this page");
+  const whole = query ? plainText(row) : unpacked(textOf(row).slice(0, 2 * CLIP));
+  return make("span", { class: "preview" }, ...lead, make("bdi", {}, ...excerpt(whole, query)));
+}
 
 function factsList(entries) {
   return entries.map(([label, value]) => make("div", {}, make("dt", {}, ...plain(label)), make("dd", {}, ...plain(value))));
@@ -66,15 +69,16 @@ function factsList(entries) {
 /* One document */
 
 function showDocument(row) {
-  const kept = facts.kept.length ? keptOf(row) : [];
-  const values = facts.kept.map((name, at) => [name, kept[at] ?? null]).filter(([, value]) => value !== null);
+  const values = recordOf(row);
   const text = textOf(row);
+  const lines = (packed) => withLines(packed).split("\n").map((line) => make("p", { dir: "auto" }, ...visible(line, IN_TEXTS)));
+  const entry = ([name, value]) => make("div", {}, make("dt", {}, ...plain(name)), make("dd", {}, ...lines(value)));
+  const columns = values.length ? [make("dl", { class: "kept" }, ...values.map(entry))] : [];
   const body = text === null
-    ? make("p", { class: "nothing" }, "The text of this document is not in this page.")
-    : make("div", { class: "whole" }, ...withLines(text).split("\n").map((line) => make("p", { dir: "auto" }, ...visible(line, IN_TEXTS))));
-  const columns = values.length ? [make("dl", { class: "kept" }, ...factsList(values))] : [];
+    ? values.length ? [] : [make("p", { class: "nothing" }, "The text of this document is not in this page.")]
+    : [make("div", { class: "whole" }, ...lines(text))];
   find("document-id").replaceChildren(named(row));
-  find("document-body").replaceChildren(...columns, body);
+  find("document-body").replaceChildren(...columns, ...body);
   find("document").showModal();
   find("document-body").scrollTop = 0;
 }
@@ -88,61 +92,44 @@ function growing(type, items, draw) {
   const more = button("", () => {
     grow(MORE);
     list.children[drawn - 1].scrollIntoView({ block: "nearest" });
-  });
+  }, "quiet more");
   function grow(count) {
     const added = items.slice(drawn, drawn + count).map(draw);
     list.append(...added);
     drawn += added.length;
     const left = items.length - drawn;
     more.textContent = `Show ${number(Math.min(MORE, left))} more of ${number(left)}`;
+    more.dataset.left = number(left);
     more.hidden = left === 0;
   }
   grow(FIRST);
   return [list, more];
 }
 
-// The list of clusters: blocks of rows that are drawn when they come near the window, and given up
-// when they are far from it, so that however long it is, few rows are in the document.
-const blocks = new Map(); // by element, what it shows
-const nearness = new IntersectionObserver((seen) => {
-  for (const { target, isIntersecting } of seen) {
-    if (isIntersecting) fill(target);
-    else if (!target.contains(document.activeElement)) empty(target);
-  }
-}, { rootMargin: "1200px" });
+// The list of clusters, in blocks that the browser lays out when they come near the window.
+const drawnRows = new Map(); // by cluster, and what was looked for in it
+let most = MOST;
 
-function fill(block) {
-  const part = blocks.get(block);
-  if (!part || part.isDrawn) return;
-  part.isDrawn = true;
-  block.replaceChildren(...shown.slice(part.from, part.from + ROWS).flatMap(rowsOf));
-}
-
-function empty(block) {
-  const part = blocks.get(block);
-  if (!part?.isDrawn) return;
-  const space = spacer(block.offsetHeight);
-  part.isDrawn = false;
-  block.replaceChildren(space);
-}
-
-function spacer(height) {
-  const space = make("tr", { class: "space", "aria-hidden": "true" }, make("td", { colspan: COLUMNS.length }));
-  space.firstChild.style.height = `${height}px`;
-  return space;
+function rowsFor(cluster) {
+  const drawn = drawnRows.get(cluster);
+  if (drawn?.query === matched.query) return details.has(cluster) ? [drawn.row, details.get(cluster)] : [drawn.row];
+  const rows = rowsOf(cluster);
+  drawnRows.set(cluster, { query: matched.query, row: rows[0] });
+  return rows;
 }
 
 function startList() {
-  nearness.disconnect();
-  blocks.clear();
-  for (let from = 0; from < shown.length; from += ROWS) {
-    const rows = Math.min(ROWS, shown.length - from);
-    blocks.set(make("tbody", {}, spacer(rows * TALL)), { from, isDrawn: false });
+  const listed = shown.slice(0, most);
+  const blocks = [];
+  for (let from = 0; from < listed.length; from += ROWS) {
+    blocks.push(make("tbody", {}, ...listed.slice(from, from + ROWS).flatMap(rowsFor)));
   }
-  const [first] = blocks.keys();
-  if (first) fill(first);
-  find("list").replaceChildren(...[...find("list").children].filter((part) => part.tagName !== "TBODY"), ...blocks.keys());
-  for (const block of blocks.keys()) nearness.observe(block);
+  find("list").replaceChildren(...[...find("list").children].filter((part) => part.tagName !== "TBODY"), ...blocks);
+  const unprinted = shown.length - PRINTED;
+  find("unprinted").textContent = unprinted > 0 ? `Printed are the first ${number(PRINTED)} of these ${number(shown.length)} clusters: to print others, choose them by the filters.` : "";
+  const left = shown.length - listed.length;
+  find("rest").hidden = left === 0;
+  find("rest").replaceChildren(`${counted(left, "more cluster")} of this page are not drawn: filters find them, too. `, button(`Draw ${number(Math.min(MOST, left))} more`, () => { most += MOST; startList(); }));
 }
 
 /* Why a pair was found */
@@ -177,8 +164,15 @@ function reason(pair) {
 
 const sideOf = (row) => ({ words: textOf(row) ? textOf(row).split(" ") : [], name: named(row), head: linked(row) });
 
+// The rows of a pair's table, with the values of its fields.
+const rowsOfPair = (pair) => pair.fields.map(([field, ...more]) => (typeof field === "number"
+  ? [[pair.first, pair.second].map((row) => keptOf(row)[field] ?? ""), facts.kept[field], ...more]
+  : [null, field, ...more]));
+
 function compared(pair) {
-  const shown = pair.steps === null ? [make("p", { class: "nothing" }, "The texts are not in this page, so there is no diff.")] : diffView([sideOf(pair.first), sideOf(pair.second)], pair.steps, pair.stands);
+  const shown = pair.fields.length ? [fieldTable([pair.first, pair.second].map((row) => named(row)), rowsOfPair(pair), isCompared.size ? facts.measure : "")] : [];
+  if (pair.steps && !(isCompared.size && shown.length)) shown.push(...diffView([sideOf(pair.first), sideOf(pair.second)], pair.steps, pair.same));
+  if (!shown.length) shown.push(make("p", { class: "nothing" }, "The texts are not in this page, so there is no diff."));
   return make("div", { class: "compared" }, ...why(pair), ...shown);
 }
 
@@ -285,7 +279,7 @@ function rowsOf(cluster) {
 const folded = []; // id and text of a document, once they have been searched
 
 function says(row, query) {
-  folded[row] ??= fold([ids[row], plainText(row), ...(facts.kept.length ? keptOf(row) : [])].join(" "));
+  folded[row] ??= fold([ids[row], plainText(row), ...(isRecord(row) ? [] : recordOf(row).map(([, value]) => unpacked(value)))].join(" "));
   return folded[row].includes(query);
 }
 
@@ -310,9 +304,14 @@ async function refilter(wanted) {
     if (mine !== turn) return;
     until = performance.now() + SLICE;
   }
-  if (wanted.least !== matched.least) details.clear(); // they list pairs by it
+  if (wanted.least !== matched.least) { // by which they list pairs
+    details.clear();
+    drawnRows.clear();
+  }
+  const isNew = wanted.query && wanted.query !== matched.query;
   [shown, matched] = [passed, wanted];
   show();
+  if (isNew) find("bar").scrollIntoView(); // with the hits below
 }
 
 function show() {
@@ -325,7 +324,104 @@ function show() {
   const all = facts.clusters ? some(clusters.length, facts.clusters, "cluster") : "No near-duplicates were found.";
   find("count").textContent = shown.length < clusters.length ? `${number(shown.length)} of ${all}` : all;
   find("empty").hidden = shown.length > 0 || clusters.length === 0;
+  find("list").querySelector(".is-hit")?.classList.remove("is-hit");
+  hit = -1;
   startList();
+}
+
+/* Pictures: bars, with a line over them */
+
+const [WIDTH, HEIGHT, TOP, BOTTOM] = [432, 216, 18, 181]; // of the bars; titles are above, the axis and its name below
+const LETTER = 7; // its width in the largest font of pictures, about
+const ROUND = [...Array(12).keys()].flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power));
+const POWERS = ROUND.filter((each) => String(each).startsWith("1"));
+
+function draw(tag, attributes, text) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+// An axis with the value `low` at `start`, and `high` at `end`.
+function axis({ low, high, start, end, ticks, isLogarithmic = false }) {
+  const scale = isLogarithmic ? Math.log : (value) => value;
+  const place = (value) => start + ((scale(value) - scale(low)) / (scale(high) - scale(low))) * (end - start);
+  return { start, end, ticks, isLogarithmic, place };
+}
+
+// Of bars, logarithmic if their heights differ much.
+function upwards(counts) {
+  const most = Math.max(1, ...counts);
+  const least = Math.min(most, ...counts.filter((count) => count > 0));
+  const high = Math.max(most, 4) * 1.05;
+  const step = ROUND.find((each) => 5 * each >= high);
+  return most >= 40 * least
+    ? axis({ low: 0.7, high: most * 1.6, start: BOTTOM, end: TOP, ticks: (most < 200 ? ROUND : POWERS).filter((at) => at <= most), isLogarithmic: true })
+    : axis({ low: 0, high, start: BOTTOM, end: TOP, ticks: [...Array(Math.floor(high / step) + 1).keys()].map((at) => at * step) });
+}
+
+const leftOf = (up) => 6 + LETTER * Math.max(...up.ticks.map((tick) => number(tick).length));
+const label = (x, y, text, anchor = "middle", colour = "text") => draw("text", { x, y, dy: "0.35em", "text-anchor": anchor, class: `fill-${colour}` }, text);
+const line = (across, y) => draw("path", { d: `M${across.start} ${y}H${across.end}`, class: "stroke-grid", "stroke-width": 0.8 });
+const bar = (left, right, top, colour) => draw("rect", { x: left, y: top, width: right - left, height: BOTTOM - top, class: `fill-${colour}` });
+
+function picture(name, across, up, below, above, ...parts) {
+  const svg = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": name, class: "plot" });
+  for (const tick of up.ticks) svg.append(line(across, up.place(tick)), label(across.start - 4, up.place(tick), number(tick), "end"));
+  svg.append(line(across, BOTTOM), ...across.ticks.map((tick) => label(across.place(tick), 191, number(tick))));
+  svg.append(label((across.start + across.end) / 2, 206, below), label(across.start, 8, `${above}${up.isLogarithmic ? " (logarithmic)" : ""}`, "start"), ...parts);
+  return svg;
+}
+
+// Bars between the edges, a little apart.
+const bars = (counts, edges, across, up) => counts.flatMap((count, at) => {
+  const [low, high] = [edges[at], edges[at + 1]];
+  const gap = 0.06 * (high - low);
+  return count ? [bar(across.place(low + gap), across.place(high - gap), up.place(count), "bars")] : [];
+});
+
+// Pairs by similarity, with the threshold, and the chance of a candidate over them.
+function similaritiesPicture() {
+  const counts = facts.bins;
+  const [lower, least, higher, near] = facts.border ?? [];
+  const below = near && lower < least ? Math.max(1, Math.round(near / (counts.length * (least - lower)))) : 0;
+  const up = upwards([...counts, below]);
+  const across = axis({ low: 0, high: 1, start: leftOf(up), end: WIDTH - (facts.curve ? 38 : 4), ticks: [0, 0.2, 0.4, 0.6, 0.8, 1] });
+  const parts = bars(counts, [...Array(counts.length + 1).keys()].map((at) => at / counts.length), across, up);
+  if (facts.border) {
+    const [low, at, high] = [lower, least, higher].map(across.place);
+    parts.unshift(bar(low, high, TOP, "zone"));
+    if (below) parts.push(bar(low, at, up.place(below), "below"));
+    parts.push(draw("path", { d: `M${at} ${TOP}V${BOTTOM}`, class: "stroke-mark", "stroke-width": 1.2 }));
+    parts.push(label(least < 0.3 ? high + 4 : low - 4, BOTTOM - 12, `threshold ${Number(least.toPrecision(6))}`, least < 0.3 ? "start" : "end"));
+  }
+  if (facts.curve) {
+    const up = axis({ low: 0, high: 1.05, start: BOTTOM, end: TOP, ticks: [0, 0.25, 0.5, 0.75, 1] });
+    const points = [...Array(201).keys()].map((at) => `${across.place(at / 200)},${up.place(chance(at / 200))}`);
+    parts.push(draw("polyline", { points: points.join(" "), class: "fill-none stroke-curve", "stroke-width": 2 }));
+    parts.push(label(across.end, 8, "chance of being found", "end", "curve"));
+    for (const tick of up.ticks) parts.push(label(across.end + 4, up.place(tick), `${100 * tick} %`, "start", "curve"));
+  }
+  const name = facts.likeness.toLowerCase();
+  return picture(`Pairs by ${name}`, across, up, name, "pairs", ...parts);
+}
+
+// Clusters by their number of documents, logarithmic if sizes differ much.
+function sizesPicture() {
+  const most = facts.sizes.at(-1)?.[0] ?? 2;
+  const isLogarithmic = most > 24; // up to which each size has a bar, and there is room for eight
+  const last = Math.max(most, 9);
+  const steps = [...Array(25).keys()].map((at) => Math.round(2 * ((most + 1) / 2) ** (at / 24)));
+  const starts = isLogarithmic ? [...new Set(steps)] : [...Array(last).keys()].map((at) => at + 2);
+  const counts = starts.slice(0, -1).map((start, at) => facts.sizes.reduce((sum, [size, count]) => sum + (size >= start && size < starts[at + 1] ? count : 0), 0));
+  const edges = starts.map((start) => start - 0.5);
+  const up = upwards(counts);
+  const every = starts.slice(0, -1).filter((_, at) => at % (1 + Math.floor(most / 12)) === 0);
+  const ticks = isLogarithmic ? (most < 200 ? ROUND : [2, ...POWERS.slice(1)]).filter((at) => at >= 2 && at <= most) : every;
+  const end = WIDTH - 4 - Math.floor((LETTER * number(ticks.at(-1)).length) / 2);
+  const across = axis({ low: edges[0], high: edges.at(-1), start: leftOf(up), end, ticks, isLogarithmic });
+  return picture("Clusters by number of documents", across, up, "documents in the cluster", "clusters", ...bars(counts, edges, across, up));
 }
 
 /* The head of the page, its controls, and the keyboard */
@@ -352,25 +448,32 @@ const MOVES = {
   ArrowUp: (all, at) => (at > 0 ? all[at - 1].focus() : find("query").focus()),
   ArrowRight: (all, at) => (all[at].ariaExpanded === "true" ? all[at + 1]?.focus() : all[at].click()),
   ArrowLeft: (all, at) => (all[at].ariaExpanded === "true" ? all[at].click() : outer(all[at])?.focus()),
-  Home: () => {
-    const [first] = blocks.keys();
-    fill(first);
-    first.querySelector(".opener").focus();
-  },
-  End: () => {
-    const last = [...blocks.keys()].at(-1);
-    fill(last);
-    [...last.querySelectorAll(".opener")].at(-1).focus();
-  },
+  Home: (all) => all[0].focus(),
+  End: (all) => all.at(-1).focus(),
 };
 const outer = (opener) => opener.closest(".detail")?.previousElementSibling.querySelector(".opener");
+
+// Goes from hit to hit, while one types on.
+let hit = -1;
+
+function nextHit(step) {
+  const rows = [...find("list").querySelectorAll(".row")];
+  if (!rows.length) return;
+  rows[hit]?.classList.remove("is-hit");
+  hit = (hit + step + rows.length) % rows.length;
+  rows[hit].classList.add("is-hit");
+  rows[hit].scrollIntoView({ block: "nearest" });
+}
 
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || find("document").open) return;
   const all = [...find("list").querySelectorAll(".opener")];
   const at = all.indexOf(document.activeElement);
   const isTyping = document.activeElement instanceof HTMLInputElement;
-  if (event.key === "/" && !isTyping) find("query").focus();
+  if (event.key === "/" && !isTyping) {
+    find("query").focus();
+    find("bar").scrollIntoView();
+  } else if (event.key === "Enter" && document.activeElement === find("query")) nextHit(event.shiftKey ? -1 : 1);
   else if (event.key === "Escape" && find("filters").contains(document.activeElement)) clearFilters();
   else if (event.key === "ArrowDown" && document.activeElement === find("query")) all[0]?.focus();
   else if (at >= 0 && MOVES[event.key]) MOVES[event.key](all, at);
@@ -395,23 +498,25 @@ function notice() {
 }
 
 function start() {
-  find("title").append(...plain(facts.title));
+  find("title").replaceChildren(...plain(facts.title)); // a page that was saved is drawn already
   document.title = find("title").textContent;
-  find("summary").append(...factsList(facts.summary));
-  find("parameters").append(...factsList(facts.parameters));
+  find("summary").replaceChildren(...factsList(facts.summary));
+  find("parameters").replaceChildren(...factsList(facts.parameters));
   find("how").hidden = facts.parameters.length === 0;
   find("curve").textContent = caption();
+  find("similarities").replaceChildren(similaritiesPicture());
+  find("sizes").replaceChildren(sizesPicture());
   find("threshold").textContent = facts.threshold;
   find("threshold").hidden = !facts.threshold;
-  find("notes").append(...notice());
+  find("notes").replaceChildren(...notice());
   find("left").textContent = facts.left;
   find("left").hidden = !facts.left;
-  find("made").append(...plain(facts.made ? `Made by ${facts.made}.` : "Made by neardup_solr."));
-  find("command").append(...plain(facts.command));
+  find("made").replaceChildren(...plain(facts.made ? `Made by ${facts.made}.` : "Made by neardup_solr."));
+  find("command").replaceChildren(...plain(facts.command));
   find("command").hidden = !facts.command;
   find("close").addEventListener("click", () => find("document").close());
   find("document").addEventListener("click", (event) => event.target === find("document") && find("document").close());
-  find("headers").append(...COLUMNS.map((column) => make("th", { scope: "col", class: column.type, title: column.title }, button(column.label, () => sortBy(column), ""))));
+  find("headers").replaceChildren(...COLUMNS.map((column) => make("th", { scope: "col", class: column.type, title: column.title }, button(column.label, () => sortBy(column), ""))));
   find("filters").addEventListener("input", readFilters);
   find("filters").addEventListener("submit", (event) => event.preventDefault());
   find("clear").addEventListener("click", clearFilters);

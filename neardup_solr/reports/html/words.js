@@ -3,6 +3,7 @@
 
 const CONTEXT = 8; // equal words around a change
 const HUNKS = 200; // drawn before all are asked for
+const AROUND = 40; // words on either side of a longer run in common
 const LONG = 120; // characters of a word that is clipped
 
 const find = (id) => document.getElementById(id);
@@ -20,7 +21,8 @@ function make(tag, attributes = {}, ...children) {
 }
 
 const button = (label, click, type = "quiet") => make("button", { type: "button", class: type, click }, label);
-const number = (value) => value.toLocaleString("en");
+const NUMBERS = new Intl.NumberFormat("en"); // ten times as fast as to ask each number
+const number = (value) => NUMBERS.format(value);
 const counted = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
 const decimal = (value) => Math.min(value, value < 1 ? 0.999 : 1).toFixed(3); // 1 is only what is 1
 const withLines = (text) => text.replaceAll(" \u2009", "").replaceAll("\u2009", "").replaceAll("\u00a0", " ").replaceAll(" \n", "\n");
@@ -120,20 +122,62 @@ function run(words, from, count, isWhole) {
 }
 
 // Words that differ; those that stand for a word of the other text are no difference.
-function changed(tag, words, from, count, isWhole, stands, others) {
+function markChanged(tag, words, from, count, isWhole, stands, others) {
   const drawn = [];
+  const kindOf = (at) => (!stands.has(at) ? tag : standsFor(words[at], said(others, stands.get(at))) ? "stands" : "same");
   for (let at = from; at < from + count;) {
-    const partners = stands.get(at);
+    const kind = kindOf(at);
     let end = at + 1;
-    while (!partners && end < from + count && !stands.has(end)) end += 1;
+    while (kind !== "stands" && end < from + count && kindOf(end) === kind) end += 1;
     const text = run(words, at, end - at, isWhole);
-    drawn.push(partners ? make("span", { class: "stands", title: `stands for ${said(others, partners)}` }, ...text) : make(tag, {}, ...text), " ");
+    if (kind === "same") drawn.push(...text);
+    else if (kind === "stands") drawn.push(make("span", { class: "stands", title: `stands for ${said(others, stands.get(at))}` }, ...text));
+    else drawn.push(make(tag, {}, ...text));
+    drawn.push(gap(words, end));
     at = end;
   }
   return drawn;
 }
 
-const said = (words, places) => unpacked(places.map((place) => words[place]).join(" "));
+const gap = (words, at) => (words[at]?.startsWith("\u2009") ? "" : " "); // before a word
+const standsFor = (word, other) => other.trim() && fold(unpacked(word)) !== fold(other);
+const said = (words, places) => unpacked(places.map((place) => words[place] ?? "").join(" "));
+
+// Words that both have, without the middle of a long run.
+function equalRun(words, from, count) {
+  if (count <= 2 * AROUND + 1) return [...run(words, from, count, false), gap(words, from + count)];
+  const middle = make("i", { class: "elided" }, ` … ${number(count - 2 * AROUND)} words in common … `);
+  return [...run(words, from, AROUND, false), middle, ...equalRun(words, from + count - AROUND, AROUND)];
+}
+
+// Both values of a field, each as its words.
+function markedCells([words, others], steps, same) {
+  const sides = [["del", words, "first", "removed", partnersOf(same, 0), others], ["ins", others, "second", "added", partnersOf(same, 1), words]];
+  return sides.map(([tag, all, from, count, partners, rest]) => {
+    const whole = all.length ? [{ isEqual: true, [from]: 0, [count]: all.length }] : [];
+    return (steps.length ? parts(steps) : whole).flatMap((part) => (part.isEqual
+      ? equalRun(all, part[from], part[count])
+      : markChanged(tag, all, part[from], part[count], false, partners, rest)));
+  });
+}
+
+const signed = (bits) => `${bits < 0 ? "−" : "+"}${Math.abs(bits).toFixed(1)}`;
+
+// A pair field by field: both values, how far they agree, and what that adds to the odds.
+function fieldTable(names, rows, measure) {
+  const isWeighed = rows.some(([, , , , , bits]) => typeof bits === "number");
+  const heads = ["Field", ...names, ...(isWeighed ? ["Agreement", "Bits"] : [])];
+  const drawn = rows.map(([values, field, steps = [], same = [], level = "", bits = null]) => {
+    const cells = values
+      ? markedCells(values.map((value) => (value ? value.split(" ") : [])), steps, same).map((cell) => make("td", { dir: "auto" }, ...(cell.length ? cell : [make("i", { class: "elided" }, "nothing")])))
+      : [make("td", { colspan: 2 })];
+    const weighed = isWeighed ? [make("td", {}, level), make("td", { class: "number" }, bits === null ? "" : signed(bits))] : [];
+    return make("tr", { class: values ? "" : "beside" }, make("th", { scope: "row" }, ...plain(field)), ...cells, ...weighed);
+  });
+  const note = isWeighed || !measure ? [] : [make("caption", {}, `The fields are compared together, as one text by ${measure}: there are no bits for each.`)];
+  const head = make("tr", {}, ...heads.map((each) => make("th", { scope: "col", class: each === "Bits" ? "number" : "" }, each)));
+  return make("div", { class: "wide" }, make("table", { class: "fields" }, ...note, make("thead", {}, head), make("tbody", {}, ...drawn)));
+}
 
 function partnersOf(stands, side) {
   const found = new Map();
@@ -144,7 +188,7 @@ function partnersOf(stands, side) {
 // What stands for what, if it is written in another way: "Blvd. ≈ Boulevard".
 function standIns(words, others, partners) {
   const found = [...partners].map(([at, places]) => [said(words, [at]), said(others, places)]);
-  return found.filter(([one, other]) => fold(one) !== fold(other)).map(([one, other]) => `${one} ≈ ${other}`);
+  return found.filter(([one, other]) => standsFor(one, other)).map(([one, other]) => `${one} ≈ ${other}`);
 }
 
 // Two texts, each as its words, a name, and what stands above it side by side.
@@ -166,8 +210,8 @@ function diffView([first, second], steps, stands = []) {
   function marked(hunk, isFirst, isSecond) {
     return hunk.flatMap((part) => {
       if (part.isEqual) return [...(isFirst ? run(words, part.first, part.removed, isWhole) : run(others, part.second, part.added, isWhole)), " "];
-      const gone = isFirst ? changed("del", words, part.first, part.removed, isWhole, ofFirst, others) : [];
-      return isSecond ? [...gone, ...changed("ins", others, part.second, part.added, isWhole, ofSecond, words)] : gone;
+      const gone = isFirst ? markChanged("del", words, part.first, part.removed, isWhole, ofFirst, others) : [];
+      return isSecond ? [...gone, ...markChanged("ins", others, part.second, part.added, isWhole, ofSecond, words)] : gone;
     });
   }
   function rows(hunk) {

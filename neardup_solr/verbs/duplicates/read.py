@@ -554,6 +554,10 @@ class Corpus:
         columns = [side.values(part, fields) for side, part in self.by_side(rows)]
         return {name: [value for side in columns for value in side[name]] for name in fields}
 
+    def record(self, row: int, fields: Sequence[str]) -> dict[str, Any]:
+        """The values of fields of a row."""
+        return {name: values[0] for name, values in self.values([row], fields).items()}
+
 
 def read_documents(work: Work, spill: Spill) -> Corpus:
     """Read one source, or two sides, and sign those that are not collections.

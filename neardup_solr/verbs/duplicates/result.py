@@ -35,6 +35,7 @@ from neardup_solr.files import check_apart, check_place, is_inside, write_lines
 from neardup_solr.progress import OnProgress, Progress, ignore
 from neardup_solr.records import NOTHING, AnyId, Cluster, Duplicate, Member, Removed
 from neardup_solr.reports import Beside, check_added, check_copy, check_types, open_copy
+from neardup_solr.reports.pair import PairTable
 from neardup_solr.settings import CAP, WORD_CAP, Settings
 from neardup_solr.sources import Reading, is_collection, is_for_excel, paths_of, shown_name
 from neardup_solr.sources.record import step_for
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup_solr.measures import Frequencies
-    from neardup_solr.measures.fields import Weights
+    from neardup_solr.measures.fields import Evidence, Weights
     from neardup_solr.verbs.duplicates.remember import Changes
     from neardup_solr.verbs.evaluate import AnswerSheet, KnownPairs, Sweep
 
@@ -68,14 +69,20 @@ HOT_KEYS = {"bands": "band key", "shingles": "shingle"}  # by the way candidates
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """The name of what was compared, and the `texts` that a page shows if none were asked for.
+    """The name of what was compared, and what a page and a review show of it.
 
-    A source that `is_for_excel` is a sheet, or begins with a byte order mark, and so does CSV that
-    is written of it. `records` are those of a source, or the reason why they cannot be copied.
+    `texts` are those of the documents that a page lists, if none were asked for, `fields` the
+    values of the fields that were compared, and `evidence` is what each of these says of a pair,
+    by the keys of its documents; `table` makes the tables of pairs. A source that `is_for_excel`
+    is a sheet, or begins with a byte order mark, and so does CSV that is written of it. `records`
+    are those of a source, or the reason why they cannot be copied.
     """
 
     name: str = ""
     texts: Mapping[AnyId, str] = field(default_factory=dict)
+    fields: Mapping[AnyId, Mapping[str, Any]] = field(default_factory=dict)
+    evidence: Mapping[tuple[AnyId, AnyId], Sequence[Evidence]] = field(default_factory=dict)
+    table: PairTable = field(default_factory=PairTable)
     is_for_excel: bool = False
     records: SourceRecords | ArgumentError | None = None
 
@@ -461,7 +468,9 @@ class Duplicates:
             texts=self.texts or self.origin.texts,
             kept=self.kept,
             by=self.by,
-            frequencies=self.frequencies,
+            table=replace(self.origin.table, least=self.min_similarity),
+            fields=self.origin.fields,
+            evidence=self.origin.evidence,
             curve=(settings.bands, settings.rows) if self.by_bands else None,
             complete=self.complete,
             borderline=self.borderline,
@@ -499,6 +508,10 @@ def make_result(
     texts = _read_texts(documents, grouped, keys, work.texts) if work.texts else {}
     has_page_texts = work.texts is None and work.needs_texts
     page_texts = _read_page_texts(documents, grouped, keys) if has_page_texts else {}
+    frequencies = _select_frequencies(comparison, texts or page_texts)
+    name, columns = cast(PairMeasure, work.measure.name), work.readings[0].text
+    table = PairTable(measure=name, kinds=work.kinds, texts=() if work.kinds else columns,
+                      frequencies=frequencies, settings=documents.settings)  # fmt: skip
     are_whole = [side.are_whole() for side in sides]
     beyond_cap, enough = comparison.count_beyond(candidates)
     whole = {"id": are_whole[0], "other_id": are_whole[-1], "cluster": all(are_whole)}
@@ -510,7 +523,7 @@ def make_result(
         candidates=len(candidates.pairs),
         hot_keys=candidates.hot_keys,
         settings=documents.settings,
-        measure=cast(PairMeasure, work.measure.name),
+        measure=name,
         by=way,
         min_similarity=comparison.comparer.least,
         max_distance=work.limits.max_distance,
@@ -529,7 +542,7 @@ def make_result(
         errors=tuple(error for side in sides for error in side.failures.first),
         gaps=tuple(_find_gaps(work.filters, documents, verified)),
         texts=texts,
-        frequencies=_select_frequencies(comparison, texts or page_texts),
+        frequencies=frequencies,
         weights=None if comparison.matcher is None else comparison.matcher.weights,
         kept=_read_kept(documents, keys, work.keep),
         against=work.is_across,
@@ -541,6 +554,8 @@ def make_result(
         origin=Origin(
             name=" against ".join(map(_name, work.sides)),
             texts=page_texts,
+            **_explain(comparison, grouped, keys),
+            table=table,
             is_for_excel=any(
                 is_for_excel(source, reading=reading)
                 for source, reading in zip(work.sides, work.readings, strict=True)
@@ -628,6 +643,24 @@ def _read_page_texts(
     row_of = {key: row for row, key in keys.items()}
     listed = embed.documents(embed.list_clusters(grouped.clusters, grouped.pairs))
     return _read_rows(documents, keys, (row_of[key] for key in listed), embed.MOST_TEXTS)
+
+
+def _explain(comparison: Comparison, grouped: Grouped, keys: Mapping[int, AnyId]) -> dict[str, Any]:
+    """Explain the pairs that a page lists, or all to review, by the fields that were compared."""
+    work, matcher = comparison.work, comparison.matcher
+    if matcher is None or work.texts is False:
+        return {}
+    from neardup_solr.reports.html import embed
+
+    listed = embed.list_clusters(grouped.clusters, grouped.pairs)
+    pairs = grouped.pairs if work.reach else [pair for each in listed for pair in each.pairs]
+    row_of = {key: row for row, key in keys.items()}
+    ends = [embed.ends_of(pair) for pair in pairs]
+    rows = np.array([[row_of[key] for key in both] for both in ends], dtype=np.uint32)
+    explained = matcher.explain(np.sort(rows, axis=1)) if pairs else []
+    shown = {row: keys[row] for row in np.unique(rows).tolist()}
+    values = _read_kept(comparison.documents, shown, tuple(work.kinds))
+    return {"fields": values, "evidence": dict(zip(ends, explained, strict=True))}
 
 
 def _read_rows(

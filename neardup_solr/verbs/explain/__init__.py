@@ -32,10 +32,12 @@ from neardup_solr.minhash import make_entry, plans, sign, signature
 from neardup_solr.progress import OnProgress
 from neardup_solr.records import NOTHING, Document, Entry
 from neardup_solr.reports.html import show_invisibles
+from neardup_solr.reports.pair import PairTable, Record, Row
 from neardup_solr.settings import WORD_CAP, Settings, refuse_settings, require_indexed, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.schema import remedy
 from neardup_solr.sources import Reading, SourceLike, reading_of
+from neardup_solr.sources.guess import fill_in
 from neardup_solr.text.diff import Change, Words, changes, split
 from neardup_solr.text.normalize import Markup, make_html_table, normalize
 from neardup_solr.text.shingles import shingles
@@ -43,7 +45,7 @@ from neardup_solr.verbs import search
 from neardup_solr.verbs.duplicates import compare, plan, read
 
 if TYPE_CHECKING:
-    from neardup_solr.measures.fields import Evidence
+    from neardup_solr.measures.fields import Evidence, FieldKind
 
 # The stored fields of a document, besides its text, and their names in an entry.
 STORED = {
@@ -165,7 +167,8 @@ class Facts:
     are those of all words, None if the texts are too long for an alignment. Bands and the estimate
     are those of the subjects' signatures, stored or not. If fields are compared, `evidence` is what
     each adds to the odds, as learnt from so many `candidates`, and `probability` that of a match.
-    What `equality` asks for has to be equal in both texts.
+    What `equality` asks for has to be equal in both texts. `records` have the values of the fields,
+    whose kinds are `kinds`; without these, `texts` are the columns of the text.
     """
 
     first: Subject
@@ -180,6 +183,9 @@ class Facts:
     candidates: int = 0
     probability: float = 0.0
     equality: Equality = ANYTHING
+    kinds: Mapping[str, FieldKind] = field(default_factory=dict)
+    texts: Sequence[str] = ()
+    records: Sequence[Record] = ()
 
     @property
     def both(self) -> tuple[Subject, Subject]:
@@ -369,6 +375,21 @@ class Facts:
         """Changes from the words of the first text to those of the second."""
         return changes(self.first.words.forms, self.second.words.forms)
 
+    @cached_property
+    def table(self) -> PairTable:
+        """What makes the table of the pair."""
+        known = self.frequencies if measure_named(self.measure).needs_frequencies else None
+        return PairTable(measure=self.measure, least=self.least, kinds=self.kinds,
+                         texts=self.texts, frequencies=known, settings=self.settings)  # fmt: skip
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """The table of the pair, field by field, or both texts without any fields."""
+        split = [self.table.split(each.entry.content) or {} for each in self.both]
+        if all(records := self.records or split):
+            return [*self.table.list_rows(records, self.evidence, self.similarity)]
+        return [self.table.compare("", *(each.entry.content for each in self.both))]
+
     def measured(self, name: str) -> Measured:
         """Return the pair by the measure of that name."""
         return next(each for each in self.measures if each.measure == name)
@@ -433,13 +454,16 @@ def explain(
     """
     ids = (str(one), str(other))
     require(ids[0] != ids[1], f"both ids are {ids[0]!r}", "give the ids of two documents")
+    arguments = {name: value for name, value in locals().items() if name not in PAIR}
+    arguments |= fill_in(arguments)
+    id, text, fields = (arguments[name] for name in ("id", "text", "fields"))
     if fields is not None or model is not None:
-        arguments = {name: value for name, value in locals().items() if name not in PAIR}
         return explain_facts(_compare_fields(plan(**arguments), ids))
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
     measures.measure_of(measure, limits)  # which checks them
     measure = "words" if measure == measures.AUTO and max_distance is not None else measure
     sample: Iterable[str]
+    columns: Sequence[str] = ()
     if isinstance(source, Collection):
         used = _read_settings(source, settings)
         first, second = _read_stored(source, ids, used)
@@ -452,6 +476,7 @@ def explain(
     else:
         used = settings_of(settings)
         source, reading = reading_of(source, "number", id=id, text=text)
+        columns = reading.text
         found, sample, lengths, words = _read_source(source, ids, reading, measure)
         chosen = measures.measure_of(
             measures.choose_measure(used, words)[0] if measure == measures.AUTO else measure, limits
@@ -474,6 +499,7 @@ def explain(
             shared_words=_count_shared_words(*normal, forms, documents) if by_words else {},
             by=by,
             equality=measures.parse_equality(equal),
+            texts=columns,
         )
     )
 
@@ -518,7 +544,9 @@ def _compare_fields(work: read.Work, ids: Sequence[str]) -> Facts:
             measure=cast(PairMeasure, work.measure.name),
             shared_words=_count_shared_words(*normal, forms, len(forms)),
             by=by,
-            evidence=tuple(matcher.explain(pair)),
+            evidence=tuple(matcher.explain(pair)[0]),
+            kinds=work.kinds,
+            records=[documents.record(row, [*work.kinds]) for row in rows],
             candidates=len(candidates),
             equality=work.equality,
             probability=float(matcher.match(pair)[0]),
@@ -608,6 +636,7 @@ RELATED = 0.25  # below this similarity by words a pair is unrelated, unless its
 RELATED_ALIGNED = 0.5  # by aligned words is at least this
 OF_RECORDS = ("fields", "model")  # measures whose similarity is a probability
 MOST_WORDS = 5  # shared words that are named
+SHARED = ("shared_words", "shared_shingles", "shared_bands", "differing_bands", "chance", "ways")
 PART = 0.5  # from this containment on, a text counts as a part of another
 FOUND, MISSED, BEYOND, APART = "found", "missed", "beyond the limits", "apart"
 VERDICTS = {  # by: is it a candidate, is it within the limits
@@ -642,16 +671,12 @@ class Explanation:
         facts, safe = self.facts, show_invisibles
         ids = " – ".join(safe(each.id, is_id=True) for each in (facts.first, facts.second))
         reasons = "".join(f"<p>{safe(reason)}</p>" for reason in self.reasons)
-        words = []
-        for change in facts.changes:
-            one = safe(facts.first.words.text(change.first))
-            other = safe(facts.second.words.text(change.second))
-            words += [one] if change.kind == "equal" else [f"<del>{one}</del> <ins>{other}</ins>"]
+        words = [safe(text) for row in facts.rows if not row.field for text in mark_words(row)]
         tables = "".join(
             make_html_table(heads, [[Markup(safe(cell)) for cell in row] for row in rows])
             for heads, *rows in list_tables(facts)
         )
-        return f"<p><b>{ids}</b>: {self.verdict}</p>{reasons}<p>{' '.join(words)}</p>{tables}"
+        return f"<p><b>{ids}</b>: {self.verdict}</p>{reasons}<p>{'<br>'.join(words)}</p>{tables}"
 
 
 def explain_facts(facts: Facts) -> Explanation:
@@ -691,28 +716,18 @@ def make_record(explanation: Explanation, most: float = math.inf) -> dict[str, A
         "settings": facts.settings.fingerprint,
         "limits": asdict(facts.limits) | {"allowed": facts.allowed},
         "documents": [
-            {
-                "id": each.id,
-                "words": each.entry.num_words,
-                "shingles": len(each.pieces),
-                "first_word": each.entry.first_word,
-                "md5_hash": each.entry.md5_hash,
-                "stale": each.stale,
-            }
+            {"id": each.id, "words": each.entry.num_words, "shingles": len(each.pieces),
+             "first_word": each.entry.first_word, "md5_hash": each.entry.md5_hash,
+             "stale": each.stale}
             for each in facts.both
         ],
         "measures": facts.measures,
         **({"evidence": evidence, "candidates": facts.candidates} if evidence else {}),
         "alignment": [row._asdict() for row in facts.alignment or ()],
-        "shared_words": facts.shared_words,
-        "shared_shingles": facts.shared_shingles,
-        "shared_bands": facts.shared_bands,
-        "differing_bands": facts.differing_bands,
-        "chance": facts.chance,
-        "ways": facts.ways,
+        **{name: getattr(facts, name) for name in SHARED},
         "advice": explanation.advice or None,
         "changes": None if facts.longest > most else [*map(show, facts.changes)],
-    }
+    }  # fmt: skip
 
 
 def _give_reasons(facts: Facts, way: str, *, is_candidate: bool) -> Iterator[str]:
@@ -856,17 +871,30 @@ def list_tables(facts: Facts) -> list[list[list[str]]]:
     """List tables under their headings: the measures, the fields if they are compared, the ways."""
     measures = [[each.measure, f"{each.similarity:.3f}", ""] for each in facts.measures]
     measures[0][2] = f"{facts.distance:,}"
-    bits = sum(each.bits for each in facts.evidence)
-    evidence = [[each.field or "at first", each.level, f"{each.bits:+.1f}"]
-                for each in facts.evidence]  # fmt: skip
-    evidence.append(["together", f"probability {facts.probability:.3f}", f"{bits:+.1f}"])
+    heads = ["field", facts.first.id, facts.second.id, "agreement", "bits"]
+    width = 5 if facts.evidence else 3
+    fields = [[row.field, *mark_words(row), row.level, f"{row.bits or 0:+.1f}"][:width]
+              for row in facts.rows if row.field]  # fmt: skip
     ways = [[describe_way(way.name), describe_shared(facts, way), _describe_outcome(facts, way)]
             for way in facts.ways if way.is_there]  # fmt: skip
     return [
         [["measure", "similarity", "distance"], *measures],
-        *([[["field", "agreement", "bits"], *evidence]] if facts.evidence[1:] else []),
+        *([[heads[:width], *fields]] if fields else []),
         [["found by", "shared", ""], *ways],
     ]
+
+
+def mark_words(row: Row) -> list[str]:
+    """Mark the words that differ in both values of a field, [-so-] and {+so+}."""
+    sides = zip(row.values or (), ("[-{}-]", "{{+{}+}}"), strict=False)
+    return [
+        " ".join(
+            text if change.kind in ("equal", "same") else mark.format(text)
+            for change in row.runs
+            if (text := words.text((change.first, change.second)[side]))
+        )
+        for side, (words, mark) in enumerate(sides)
+    ] or ["", ""]
 
 
 def _describe_outcome(facts: Facts, way: Route) -> str:

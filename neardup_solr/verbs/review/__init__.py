@@ -223,10 +223,12 @@ class Review:
                  "round": ROUND, "advice": advise(tally, self.threshold, self.reach)}  # fmt: skip
         if number is None:
             return shown
-        pair, cluster = self.result.pairs[number], self._cluster_of(number)
+        pair, cluster, result = self.result.pairs[number], self._cluster_of(number), self.result
         words = [self.questions.judged.get(each) for each in self._pairs_of(number)]
         return shown | {
-            "question": make_question(pair, cluster, self.result.texts, self.result.kept),
+            "question": make_question(
+                pair, cluster, result.texts, result.kept, result.origin, self.threshold
+            ),
             "similarity": pair.similarity, "distance": pair.distance, "measure": pair.measure,
             "threshold": self.threshold, "cluster": len(cluster.members) if cluster else 0,
             "pairs": len(words), "different": words.count(DIFFERENT),

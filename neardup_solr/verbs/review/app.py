@@ -30,7 +30,7 @@ LOST["back"] = "nothing is taken back: "
 ACTIONS = ("next", "look", "back", "answer", "skip", "cluster")
 PAGES = {
     "/": "review.html", "/review.css": "review.css", "/review.js": "review.js",
-    "/report.css": "report.css",
+    "/report.css": "report.css", "/words.js": "words.js",
 }  # fmt: skip
 
 

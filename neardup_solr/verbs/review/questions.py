@@ -1,10 +1,11 @@
-"""The questions of a review: their HTML, their order, and a model that learns from answers."""
+"""The questions of a review: what a page shows of them, their order, and a model of answers."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -18,16 +19,16 @@ from neardup_solr.measures.fields import make_column
 from neardup_solr.measures.model import Features, RecordMatcher, learn, make_default, predict
 from neardup_solr.minhash import sign
 from neardup_solr.records import AnyId, Cluster, Duplicate, key_of
-from neardup_solr.reports.html import show_invisibles
-from neardup_solr.text import diff
+from neardup_solr.reports.html import embed
 from neardup_solr.verbs.duplicates import Duplicates
 from neardup_solr.verbs.duplicates.read import THREADS
+from neardup_solr.verbs.duplicates.result import Origin
 
 MOST_SHOWN = 20_000  # of a text that are shown
 BEFORE = 200  # characters that are shown before the first difference of longer texts
-AROUND = 40  # words that are shown on either side of a longer run in common
 MOST_MEMBERS = 12  # of a cluster that is judged at once
 PREVIEW = 160  # characters
+NO_ORIGIN = Origin()
 
 
 def make_question(
@@ -35,20 +36,24 @@ def make_question(
     cluster: Cluster | None,
     texts: Mapping[AnyId, str],
     kept: Mapping[AnyId, Mapping[str, Any]],
-) -> str:
-    """Make the HTML of a question. Nothing in a text is markup in it."""
+    origin: Origin = NO_ORIGIN,
+    threshold: float = 0.5,
+) -> dict[str, Any]:
+    """Make what a page shows of a question: both ids, the table of the pair, and its texts."""
     keys = key_of(pair.id, pair.sides[0]), key_of(pair.other_id, pair.sides[1])
-    rows = [_compare("Id", str(pair.id), str(pair.other_id), is_id=True)]
-    records = [kept.get(key, {}) for key in keys]
-    for name in records[0]:
-        values = [str("" if row.get(name) is None else row[name]) for row in records]
-        rows.append(_compare(name, *values))
-    if pair.measure != "fields":  # which are columns already
-        rows.append(_compare("Text", *(texts.get(key, "") for key in keys)))
-    head = "<tr><td></td><th scope='col'>First</th><th scope='col'>Second</th></tr>"
-    members = "" if cluster is None else "".join(_list_members(cluster, texts))
-    table = f"<thead>{head}</thead><tbody>{''.join(rows)}</tbody>"
-    return f"<table class='records'>{table}</table>{members}"
+    both = [texts.get(key, "") for key in keys]
+    table = replace(origin.table, least=threshold)
+    records = [{**(table.split(text) or {}), **kept.get(key, {})}
+               for text, key in zip(both, keys, strict=True)]  # fmt: skip
+    rows = [*table.list_rows(records, origin.evidence.get(keys, ()), pair.similarity)]
+    if not (table.kinds or all(map(table.split, both))):
+        rows.append(table.compare("Text", *_shorten(both)))
+    return {
+        "ids": [str(pair.id), str(pair.other_id)],
+        "rows": [[each.values and [*map(embed.pack, each.values)], *embed.describe(each)]
+                 for each in rows],
+        "members": [] if cluster is None else [*_list_members(cluster, texts)],
+    }  # fmt: skip
 
 
 def advise(tally: Tally, threshold: float, reach: float) -> str:
@@ -71,75 +76,23 @@ def advise(tally: Tally, threshold: float, reach: float) -> str:
     return f"{lesson}; to be asked {why.get(word, 'with more to see')}, start again with {step}"
 
 
-def _compare(name: str, first: str, second: str, *, is_id: bool = False) -> str:
-    """Make a row of a field: both values, with the words marked that only one of them has."""
-    if is_id:
-        cells = [show_invisibles(value, is_id=True) for value in (first, second)]
-    else:
-        cells = _mark_words(first, second)
-    values = (f"<td dir='auto'>{cell or '<i>nothing</i>'}</td>" for cell in cells)
-    heading = show_invisibles(name)
-    return f"<tr><th scope='row'>{heading}</th>{''.join(values)}</tr>"
-
-
-def _mark_words(first: str, second: str) -> list[str]:
-    """Mark the words that only one of two texts has, if both have any.
-
-    Of long texts a part is shown, which begins before the first difference.
-    """
-    begin = 0
+def _shorten(texts: Sequence[str]) -> list[str]:
+    """Take a part of long texts, which begins before the first difference."""
+    first, second, begin = *texts, 0
     if max(len(first), len(second)) > MOST_SHOWN:
         most = range(min(len(first), len(second)))
         same = bisect_left(most, True, key=lambda at: first[: at + 1] != second[: at + 1])
         begin = max(0, same - BEFORE)
-    parts = [text[begin : begin + MOST_SHOWN] for text in (first, second)]
-    left, right = map(diff.split, parts)
-    cells: list[list[str]] = [[_elide(begin, "equal characters")] if begin else [] for _ in parts]
-    for change in diff.changes(left.forms, right.forms) if left.forms and right.forms else ():
-        for words, run, tag, cell in (
-            (left, change.first, "del", cells[0]),
-            (right, change.second, "ins", cells[1]),
-        ):
-            if change.kind == "equal":
-                cell += _show_common(words, run)
-            elif run.stop > run.start:
-                cell.append(f"<{tag}>{show_invisibles(words.text(run))}</{tag}>")
-    for text, part, cell in zip((first, second), parts, cells, strict=True):
-        if not (left.forms and right.forms) and part.strip():
-            cell.append(show_invisibles(part))
-        if len(text) > begin + MOST_SHOWN:
-            cell.append(_elide(len(text) - begin - MOST_SHOWN, "more characters"))
-    return [" ".join(cell) for cell in cells]
+    return ["… " * (begin > 0) + text[begin : begin + MOST_SHOWN]
+            + " …" * (len(text) > begin + MOST_SHOWN) for text in texts]  # fmt: skip
 
 
-def _show_common(words: diff.Words, run: slice) -> Iterator[str]:
-    """Show a run of words that both texts have, without the middle of a long one."""
-    left_out = run.stop - run.start - 2 * AROUND
-    if left_out <= 1:
-        yield show_invisibles(words.text(run))
-        return
-    yield show_invisibles(words.text(slice(run.start, run.start + AROUND)))
-    yield _elide(left_out, "words in common")
-    yield show_invisibles(words.text(slice(run.stop - AROUND, run.stop)))
-
-
-def _elide(count: int, what: str) -> str:
-    return f"<i class='elided'>… {count:,} {what} …</i>"
-
-
-def _list_members(cluster: Cluster, texts: Mapping[AnyId, str]) -> Iterator[str]:
-    """List the documents of a cluster, with a button for all of them if they are few."""
-    count = len(cluster.members)
-    if not 2 < count <= MOST_MEMBERS:
-        return
-    yield f"<details class='cluster'><summary>All {count} records of the group</summary><ul>"
-    for member in cluster.members:
-        begin = texts.get(key_of(member.id, member.side), "")[: 4 * PREVIEW]
-        text = " ".join(begin.split())[:PREVIEW]
-        id = show_invisibles(str(member.id), is_id=True)
-        yield f"<li><code>{id}</code> {show_invisibles(text)}</li>"
-    yield "</ul><button type='button' class='quiet' data-say='cluster'>All are the same …"
-    yield " <kbd aria-hidden='true'>A</kbd></button></details>"
+def _list_members(cluster: Cluster, texts: Mapping[AnyId, str]) -> Iterator[tuple[str, str]]:
+    """List the documents of a cluster that may be judged at once."""
+    if 2 < len(cluster.members) <= MOST_MEMBERS:
+        for member in cluster.members:
+            text = texts.get(key_of(member.id, member.side), "")[: 4 * PREVIEW]
+            yield str(member.id), " ".join(text.split())[:PREVIEW]
 
 
 STEP = 0.01  # within which pairs come at random

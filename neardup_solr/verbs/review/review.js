@@ -1,6 +1,5 @@
 "use strict";
 
-const find = (id) => document.getElementById(id);
 const token = location.hash.slice(1);
 const KEYS = { s: "same", d: "different", u: "unsure", k: "skip", b: "back", a: "all" };
 const JUDGEMENTS = ["same", "different", "unsure"];
@@ -144,7 +143,19 @@ function conclude(result, total, isEnd) {
   return paragraph("note round", lines.join(" "));
 }
 
-// The HTML of records is made by the server, which escapes all that comes from a text.
+function drawQuestion({ ids, rows, members }) {
+  const id = (text) => make("bdi", { class: "id" }, ...plain(text));
+  const drawn = [fieldTable(ids.map(id), rows)];
+  if (members.length) {
+    const all = button("All are the same … ", () => {});
+    all.dataset.say = "cluster";
+    all.append(make("kbd", { "aria-hidden": "true" }, "A"));
+    const list = members.map(([name, text]) => make("li", {}, id(name), " ", make("bdi", {}, ...visible(text, IN_TEXTS))));
+    drawn.push(make("details", { class: "cluster" }, make("summary", {}, `All ${members.length} records of the group`), make("ul", {}, ...list), all));
+  }
+  return drawn;
+}
+
 function draw(result, what) {
   const before = shown.number;
   find("problem").hidden = true;
@@ -168,8 +179,8 @@ function draw(result, what) {
   const parts = [];
   if (isEnd || isRound && what !== "back") parts.push(conclude(result, total, isEnd));
   if (!isEnd) parts.push(paragraph("why-asked", explain(result)));
-  find("question").innerHTML = result.question ?? "";
-  find("question").prepend(...parts);
+  if (!isEnd) parts.push(...drawQuestion(result.question));
+  find("question").replaceChildren(...parts);
   if (note) tell(note);
   // A button keeps the focus, so that it can be pressed again. What changes is read out anyway.
   const held = document.activeElement;

@@ -244,7 +244,7 @@ def test_the_waterfall_adds_up() -> None:
     weights = match(rows).weights
     levels = compare_fields(columns, pairs)
     bits = weights.weigh(levels)
-    steps = [weights.explain(row) for row in levels.tolist()]
+    steps = weights.explain(levels)
     assert [sum(step.bits for step in each) for each in steps] == pytest.approx(bits.tolist())
     assert [step.field for step in steps[0]] == ["", *KINDS]
     chances = match_fields(columns, pairs, np.ones(len(pairs)), weights=weights).probabilities
@@ -465,8 +465,9 @@ def test_what_others_share_is_told() -> None:
     matcher = RecordMatcher(columns=columns, forms=forms, frequencies=frequencies(forms))
     pairs = all_candidates(len(copies)).pairs
     chances = matcher.match(pairs)
-    for at in range(0, len(pairs), 40):
-        odds = sum(one.bits for one in matcher.explain(pairs[at : at + 1]))
+    some = range(0, len(pairs), 40)
+    for at, evidence in zip(some, matcher.explain(pairs[some]), strict=True):
+        odds = sum(one.bits for one in evidence)
         if chances[at]:
             assert 1 / (1 + 2**-odds) == pytest.approx(chances[at])
 

@@ -9,12 +9,11 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import combinations
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -23,10 +22,11 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from neardup_solr.measures import aligned
-from neardup_solr.records import Borderline, Cluster, Duplicate, Member
-from neardup_solr.reports import html
+from neardup_solr.records import Cluster, Duplicate, Member
 from neardup_solr.reports.html import embed, page_lines
 from neardup_solr.reports.html.embed import list_clusters
+from neardup_solr.reports.pair import PairTable
+from neardup_solr.text import diff
 from neardup_solr.text.normalize import normalize
 from tests import ROOT
 from tests.browser.pages import page_of, small_page
@@ -73,19 +73,6 @@ def embedded(html: str, name: str) -> Any:
     block = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', html, re.S)
     assert block is not None
     return json.loads(block[1])
-
-
-def embedded_parts(html: str, name: str) -> list[Any]:
-    """What a page has in parts, out of all of them: texts, kept columns or pairs."""
-    pattern = (
-        rf'<script type="application/json" data-of="{name}" id="{name}-(\d+)" data-from="(\d+)">'
-        r"(.*?)</script>"
-    )
-    values: list[Any] = []
-    for number, first, block in re.findall(pattern, html, re.S):
-        assert int(number) == int(first) == len(values)
-        values += json.loads(block)
-    return values
 
 
 def test_the_same_page_is_the_same_file() -> None:
@@ -179,7 +166,7 @@ def test_ids_of_a_page_are_unique() -> None:
 @given(WORDS, WORDS)
 def test_steps_cost_the_distance(first: list[str], second: list[str]) -> None:
     """Steps cover both texts; removed and added words cost their distance."""
-    steps = embed.steps(first, second)
+    steps = embed.steps(diff.changes(first, second))
     turns = [steps[at : at + 3] for at in range(0, len(steps), 3)]
     assert sum(equal + removed for equal, removed, _ in turns) == len(first)
     assert sum(equal + added for equal, _, added in turns) == len(second)
@@ -190,11 +177,11 @@ def test_rows_by_hand() -> None:
     """Ids are in natural order, and everything else names them by their place."""
     html = "".join(page_lines(page_of([{"10": "Plum & and/or pear", "9": "plum or PEAR tree"}])))
     assert embedded(html, "ids") == ["9", "10"]
-    assert embedded_parts(html, "texts") == ["plum or PEAR tree", "Plum\u00a0& and/ \u2009or pear"]
+    assert embedded(html, "texts") == ["plum or PEAR tree", "Plum\u00a0& and/ \u2009or pear"]
     assert embedded(html, "clusters") == [
         [0, 1, 2, 1, 1, 0, 0.5, 0.5, [], [1, 0], [1.0, 0.5], [0, 2]]
     ]
-    assert embedded_parts(html, "pairs") == [[[0, 1, 0.5, 2, 5, [1, 0, 1, 2, 1, 0]]]]
+    assert embedded(html, "pairs") == [[[0, 1, 0.5, 2, 5, [1, 0, 1, 2, 1, 0]]]]
 
 
 def test_lines_and_kept_columns_by_hand() -> None:
@@ -205,18 +192,18 @@ def test_lines_and_kept_columns_by_hand() -> None:
         "b": {"year": 5.5, "city": "x" * 2_000},
     }
     html = "".join(page_lines(replace(page, kept=kept)))
-    assert embedded_parts(html, "texts") == ["Title \nsome\u00a0& words", "title some \nwords"]
-    assert embedded_parts(html, "kept") == [["1999", None], ["5.5", "x" * embed.MOST_KEPT]]
+    assert embedded(html, "texts") == ["Title \nsome\u00a0& words", "title some \nwords"]
+    assert embedded(html, "kept") == [["1999", None], ["5. \u20095", "x" * embed.MOST_KEPT]]
     assert embedded(html, "facts")[0]["kept"] == ["year", "city"]
-    assert embedded_parts("".join(page_lines(page)), "kept") == []
+    assert 'id="kept"' not in "".join(page_lines(page))
 
 
 def test_words_that_stand_for_others_by_hand() -> None:
     """A pair of aligned words is there by its places, unless the diff has equal words there."""
     texts = {"a": "Ritz Blvd. Grill", "b": "grill Ritz Boulevard"}
     known = aligned.frequencies(map(normalize, texts.values()))
-    html = "".join(page_lines(replace(page_of([texts]), frequencies=known)))
-    [[[*_, stands]]] = embedded_parts(html, "pairs")
+    html = "".join(page_lines(replace(page_of([texts]), table=PairTable(frequencies=known))))
+    [[[*_, stands]]] = embedded(html, "pairs")
     assert stands == [[1, 2], [2, 0]]
 
 
@@ -225,101 +212,9 @@ def test_texts_may_be_missing() -> None:
     page = page_of([{"a": "some words", "b": "some more words", "c": "some words"}])
     texts = {id: text for id, text in page.texts.items() if id != "b"}
     html = "".join(page_lines(replace(page, texts=texts)))
-    assert embedded_parts(html, "texts") == ["some words", None, "some words"]
-    diffs = {tuple(pair[:2]): pair[5] for pair in embedded_parts(html, "pairs")[0]}
+    assert embedded(html, "texts") == ["some words", None, "some words"]
+    diffs = {tuple(pair[:2]): pair[5] for pair in embedded(html, "pairs")[0]}
     assert diffs == {(0, 1): None, (1, 2): None, (0, 2): [2, 0, 0]}
-
-
-def test_texts_come_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long the texts, a part has few characters beyond its last one, and none is lost."""
-    monkeypatch.setattr(embed, "PART", embed.PART >> 4)  # as many parts, of shorter texts
-    long = "word " * (embed.PART // 12)
-    groups = [
-        {f"{number}-{copy}": f"{long}{number} {copy}" for copy in "ab"} for number in range(9)
-    ]
-    page = page_of(groups)
-    html = "".join(page_lines(page))
-    assert embedded_parts(html, "texts") == [page.texts[id] for id in embedded(html, "ids")]
-    sizes = [len(block) for block in html.split('data-of="texts"')[1:-1]]
-    assert len(sizes) > 1
-    assert max(sizes) < embed.PART + 2 * len(long)
-    assert embedded_parts("".join(page_lines(page_of([]))), "texts") == []
-
-
-def border(least: float, below: int = 100) -> Borderline:
-    """What a run may say of its threshold."""
-    return Borderline(min_similarity=least, pairs=9, above=3, below=below, open=1, open_higher=0)
-
-
-def plots() -> Iterator[str]:
-    """Pictures of few, many, and no pairs and clusters."""
-    yield html.similarities_figure([], None)
-    yield html.similarities_figure([0.5] * 500 + [1.0], (42, 3))
-    yield html.similarities_figure([0.5] * 500 + [1.0], (42, 3), border(0.5))
-    yield html.sizes_figure([])
-    yield html.sizes_figure([2] * 500 + [3, 24])
-    yield html.sizes_figure([2] * 5_000 + [3, 24, 10_000])
-
-
-def test_pictures_leave_colours_to_the_page() -> None:
-    """A picture has words, classes in place of colours, and no style or metadata of its own."""
-    for svg in plots():
-        root = ElementTree.fromstring(svg)
-        names = {element.tag.partition("}")[2] for element in root.iter()}
-        assert "text" in names
-        assert not names & {"style", "metadata", "script", "image"}
-        assert "#" not in re.sub(r'(?:id|href|clip-path)="[^"]*"', "", svg)
-
-
-def test_every_pair_is_in_the_picture() -> None:
-    """The bars count all pairs, also those of similarity 0 and 1."""
-    svg = html.similarities_figure([0.0, 1.0, 0.5], (42, 3))
-    assert svg.count('class="fill-bars"') == 3
-    assert svg.count("stroke-curve") == 1
-
-
-def test_the_threshold_is_marked_in_the_picture() -> None:
-    """A line stands at it, and the pairs just below are a bar of the same area as all others."""
-    svg = html.similarities_figure([0.6] * 40, None, border(0.5))
-    rectangles = {
-        bar.get("class"): [float(bar.get(name, "")) for name in ("x", "width", "height")]
-        for bar in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}rect")
-    }
-    (x, wide, high), zone = rectangles["fill-below"], rectangles["fill-zone"]
-    line = re.search(r'd="M([\d.]+) [^"]*" class="stroke-mark"', svg)
-    assert line is not None
-    assert float(line[1]) == pytest.approx(x + wide) == pytest.approx(zone[0] + zone[1] / 2)
-    assert high == pytest.approx(rectangles["fill-bars"][2], abs=0.01)  # 100 / 0.05 = 40 / 0.02
-    assert "threshold 0.5" in svg
-
-
-@pytest.mark.parametrize("least", [0.0, 0.03, 1.0])
-def test_a_threshold_at_the_ends_is_in_the_frame(least: float) -> None:
-    """Neither its mark nor the bar beside it leaves the picture."""
-    svg = html.similarities_figure([0.6, 1.0], (42, 3), border(least))
-    for bar in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}rect"):
-        x, wide = (float(bar.get(name, "")) for name in ("x", "width"))
-        assert 0 < x <= x + wide < html.WIDTH
-    assert ("fill-below" in svg) == (least > 0)
-
-
-@given(st.lists(st.integers(2, 10**9), max_size=40))
-def test_every_picture_stays_in_its_frame(sizes: list[int]) -> None:
-    """Whatever the sizes, each cluster is in a bar, and no bar leaves the picture or is empty."""
-    svg = html.sizes_figure(sizes)
-    bars = [
-        tuple(float(bar.get(name, "")) for name in ("x", "y", "width", "height"))
-        for bar in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}rect")
-    ]
-    assert bool(bars) == bool(sizes)
-    assert all(0 < x < x + wide < html.WIDTH for x, _, wide, _ in bars)
-    assert all(html.TOP <= y < y + high <= html.BOTTOM + 0.01 for _, y, _, high in bars)
-
-
-def test_no_plot_library_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without matplotlib a page has its pictures all the same."""
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "".join(page_lines(small_page())).count('class="plot"') == 2
 
 
 def test_pairs_of_clusters_that_are_not_shown_are_left_out() -> None:
@@ -328,7 +223,7 @@ def test_pairs_of_clusters_that_are_not_shown_are_left_out() -> None:
     some = replace(page, clusters=page.clusters[:1])
     html = "".join(page_lines(some))
     assert all(isinstance(pair, Duplicate) for pair in some.pairs)
-    assert [len(pairs) for pairs in embedded_parts(html, "pairs")] == [1]
+    assert [len(pairs) for pairs in embedded(html, "pairs")] == [1]
 
 
 @pytest.mark.parametrize("has_frequencies", [False, True])
@@ -338,13 +233,14 @@ def test_what_people_said_of_a_pair(has_texts: bool, has_frequencies: bool) -> N
     page = page_of([{"a": "some words", "b": "some other words", "c": "words"}])
     answers = ("same", "unsure", "")
     pairs = [replace(one, answer=word) for one, word in zip(page.pairs, answers, strict=True)]
+    known = aligned.frequencies(["some words"])
     page = replace(
         page,
         pairs=pairs,
         texts=page.texts if has_texts else {},
-        frequencies=aligned.frequencies(["some words"]) if has_frequencies else None,
+        table=PairTable(frequencies=known if has_frequencies else None),
     )
-    [listed] = embedded_parts("".join(page_lines(page)), "pairs")
+    [listed] = embedded("".join(page_lines(page)), "pairs")
     assert sorted(one[7:] for one in listed) == [[], ["same"], ["unsure"]]
     assert {type(one[6]) for one in listed if len(one) > 6} == {list}
 
@@ -404,7 +300,7 @@ def test_texts_stay_within_their_room(monkeypatch: pytest.MonkeyPatch) -> None:
     page = replace(page_of([]), clusters=clusters, pairs=pairs, texts=texts)
     html = "".join(page_lines(page))
     there = Counter(id.partition("-")[0] for id, text in
-                    zip(embedded(html, "ids"), embedded_parts(html, "texts"), strict=True)
+                    zip(embedded(html, "ids"), embedded(html, "texts"), strict=True)
                     if text is not None)  # fmt: skip
     assert there == {"0": 18, "1": 10, "2": 2}
     assert "the texts of 30 of 74 documents" in embedded(html, "facts")[0]["left"]

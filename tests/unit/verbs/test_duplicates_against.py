@@ -11,7 +11,7 @@ import neardup_solr as nd
 from neardup_solr.arguments import Linkage
 from neardup_solr.cli import show
 from tests.solr.verbs.test_duplicates_against import NEW, OLD, documents, rows
-from tests.unit.reports.test_html import embedded, embedded_parts
+from tests.unit.reports.test_html import embedded
 
 
 def test_only_the_best_of_each_other() -> None:
@@ -135,11 +135,11 @@ def test_the_page_has_both_documents_of_an_id(tmp_path: Path, texts: bool | None
     found.write(path)
     page = path.read_text()
     assert embedded(page, "ids") == ["1", "1 (other side)", "2", "2 (other side)"]
-    assert embedded_parts(page, "texts") == [member[1] for member in MEMBERS]
-    assert embedded_parts(page, "kept") == [[member[2]] for member in MEMBERS]
+    assert embedded(page, "texts") == [member[1] for member in MEMBERS]
+    assert embedded(page, "kept") == [[member[2]] for member in MEMBERS]
     clusters = embedded(page, "clusters")
     assert [cluster[9] for cluster in clusters] == [[0, 1], [2, 3]]
-    assert [pair[:2] for own in embedded_parts(page, "pairs") for pair in own] == [[0, 1], [2, 3]]
+    assert [pair[:2] for own in embedded(page, "pairs") for pair in own] == [[0, 1], [2, 3]]
 
 
 def test_texts_on_a_terminal_and_in_a_notebook(capsys: pytest.CaptureFixture[str]) -> None:

@@ -90,11 +90,12 @@ def test_the_command(tmp_path: Path) -> None:
     (tmp_path / "few.jsonl").write_text("\n".join(map(json.dumps, FEW)))
     words = ["explain", "1", "2", "--source", str(tmp_path / "few.jsonl"), *TYPED]
     printed = neardup(*words).stdout.splitlines()
-    at = next(at for at, line in enumerate(printed) if line.startswith("field "))
-    rows = printed[at + 1 : at + 7]
+    at = next(at for at, line in enumerate(printed) if line.startswith(" field "))
+    rows = printed[at + 2 : at + 9]
     names = [line.split()[0] for line in rows]
-    assert names == ["at", "name", "street", "zip", "born", "together"]
-    bits = [float(line.split()[-1]) for line in rows]
+    assert names == ["at", "name", "street", "zip", "born", "together", "threshold"]
+    *bits, threshold = [float(line.split()[-1]) for line in rows]
+    assert threshold == 0
     assert bits[0] < 0 < bits[1]  # what speaks against a match at first
     assert sum(bits[:-1]) == pytest.approx(bits[-1], abs=0.3)
     known = json.loads(neardup(*words, "--format", "json").stdout)
