@@ -17,7 +17,7 @@ import click
 from neardup_solr import cli
 from neardup_solr.cli import main
 from neardup_solr.cli.main import COMMANDS, GROUPS
-from neardup_solr.cli.options import Command, Placed
+from neardup_solr.cli.options import OTHER, Command, Placed
 
 
 def commands() -> dict[str, Command]:
@@ -86,7 +86,9 @@ def _shared_options() -> str:
 def _rows(words: str, command: Command) -> Iterator[tuple[str, str, str, bool]]:
     """Yield heading, spelling and help of each parameter, and True if other commands share it."""
     context = _context(words, command)
-    for heading, parameters in groupby(command.params, command.heading):
+    for heading, parameters in groupby(
+        command.params, lambda each: command.headings.get(each.name or "", OTHER)
+    ):
         for parameter in parameters:
             row = _spelled(parameter, context), _told(parameter)
             yield heading, *row, row in _shared()

@@ -26,7 +26,7 @@ from click.core import ParameterSource
 
 import neardup_solr as nd
 from neardup_solr import arguments
-from neardup_solr.arguments import DIALECT, read_words, refuse_choice, split_names, suggest
+from neardup_solr.arguments import DIALECT, nearest, read_words, refuse_choice, split_names, suggest
 from neardup_solr.cli import show
 from neardup_solr.errors import CoreMissing, NeardupError, without_password
 from neardup_solr.settings import Settings, require_possible
@@ -90,9 +90,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "index": "Index what is allowed or tagged.",
         "held": "Add held documents to this .jsonl file, unless it already has them.",
         "strict": "Exit code 3 if one is held or rejected.",
-        "init.text lint.text annotate.text": (
-            "FIELD: Field of the text (repeatable, or a,b: they are joined)."
-        ),
+        "init.text lint.text annotate.text": "FIELD: Field of the text (repeatable, or a,b).",
         "prefix": "PREFIX: Prefix of the names of our fields, such as nd_.",
         "shards": "Shards of a collection in SolrCloud [default: 1].",
         "replicas": "Copies of each shard in SolrCloud [default: 1].",
@@ -143,10 +141,7 @@ TEXTS: dict[str, dict[str, str]] = {
             " aligned 0.75, records 0.7; none if --max-distance is given)."
         ),
         "fq": "QUERY: Compare only with documents that match this (repeatable).",
-        "duplicates.fq review.fq": (
-            "QUERY: Read only documents of the collection that match this (repeatable); --mark and"
-            " --undo leave the marks of others as they are."
-        ),
+        "duplicates.fq review.fq": "QUERY: Read, or mark, only what matches this (repeatable).",
         "same": (
             "FIELD: Field or column that has to be equal, such as tenant (repeatable, or a,b); a"
             " document without it is compared with nothing."
@@ -390,10 +385,6 @@ class Command(click.Command):
                 with formatter.section(heading):
                     formatter.write_dl(list(filter(None, records)))
 
-    def heading(self, param: click.Parameter) -> str:
-        """Return the heading of a parameter in the help."""
-        return self.headings.get(param.name or "", OTHER)
-
     def spell(self) -> dict[str, str]:
         """Spell each argument of the library as it is typed, or by its name if none is."""
         verbs = ["connect", self.verb] if self.verb else ["connect"]
@@ -499,15 +490,13 @@ def command(name: str, function: Function, verb: str | None) -> Command:
 
 def _suggest_names(error: CoreMissing, parsed: ParsedOptions, *, may_create: bool) -> None:
     """Name in an error the collections that may be meant, if their server tells of them."""
-    from difflib import get_close_matches
-
     from neardup_solr.solr import admin
 
     try:
         names = sorted(admin.names(parsed.connect()))
     except NeardupError:
         return
-    if near := get_close_matches(error.name, names, n=1):
+    if near := nearest(error.name, names):
         create = error.next_step.removeprefix("check the name, or ")
         meant = f"did you mean {near[0]!r}?"
         error.next_step = f"{meant} If not, {create}" if may_create else meant

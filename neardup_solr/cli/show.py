@@ -272,11 +272,12 @@ _ARGUMENT = re.compile(
 def spell(message: str, spelled: Mapping[str, str]) -> str:
     """Put a message of the library in options: `min_similarity` is --min-similarity."""
 
-    def replace(match: re.Match[str]) -> str:
-        option = spelled.get(match[1], match[0])
-        return f"{option} {match[2]}" if match[2] and match[1] in spelled else option
-
-    return _ARGUMENT.sub(replace, message)
+    return _ARGUMENT.sub(
+        lambda match: (
+            f"{spelled[match[1]]} {match[2] or ''}".rstrip() if match[1] in spelled else match[0]
+        ),
+        message,
+    )
 
 
 def in_options(message: str) -> str:

@@ -582,7 +582,8 @@ def open_csv(source: Opened) -> SourceTable:
     delimiter = delimiter or choose_delimiter(source, feed.held[0] if feed.held else None)
     header, size = _row(feed, 0, delimiter, reading) if feed.held else ([], 0)
     if isinstance(header, Unusable):
-        step = record.step_for([header], "check `encoding` and `source_format`")
+        step = "check `encoding` and `source_format`"
+        step = record.step_for([record.unusable("", header)], step)
         raise source.error(f"its header cannot be read: {header}", step)
     head = _join(feed.held[:size]) or b""
     feed.drop(size)

@@ -523,29 +523,24 @@ def guess_encoding(raw: bytes) -> str | None:
     return None if best is None else best.encoding
 
 
-def _raw_of(error: RecordError | Unusable) -> bytes:
-    if isinstance(error, Unusable):
-        return error.raw or b""
-    record = error.record or ""
-    text = record if isinstance(record, str) else " ".join(map(str, record.values()))
-    return text.encode("utf-8", "surrogateescape")
-
-
-def step_for(errors: Iterable[RecordError | Unusable], otherwise: str) -> str:
+def step_for(errors: Iterable[RecordError], otherwise: str) -> str:
     """Choose a next step for records that all have the same fault, else `otherwise`."""
     errors = list(errors)
-    reasons = [str(each) if isinstance(each, Unusable) else each.reason for each in errors]
+    reasons = [error.reason for error in errors]
     if all(reason.startswith((NO_ID, EMPTY_ID)) for reason in reasons):
         return f"{otherwise}, or give :row for `id` to number the records"
     if all(", but the header has " in reason for reason in reasons):
         return "give `delimiter`, or quotes around fields that hold it"
     if not all(reason.startswith((NOT_UTF8, HOLDS_NUL)) for reason in reasons):
         return otherwise
-    name = guess_encoding(b"\n".join(map(_raw_of, errors))[:SAMPLE])
-    if name is None:
-        text = "give a file of text; if it is UTF-16, give `encoding` as utf-16-le"
-        return text if HOLDS_NUL in reasons else "give its `encoding`"
-    return f"it reads as {name}: give `encoding` {name}"
+    records = [error.record or "" for error in errors]
+    lines = [
+        each if isinstance(each, str) else " ".join(map(str, each.values())) for each in records
+    ]
+    if name := guess_encoding("\n".join(lines).encode("utf-8", "surrogateescape")[:SAMPLE]):
+        return f"it reads as {name}: give `encoding` {name}"
+    text = "give a file of text; if it is UTF-16, give `encoding` as utf-16-le"
+    return text if HOLDS_NUL in reasons else "give its `encoding`"
 
 
 def describe_error(error: RecordError) -> str:
