@@ -142,8 +142,8 @@ def _keep_unfinished(unfinished: Path | None) -> Iterator[None]:
             show.warn(
                 f"What was compared is in {unfinished}, and the same command goes on from there."
             )
-        if isinstance(error, nd.SourceError) and unfinished and error.source == str(unfinished):
-            named = str(unfinished.with_suffix(""))  # it is beside the file that was typed
+        if isinstance(error, nd.SourceError) and error.reason.startswith("cannot be written"):
+            named = error.source.removesuffix(".unfinished")  # beside the file that was typed
             raise nd.SourceError(named, error.reason, error.next_step) from None
         raise
     except click.exceptions.Exit:  # nothing is to be removed

@@ -50,18 +50,17 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def full_disk() -> None:
-    """Let no file of this process grow beyond `ROOM`."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, ROOM))
-
-
-def run(words: list[str], folder: Path, *, is_full: bool) -> subprocess.CompletedProcess[str]:
-    """Run `neardup duplicates` in a folder, there on a full disk if so."""
+def run(
+    words: list[str], folder: Path, *, is_full: bool, room: int = ROOM
+) -> subprocess.CompletedProcess[str]:
+    """Run `neardup duplicates` in a folder, there on a disk where files have no more room if so."""
     return subprocess.run(
         [*NEARDUP, "duplicates", *words, "--by", "bands", "--measure", "words", "--yes"],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(Path(nd.__file__).parents[1])},
-        preexec_fn=full_disk if is_full else None,
+        preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
+        if is_full
+        else None,
         capture_output=True,
         text=True,
         timeout=120,
@@ -71,6 +70,13 @@ def run(words: list[str], folder: Path, *, is_full: bool) -> subprocess.Complete
 def words_in(words: list[str], folder: Path) -> list[str]:
     """The same options with files of a folder."""
     return [word if word.startswith("-") else str(folder / word) for word in words]
+
+
+def test_a_checkpoint_that_cannot_be_written(source: Path, tmp_path: Path) -> None:
+    """The error is about the file that was typed."""
+    failed = run([str(source), "-o", "out.tsv"], tmp_path, is_full=True, room=100)
+    assert failed.stderr.splitlines()[-1].startswith("neardup: out.tsv: cannot be written (")
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("name", OUTPUTS)

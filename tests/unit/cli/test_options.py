@@ -306,6 +306,8 @@ def test_an_option_makes_a_difference(asked: list[str], name: str, option: Any) 
         ('no "it\'s `text`" in the collection\'s `by`', "search",
          'no "it\'s `text`" in the collection\'s --by'),
         ("`nothing` of ours", "search", "`nothing` of ours"),
+        ("`fields['Name']` cannot be", "duplicates", "--field Name cannot be"),
+        ("`nothing['Name']` of ours", "duplicates", "`nothing['Name']` of ours"),
     ],
 )  # fmt: skip
 def test_messages_name_options(message: str, command: str, shown: str) -> None:
