@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 Record = Mapping[str, Any]  # values by field
 Pairs = Sequence[Sequence[int]]  # places of words that are the same, -1 for a word of another field
+_split = lru_cache(maxsize=1 << 12)(diff.split)  # values of the records of a cluster
 CLOSED = 1e-15  # probabilities are no nearer to 0 or 1
 
 
@@ -82,7 +84,7 @@ class PairTable:
         texts = [name for name in self.texts if all(name in record for record in records)]
         same = dict(zip(texts, self._find_same_of(texts, records), strict=True))
         for name in dict.fromkeys((*kinds, *texts, *chain(*records))):
-            values = [as_text(record.get(name)) for record in records]
+            values = [_split(as_text(record.get(name))) for record in records]
             row = self.compare(name, *values, same=same.get(name, ()))
             if name in weighed:
                 _, level, bits = weighed[name]
@@ -98,9 +100,8 @@ class PairTable:
             odds = math.log2(inside / (1 - inside))
             yield Row("threshold", None, f"probability {self.least:g}", odds)
 
-    def compare(self, name: str, first: str, second: str, *, same: Pairs | None = None) -> Row:
+    def compare(self, name: str, one: Words, other: Words, *, same: Pairs | None = None) -> Row:
         """Compare the values of a field, or two texts, of which the `same` words may be known."""
-        one, other = diff.split(first), diff.split(second)
         row = Row(name, (one, other), changes=diff.changes(one.forms, other.forms))
         if not (one.forms and other.forms):  # what is missing is no difference
             return _ignore_changes(row)
@@ -123,7 +124,7 @@ class PairTable:
 
     def _find_same_of(self, names: Sequence[str], records: Sequence[Record]) -> Iterator[Pairs]:
         """Find the words that are the same in some columns together, by column."""
-        forms = [[diff.split(record[name]).forms for name in names] for record in records]
+        forms = [[_split(as_text(record[name])).forms for name in names] for record in records]
         places = [[(at, place) for at, words in enumerate(side) for place in range(len(words))]
                   for side in forms]  # fmt: skip
         same = self._find_same(*(tuple(chain(*side)) for side in forms))

@@ -150,13 +150,14 @@ def rows(
     keys = sorted(set(chain.from_iterable(map(_keys_of, listed))), key=_place)
     row_of = {key: row for row, key in enumerate(keys)}
     names = list_fields(records)
+    words = {key: diff.split(text) for key, text in texts.items()}
 
     def describe_pair(pair: Duplicate) -> list[object]:
         ends = ends_of(pair)
         facts = [*map(row_of.__getitem__, ends), round(pair.similarity, _DIGITS)]
         more: list[object] = [None, [], pair.answer or "", []]
-        if all(end in texts for end in ends):
-            row = table.compare("", *map(texts.__getitem__, ends))
+        if all(end in words for end in ends):
+            row = table.compare("", *map(words.__getitem__, ends))
             more[:2] = steps(row.changes), [*row.same]
         if all(end in records for end in ends):
             both = [records[end] for end in ends]
@@ -166,7 +167,7 @@ def rows(
 
     yield from _block("ids", (_name_of(key, row_of) for key in keys))
     yield from _block("clusters", (_cluster(each, row_of) for each in listed))
-    yield from _block("texts", (_pack_text(texts.get(key)) for key in keys))
+    yield from _block("texts", (pack(words[key]) if key in words else None for key in keys))
     if names:
         yield from _block("kept", (_pack_record(records.get(key), names) for key in keys))
     yield from _block("pairs", (list(map(describe_pair, each.pairs)) for each in listed))
@@ -287,12 +288,9 @@ def pack(words: Words) -> str:
     return " ".join(shown)
 
 
-def _pack_text(text: str | None) -> str | None:
-    return None if text is None else pack(diff.split(text))
-
-
 def _pack_record(record: Record | None, names: Iterable[str]) -> list[str | None] | None:
-    return None if record is None else [_pack_text(record.get(name) or None) for name in names]
+    values = [] if record is None else [record.get(name, "") for name in names]
+    return [pack(diff.split(value)) if value else None for value in values] or None
 
 
 def _cluster(each: Listed, row_of: Mapping[AnyId, int]) -> list[object]:

@@ -388,7 +388,7 @@ class Facts:
         split = [self.table.split(each.entry.content) or {} for each in self.both]
         if all(records := self.records or split):
             return [*self.table.list_rows(records, self.evidence, self.similarity)]
-        return [self.table.compare("", *(each.entry.content for each in self.both))]
+        return [self.table.compare("", self.first.words, self.second.words)]
 
     def measured(self, name: str) -> Measured:
         """Return the pair by the measure of that name."""

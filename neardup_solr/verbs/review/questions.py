@@ -20,6 +20,7 @@ from neardup_solr.measures.model import Features, RecordMatcher, learn, make_def
 from neardup_solr.minhash import sign
 from neardup_solr.records import AnyId, Cluster, Duplicate, key_of
 from neardup_solr.reports.html import embed
+from neardup_solr.text import diff
 from neardup_solr.verbs.duplicates import Duplicates
 from neardup_solr.verbs.duplicates.read import THREADS
 from neardup_solr.verbs.duplicates.result import Origin
@@ -47,7 +48,7 @@ def make_question(
                for text, key in zip(both, keys, strict=True)]  # fmt: skip
     rows = [*table.list_rows(records, origin.evidence.get(keys, ()), pair.similarity)]
     if not (table.kinds or all(map(table.split, both))):
-        rows.append(table.compare("Text", *_shorten(both)))
+        rows.append(table.compare("Text", *map(diff.split, _shorten(both))))
     return {
         "ids": [str(pair.id), str(pair.other_id)],
         "rows": [[each.values and [*map(embed.pack, each.values)], *embed.describe(each)]

@@ -10,6 +10,7 @@ import neardup_solr as nd
 from neardup_solr.measures import aligned
 from neardup_solr.reports.pair import PairTable, Row
 from neardup_solr.settings import Settings
+from neardup_solr.text import diff
 from neardup_solr.text.normalize import normalize
 
 KINDS = {"name": "text", "born": "date", "price": "number", "phone": "exact"}
@@ -53,7 +54,10 @@ def test_words_that_the_alignment_takes_for_the_same(
     first: str, second: str, differ: list[str]
 ) -> None:
     """Order, spelling, initials and joined words are no difference; a slip and a number are."""
-    assert struck(table("records", first, second).compare("", first, second)) == differ
+    assert (
+        struck(table("records", first, second).compare("", diff.split(first), diff.split(second)))
+        == differ
+    )
 
 
 MOVED = "the quick brown fox jumps over the lazy dog", "over the lazy dog the quick brown fox jumps"
@@ -73,7 +77,9 @@ def test_words_as_other_measures_see_them(
     measure: str, texts: tuple[str, str], differ: list[str]
 ) -> None:
     """What stands in a shared shingle has moved at most; edits are counted where words moved."""
-    assert struck(table(measure, settings=Settings()).compare("", *texts)) == differ
+    assert (
+        struck(table(measure, settings=Settings()).compare("", *map(diff.split, texts))) == differ
+    )
 
 
 def test_words_may_move_between_the_columns_of_a_text() -> None:
