@@ -207,11 +207,13 @@ def suggest(word: str, table: str, existing: Mapping[str, str], place: str = "")
         words = (key for key in read_words(table) if "".join(parts) in key.split())
         if not near and (key := next(words, "")):
             return _choose_answer(read_words(table)[key], existing, place)
-        parts = parts[:-1] if parts[-1] in _SUFFIXES else []
+        is_counted = parts[0] in _COUNTS and len(parts) > 1
+        parts = parts[1:] if is_counted else parts[:-1] if parts[-1] in _SUFFIXES else []
     return _join(existing[name] for name in near or nearest(word, existing))
 
 
-# What other tools put behind the name of an option: `--output-file`, `--id-column`.
+# What other tools put before or behind the name of an option: `--num-hashes`, `--output-file`.
+_COUNTS = ("n", "num", "number", "of")
 _SUFFIXES = ("file", "path", "name", "column", "columns", "col", "field", "fields", "dir", "url")
 
 

@@ -96,7 +96,7 @@ class Group(click.Group):
 
 def suggest_command(word: str, names: Sequence[str]) -> str:
     """Say which of these commands is meant, or "" if none is near."""
-    if Path(word).exists() or Path(word).suffix:
+    if Path(word).exists() or word.endswith((".csv", ".tsv", ".txt", ".jsonl", ".json", ".gz")):
         return f"did you mean 'duplicates {word}'?"
     inner = {each: f"'{group} {each}'" for group in INNER for each in _module(group).INNER[group]}
     outer = (*COMMANDS, "--help", "--version")

@@ -18,6 +18,8 @@ from dataclasses import fields
 from functools import cache
 from importlib.util import find_spec
 from inspect import Parameter
+from itertools import filterfalse
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
@@ -357,7 +359,7 @@ class Command(click.Command):
             step = f"it goes before the command: neardup {param.opts[0]} ..."
             names[param.name or ""] = step
         names |= read_words("gone").get(self.name or "", {})
-        for param in self.get_params(ctx):
+        for param in filterfalse(attrgetter("is_eager"), self.get_params(ctx)):
             typed = _type_name(param)
             choices = param.type.choices if isinstance(param.type, click.Choice) else ()
             names |= {f"{param.name} {each}": f"'{typed} {each}'" for each in choices}
