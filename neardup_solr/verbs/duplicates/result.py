@@ -648,7 +648,7 @@ def _read_page_texts(
 def _explain(comparison: Comparison, grouped: Grouped, keys: Mapping[int, AnyId]) -> dict[str, Any]:
     """Explain the pairs that a page lists, or all to review, by the fields that were compared."""
     work, matcher = comparison.work, comparison.matcher
-    if matcher is None or work.texts is False:
+    if matcher is None or not (work.texts is None or work.texts is True):
         return {}
     from neardup_solr.reports.html import embed
 

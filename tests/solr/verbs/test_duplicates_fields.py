@@ -1,5 +1,6 @@
 """Records of a collection compared by fields: those that were kept, and those of somebody else."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def people(solr: Collection) -> Collection:
     return solr
 
 
-def test_what_a_file_gives(people: Collection) -> None:
+def test_what_a_file_gives(people: Collection, tmp_path: Path) -> None:
     """The pairs, their probabilities and the weights are those of the file that was indexed."""
     frame, known = invent()
     found, of_file = nd.duplicates(people, fields=FIELDS), nd.duplicates(frame, fields=FIELDS)
@@ -39,6 +40,10 @@ def test_what_a_file_gives(people: Collection) -> None:
     facts = nd.explain(people, pair.id, pair.other_id, fields=FIELDS).facts
     assert facts.probability == pytest.approx(pair.similarity)
     assert [one.field for one in facts.evidence] == ["", *COLUMNS]
+    found.write(tmp_path / "page.html")
+    html = (tmp_path / "page.html").read_text("utf-8")
+    assert f'"compared":{json.dumps(COLUMNS, separators=(",", ":"))}' in html
+    assert '"together",[],[],"probability' in html
     with pytest.raises(nd.errors.DocumentNotFound):
         nd.explain(people, "nobody", pair.id, fields=FIELDS)
 
