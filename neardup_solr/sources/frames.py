@@ -358,21 +358,26 @@ def _take_columns(position: str, item: Any, reading: Reading) -> Object:
         return position, item, b""
     if hasattr(item, "_fields"):
         item = dict(zip(item._fields, item, strict=True))
-    if not isinstance(item, Mapping):  # a sqlite3.Row would yield its values
+    if type(item) is not dict and not isinstance(
+        item, Mapping
+    ):  # a sqlite3.Row would yield its values
         item = {name: item[name] for name in item.keys()}  # noqa: SIM118
     made: dict[str, Any] = {}
     try:
         for name in (*reading.keep, reading.id, *reading.text):
             if (boxed := rows.dig(item, name, rows.LACKING)) is rows.LACKING:
                 continue
-            if name in reading.keep:
+            if type(boxed) is str and boxed.isascii():
+                made[name] = boxed
+            elif name in reading.keep:
                 made[name] = rows.kept_value(name, boxed, reading)
             else:
                 made[name] = (rows.id_value if name == reading.id else rows.value)(boxed, reading)
     except Unusable as problem:
         record = rows.as_columns(item.keys(), item.values())
         return position, RecordError(position, str(problem), record=record), b""
-    if any(made.get(name) is None for name in (*reading.text, *[reading.id] * reading.has_ids)):
+    needed = (*reading.text, reading.id) if reading.has_ids else reading.text
+    if None in map(made.get, needed):
         made = {name: item[name] for name in item if isinstance(name, str)} | made  # for the error
     return position, made, b""
 

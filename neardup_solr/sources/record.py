@@ -313,15 +313,17 @@ def dig(item: Any, name: str, lacking: Any = None) -> Any:
 
     Of a list, it is the list of those of its objects.
     """
-    item = item if type(item) is dict else unbox(item)
-    if isinstance(item, list):
+    if type(item) is dict:
+        if name in item:  # as most are, which is seen soonest
+            return item[name]
+    elif isinstance(item := unbox(item), list):
         if item and all(type(part) is tuple and len(part) == 2 for part in item):
             return dig(dict(item), name, lacking)  # a map of Arrow
         values = [dig(part, name, lacking) for part in item]
         lists = [value if type(value) is list else [value] for value in values]
         parts = (part for each in lists for part in each)
         return [part for part in parts if part is not None and part is not lacking] or lacking
-    if not isinstance(item, Mapping):
+    elif not isinstance(item, Mapping):
         return None if item is None else lacking
     place, path = split_path(name, names := tuple(item))
     value = item[names[place]] if place >= 0 else lacking
