@@ -7,10 +7,13 @@ import gzip
 import lzma
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import zstandard
 
@@ -62,6 +65,15 @@ SHEETS = book(("Cover", [["note"], ["see Data"]]), ("Data", ROWS))
 def semicolons(first: str) -> str:
     """Write the table with a line above it that names its delimiter."""
     return first + TABLE.replace(",", ";")
+
+
+TEXTS, ZONE = ["red fox", "blue owl"], pa.timestamp("us", tz="Nowhere/Else")
+MAP = pa.map_(pa.string(), pa.string())
+
+
+def table(**columns: Any) -> Callable[[Path], object]:
+    """Make what writes columns as Parquet."""
+    return lambda path: pq.write_table(pa.table(columns), path)
 
 
 ODD: dict[str, Odd] = {
@@ -213,6 +225,84 @@ ODD: dict[str, Odd] = {
     ),
     "bomb": Odd("a.csv.xz", lzma.compress(bytes(2**20)) * 300, "as bombs do"),
 }  # fmt: skip
+ODD |= {
+    # Types of Parquet, and numbers that became floats.
+    "parquet_floats": Odd(
+        "a.parquet",
+        table(id=[1.0, None, 2.0], text=["red fox", "x", "blue owl"]),
+        TWO,
+        errors=("no id",),
+    ),
+    "parquet_rounded": Odd(
+        "a.parquet",
+        table(id=[1.0, 2.0, 2.0**53], text=["red fox", "blue owl", "x"]),
+        TWO,
+        errors=("floats of this size are rounded",),
+    ),
+    "parquet_decimals": Odd(
+        "a.parquet", table(id=[Decimal("1.00"), Decimal("2.00")], text=TEXTS), TWO
+    ),
+    "parquet_views": Odd(
+        "a.parquet", table(id=["1", "2"], text=pa.array(TEXTS, pa.string_view())), TWO
+    ),
+    "parquet_categories": Odd(
+        "a.parquet", table(id=["1", "2"], text=pa.array(TEXTS).dictionary_encode()), TWO
+    ),
+    "parquet_zone": Odd(
+        "a.parquet",
+        table(id=["1", "2"], text=TEXTS, at=pa.array([0, None], ZONE)),
+        [(*TWO[0], {"at": "1970-01-01 00:00:00.000000Z"}), (*TWO[1], {})],
+        Reading(keep=("at",)),
+    ),
+    "parquet_map": Odd(
+        "a.parquet",
+        table(id=["1", "2"], doc=pa.array([[("text", text)] for text in TEXTS], MAP)),
+        TWO,
+        Reading(text=("doc.text",)),
+    ),
+    "parquet_bytes_within": Odd(
+        "a.parquet",
+        table(id=["1", "2"], doc=[{"text": b"red fox"}, {"text": b"\xff"}]),
+        TWO[:1],
+        Reading(text=("doc.text",)),
+        errors=("invalid UTF-8",),
+    ),
+    "parquet_path": Odd(
+        "a.parquet",
+        table(id=["1", "2"], doc=[{"text": text} for text in TEXTS]),
+        r"did you mean 'doc\.text'\?\); .*: 'id', 'doc\.text'",
+    ),
+    # Objects within objects.
+    "json_path": Odd(
+        "a.jsonl",
+        '{"k":{"id":1.0},"doc":{"text":["red","fox"]}}',
+        [("1", "red\nfox")],
+        Reading(id="k.id", text=("doc.text",)),
+    ),
+    "json_dots": Odd(
+        "a.jsonl",
+        '{"id":1,"doc.text":"red fox","doc":{"text":"x"}}',
+        TWO[:1],
+        Reading(text=("doc.text",)),
+    ),
+    "json_no_path": Odd("a.jsonl", '{"id":1,"doc":{"text":"x"}}', r"did you mean 'doc\.text'"),
+    "json_answer": Odd(
+        "a.json",
+        '{"response":{"numFound":9,"docs":[\n' + '{"id":"1","text":"red fox"}]}}',
+        TWO[:1],
+        notices=("'response.docs'", "9 documents were found, of which it has 1"),
+    ),
+    "json_answer_cut": Odd(
+        "a.json",
+        '{"response":{"docs":[\n{"id":"1","text":"red fox"},{"id":',
+        TWO[:1],
+        errors=("ends too early",),
+        notices=("'response.docs'",),
+    ),
+    "sheet_floats": Odd(
+        "a.xlsx", book(("Data", [["id", "text"], [1e0, "red fox"], [2e0, "blue owl"]])), TWO
+    ),
+}
 
 
 @pytest.mark.parametrize("name", ODD)
