@@ -24,6 +24,7 @@ from neardup_solr.measures import aligned
 from neardup_solr.records import Borderline
 from neardup_solr.reports.html import Page, show_invisibles
 from neardup_solr.reports.pair import PairTable
+from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates.result import MOST_SHOWN
 from tests.browser.conftest import Chrome, OpenPage, complaints, prefer, requests, resize
@@ -418,6 +419,16 @@ def test_words_that_stand_for_each_other(open_page: OpenPage) -> None:
     assert "share a rare word" in first(chrome, ".why-note").text
     assert "rare word" in first(chrome, "#curve").text
     assert "band" not in first(chrome, "main").text.replace("Bands × rows", "")
+
+
+def test_words_that_moved_are_no_difference(open_page: OpenPage) -> None:
+    """By shared shingles a part that stands elsewhere is neither marked nor listed."""
+    page = page_of([{"a": "one two three four five six", "b": "four five six one two three"}])
+    table = PairTable(measure="jaccard", settings=Settings())
+    chrome = open_page(replace(page, table=table))
+    first(chrome, "#list .opener").click()
+    assert css(chrome, ".diff :is(del, ins, .stands)") == []
+    assert "≈" not in first(chrome, ".legend").text
 
 
 def test_all_clusters_are_in_the_document(open_page: OpenPage) -> None:

@@ -181,7 +181,7 @@ function fieldTable(names, rows, measure) {
 
 function partnersOf(stands, side) {
   const found = new Map();
-  for (const pair of stands) found.set(pair[side], [...(found.get(pair[side]) ?? []), pair[1 - side]]);
+  for (const pair of stands) if (pair[side] >= 0) found.set(pair[side], [...(found.get(pair[side]) ?? []), pair[1 - side]]);
   return found;
 }
 
