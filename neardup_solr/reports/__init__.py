@@ -619,7 +619,7 @@ def _write_alike(file: BinaryIO, source: SourceTable) -> Callable[[bytes], objec
 def _require_names(path: Path, source: SourceTable) -> None:
     """Refuse to convert a table in which a column would take the place of another."""
     names = source.names or ()
-    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    twice = next((name for at, name in enumerate(names) if name and name in names[:at]), None)
     if twice is not None:
         instead = f"write it as {source.format}, or " if source.format in SAME else ""
         reason = f"the source has the column {twice!r} twice"

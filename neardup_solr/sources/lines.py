@@ -578,8 +578,8 @@ def open_csv(source: Opened) -> SourceTable:
     csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
     reading = source.reading
     feed = _Feed(lists_of_lines(source, reading.max_doc_bytes + 64 * 1024))
-    above, delimiter = _pass_over(source, feed)
-    delimiter = delimiter or choose_delimiter(source, feed.held[0] if feed.held else None)
+    above, sep = _pass_over(source, feed)
+    delimiter = sep or choose_delimiter(source, feed.held[0] if feed.held else None)
     header, size = _row(feed, 0, delimiter, reading) if feed.held else ([], 0)
     if isinstance(header, Unusable):
         step = "check `encoding` and `source_format`"
@@ -589,7 +589,8 @@ def open_csv(source: Opened) -> SourceTable:
     feed.drop(size)
     for each in (reading.delimiter,) if reading.delimiter else DELIMITERS:
         below = _texts(feed.held[: record.ROWS_BELOW])
-        rows = enumerate((fields(line, each) for line in below), size + reading.skip_rows)
+        lines_above = feed.number - 1 - (sep is not None)
+        rows = enumerate((fields(line, each) for line in below), lines_above)
         record.check_header(source, header, rows)
     width, where = len(header), f"{source.name}, line "
     reading = record.choose_id(source, header, reading)
@@ -623,8 +624,9 @@ def open_csv(source: Opened) -> SourceTable:
     def records() -> Iterator[tuple[int, bytes]]:
         for block in _blocks(source, feed, header, delimiter):
             for number, row, raw in zip(block.numbers, block.rows, block.raws(), strict=True):
-                fitting = fit(row, raw)
-                yield number, raw if fitting is row else _spell(fitting, delimiter).encode()
+                if (fitting := fit(row, raw)) is not row:
+                    raw = _spell(fitting, delimiter).encode() + raw[len(raw.rstrip(b"\r")) :]
+                yield number, raw
 
     def parse(raw: bytes) -> list[str]:
         lines = _Feed([raw.split(b"\n")])

@@ -197,7 +197,11 @@ class SourceTable:
         values = self.parse(record)
         if isinstance(values, dict):
             return values
-        return dict(zip(self.names or (), values, strict=True))
+        row = dict(zip(self.names or (), values, strict=True))
+        if list(self.names or ()).count("") > 1:  # which mostly are empty cells behind the header
+            cells = enumerate(zip(self.names or (), values, strict=True), 1)
+            row = {name or f"column {at}": value for at, (name, value) in cells if name or value}
+        return row
 
     def is_apart(self, record: Any) -> bool:
         """Tell whether a record, which may be None, can be taken apart."""

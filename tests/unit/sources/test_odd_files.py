@@ -102,6 +102,7 @@ ODD: dict[str, Odd] = {
     # What is above the header.
     "titles": Odd("a.csv", "Report 2024\n\n" + TABLE, TWO, Reading(skip_rows=2)),
     "titles_refused": Odd("a.csv", "Report 2024\n\n" + TABLE, "give `skip_rows` as 2"),
+    "titles_below_blanks": Odd("a.csv", f"\n\nReport\n{TABLE}", "give `skip_rows` as 3"),
     "titles_wide": Odd("a.csv", "Report,\nof,2024\n" + TABLE, "give `skip_rows` as 2"),
     "titles_semicolons": Odd("a.csv", semicolons("Report\n"), "give `skip_rows` as 1"),
     "titles_of_others": Odd("a.csv", "Report\nno,name\n1,a\n2,b\n", "give `skip_rows` as 1"),

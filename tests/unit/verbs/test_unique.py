@@ -678,6 +678,16 @@ def test_another_encoding_comes_out_as_it_came(
     assert len(caplog.messages) == (encoding != "utf-8-sig")
 
 
+def test_cells_behind_the_header_do_no_harm(tmp_path: Path) -> None:
+    """Columns without a name count in JSON lines only if they hold something."""
+    source, removed = tmp_path / "in.csv", tmp_path / "gone.csv"
+    source.write_bytes(b"id,text,,\r\n1,a b c d,,\r\n2,a b c d\r\n3,other,,x\r\n")
+    write_copies(source, unique=tmp_path / "out.jsonl", removed=removed)
+    kept = [{"id": "1", "text": "a b c d"}, {"id": "3", "text": "other", "column 4": "x"}]
+    assert rows_of(tmp_path / "out.jsonl") == kept
+    assert removed.read_bytes().splitlines()[1] == b"2,a b c d,,,1,1.0,2"
+
+
 def test_parts_that_are_alike_are_copied_as_they_are_written(tmp_path: Path) -> None:
     """One header, and each record byte for byte, whatever part it stands in."""
     (tmp_path / "a.csv").write_bytes(b'id,text,note\n1,a b c d e f g h i j,"x, ""y"""\n')
