@@ -11,9 +11,9 @@
 
 Several files, or a folder of nothing but files of the same format with columns, are the parts of
 a table. Formats made of text may be compressed (.gz, .bz2, .xz, .zst). Text is UTF-8, or UTF-16 or
-UTF-32 with a byte order mark, if no other encoding is named. In memory it may be DataFrames, tables of Arrow,
-mappings of columns, and iterables of dicts, pairs or Documents. A bad record is a RecordError that
-says where it stands; the rest is read.
+UTF-32 with a byte order mark, if no other encoding is named. In memory it may be DataFrames, tables
+of Arrow, mappings of columns, and iterables of dicts, pairs or Documents. A bad record is a
+RecordError that says where it stands; the rest is read.
 """
 
 from __future__ import annotations
