@@ -273,7 +273,7 @@ def open_xlsx(source: Opened) -> SourceTable:
     def documents() -> Iterator[Record]:
         columns = rows.find_columns(source, header, reading)
         for number, cells in sheet_rows:
-            row = [unescape(cell) if isinstance(cell, str) else cell for cell in cells]
+            row = [unescape(cell) if type(cell) is str and "_x" in cell else cell for cell in cells]
             for at in columns.text:  # an empty cell is an empty text, as in CSV
                 row[at] = "" if row[at] is None else row[at]
             yield rows.from_row(f"{source.name}, row {number}", row, columns, reading)
@@ -292,7 +292,7 @@ class Cells(list[Any]):
         self.title, self.cells = title, cells
 
 
-def _rows(source: Opened, *, has_cells: bool = False) -> Iterator[tuple[int, Cells]]:
+def _rows(source: Opened, *, has_cells: bool = False) -> Iterator[tuple[int, Any]]:
     """Read the rows, header first, with their numbers. Raises RecordError at damage."""
     with _open_book(source) as book:
         if not book.worksheets:
@@ -317,7 +317,7 @@ def _rows(source: Opened, *, has_cells: bool = False) -> Iterator[tuple[int, Cel
                         continue
                     # Cells at the end of a row that were never filled are missing.
                     filled = [*values, *[None] * (width - len(row))]
-                    yield number, Cells(filled, cells=row if has_cells else ())
+                    yield number, Cells(filled, cells=row) if has_cells else filled
         except (MemoryError, SourceError):
             raise
         except Exception as error:  # openpyxl raises almost any of a damaged file
