@@ -12,7 +12,6 @@ person: it answers 30 questions of the page of a review, by `truth.csv`.
 import csv
 import json
 import random
-import re
 import signal
 import subprocess
 import sys
@@ -150,8 +149,7 @@ def review(count: int, command: list[str]) -> None:
 
         found = ask("next")
         for _ in range(count):
-            ids = re.findall(r"<bdi>(\d+)</bdi></td>", found["question"])[:2]
-            answer = "same" if frozenset(ids) in truth else "different"
+            answer = "same" if frozenset(found["question"]["ids"]) in truth else "different"
             found = ask("answer", number=found["number"], answer=answer)
             time.sleep(0.2)  # a person takes longer; the page learns meanwhile
         process.send_signal(signal.SIGINT)

@@ -67,8 +67,9 @@ def advise(tally: Tally, threshold: float, reach: float) -> str:
     if min(tally.same, tally.different) >= FEWEST or total < (FEWEST_IN_ALL if left else 1):
         return ""
     word, wider = JUDGEMENTS[counts.index(most)], min(threshold, max(2 * reach, reach + 0.2))
+    lower = f"`min_similarity` {threshold / 2:.2g}"
     step = {
-        SAME: f"`reach` {wider:.2g}" if wider > reach + 0.01 else "`by` all",
+        SAME: f"`reach` {wider:.2g}" if wider > reach + 0.01 else lower,
         DIFFERENT: f"`min_similarity` {(1 + threshold) / 2:.2g}",
         UNSURE: "more columns in `keep`",
     }[word]
