@@ -363,6 +363,10 @@ class TimedConnection(H11Protocol):
         elif self._timer is None:
             self._wait(REQUEST_SECONDS)
 
+    def _should_upgrade(self) -> bool:
+        """Stay with HTTP/1.1, without a warning: each request of Java's client offers HTTP/2."""
+        return False
+
     def shutdown(self) -> None:
         """Answer what has begun to come, and close the connection after that."""
         self._unset_keepalive_if_required()

@@ -137,7 +137,8 @@ def _read_answer(
             if not all(isinstance(document, dict) for document in documents):
                 raise _not_solr(shard)
             if documents and "EXCEPTION" in documents[-1]:
-                raise _broke_off(shard, count + len(documents) - 1, total)
+                cause = f": {documents[-1]['EXCEPTION']}"
+                raise _broke_off(shard, count + len(documents) - 1, total, cause)
             header = answer.get("responseHeader")
             if number == 0 and not is_success(header):
                 raise _not_solr(shard)
@@ -195,8 +196,8 @@ def _parts(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
     yield opening + b"".join(held)
 
 
-def _broke_off(shard: str, count: int, total: int) -> SolrAnswerError:
-    reason = f"the export broke off after {count:,} of {total:,} documents"
+def _broke_off(shard: str, count: int, total: int, cause: str = "") -> SolrAnswerError:
+    reason = f"the export broke off after {count:,} of {total:,} documents{cause}"
     return SolrAnswerError(shard, 200, reason, LOG_AGAIN)
 
 

@@ -43,7 +43,10 @@ def test_an_answer_cut_anywhere_is_the_same(ids: list[str], size: int, block: in
     [
         (Answer(body=exported(["1"], found=2)), "the export broke off after 1 of 2 documents"),
         (Answer(body=exported([], found=2)), "the export broke off after 0 of 2 documents"),
-        (Answer(body=exported(["1", "2"]).replace(b'"id":"2"', b'"EXCEPTION":"x"')), "after 1 of"),
+        (
+            Answer(body=exported(["1", "2"]).replace(b'"id":"2"', b'"EXCEPTION":"x"')),
+            "after 1 of 2 documents: x",
+        ),
         (Answer(body=exported(["1", "2"])[:-9]), "is not an export of Solr"),
         (Answer(body=b"<html>", kind="text/html"), "is not an export of Solr"),
         (Answer(body=b'{"responseHeader":{"status":0}}'), "is not an export of Solr"),

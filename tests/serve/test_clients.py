@@ -210,9 +210,11 @@ class Feeding:
         requests.post(f"{self.solr.url}/update?commit=true", json={"delete": {"query": "*:*"}})
 
     def require_fed(self) -> None:
-        """Two documents came in, each with the fields that `annotate` would write."""
+        """Two documents came in, with the fields of `annotate`, and no warning about clients."""
         assert sorted(self.solr.ids()) == ["20", "24"]
         assert nd.annotate(self.solr).annotated == 0
+        warnings = [line["message"] for line in self.served.lines if line.get("level") == "WARNING"]
+        assert not [message for message in warnings if not message.startswith("Solr is away")]
 
 
 def test_a_feeder_shows_what_the_page_says(feeding: Feeding) -> None:
