@@ -60,7 +60,10 @@ def test_an_answer_is_noted_and_obeyed(folder: Path) -> None:
     [
         (("1", "1", "same"), "both ids are '1'; give the ids of two documents"),
         (("1", "9", "same"), "a.csv: there is no record with the id '9'; check the id"),
-        (("1", "2", "maybe"), "'maybe' is not one of 'same', 'different', 'unsure'"),
+        (
+            ("1", "2", "maybe"),
+            "'maybe'; did you mean 'unsure'? Choose one of same, different, unsure",
+        ),
         (("1", "2"), "give ID OTHER_ID same|different|unsure, or --import, or neither"),
         (("1", "2", "same", "--import", "a.csv"), "give ID OTHER_ID same|different|unsure, or"),
         (("--import", "a.csv"), "a.csv: has no columns id, other_id and answer; write the pairs"),

@@ -110,5 +110,5 @@ def test_a_function_says_where_the_way_of_writing_goes(name: str, ads: Path) -> 
     for call in [*calls, nd.explain, nd.review, nd.answer]:
         with pytest.raises(nd.ArgumentError) as error:
             call(ads, **{name: DIALECT[name]})
-        step = f"give nd.Source(PATH, {name}=...)"
-        assert str(error.value) == f"`{name}` is of the source; {step}"
+        step = f"did you mean `nd.Source(PATH, {name}=...)`?"
+        assert str(error.value) == f"nd.{call.__name__}() has no argument `{name}`; {step}"
