@@ -79,12 +79,8 @@ class Run:
     def part(self, first: int, last: int) -> Run:
         """The run of some of its documents: from `first` to before `last`."""
         part = slice(first, last)
-        return replace(
-            self,
-            ids=self.ids[part],
-            texts=self.texts[part],
-            numbers=self.numbers[part],
-        )
+        numbers = self.numbers[part]
+        return replace(self, ids=self.ids[part], texts=self.texts[part], numbers=numbers)
 
     def documents(self) -> Iterator[Document]:
         """Yield the documents."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain, groupby, islice, zip_longest
@@ -23,8 +22,8 @@ from neardup_solr.arguments import checked
 from neardup_solr.errors import ArgumentError, SettingsError, SourceError, counted
 from neardup_solr.files import atomic_output, check_place, write_lines
 from neardup_solr.progress import LOG
-from neardup_solr.sources.lines import DECOMPRESSORS, NEEDS_FORMATS, suffix_of
-from neardup_solr.sources.record import SourceTable, matches, plain
+from neardup_solr.sources.lines import DECOMPRESSORS, csv_line, suffix_of
+from neardup_solr.sources.record import NEEDS_FORMATS, SourceTable, matches, plain
 from neardup_solr.text.normalize import to_csv, to_tsv
 
 if TYPE_CHECKING:
@@ -278,12 +277,6 @@ def _table(mark: Mark, mark_text: Mark, join: Callable[[Sequence[str]], str]) ->
     return face
 
 
-def _csv_line(cells: Sequence[object], delimiter: str = ",") -> str:
-    line = io.StringIO()
-    csv.writer(line, delimiter=delimiter).writerow(cells)
-    return line.getvalue()
-
-
 def _jsonl(rows: Iterable[Row], columns: Sequence[str], _: Collection[str]) -> Iterator[str]:
     for row in rows:
         yield _object({name: row[name] for name in columns}) + "\n"
@@ -303,7 +296,7 @@ def _is_beyond_64_bits(value: Any) -> bool:
 
 _FACES: dict[str, Face] = {
     ".tsv": _table(to_tsv, _on_one_line, lambda cells: "\t".join(cells) + "\n"),
-    ".csv": _table(to_csv, to_csv, _csv_line),
+    ".csv": _table(to_csv, to_csv, lambda cells: csv_line(cells) + "\r\n"),
     ".jsonl": _jsonl,
 }
 SUFFIXES = (*_FACES, ".xlsx")
@@ -628,21 +621,15 @@ def _require_names(path: Path, source: SourceTable) -> None:
 
 @contextmanager
 def _stream(path: Path, suffix: str) -> Iterator[BinaryIO]:
-    with path.open("xb", buffering=BUFFER) as file:
-        if suffix in (".bz2", ".xz"):
-            module = import_module("bz2" if suffix == ".bz2" else "lzma")
-            with module.open(file, "wb") as zipped:
-                yield zipped
-        elif suffix == ".gz":
-            with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file) as zipped:
-                yield cast(BinaryIO, zipped)
-        elif suffix == ".zst":
-            import zstandard
-
-            with zstandard.ZstdCompressor().stream_writer(file, closefd=False) as packed:
-                yield cast(BinaryIO, packed)
-        else:
-            yield file
+    packed: Any = nullcontext
+    if suffix in (".bz2", ".xz"):
+        packed = partial(import_module("bz2" if suffix == ".bz2" else "lzma").open, mode="wb")
+    elif suffix == ".gz":
+        packed = partial(gzip.GzipFile, "", "wb", 6)
+    elif suffix == ".zst":
+        packed = partial(_library("zstandard").ZstdCompressor().stream_writer, closefd=False)
+    with path.open("xb", buffering=BUFFER) as file, packed(file) as written:
+        yield written
 
 
 def _encode_rows(source: SourceTable) -> Encode:
@@ -651,7 +638,8 @@ def _encode_rows(source: SourceTable) -> Encode:
     def encode(record: bytes | None, beside: Added) -> bytes:
         cells = list(beside.values())
         if record is None:
-            return _spell([*([""] * len(source.names or ())), *cells], source.delimiter)
+            row = csv_line([*([""] * len(source.names or ())), *cells], source.delimiter)
+            return (row + "\r\n").encode("utf-8", "surrogatepass")
         return _add_cells(record, cells, source.delimiter)
 
     return encode
@@ -662,12 +650,8 @@ def _add_cells(row: bytes, cells: Sequence[object], delimiter: str) -> bytes:
     if not cells:
         return row + b"\n" if row else b""
     start = row.removesuffix(b"\r")
-    more = delimiter.encode() + _spell(cells, delimiter).removesuffix(b"\r\n")
+    more = (delimiter + csv_line(cells, delimiter)).encode("utf-8", "surrogatepass")
     return start + more + row[len(start) :] + b"\n"
-
-
-def _spell(cells: Sequence[object], delimiter: str) -> bytes:
-    return _csv_line(cells, delimiter).encode("utf-8", "surrogatepass")
 
 
 def _encode_objects(source: SourceTable, path: Path) -> Encode:

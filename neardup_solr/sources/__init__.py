@@ -640,9 +640,8 @@ def read_pairs(path: str | Path) -> list[tuple[str, str]]:
     or if a line is not a pair of two ids; ArgumentError if `path` is not a path.
     """
     if not isinstance(path, str | os.PathLike):
-        raise ArgumentError(
-            f"`path` cannot be {describe(path)}", "give the path of a file of pairs"
-        )
+        problem = f"`path` cannot be {describe(path)}"
+        raise ArgumentError(problem, "give the path of a file of pairs")
     path = Path(path)
     format, names, lines = _read_lines(path, PAIR)
     places = [0, 1]
@@ -736,15 +735,10 @@ def _with_first(path: Path, first: list[str], lines: list[Line]) -> list[Line]:
     above, below = first[:2], [cell for _, cells in lines for cell in cells[:2]]
     if below and all(map(_is_name, above)) and not any(map(_is_name, below)):
         return lines
-    words_above_numbers = (
-        below and all(map(str.isdigit, below)) and not any(map(str.isdigit, above))
-    )
-    if PAIR[0] in first or words_above_numbers:
-        raise SourceError(
-            str(path),
-            "line 1 looks like a header without id and other_id",
-            "name the two columns of ids so, or take that line out",
-        )
+    are_numbers = below and all(map(str.isdigit, below))
+    if PAIR[0] in first or (are_numbers and not any(map(str.isdigit, above))):
+        step = "name the two columns of ids so, or take that line out"
+        raise SourceError(str(path), "line 1 looks like a header without id and other_id", step)
     return [(1, first), *lines]
 
 
@@ -755,15 +749,11 @@ def _is_name(cell: str) -> bool:
 def _pair(path: Path, number: int, cells: Sequence[Any]) -> tuple[str, str]:
     ids = [str(cell) for cell in map(as_whole, cells) if type(cell) in (str, int)]
     if len(ids) < 2 or any(map(id_problem, ids)):
-        raise SourceError(
-            str(path),
-            f"line {number} is not a pair of ids",
-            "give two columns of ids, or in JSON id and other_id",
-        )
+        step = "give two columns of ids, or in JSON id and other_id"
+        raise SourceError(str(path), f"line {number} is not a pair of ids", step)
     if ids[0] == ids[1]:
-        raise SourceError(
-            str(path), f"line {number} pairs {ids[0]!r} with itself", "take that line out"
-        )
+        reason = f"line {number} pairs {ids[0]!r} with itself"
+        raise SourceError(str(path), reason, "take that line out")
     return ids[0], ids[1]
 
 

@@ -19,7 +19,6 @@ import numpy as np
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.sources import record as rows
 from neardup_solr.sources.folders import size
-from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.record import Columns, Objects, Opened, Piece, Record, SourceTable
 from neardup_solr.text.shingles import Packed
 
@@ -96,22 +95,18 @@ def _batches(file: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
 def _open_file(source: Opened) -> Any:
     if source.path is None:
         raise source.error("Parquet cannot be read from standard input", "give the file's name")
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise source.error("Parquet needs the library pyarrow", NEEDS_FORMATS) from error
+    pyarrow = source.require("Parquet", "pyarrow")
+    from pyarrow.parquet import ParquetFile
+
     try:
         # Buffered: pages are read as they come, rather than row groups as a whole.
-        return pyarrow.parquet.ParquetFile(source.path, buffer_size=2**20, pre_buffer=False)
+        return ParquetFile(source.path, buffer_size=2**20, pre_buffer=False)
     except pyarrow.ArrowNotImplementedError as error:
         reason = f"has a type that pyarrow cannot read ({first_line(error)})"
         raise source.error(reason, "write that column as another type") from error
     except (pyarrow.ArrowException, OSError) as error:
-        raise source.error(
-            f"is not a whole Parquet file ({first_line(error)})",
-            "check it, or give `source_format`",
-        ) from error
+        reason = f"is not a whole Parquet file ({first_line(error)})"
+        raise source.error(reason, "check it, or give `source_format`") from error
 
 
 def read_arrow(source: Opened, batches: Any) -> Iterator[Piece]:
@@ -355,10 +350,7 @@ def _open_book(source: Opened) -> Iterator[Any]:
         raise source.error("Excel cannot be read from standard input", "give the file's name")
     if source.path.exists() and not source.path.is_file():  # a device might never end
         raise source.error("is a pipe or a device, not an Excel file", "give the file's name")
-    try:
-        import openpyxl
-    except ImportError as error:
-        raise source.error("Excel needs the library openpyxl", NEEDS_FORMATS) from error
+    openpyxl = source.require("Excel", "openpyxl")
     with ExitStack() as stack:
         try:
             # Opened here, because openpyxl leaves a damaged file open.

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from neardup_solr.errors import ArgumentError, RecordError, SourceError, counted
+from neardup_solr.files import is_inside
 from neardup_solr.progress import LOG, ignore
 from neardup_solr.sources import record as rows
 from neardup_solr.sources.lines import blocks, suffix_of
@@ -190,7 +191,7 @@ def _make_part(source: Opened, path: Path) -> Opened:
     assert source.path is not None
     within = os.fsencode(path.relative_to(source.path).as_posix()).decode("utf-8", "replace")
     part = replace(source, label=str(path), name=f"{source.name}/{within}", path=path)
-    if path.is_symlink() and not is_within(path, source.path):
+    if path.is_symlink() and not is_inside(path, source.path):
         raise part.error("a link that leaves the folder is not followed", "name the file itself")
     if not path.is_file():  # reading a pipe or a device might never end
         raise part.error("is not a file that can be read", "take it out of the folder")
@@ -288,7 +289,7 @@ def _file(path: Path, source: Opened, reading: Reading) -> Record | None:
     id = path.relative_to(source.path).as_posix()
     position = os.fsencode(f"{source.name}/{id}").decode("utf-8", "replace")
     try:
-        if path.is_symlink() and not is_within(path, source.path):
+        if path.is_symlink() and not is_inside(path, source.path):
             return RecordError(position, "a link that leaves the folder is not followed", id)
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
@@ -298,12 +299,9 @@ def _file(path: Path, source: Opened, reading: Reading) -> Record | None:
             return RecordError(position, "not a regular file", id)
         text = contents(Opened(label=str(path), name=position, path=path, reading=reading), reading)
     except Unusable as problem:
-        as_it_is = (
-            None
-            if problem.raw is None
-            else rows.as_columns((rows.ID, rows.TEXT), (id, problem.raw))
-        )
-        return RecordError(position, str(problem), id, record=as_it_is)
+        raw = problem.raw
+        columns = None if raw is None else rows.as_columns((rows.ID, rows.TEXT), (id, raw))
+        return RecordError(position, str(problem), id, record=columns)
     except OSError as error:
         return RecordError(position, f"cannot be read ({error.strerror})", id)
     except (SourceError, RecordError) as error:
@@ -312,10 +310,6 @@ def _file(path: Path, source: Opened, reading: Reading) -> Record | None:
     if type(made) is RecordError:
         made.record = rows.as_columns((rows.ID, rows.TEXT), (id, text))
     return made
-
-
-def is_within(path: Path, root: Path) -> bool:
-    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 
 def contents(source: Opened, reading: Reading) -> str:

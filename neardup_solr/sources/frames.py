@@ -18,7 +18,6 @@ from neardup_solr.records import Document, find_problem
 from neardup_solr.sources import record as rows
 from neardup_solr.sources.binary import first_line, like_rows, read_arrow
 from neardup_solr.sources.json import FIRST_OBJECTS, Object, from_objects
-from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.record import Columns, Opened, Piece, Reading, Record, Unusable, record
 
 ROWS_AT_ONCE: Final = 1_024
@@ -138,9 +137,8 @@ def _named_levels(frame: Any) -> list[Any]:
 def _read_pandas(frame: Any, opened: Opened) -> Iterator[Piece]:
     """Read the rows of a pandas DataFrame. An index with the name of the id is a column too."""
     id, named = opened.reading.id, _named_levels(frame)
-    levels = (
-        [] if rows.matches(id, frame.columns) else [named[at] for at in rows.matches(id, named)]
-    )
+    is_column = bool(rows.matches(id, frame.columns))
+    levels = [] if is_column else [named[at] for at in rows.matches(id, named)]
 
     def take(first: int) -> Any:
         few = frame.iloc[first : first + ROWS_AT_ONCE]
@@ -191,10 +189,7 @@ def _read_polars(frame: Any, opened: Opened) -> Iterator[Piece]:
 
 def _read_batches(source: Any, opened: Opened) -> Iterator[Piece]:
     """Read an Arrow table, or what can become one."""
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise opened.error("Arrow needs the library pyarrow", NEEDS_FORMATS) from error
+    pyarrow = opened.require("Arrow", "pyarrow")
     try:
         if hasattr(source, "__arrow_c_stream__"):
             reader = pyarrow.RecordBatchReader.from_stream(source)
@@ -223,15 +218,13 @@ def _read_mapping(source: Any, opened: Opened) -> Iterator[Record]:
     parts = {names[place]: source[names[place]] for place in places}
     for name, part in parts.items():
         if isinstance(part, str | bytes | Mapping) or not hasattr(part, "__len__"):
-            raise opened.error(
-                f"its column {name!r} is {describe(part)}, not a list of values",
-                "give a list for each column; a single document is given as [(id, text)]",
-            )
+            reason = f"its column {name!r} is {describe(part)}, not a list of values"
+            step = "give a list for each column; a single document is given as [(id, text)]"
+            raise opened.error(reason, step)
     if len(set(map(len, parts.values()))) > 1:
         lengths = ", ".join(f"{name!r} {len(part):,}" for name, part in parts.items())
-        raise opened.error(
-            f"its columns differ in length: {lengths}", "give as many values for each of them"
-        )
+        reason = f"its columns differ in length: {lengths}"
+        raise opened.error(reason, "give as many values for each of them")
     return (
         rows.from_row(f"{opened.name}, row {number}", row, columns, opened.reading)
         for number, row in enumerate(zip(*parts.values(), strict=True), 1)
@@ -330,10 +323,8 @@ def _with_plain_values(document: Document, position: str, reading: Reading) -> R
 
 def _of_pairs(items: Iterable[tuple[str, Any]], opened: Opened) -> Iterator[Record]:
     if opened.reading.keep:
-        raise ArgumentError(
-            f"{opened.label}: pairs of id and text have no columns to keep",
-            "give dicts instead, or leave `keep` out",
-        )
+        problem = f"{opened.label}: pairs of id and text have no columns to keep"
+        raise ArgumentError(problem, "give dicts instead, or leave `keep` out")
     id = 0 if opened.reading.has_ids else None
     pair = Columns(names=(rows.ID, rows.TEXT), id=id, text=(1,), keep=())
     for position, item in items:
@@ -358,9 +349,7 @@ def _take_columns(position: str, item: Any, reading: Reading) -> Object:
         return position, item, b""
     if hasattr(item, "_fields"):
         item = dict(zip(item._fields, item, strict=True))
-    if type(item) is not dict and not isinstance(
-        item, Mapping
-    ):  # a sqlite3.Row would yield its values
+    if not isinstance(item, dict | Mapping):  # a sqlite3.Row would yield its values
         item = {name: item[name] for name in item.keys()}  # noqa: SIM118
     made: dict[str, Any] = {}
     try:

@@ -39,7 +39,8 @@ def open_json(source: Opened) -> SourceTable:
         source = replace(source, reading=rows.choose_id(source, names, source.reading))
     source, around = _begun(source)
     is_array = around is not None
-    reading, room = source.reading, _room(source.reading.max_doc_bytes)
+    reading = source.reading
+    room = 2 * reading.max_doc_bytes + 64 * 1024  # for a text with escapes, and other columns
     where = f"{source.name}, {'record' if is_array else 'line'} "
     parts: Iterator[_Part]
     if around is None:
@@ -80,7 +81,8 @@ def open_json(source: Opened) -> SourceTable:
                 yield from make(numbers.start, written or split(part))
 
     def parse(raw: bytes) -> dict[str, Any]:
-        made = json.loads(raw.decode("utf-8", reading.on_invalid), object_pairs_hook=_distinct)
+        written = raw.decode("utf-8", reading.on_invalid)
+        made = json.loads(written, object_pairs_hook=partial(_distinct, raw))
         if not isinstance(made, dict):
             raise ValueError("not a JSON object")
         return made
@@ -91,11 +93,16 @@ def open_json(source: Opened) -> SourceTable:
     )  # fmt: skip
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of its keys, or raise ValueError if one appears twice."""
+def _distinct(raw: bytes, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its keys, or raise Unusable if one appears twice: which counts is unclear.
+
+    `raw` is how the record is written.
+    """
     made = dict(pairs)
     if len(made) < len(pairs):
-        raise ValueError("a key appears twice")
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Unusable(f"malformed JSON: the key {twice!r} appears twice", raw)
     return made
 
 
@@ -128,6 +135,7 @@ def _begun(source: Opened) -> tuple[Opened, tuple[int, int] | None]:
         return source, (0, 0)
     if not first.startswith(b"{") or (first.rstrip().endswith(b"}") and others.strip()):
         return source, None
+    _refuse_error(source, head)
     path, start = _find_array(head[:_HEAD], {source.reading.id, *source.reading.text})
     name = ".".join(path)
     if path and path[-1].lower() in LISTS.split() and "groups" not in path:
@@ -141,6 +149,21 @@ def _begun(source: Opened) -> tuple[Opened, tuple[int, int] | None]:
         step = "ask Solr with group.main=true" if "grouped" in path else step
         raise source.error("is one JSON object over several lines", step)
     return source, None
+
+
+def _refuse_error(source: Opened, head: bytes) -> None:
+    """Refuse the answer of a server that is nothing but an error, with its message."""
+    try:
+        answer = orjson.loads(head)
+    except ValueError:  # more than is read at first, as errors are not
+        return
+    error, needed = answer.get("error"), (source.reading.id, *source.reading.text)
+    if isinstance(error, Mapping) and not {*answer}.intersection(needed):
+        texts = (error.get(name) for name in ("msg", "message", "reason", "trace"))
+        message = next((text for text in texts if isinstance(text, str)), None)
+        if message and not any(name.startswith("error.") for name in needed):
+            reason = f"is an error of a server, not its documents: {message.partition(chr(10))[0]}"
+            raise source.error(reason, "mend what the query asks for, and save its answer again")
 
 
 def _find_array(head: bytes, columns: Collection[str]) -> tuple[list[str], int]:
@@ -235,16 +258,13 @@ def _original(item: dict[str, Any], raw: bytes | str) -> dict[str, Any] | str | 
         return written
 
 
-def _room(limit: int) -> int:
-    """Count the bytes that an object with a text of `limit` bytes may take, with escapes."""
-    return 2 * limit + 64 * 1024
-
-
 def _scan(block: bytes, reading: Reading) -> _Columns | None:
     """Read ids and texts of plain objects in lines, or None if one is not plain."""
     from neardup_solr.kernel.json_lines import scan_objects
 
-    if not (block.isascii() or _is_utf8(block)):
+    try:
+        block.decode()
+    except UnicodeDecodeError:
         return None
     codes = np.frombuffer(block if block.endswith(b"\n") else block + b"\n", np.uint8)
     texts, names = np.empty(len(codes) + SPARE, np.uint8), np.empty(len(codes), np.uint8)
@@ -258,13 +278,6 @@ def _scan(block: bytes, reading: Reading) -> _Columns | None:
     if 2 * end < len(texts):  # what else the objects have need not be held
         texts = texts[:end].copy()
     return ids, Packed(texts, bounds)
-
-
-def _is_utf8(block: bytes) -> bool:
-    try:
-        return bool(block.decode())
-    except UnicodeDecodeError:
-        return False
 
 
 def _read_objects(raws: Sequence[bytes | None], reading: Reading) -> _Columns | None:
@@ -309,7 +322,7 @@ def load(position: str, raw: bytes | None, reading: Reading) -> Object:
             item = parse_json(raw)
         if type(item) is not dict or not _repeats(item, raw):
             return position, item, raw
-        reason = _repetition(raw)
+        json.loads(raw, object_pairs_hook=partial(_distinct, raw))
     except Unusable as problem:
         return position, rows.unusable(position, problem), b""
     except ValueError:
@@ -341,18 +354,6 @@ def _repeats(item: dict[str, Any], raw: bytes) -> bool:
         return written > orjson.dumps(item).count(b'"')
     except TypeError:  # orjson's, for more than 254 levels
         return False
-
-
-def _repetition(raw: bytes) -> str:
-    """Write the reason for an object with a key twice: which value counts is not clear."""
-    twice: list[str] = []
-
-    def see(pairs: list[tuple[str, Any]]) -> None:
-        names = [name for name, _ in pairs]
-        twice.extend(name for name in names if names.count(name) > 1)
-
-    json.loads(raw, object_pairs_hook=see)
-    return f"malformed JSON: the key {twice[0]!r} appears twice"
 
 
 # Usual names of the list of records within an answer.

@@ -17,7 +17,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from itertools import chain, compress, pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 from neardup_solr.errors import ArgumentError, RecordError, counted
 from neardup_solr.records import NOTHING
@@ -42,8 +42,6 @@ GROWS_FROM: Final = 2**28  # bytes, up to which anything may grow
 # How many times its limit a record of a pipe may have: what is too large is passed over, but
 # /dev/zero has no end.
 MOST_TIMES: Final = 16
-
-NEEDS_FORMATS: Final = 'install it with: pip install "neardup-solr[formats]"'
 
 # Quotes, dashes and € in cp1252; control characters, which no text has, in latin-1.
 ONLY_CP1252: Final = re.compile(rb"[\x80-\x9f]")
@@ -190,12 +188,17 @@ def begun(source: Opened, is_enough: Callable[[bytes], bool]) -> tuple[bytes, Op
     Raises SourceError if it is empty, and what `blocks` raises.
     """
     stream = _not_empty(source)
+    head = _read_head(stream, is_enough)
+    return head, replace(source, begun=chain([head], stream))
+
+
+def _read_head(stream: Iterable[bytes], is_enough: Callable[[bytes], bool]) -> bytes:
     head = b""
     for block in stream:
         head += block
         if is_enough(head):
             break
-    return head, replace(source, begun=chain([head], stream))
+    return head
 
 
 def blocks(source: Opened) -> Iterator[bytes]:
@@ -219,9 +222,8 @@ def _open(source: Opened) -> Iterator[BinaryIO]:
         with nullcontext(sys.stdin.buffer) if source.path is None else source.path.open("rb") as it:
             yield it
     except OSError as error:
-        raise source.error(
-            f"cannot be read ({error.strerror or error})", "check the path and its permissions"
-        ) from error
+        reason = f"cannot be read ({error.strerror or error})"
+        raise source.error(reason, "check the path and its permissions") from error
 
 
 def _plain(source: Opened, file: BinaryIO) -> Iterator[bytes]:
@@ -276,16 +278,11 @@ def _as_it_is(source: Opened, file: BinaryIO) -> Iterator[bytes]:
 
 
 def _gunzip(source: Opened, file: BinaryIO) -> Iterator[bytes]:
-    with gzip.GzipFile(fileobj=file) as stream:
-        while block := stream.read1(BLOCK):
-            yield block
+    return _as_it_is(source, cast(BinaryIO, gzip.GzipFile(fileobj=file)))
 
 
 def _unzstd(source: Opened, file: BinaryIO) -> Iterator[bytes]:
-    try:
-        import zstandard
-    except ImportError as error:
-        raise source.error("Zstandard needs the library zstandard", NEEDS_FORMATS) from error
+    zstandard = source.require("Zstandard", "zstandard")
     return _decompress(zstandard.ZstdDecompressor().decompressobj, file, ZSTD_PIECE)
 
 
@@ -338,13 +335,7 @@ def suffix_of(path: Path) -> str:
 
 def _recode(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
     """Make UTF-8 from the named encoding, or from that of a byte order mark, without the mark."""
-    head = b""
-    for block in stream:
-        head += block
-        if len(head) >= len(codecs.BOM_UTF32):
-            break
-    if not head:
-        return iter(())
+    head = _read_head(stream, lambda head: len(head) >= len(codecs.BOM_UTF32))
     encoding, mark = find_encoding(source, head)
     for order in MARKED[:4] if encoding == "utf-8" and not mark else ():
         if [*map(bool, head[:4])] == [*map(bool, "aa".encode(order)[:4])]:  # RFC 4627, section 3
@@ -370,9 +361,8 @@ def _from_encoding(source: Opened, encoding: str, stream: Iterable[bytes]) -> It
         if is_first:
             step = "check what it was written in: from Excel it is mostly `encoding` cp1252"
             raise source.error(f"is not {name} ({error})", step) from error
-        raise RecordError(
-            f"{source.name}, at its end", f"the file ends too early (half a {name} character)"
-        ) from error
+        reason = f"the file ends too early (half a {name} character)"
+        raise RecordError(f"{source.name}, at its end", reason) from error
 
 
 def _clean(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
@@ -416,10 +406,8 @@ def _latin(source: Opened, stream: Iterable[bytes]) -> Iterator[bytes]:
     for block in stream:
         if not is_told and ONLY_CP1252.search(block):
             is_told = True
-            source.on_notice(
-                f"{source.name}: this looks like cp1252: characters such as € would be lost; "
-                "give cp1252 as its encoding"
-            )
+            line = "this looks like cp1252: characters such as € would be lost"
+            source.on_notice(f"{source.name}: {line}; give cp1252 as its encoding")
         yield block
 
 
@@ -493,11 +481,9 @@ def open_lines(source: Opened) -> SourceTable:
 
 def _texts(raws: Sequence[bytes | None]) -> list[str]:
     """Decode lines, or none if any is too long or not UTF-8."""
-    if None in raws:
-        return []
-    written = b"\n".join(raw for raw in raws if raw is not None)
+    written = _join(raws)
     try:
-        return [] if b"\0" in written else written.decode().split("\n")
+        return [] if written is None or b"\0" in written else written.decode().split("\n")
     except UnicodeDecodeError:
         return []
 
@@ -548,10 +534,8 @@ def _with_ids(source: Opened) -> Opened:
         reason = "the first words of its lines do not look like ids"
         step = f"give id for `id` if they are{record.number_them(source.reading)}"
         raise source.error(reason, step)
-    source.on_notice(
-        f"{source.name}: the first words of its lines do not look like ids,"
-        " so the lines are numbered from 1"
-    )
+    line = "the first words of its lines do not look like ids, so the lines are numbered from 1"
+    source.on_notice(f"{source.name}: {line}")
     return replace(source, reading=replace(reading, id=record.ROW))
 
 
@@ -625,7 +609,7 @@ def open_csv(source: Opened) -> SourceTable:
         for block in _blocks(source, feed, header, delimiter):
             for number, row, raw in zip(block.numbers, block.rows, block.raws(), strict=True):
                 if (fitting := fit(row, raw)) is not row:
-                    raw = _spell(fitting, delimiter).encode() + raw[len(raw.rstrip(b"\r")) :]
+                    raw = csv_line(fitting, delimiter).encode() + raw[len(raw.rstrip(b"\r")) :]
                 yield number, raw
 
     def parse(raw: bytes) -> list[str]:
@@ -705,10 +689,11 @@ def _double_quotes(text: str) -> str:
     return re.sub(r'\\[\\"]', lambda pair: pair[0].replace(r"\"", '""'), text)
 
 
-def _spell(row: Any, delimiter: str) -> str:
+def csv_line(cells: Iterable[object], delimiter: str = ",") -> str:
+    """Write a row of CSV, without the end of its line."""
     line = io.StringIO()
-    csv.writer(line, delimiter=delimiter, lineterminator="\n").writerow(row)
-    return line.getvalue().removesuffix("\n")
+    csv.writer(line, delimiter=delimiter).writerow(cells)
+    return line.getvalue().removesuffix("\r\n")
 
 
 def _pass_over(source: Opened, feed: _Feed) -> tuple[bytes, str | None]:
@@ -848,8 +833,7 @@ def _continue_row(feed: _Feed, at: int, reading: Reading) -> Iterator[str]:
 
 def _join(lines: Sequence[bytes | None]) -> bytes | None:
     """Join the lines of a row as they are written, or None if any was too long to be held."""
-    held = [line for line in lines if line is not None]
-    return b"\n".join(held) if len(held) == len(lines) else None
+    return None if None in lines else b"\n".join(cast("Sequence[bytes]", lines))
 
 
 def _of_row(
@@ -858,9 +842,8 @@ def _of_row(
     if isinstance(row, Unusable):
         return record.unusable(position, row)
     if len(row) == len(columns.names):
-        text = (
-            tuple(row[at] for at in columns.text) if len(columns.text) > 1 else row[columns.text[0]]
-        )
+        texts = tuple(row[at] for at in columns.text)
+        text = texts if len(texts) > 1 else texts[0]
         kept = {name: row[at] for name, at in columns.keep if row[at]} if columns.keep else NOTHING
         made = record.record(position, columns.id_of(row), text, reading=reading, kept=kept)
         if type(made) is RecordError:
@@ -868,7 +851,7 @@ def _of_row(
         return made
     reason = f"{counted(len(row), 'field')}, but the header has {len(columns.names)}"
     reason += ", and ends of lines are mixed" if any("\r" in cell for cell in row) else ""
-    return RecordError(position, reason, record=record.decode_raw(_spell(row, delimiter)))
+    return RecordError(position, reason, record=record.decode_raw(csv_line(row, delimiter)))
 
 
 def choose_delimiter(source: Opened, first: bytes | None) -> str:
@@ -940,11 +923,11 @@ def _refuse_table(source: Opened, lines: Sequence[str]) -> None:
     likely = next((each for each in DELIMITERS if _is_table(lines, each)), None)
     if likely:
         columns = record.shown(fields(lines[0], likely))
+        missing = " or ".join(map(repr, (reading.id, *reading.text)))
+        step = "name the right ones by `id` and `text`; if it holds lines of an id and a text"
         raise source.error(
-            f"looks like a table with the columns {columns}, without "
-            f"{reading.id!r} or {' or '.join(map(repr, reading.text))}",
-            "name the right ones by `id` and `text`; if it holds lines of an id and a text, "
-            "give `source_format` as lines",
+            f"looks like a table with the columns {columns}, without {missing}",
+            f"{step}, give `source_format` as lines",
         )
 
 

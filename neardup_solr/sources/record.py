@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import lru_cache
+from importlib import import_module
 from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any, Final, Literal, TypeAlias
@@ -46,6 +47,7 @@ LACKING: Final = object()
 MOST_BYTES: Final = 4  # of a character in UTF-8
 MOST_CARRIED: Final = 2**20  # characters of a record that its error carries along: many are held
 
+NEEDS_FORMATS: Final = 'install it with: pip install "neardup-solr[formats]"'
 NOT_UTF8: Final = "invalid UTF-8: "  # how the reason begins
 NO_ID, NO_TEXT = "no id", ("no text", "the text in")  # how the reasons begin
 HOLDS_NUL: Final = "holds a NUL byte: binary data, or UTF-16 without a byte order mark"
@@ -162,6 +164,14 @@ class Opened:
 
     def error(self, reason: str, next_step: str) -> SourceError:
         return SourceError(self.label, reason, next_step)
+
+    def require(self, format: str, library: str) -> Any:
+        """Import the library that a format needs, or raise SourceError."""
+        try:
+            return import_module(library)
+        except ImportError as error:
+            reason = f"{format} needs the library {library}"
+            raise self.error(reason, NEEDS_FORMATS) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -540,9 +550,8 @@ def step_for(errors: Iterable[RecordError], otherwise: str) -> str:
     if not all(reason.startswith((NOT_UTF8, HOLDS_NUL)) for reason in reasons):
         return otherwise
     records = [error.record or "" for error in errors]
-    lines = [
-        each if isinstance(each, str) else " ".join(map(str, each.values())) for each in records
-    ]
+    parts = ([each] if isinstance(each, str) else each.values() for each in records)
+    lines = [" ".join(map(str, each)) for each in parts]
     if name := guess_encoding("\n".join(lines).encode("utf-8", "surrogateescape")[:SAMPLE]):
         return f"it reads as {name}: give `encoding` {name}"
     text = "give a file of text; if it is UTF-16, give `encoding` as utf-16-le"
@@ -792,11 +801,9 @@ def _as_text(value: object, reading: Reading) -> str:
     elif type(value) is not str:
         value = _one_text(value, reading.text[0])
     # Short texts need not be measured, nor copied.
-    if (
-        len(value) * MOST_BYTES > reading.max_doc_bytes
-        and (len(value) if value.isascii() else len(value.encode())) > reading.max_doc_bytes
-    ):
-        raise Unusable(too_large(reading.max_doc_bytes))
+    most = reading.max_doc_bytes
+    if len(value) > most or (len(value) * MOST_BYTES > most and len(value.encode()) > most):
+        raise Unusable(too_large(most))
     return value
 
 
@@ -827,11 +834,9 @@ def _one_text(value: object, name: str) -> str:
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         return "\n".join(value)
     if not isinstance(value, str):
-        raise Unusable(
-            f"no text: {name!r} is missing or null"
-            if value is None
-            else f"the text in {name!r} is {_kind(value)}, not text"
-        )
+        if value is None:
+            raise Unusable(f"no text: {name!r} is missing or null")
+        raise Unusable(f"the text in {name!r} is {_kind(value)}, not text")
     return value
 
 

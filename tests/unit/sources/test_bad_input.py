@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import gzip
 import io
 import json
@@ -353,14 +352,7 @@ def test_a_missing_library_is_named_with_its_remedy(
 ) -> None:
     """Without the extra [formats], its two formats say how to install it."""
     (tmp_path / name).write_bytes(b"x")
-    real = builtins.__import__
-
-    def without(module: str, *rest: object) -> object:
-        if module.partition(".")[0] == library:
-            raise ImportError(module)
-        return real(module, *rest)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(SourceError, match=r'pip install "neardup-solr\[formats\]"'):
         next(read(tmp_path / name))
 

@@ -40,8 +40,13 @@ ANSWERS: dict[str, tuple[Any, list[str] | str, list[str], Reading]] = {
     "nodes": ({"data": {"posts": {"nodes": ROWS}}}, IDS, [FOUND + "'data.posts.nodes'"], Reading()),
     "unknown": ({"stuff": {"things": ROWS}}, r"stuff\.things(\[\]|\.id)", [], Reading()),
     "texts": ({"data": ["a", "b"]}, "(one JSON object|those there are: 'data')", [], Reading()),
-    "error": ({"error": {"msg": "undefined field", "code": 400}}, "(one JSON object|'error.msg')",
-              [], Reading()),
+    "error": ({"responseHeader": HEAD, "error": {"msg": "undefined field x", "code": 400}},
+              "an error of a server, not its documents: undefined field x;", ["no column of ids"],
+              Reading(text=("title",), guess="number")),
+    "error_of_others": ({"error": {"root_cause": [{"reason": "?"}], "reason": "no index"}},
+                        "not its documents: no index;", [], Reading()),
+    "error_by_its_name": ({"error": {"msg": "undefined field x"}}, "(one JSON object|no id)", [],
+                          Reading(text=("error.msg",))),
 }  # fmt: skip
 
 
