@@ -4,7 +4,7 @@ const token = location.hash.slice(1);
 const KEYS = { s: "same", d: "different", u: "unsure", k: "skip", b: "back", a: "all" };
 const JUDGEMENTS = ["same", "different", "unsure"];
 const LOOK = 4000; // milliseconds until the page looks what others have answered
-const ENDED = "The review does not answer: it has ended, or cannot be reached. All answers of before are saved; nothing is saved from now on. To go on, start neardup review again, and open its new address.";
+const ENDED = "The review does not answer: it has ended, or cannot be reached. All earlier answers are saved; nothing is saved from now on. To go on, start neardup review again, and open its new address.";
 const PAUSE = 600; // in which keys do nothing after a pair has changed by itself
 let shown = { number: null }; // the pair, and what is known of it
 let answered = null; // how many answers the page showed last
@@ -137,7 +137,7 @@ function conclude(result, total, isEnd) {
   const advice = result.advice.replace(/`(\w+)`/g, (_, name) => `--${name.replace("_", "-")}`);
   const lines = [`${count(total, "answer")} saved: ${result.bar}.`];
   if (advice) lines.push(`${advice}.`);
-  if (!isEnd) lines.push(advice ? "Or go on with the next pair." : "That is enough to stop here: close this page, and end the review with Ctrl-C in its terminal. Or go on: each further answer makes the result better.");
+  if (!isEnd) lines.push(advice ? "You can also go on with the next pair." : "That is enough to stop here: close this page, and end the review with Ctrl-C in its terminal. Or go on: each further answer makes the result better.");
   else if (left) lines.push("Others look at the pairs that are left. If they skip one, it is shown here by itself.");
   else lines.push("No pair is left to ask about. Close this page, and end the review with Ctrl-C in its terminal.");
   return paragraph("note round", lines.join(" "));

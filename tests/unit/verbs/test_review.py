@@ -23,10 +23,19 @@ from hypothesis import strategies as st
 
 import neardup_solr as nd
 from neardup_solr.answers import read_answers
+from neardup_solr.arguments import Way
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.records import Duplicate
 from neardup_solr.verbs.duplicates import find_duplicates, plan
-from neardup_solr.verbs.review.questions import LEASE, Questions, make_question, order_questions
+from neardup_solr.verbs.review import REACH_BY_FIELDS
+from neardup_solr.verbs.review.questions import (
+    LEASE,
+    Questions,
+    Tally,
+    advise,
+    make_question,
+    order_questions,
+)
 from tests.reviews import NEAR, reviewing
 
 
@@ -322,6 +331,15 @@ def test_interrupted_it_tells_what_it_kept(tmp_path: Path) -> None:
     assert "to be asked about less alike pairs, too, start again with --reach 0.3." in told
     assert "compared by --measure jaccard; --measure words counts" in told
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("by", "step"), [("term", "start again with `by` all"), ("all", "no less")]
+)
+def test_a_way_that_compared_all_is_not_advised_again(by: Way, step: str) -> None:
+    told = advise(Tally(30, 0, 0, 1), 0.5, REACH_BY_FIELDS, by)
+    assert "nothing was learnt" in told
+    assert step in told
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
