@@ -54,9 +54,7 @@ TWICE = "appears twice, or a key within it does"
 NO_VALUE = f"has NaN, Infinity or more than {LEVELS} levels, which cannot be read"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
-TYPES = {
-    "html": "text/html", "css": "text/css", "js": "text/javascript", "json": "application/json",
-}  # fmt: skip
+TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"
 
 
@@ -268,9 +266,8 @@ def bind(host: str, port: int, next_step: str) -> socket.socket:
     except (OSError, UnicodeError) as error:
         bound.close()
         reason = getattr(error, "strerror", None) or error
-        raise ArgumentError(
-            f"the port {port} of {host!r} cannot be used ({reason})", next_step
-        ) from None
+        problem = f"the port {port} of {host!r} cannot be used ({reason})"
+        raise ArgumentError(problem, next_step) from None
     return bound
 
 

@@ -31,7 +31,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import arguments
-from neardup_solr.arguments import MeasureName, PairMeasure, StoredMeasure, Way, require_choice
+from neardup_solr.arguments import (
+    MeasureName,
+    PairMeasure,
+    StoredMeasure,
+    Way,
+    require,
+    require_choice,
+)
 from neardup_solr.errors import ArgumentError
 from neardup_solr.progress import run_aside, thread_pool
 from neardup_solr.records import NO_DISTANCE, Entry, Hit, Match, as_text, natural
@@ -79,9 +86,8 @@ class Limits:
     min_similarity: float | None = None
 
     def __post_init__(self) -> None:
-        if self.max_distance is not None and self.max_distance < 0:
-            reason = f"`max_distance` cannot be {self.max_distance}"
-            raise ArgumentError(reason, "give 0 words or more")
+        fits = self.max_distance is None or self.max_distance >= 0
+        require(fits, f"`max_distance` cannot be {self.max_distance}", "give 0 words or more")
         if self.min_similarity is not None and not 0.0 <= self.min_similarity <= 1.0:
             least = self.min_similarity
             is_percent = 2 <= least <= 100
@@ -358,12 +364,10 @@ def _load_measure(name: str) -> Measure:
 def measure_of(name: str | Measure, limits: Limits) -> Measure:
     """Load a measure, as `measure_named`. Raises ArgumentError if the limits do not fit it."""
     measure = measure_named(name)
-    if limits.max_distance is not None and not measure.has_distance:
-        reason = (
-            f"the measure {measure.name} has no distance,"
-            f" so `max_distance` cannot be {limits.max_distance}"
-        )
-        raise ArgumentError(reason, "give `min_similarity` instead, or the `measure` words")
+    fits = measure.has_distance or limits.max_distance is None
+    reason = f"so `max_distance` cannot be {limits.max_distance}"
+    step = "give `min_similarity` instead, or the `measure` words"
+    require(fits, f"the measure {measure.name} has no distance, {reason}", step)
     return measure
 
 
@@ -470,9 +474,8 @@ class Equality:
                 patterns.append(_NUMBER if rule == NUMBERS else re.compile(rule, re.I))
             except re.error as error:
                 reason = f"`equal` cannot be {rule!r}: it is no regular expression ({error})"
-                raise ArgumentError(
-                    reason, r"give numbers, or a pattern such as '\bnot\b'"
-                ) from None
+                step = r"give numbers, or a pattern such as '\bnot\b'"
+                raise ArgumentError(reason, step) from None
         object.__setattr__(self, "_patterns", tuple(patterns))
 
     def __bool__(self) -> bool:

@@ -86,10 +86,8 @@ def _standing(
 ) -> Aligned:
     """Make a row of words of these weights that stand for each other."""
     weight, different = min(first_weight, second_weight), 1.0 - similarity
-    first_weight, second_weight = (
-        weight + different * (first_weight - weight),
-        weight + different * (second_weight - weight),
-    )
+    first_weight = weight + different * (first_weight - weight)
+    second_weight = weight + different * (second_weight - weight)
     return Aligned(first, second, similarity, weight, first_weight, second_weight)
 
 
@@ -365,9 +363,4 @@ ALIGNED = measures.Measure(
     compare=_compare,
 )
 # The threshold and the share of numbers were chosen leaving each set out: benchmarks/first.md.
-RECORDS = replace(
-    ALIGNED,
-    name="records",
-    default=0.7,
-    compare=partial(_compare, numbers=NUMBERS),
-)
+RECORDS = replace(ALIGNED, name="records", default=0.7, compare=partial(_compare, numbers=NUMBERS))

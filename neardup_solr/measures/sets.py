@@ -195,9 +195,6 @@ def _compare(texts: Flat, pairs: Pairs, comparer: measures.Comparer) -> Measurem
 
 
 WORDS = Measure(
-    name="words",
-    has_distance=True,
-    prepare=lambda forms, _: hash_words(forms),
-    compare=_compare,
+    name="words", has_distance=True, prepare=lambda forms, _: hash_words(forms), compare=_compare
 )
 AUTO = WORDS  # until the texts are read

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 BINS = 50  # of similarities in a picture
 
-__all__ = ["Page", "listing", "page_lines", "show_invisibles"]
-
 _SLOT = re.compile(r"<!-- ([a-z]+) -->\n?")
 
 # Characters that nobody sees, or that change how others are read: the same as in words.js.

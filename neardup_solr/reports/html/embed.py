@@ -271,10 +271,8 @@ def _list_cluster(
     cluster: Cluster, key: AnyId, pairs: Sequence[Duplicate], most_members: int, most_pairs: int
 ) -> Listed:
     similarities = [pair.similarity for pair in pairs] or [0.0]
-    members, pairs = (
-        cluster.members[:most_members],
-        choose_pairs(pairs, cluster.bridges, most_pairs),
-    )
+    members = cluster.members[:most_members]
+    pairs = choose_pairs(pairs, cluster.bridges, most_pairs)
     return Listed(cluster=cluster, key=key, members=members, pairs=pairs,
                   low=min(similarities), high=max(similarities))  # fmt: skip
 

@@ -12,16 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from neardup_solr import measures, sources
-from neardup_solr.arguments import (
-    By,
-    Id,
-    MeasureName,
-    OneOrMore,
-    PairMeasure,
-    Way,
-    checked,
-    require,
-)
+from neardup_solr.arguments import Id, MeasureName, OneOrMore, PairMeasure, Way, checked, require
 from neardup_solr.candidates.by_term import count_shared_words
 from neardup_solr.errors import DocumentNotFound, SettingsError, counted
 from neardup_solr.measures import ANYTHING, Equality, Frequencies, Limits, floor, measure_named
@@ -57,7 +48,7 @@ STORED = {
     "profile_hash": "profile_hash",
 }
 # The ways to search for candidates, the preferred one first.
-SEARCHES: tuple[By, ...] = ("bands", "shingles", "signatures", "profile", "md5")
+SEARCHES = {"bands": search.WAYS["bands"], **search.WAYS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,7 +285,7 @@ class Facts:
             self._make_route("duplicates", self.by, "signature", *terms[self.by]),
             *(
                 self._make_route(way, way, field, self._count_shared_terms(field), most.get(way, 1))
-                for way, (field, _) in ((way, search.WAYS[way]) for way in SEARCHES)
+                for way, (field, _) in SEARCHES.items()
             ),
         )
 

@@ -109,8 +109,7 @@ def gate(
         check_keep(listed(keep or ()))
     policy = Policy(
         tag=tag, hold=hold, reject=reject, exact=exact, max_distance=max_distance,
-        measure=measure,
-        equality=parse_equality(equal),
+        measure=measure, equality=parse_equality(equal),
     )  # fmt: skip
     fits = 1 <= batch <= MOST_AT_ONCE
     require(fits, f"`batch` cannot be {batch}", f"give 1 to {MOST_AT_ONCE:,}")
@@ -149,10 +148,7 @@ def gate(
         patience=arguments.in_seconds(patience, "patience"),
         templates=None if yes else Templates(reject),
     )  # fmt: skip
-    decisions = run.decide(records)
-    return Decisions(
-        decisions, failures, run.find_gaps, is_indexing=index, count_answers=run.count_answers
-    )
+    return Decisions(run.decide(records), failures, run.find_gaps, run.count_answers, index)
 
 
 def make_answers(collection: Collection, judged: list[Answer]) -> GateAnswers:

@@ -146,24 +146,18 @@ class Decision:
         return {**self.document.kept, TAG_FIELD: [match.id for match in self.matches]}
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Decisions(Table, Iterator[Decision]):
     """Give the decisions of a gate, in order, as they are made.
 
     With `index`, a document is indexed as its decision is read; RuntimeWarning if none ever is.
     """
 
-    __slots__ = ("_coming", "_count_answers", "_failures", "_find_gaps", "_warns")
-
-    def __init__(
-        self, coming: Iterator[Decision | RecordError], failures: Failures,
-        find_gaps: Callable[[], Sequence[str]], *, is_indexing: bool = False,
-        count_answers: Callable[[], Answered | None] = lambda: None,
-    ) -> None:  # fmt: skip
-        self._coming = coming
-        self._failures = failures
-        self._find_gaps = find_gaps
-        self._warns = is_indexing
-        self._count_answers = count_answers
+    _coming: Iterator[Decision | RecordError]
+    _failures: Failures
+    _find_gaps: Callable[[], Sequence[str]]
+    _count_answers: Callable[[], Answered | None]
+    _warns: bool
 
     def __next__(self) -> Decision:
         return next(each for each in self.with_failed() if isinstance(each, Decision))
@@ -191,11 +185,10 @@ class Decisions(Table, Iterator[Decision]):
 
     def __del__(self) -> None:
         # As Python warns of a coroutine that was never awaited.
-        if getattr(self, "_warns", False):
-            lost = (
-                "the decisions of nd.gate(..., index=True) were never read, so nothing is indexed"
-            )
-            warn(f"{lost}: read them by a `for` loop or list()", RuntimeWarning, stacklevel=2)
+        if self._warns:
+            lost = "the decisions of nd.gate(..., index=True) were never read"
+            step = "so nothing is indexed: read them by a `for` loop or list()"
+            warn(f"{lost}, {step}", RuntimeWarning, stacklevel=2)
 
     def columns(self) -> Columns:
         """Make columns of all decisions that are left.

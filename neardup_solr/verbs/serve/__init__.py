@@ -82,8 +82,7 @@ def serve(
     arguments.require_positive(max_body=most, max_documents=max_documents, concurrency=concurrency)
     policy = Policy(
         tag=tag, hold=hold, reject=reject, exact=exact, max_distance=max_distance,
-        measure=measure,
-        equality=parse_equality(equal),
+        measure=measure, equality=parse_equality(equal),
     )  # fmt: skip
     clients = None if tokens is None else Tokens(Path(tokens))
     reason = f"without `tokens` it does not listen on {host}, where other machines reach it"

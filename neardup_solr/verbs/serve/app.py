@@ -52,8 +52,7 @@ READY_SECONDS, SILENT_SECONDS = 1.5, 4.0  # without Solr's answer, until it coun
 RETRY_AFTER = {"Retry-After": "1"}
 PAGES = {
     "/": "page.html", "/page.js": "page.js", "/page.css": "page.css", "/docs": "docs.html",
-    "/docs.js": "docs.js", "/report.css": "report.css",
-    "/words.js": "words.js",
+    "/docs.js": "docs.js", "/report.css": "report.css", "/words.js": "words.js",
 }  # fmt: skip
 _REQUEST_ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
 

@@ -48,10 +48,7 @@ ANSWER_SECONDS = 5.0  # for Solr's answer
 COUNT_SECONDS, COUNT_SHARE = 5.0, 20  # until the next count, or so many times what one takes
 COUNTS_HOLD = 12  # of these, for which a count holds if no other can be had
 THOROUGH_EVERY = 20  # looks; the others only look at names and settings
-MOST_CANDIDATES, MOST_WORDS = (
-    1_000,
-    10_000,
-)  # of a search, of texts with changes
+MOST_CANDIDATES, MOST_WORDS = 1_000, 10_000  # of a search, of texts with changes
 OF_SEARCH = (
     "text", "id", "by", "candidates", "fq", "same", "equal", "measure", "max_distance",
     "min_similarity",
