@@ -384,9 +384,8 @@ def _compare_values(column: FieldColumn, pairs: Numbers, threads: int) -> Levels
         is_equal[others[similarities >= 1.0]] = True
     elif column.kind == "number":
         first, second = column.parsed[values, 0].T
-        apart = np.abs(first - second) / np.maximum(
-            np.maximum(np.abs(first), np.abs(second)), 1e-300
-        )
+        largest = np.maximum(np.abs(first), np.abs(second))
+        apart = np.abs(first - second) / np.maximum(largest, 1e-300)
         levels += sum((apart <= step).astype(np.int8) for step in NUMBER_STEPS)
     elif column.kind == "date":
         levels += _are_near(column.parsed[values])
@@ -574,9 +573,8 @@ def _bound_states(
     ends = np.sort(records.reshape(-1)[pairs], axis=1).astype(np.uint32)
     once = np.unique(number_pairs(ends), return_index=True)[1]
     states = _mark_states(levels[once], kinds)
-    keys, firsts, counts = np.unique(
-        _hash_fields(states).sum(axis=1), return_index=True, return_counts=True
-    )
+    hashes = _hash_fields(states).sum(axis=1)
+    keys, firsts, counts = np.unique(hashes, return_index=True, return_counts=True)
     drawn = np.random.default_rng(0).integers(0, len(distinct), (DRAWN, 2))
     strangers = distinct[drawn[drawn[:, 0] != drawn[:, 1]]].astype(np.uint32)
     sample = _mark_states(compare_fields(columns, strangers, threads=threads), kinds)
@@ -716,9 +714,8 @@ def _order_rates(
             equal = len(LEVELS[kind]) - 2
             if ratios[at, equal] > 1.0:
                 both = slice(equal, equal + 2)
-                ordered[of, at, both] = (
-                    base[at, both] * ordered[of, at, both].sum() / base[at, both].sum()
-                )
+                whole = ordered[of, at, both].sum()
+                ordered[of, at, both] = base[at, both] * whole / base[at, both].sum()
     return ordered
 
 

@@ -27,25 +27,9 @@ from neardup_solr import measures
 from neardup_solr.arguments import PairMeasure
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Frequencies, Measurements, Pairs, Similarities, measure_named
+from neardup_solr.measures import fields as by_fields
 from neardup_solr.measures.aligned import ALIGNED, compare_records
-from neardup_solr.measures.fields import (
-    FLOOR,
-    LEAST_PROBABILITY,
-    LEVELS,
-    MISSING,
-    Evidence,
-    FieldColumn,
-    FieldKind,
-    Table,
-    Weights,
-    compare_fields,
-    explain_pairs,
-    make_column,
-    make_sample,
-    match_fields,
-    parse_fields,
-    weigh_pairs,
-)
+from neardup_solr.measures.fields import Evidence, FieldKind, Table, Weights
 from neardup_solr.progress import ignore
 from neardup_solr.settings import Settings
 
@@ -96,8 +80,8 @@ class Model:
     weights: Table
     fields: Mapping[str, FieldKind]
     evidence: Weights | None = None
-    threshold: float = LEAST_PROBABILITY
-    floor: float = FLOOR
+    threshold: float = by_fields.LEAST_PROBABILITY
+    floor: float = by_fields.FLOOR
     same: int = 0
     different: int = 0
 
@@ -124,11 +108,9 @@ class Model:
         }
         if self.evidence is not None:
             content["evidence"] = rounded[places]
+            weighed = zip(self.fields.items(), rounded[places + 1 :], strict=True)
             content["fields"] = {
-                name: {"kind": kind, "weight": weight}
-                for (name, kind), weight in zip(
-                    self.fields.items(), rounded[places + 1 :], strict=True
-                )
+                name: {"kind": kind, "weight": weight} for (name, kind), weight in weighed
             }
             content["shares"] = self.evidence.shares.tolist()
             content["are_matches"] = self.evidence.are_matches.tolist()
@@ -158,7 +140,7 @@ def _parse_model(content: dict[str, Any]) -> Model:
     """Make a model of what its file says. Raises ValueError or the like if it is none."""
     fields = {name: value["kind"] for name, value in content.get("fields", {}).items()}
     weights: Any = [content["intercept"], *(content["measures"][name] for name in MEASURES)]
-    evidence, kinds = None, parse_fields(fields) if fields else {}
+    evidence, kinds = None, by_fields.parse_fields(fields) if fields else {}
     if fields:
         weights += [content["evidence"], *(value["weight"] for value in content["fields"].values())]
         shares, rates = np.array(content["shares"]), np.array(content["rates"], dtype=np.float64)
@@ -198,7 +180,7 @@ class RecordMatcher:
     pairs teach it the `weights` of the fields.
     """
 
-    columns: Sequence[FieldColumn]
+    columns: Sequence[by_fields.FieldColumn]
     forms: Sequence[str]
     frequencies: Frequencies
     settings: Settings = field(default_factory=Settings)
@@ -231,7 +213,7 @@ class RecordMatcher:
             part = slice(at, at + AT_ONCE)
             tell(at * 3 // 4)  # the fields take about a quarter of the time
             whole[part] = self._compare_whole(pairs[part])
-        probabilities, self.weights = match_fields(
+        probabilities, self.weights = by_fields.match_fields(
             self.columns, pairs, whole, weights=self.weights, threads=self.threads
         )
         return probabilities
@@ -247,11 +229,11 @@ class RecordMatcher:
         """
         if self.model is None:
             assert self.weights is not None
-            return explain_pairs(self.columns, pairs, self.weights)
+            return by_fields.explain_pairs(self.columns, pairs, self.weights)
         bits = (self.model.weights / math.log(2)).tolist()
         explained = [[Evidence("", "", bits[0])] for _ in pairs]
         rows, values = self.compare(pairs, self.model.measure)
-        levels = compare_fields(self.columns, pairs[rows])
+        levels = by_fields.compare_fields(self.columns, pairs[rows])
         for at, row, of_fields in zip(rows.tolist(), values.tolist(), levels.tolist(), strict=True):
             labels = [f"{NEUTRAL + SCALE * value:.2f}" for value in row[: len(MEASURES)]]
             if self.weights is not None:
@@ -281,13 +263,13 @@ class RecordMatcher:
             features.append((self._measure(name, forms, numbered) - NEUTRAL) / SCALE)
         if columns:
             if self.weights is None:
-                self.weights = match_fields(columns, pairs, whole, threads=threads).weights
-            levels = compare_fields(columns, alike, threads=threads)
-            nats = weigh_pairs(columns, alike, levels, self.weights) * math.log(2)
-            nats[(levels == MISSING).all(axis=1)] = -MOST_EVIDENCE
+                _, self.weights = by_fields.match_fields(columns, pairs, whole, threads=threads)
+            levels = by_fields.compare_fields(columns, alike, threads=threads)
+            nats = by_fields.weigh_pairs(columns, alike, levels, self.weights) * math.log(2)
+            nats[(levels == by_fields.MISSING).all(axis=1)] = -MOST_EVIDENCE
             features.append(np.clip(nats, -MOST_EVIDENCE, MOST_EVIDENCE))
             for column, of_column in zip(columns, levels.T, strict=True):
-                agreements = [agreement for _, agreement in LEVELS[column.kind]]
+                agreements = [agreement for _, agreement in by_fields.LEVELS[column.kind]]
                 # Missing is the last: no evidence.
                 features.append((np.array([*agreements, NEUTRAL])[of_column] - NEUTRAL) / SCALE)
         return Features(rows, np.stack(features, axis=1))
@@ -322,7 +304,7 @@ def make_joined_measure(
     `frequencies` are those of their words.
     """
     samples = [
-        make_sample(name, kind, [row.get(name) for row in sample])
+        by_fields.make_sample(name, kind, [row.get(name) for row in sample])
         for name, kind in model.fields.items()
     ]
 
@@ -330,7 +312,7 @@ def make_joined_measure(
         rows = map(json.loads, joined) if model.fields else ([form] for form in joined)
         forms, *values = zip(*rows, strict=True)
         columns = [
-            make_column(each.name, each.kind, column, each)
+            by_fields.make_column(each.name, each.kind, column, each)
             for each, column in zip(samples, values, strict=True)
         ]
         matcher = RecordMatcher(
@@ -428,7 +410,7 @@ def _fit(
         weights = weights + step * min(1.0, LONGEST_STEP / max(length, SETTLED))
         if length < SETTLED:
             break
-    floor = FLOOR if count == GUESSES[0] else LEAST_ALIKE
+    floor = by_fields.FLOOR if count == GUESSES[0] else LEAST_ALIKE
     return Fit(weights, np.linalg.inv(curvature), floor)
 
 
@@ -448,4 +430,4 @@ def leave_out(values: Table, are_same: NDArray[np.bool_], fit: Fit) -> Similarit
 
 
 # Whole records are prepared as `aligned` does; a model goes on from there.
-MODEL = replace(ALIGNED, name="model", default=LEAST_PROBABILITY)
+MODEL = replace(ALIGNED, name="model", default=by_fields.LEAST_PROBABILITY)

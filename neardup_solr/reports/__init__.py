@@ -267,12 +267,10 @@ def _table(mark: Mark, mark_text: Mark, join: Callable[[Sequence[str]], str]) ->
 
     def face(rows: Iterable[Row], columns: Sequence[str], kept: Collection[str]) -> Iterator[str]:
         yield join([mark(name) for name in columns])
-        spells = [
-            (name, _spelling(name in kept, mark_text if name in TEXTS else mark))
-            for name in columns
-        ]
+        marks = [mark_text if name in TEXTS else mark for name in columns]
+        spells = [_spelling(name in kept, mark) for name, mark in zip(columns, marks, strict=True)]
         for row in rows:
-            yield join([spell(row[name]) for name, spell in spells])
+            yield join([spell(row[name]) for name, spell in zip(columns, spells, strict=True)])
 
     return face
 
@@ -420,16 +418,13 @@ def to_pandas(columns: Columns, whole_ids: Collection[str] = ()) -> pd.DataFrame
     types = {"text": "object", "int64": "Int64", "uint64": "UInt64", "count": "Int64",
              "number": "float64", "texts": "object", "flag": "bool"}  # fmt: skip
 
-    def series(values: list[Any], kind: str) -> Any:
+    def series(name: str, kind: str) -> Any:
+        values = columns[name] if kind == "text" else _alike(columns[name], kind)
         is_full = kind in ("int64", "uint64") and None not in values
         return pandas.Series(values, dtype=kind if is_full else types.get(kind))
 
-    frame: pd.DataFrame = pandas.DataFrame(
-        {
-            name: series(columns[name] if kind == "text" else _alike(columns[name], kind), kind)
-            for name, kind in _kinds(columns, whole_ids).items()
-        }
-    )
+    made = {name: series(name, kind) for name, kind in _kinds(columns, whole_ids).items()}
+    frame: pd.DataFrame = pandas.DataFrame(made)
     return frame
 
 

@@ -111,6 +111,10 @@ class Reading:
         if self.encoding is not None:
             object.__setattr__(self, "encoding", _encoding(self.encoding))
 
+    def as_record(self, document: Document) -> Mapping[str, object]:
+        """Name the values of a document as its source does, joined texts by the first column."""
+        return {self.id: document.id, self.text[0]: document.text, **document.kept}
+
     @property
     def has_ids(self) -> bool:
         """True if ids are read. If not, records are numbered."""

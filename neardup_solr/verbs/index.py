@@ -426,7 +426,7 @@ def index(
         delivery = Delivery(
             collection=collection,
             settings=chosen,
-            as_record=run.as_record,
+            as_record=run.reading.as_record,
             batch=batch,
             min_replicas=min_replicas,
             threads=threads,
@@ -636,7 +636,7 @@ class _IndexRun:
         """Add a record to a batch, unless another record of its id counts."""
         is_repeat = isinstance(record, Document) and record.id in self.seen
         if isinstance(record, Document) and is_repeat and self.reading.on_repeat == "fail":
-            record = came_before(record, self.as_record(record))
+            record = came_before(record, self.reading.as_record(record))
         if isinstance(record, RecordError):
             batch.dead.append(record)
             self.failures.add(record)
@@ -650,10 +650,6 @@ class _IndexRun:
         self.seen.add(record.id)
         batch.documents[record.id] = record
         batch.characters += len(record.text)
-
-    def as_record(self, document: Document) -> Mapping[str, object]:
-        """Name the values of a document as its source does, joined texts by the first column."""
-        return {self.reading.id: document.id, self.reading.text[0]: document.text, **document.kept}
 
     def acknowledge(self, documents: int) -> None:
         """Count documents that Solr took, and report how far the run is."""

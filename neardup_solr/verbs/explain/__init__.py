@@ -90,11 +90,9 @@ def make_subject(
     entry = make_entry(document, settings)
     hashes = signature.decode(stored.get("signature", entry.signature))
     if len(hashes) not in (0, settings.hashes):
-        raise SettingsError(
-            f"the stored signature of {document.id!r} has {len(hashes)} hashes,"
-            f" and its settings say {settings.hashes}",
-            "index the document again",
-        )
+        stale = f"the stored signature of {document.id!r} has {len(hashes)} hashes"
+        reason = f"{stale}, and its settings say {settings.hashes}"
+        raise SettingsError(reason, "index the document again")
     fresh = {name: _terms_of(getattr(entry, place)) for name, place in STORED.items()}
     return Subject(
         entry=entry,
@@ -221,7 +219,8 @@ class Facts:
         (first, second), shared = (each.pieces for each in self.both), self.shared_shingles
         forms = [each.entry.normal for each in self.both]
         edited = measures.Comparer(measure=WORDS, limits=Limits(max_distance=self.longest))
-        distance = int(edited.compare_texts(forms, measures.first_with_each(1)).distances[0])
+        pair = measures.first_with_each(1)
+        distance = int(edited.compare_texts(forms, pair).distances[0])
         estimate = signature.estimate_jaccard(self.first.signature, self.second.signature)
         value, low, high = (float(each) for each in (estimate.value, estimate.low, estimate.high))
         similarities = {
@@ -233,9 +232,7 @@ class Facts:
         }
         if self.frequencies is not None:
             similarities["aligned"], by_numbers = (
-                compare_records(
-                    forms, measures.first_with_each(1), self.frequencies, numbers=numbers
-                ).item()
+                compare_records(forms, pair, self.frequencies, numbers=numbers).item()
                 for numbers in (0.0, NUMBERS)
             )
             if self.measure == "records" or by_numbers < similarities["aligned"]:
@@ -469,9 +466,9 @@ def explain(
         source, reading = reading_of(source, "number", id=id, text=text)
         columns = reading.text
         found, sample, lengths, words = _read_source(source, ids, reading, measure)
-        chosen = measures.measure_of(
-            measures.choose_measure(used, words)[0] if measure == measures.AUTO else measure, limits
-        )
+        is_auto = measure == measures.AUTO
+        name = measures.choose_measure(used, words)[0] if is_auto else measure
+        chosen = measures.measure_of(name, limits)
         first, second = (make_subject(found[id], used) for id in ids)
         documents = len(lengths)
         by = read.choose_way(chosen, documents, lambda most: sum(lengths) <= most)
@@ -577,9 +574,7 @@ def _count_shared_words(
 def _read_stored(collection: Collection, ids: Sequence[str], settings: Settings) -> list[Subject]:
     """Read the documents as they are in a collection."""
     kept = [name for name in STORED if name in settings.fields]
-    rows: dict[str, dict[str, Any]] = {
-        row["id"]: row for row in collection.stored(ids, ["content", *kept])
-    }
+    rows = {row["id"]: row for row in collection.stored(ids, ["content", *kept])}
     again = remedy(collection, "index it again", "writes them")
     subjects = []
     for id in ids:

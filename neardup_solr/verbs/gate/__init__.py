@@ -132,20 +132,14 @@ def gate(
         delivery = Delivery(
             collection=collection,
             settings=finder.comparer.settings,
-            as_record=lambda document: {
-                reading.id: document.id,
-                reading.text[0]: document.text,
-                **document.kept,
-            },
+            as_record=reading.as_record,
         )
         guard = ColumnsToKeep(collection, {policies.TAG_FIELD}) if columns is None else None
     gate_answers = None if judged is None else make_answers(collection, judged)
+    gate = Gate(finder=finder, policy=policy, most=most, answers=gate_answers, is_indexing=index)
     run = _Run(
-        gate=Gate(
-            finder=finder, policy=policy, most=most, answers=gate_answers, is_indexing=index
-        ),
-        batch=batch, failures=failures, progress=progress, delivery=delivery, columns=guard,
-        patience=arguments.in_seconds(patience, "patience"),
+        gate=gate, batch=batch, failures=failures, progress=progress, delivery=delivery,
+        columns=guard, patience=arguments.in_seconds(patience, "patience"),
         templates=None if yes else Templates(reject),
     )  # fmt: skip
     return Decisions(run.decide(records), failures, run.find_gaps, run.count_answers, index)
