@@ -410,6 +410,7 @@ def rerank(
     form = entry.normal if needs_texts else entry.signature
     same = entry.md5_hash if needs_texts else None
     texts = [form if hit.md5_hash == same else contents[hit.id] for hit in hits]
+    compared = zip(hits, comparer.compare_one(form, texts), strict=True)
     matches = (
         Match(
             id=hit.id,
@@ -418,9 +419,7 @@ def rerank(
             shared=hit.shared,
             content=contents[hit.id] if needs_texts else "",
         )
-        for hit, (distance, similarity, is_near) in zip(
-            hits, comparer.compare_one(form, texts), strict=True
-        )
+        for hit, (distance, similarity, is_near) in compared
         if is_near
     )
     return sorted(matches, key=nearness)

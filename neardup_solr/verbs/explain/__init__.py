@@ -476,20 +476,19 @@ def explain(
     if by_words or max(first.entry.num_words, second.entry.num_words) <= ALIGNED_WORDS:
         forms = search.normal_forms(sample, used)
     normal = first.entry.normal, second.entry.normal
-    return explain_facts(
-        Facts(
-            first=first,
-            second=second,
-            settings=used,
-            limits=limits,
-            frequencies=frequencies(forms, used.normalization) if forms else None,
-            measure=cast(PairMeasure, chosen.name),
-            shared_words=_count_shared_words(*normal, forms, documents) if by_words else {},
-            by=by,
-            equality=measures.parse_equality(equal),
-            texts=columns,
-        )
+    facts = Facts(
+        first=first,
+        second=second,
+        settings=used,
+        limits=limits,
+        frequencies=frequencies(forms, used.normalization) if forms else None,
+        measure=cast(PairMeasure, chosen.name),
+        shared_words=_count_shared_words(*normal, forms, documents) if by_words else {},
+        by=by,
+        equality=measures.parse_equality(equal),
+        texts=columns,
     )
+    return explain_facts(facts)
 
 
 def _read_settings(collection: Collection, given: Settings | Mapping[str, Any] | None) -> Settings:

@@ -433,10 +433,8 @@ class _Run:
         taken = {each.id: each for each in documents if each.id not in reasons}
         self.stretch.add(Stretch(documents=taken))
         self.stretch.versions.update(answer.versions)
+        rejected = ((row, each) for row, each in decisions.items() if each.id in reasons)
         return {
-            row: Decision(
-                document=decision.document, action=policies.REJECT, reason=reasons[decision.id]
-            )
-            for row, decision in decisions.items()
-            if decision.id in reasons
+            row: Decision(document=each.document, action=policies.REJECT, reason=reasons[each.id])
+            for row, each in rejected
         }

@@ -349,20 +349,16 @@ def _mark(held: Any) -> bytes:
 
 
 def _row(decision: Decision | RecordError) -> Row:
+    row: dict[str, Any] = dict.fromkeys(COLUMNS)
     if isinstance(decision, RecordError):
         reason = f"{decision.position}: {decision.reason}"
-        empty = dict.fromkeys(COLUMNS)
-        return {**empty, "id": decision.id, "action": FAILED, "matches": 0, "reason": reason}
-    nearest: dict[str, Any] = make_match(decision.matches[0]) if decision.matches else {}
-    return {
-        "id": decision.id,
-        "action": decision.action,
-        "other_id": nearest.get("id"),
-        "similarity": nearest.get("similarity"),
-        "distance": nearest.get("distance"),
-        "matches": len(decision.matches),
-        "reason": decision.reason,
-    }
+        return row | {"id": decision.id, "action": FAILED, "matches": 0, "reason": reason}
+    if decision.matches:
+        nearest = make_match(decision.matches[0])
+        row |= {"other_id": nearest["id"], "similarity": nearest["similarity"]}
+        row |= {"distance": nearest["distance"]}
+    row |= {name: getattr(decision, name) for name in ("id", "action", "reason")}
+    return row | {"matches": len(decision.matches)}
 
 
 def _object(decision: Decision | RecordError) -> dict[str, Any]:
