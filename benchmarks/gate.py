@@ -34,9 +34,9 @@ import requests
 from lib import results, single
 from lib.corpus import corpus
 from lib.solr import running_solr
+from rapidfuzz.distance import Levenshtein
 
 import neardup_solr as nd
-from neardup_solr.measures.sets import word_distance
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import ordered
 from neardup_solr.settings import Settings, choose_fields
@@ -156,8 +156,8 @@ def _queries(solr: Collection, new: Sequence[nd.Document]) -> dict[str, Any]:
         near = []
         for found in asked(at, ["id", "content"])["docs"]:
             other = normalize(found["content"]).split()
-            distance = word_distance(own, other, at_most=max(len(own), len(other)) // 2)
-            if distance is not None:
+            distance = Levenshtein.distance(own, other)
+            if distance <= max(len(own), len(other)) // 2:
                 near.append((distance, found["id"]))
         return sorted(near)
 

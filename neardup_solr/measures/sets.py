@@ -13,7 +13,6 @@ from itertools import chain, pairwise
 import mmh3
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import Levenshtein
 
 from neardup_solr import measures
 from neardup_solr.arguments import Way
@@ -121,15 +120,6 @@ ESTIMATE = Measure(
         estimate_pairs(signatures, pairs, threads=comparer.threads)
     ),
 )
-
-
-def word_distance(first: Sequence[str], second: Sequence[str], *, at_most: int) -> int | None:
-    """Compute the word-level Levenshtein distance, or None if it exceeds `at_most`.
-
-    Counts words inserted, deleted or replaced. Levenshtein (1966); Wagner, Fischer (1974).
-    """
-    distance = Levenshtein.distance(first, second, score_cutoff=at_most)
-    return None if distance > at_most else distance
 
 
 def similarity(distance: int, longest: int) -> float:

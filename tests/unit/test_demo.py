@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from rapidfuzz.distance import Levenshtein
+
 from neardup_solr import demo
-from neardup_solr.measures.sets import word_distance
 from neardup_solr.sources import Reading
 from neardup_solr.sources import documents as read
 from neardup_solr.text.normalize import normalize
@@ -53,7 +54,7 @@ def test_the_demo_finds_most_pairs_and_few_false_ones() -> None:
         for one, other in combinations(DOCUMENTS, 2)
         if split[one][0] == split[other][0]
         and not shingles[one].isdisjoint(shingles[other])
-        and word_distance(split[one], split[other], at_most=3) is not None
+        and Levenshtein.distance(split[one], split[other]) <= 3
     ]
     evaluation = evaluate_pairs(PAIRS, found)
     assert (evaluation.found, evaluation.right, evaluation.known) == (52, 49, 60)

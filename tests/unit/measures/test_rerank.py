@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
 
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import NAMES, Comparer, Frequencies, Limits, measure_named, rerank
 from neardup_solr.measures.aligned import frequencies
-from neardup_solr.measures.sets import WORDS, word_distance
+from neardup_solr.measures.sets import WORDS
 from neardup_solr.minhash import make_entry, signature
 from neardup_solr.records import Document, Entry, Hit, Match
 from neardup_solr.settings import Settings
@@ -170,8 +171,7 @@ def test_similarities_are_those_of_whole_collections(
 def slowly_near(one: list[str], other: list[str], limits: Limits) -> bool:
     """Whether two texts are within the limits, by comparing them."""
     longest = max(len(one), len(other))
-    found = word_distance(one, other, at_most=WORDS.largest_distance(longest, limits))
-    return found is not None
+    return Levenshtein.distance(one, other) <= WORDS.largest_distance(longest, limits)
 
 
 @given(TEXT, TEXT, st.integers(0, 4))

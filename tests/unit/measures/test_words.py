@@ -12,9 +12,8 @@ from rapidfuzz.distance import Levenshtein
 from neardup_solr.errors import SettingsError
 from neardup_solr.kernel import edits
 from neardup_solr.measures import Limits
-from neardup_solr.measures.sets import WORDS, hash_words, word_distance
+from neardup_solr.measures.sets import WORDS, hash_words
 
-TEXT = st.lists(st.sampled_from("abc"), max_size=7)
 FORMS = st.lists(
     st.lists(st.sampled_from(["a", "b", "word", "ü", "漢字", "-"]), max_size=7).map(" ".join),
     min_size=1,
@@ -30,14 +29,6 @@ def slow_distance(one: list[str], other: list[str]) -> int:
         for j, right in enumerate(other, start=1):
             last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (left != right))
     return row[-1]
-
-
-@given(TEXT, TEXT, st.integers(0, 8))
-def test_word_distance_is_levenshtein(one: list[str], other: list[str], at_most: int) -> None:
-    """The distance equals a slow oracle, and is None beyond the cut-off."""
-    expected = slow_distance(one, other)
-    found = word_distance(one, other, at_most=at_most)
-    assert found == (expected if expected <= at_most else None)
 
 
 @pytest.mark.parametrize(
