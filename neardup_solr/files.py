@@ -32,10 +32,8 @@ def solr_config() -> Path:
     for folder in (package / "solr_config", package.parent / "solr_config"):
         if (folder / "server").is_dir():
             return folder
-    raise ServerError(
-        f"the folder solr_config is missing beside {package}",
-        "install neardup-solr again: pip install --force-reinstall neardup-solr",
-    )
+    step = "install neardup-solr again: pip install --force-reinstall neardup-solr"
+    raise ServerError(f"the folder solr_config is missing beside {package}", step)
 
 
 def home() -> Path:

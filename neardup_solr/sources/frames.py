@@ -111,8 +111,7 @@ def rows_of(source: Any, most: int) -> list[dict[Any, Any]]:
             return []  # which reading refuses
         names, rows = list(source.keys()), zip(*source.values(), strict=False)
         return [dict(zip(names, row, strict=True)) for row in islice(rows, most)]
-    few = (row for row in source[::step] if _kind(row) == MAPPING)
-    return [dict(row._asdict() if hasattr(row, "_fields") else row) for row in few]
+    return [dict(_as_mapping(row)) for row in source[::step] if _kind(row) == MAPPING]
 
 
 def ends_of(source: Any, rows: int) -> tuple[Any, Any] | None:
@@ -255,12 +254,16 @@ def _read_records(source: Iterable[Any], opened: Opened) -> Iterator[Piece]:
 def _names_of_all(items: Iterable[Any]) -> list[Any]:
     """List the names that mappings have."""
     mappings = (item for item in items if _kind(item) == MAPPING)
-    return list(dict.fromkeys(name for item in mappings for name in _names(item)))
+    return list(dict.fromkeys(name for item in mappings for name in _as_mapping(item)))
 
 
-def _names(item: Any) -> Iterable[Any]:
-    names: Iterable[Any] = item._fields if hasattr(item, "_fields") else item.keys()
-    return names
+def _as_mapping(item: Any) -> Mapping[Any, Any]:
+    """Make a mapping of a named tuple, or of what has keys, such as a sqlite3.Row."""
+    if isinstance(item, dict | Mapping):
+        return item
+    if hasattr(item, "_fields"):
+        return dict(zip(item._fields, item, strict=True))
+    return {name: item[name] for name in item.keys()}  # noqa: SIM118 - it yields values
 
 
 def _of_one_kind(
@@ -347,10 +350,7 @@ def _take_columns(position: str, item: Any, reading: Reading) -> Object:
     """Take the values of the columns that are columns for of a mapping, as Python has them."""
     if isinstance(item, RecordError):
         return position, item, b""
-    if hasattr(item, "_fields"):
-        item = dict(zip(item._fields, item, strict=True))
-    if not isinstance(item, dict | Mapping):  # a sqlite3.Row would yield its values
-        item = {name: item[name] for name in item.keys()}  # noqa: SIM118
+    item = _as_mapping(item)
     made: dict[str, Any] = {}
     try:
         for name in (*reading.keep, reading.id, *reading.text):

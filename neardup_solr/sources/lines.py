@@ -924,11 +924,9 @@ def _refuse_table(source: Opened, lines: Sequence[str]) -> None:
     if likely:
         columns = record.shown(fields(lines[0], likely))
         missing = " or ".join(map(repr, (reading.id, *reading.text)))
-        step = "name the right ones by `id` and `text`; if it holds lines of an id and a text"
-        raise source.error(
-            f"looks like a table with the columns {columns}, without {missing}",
-            f"{step}, give `source_format` as lines",
-        )
+        reason = f"looks like a table with the columns {columns}, without {missing}"
+        step = "if it holds lines of an id and a text, give `source_format` as lines"
+        raise source.error(reason, f"name the right ones by `id` and `text`; {step}")
 
 
 def _first_lines(head: bytes) -> list[str]:

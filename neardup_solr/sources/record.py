@@ -501,10 +501,8 @@ def check_keep(keep: Iterable[str]) -> None:
             why = 'names that start with "_" belong to Solr'
         else:
             continue
-        raise ArgumentError(
-            f"the column {name!r} cannot be kept: {why}",
-            "rename the column in the source, or leave it out of `keep`",
-        )
+        step = "rename the column in the source, or leave it out of `keep`"
+        raise ArgumentError(f"the column {name!r} cannot be kept: {why}", step)
 
 
 class Unusable(ValueError):
