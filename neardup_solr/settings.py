@@ -142,9 +142,7 @@ class Settings:
         groups = {name: value for name, value in match.groupdict().items() if value is not None}
         left_out = groups.pop("without", "").split(",")
         added = {"profile_hash"} if "profile_quant_rate" in groups else set()
-        values: dict[str, Any] = {
-            name: _READ.get(name, int)(value) for name, value in groups.items()
-        }
+        values: dict[str, Any] = {name: _READ.get(name, int)(text) for name, text in groups.items()}
         try:
             return cls(fields=frozenset(DEFAULT_FIELDS).difference(left_out) | added, **values)
         except ArgumentError as error:  # stored settings are data, and nobody's arguments

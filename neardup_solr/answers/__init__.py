@@ -501,12 +501,9 @@ class TextVerdicts:
         for answer in latest:
             self.about[answer.id].append(answer)
             self.about[answer.other_id].append(answer)
-        self._hashes = {
-            id: {answer.hashes[id] for answer in about} for id, about in self.about.items()
-        }
-        self._verdicts = Verdicts(
-            (answer, *keys) for answer in latest for keys in self._find_keys(answer)
-        )
+        self._hashes = {id: {each.hashes[id] for each in about} for id, about in self.about.items()}
+        placed = ((answer, *keys) for answer in latest for keys in self._find_keys(answer))
+        self._verdicts = Verdicts(placed)
         aside = self._verdicts.set_aside
         self.set_aside = tuple(answer for answer in aside if answer not in outdated)
         self._members: dict[Any, set[str]] = defaultdict(set)

@@ -84,9 +84,8 @@ def index(parsed: options.ParsedOptions, *, max_failed: str = "0") -> int:
     show.say_summary(summary)
     show.say_gaps(describe_unspaced(target))
     if summary.failed:
-        show.warn(
-            f"The records that failed: neardup dead-letters show --job {shlex.quote(str(folder))}"
-        )
+        job = shlex.quote(str(folder))
+        show.warn(f"The records that failed: neardup dead-letters show --job {job}")
     return 1 if summary.failed > most_failed(max_failed, summary.read) else 0
 
 
@@ -286,9 +285,8 @@ def _print_answers(answers: nd.Answers, output: Path | None, as_rows: str | None
         answers.write(output)
         show.say(f"Wrote {output}.")
     elif as_rows is None:
-        rows = zip(
-            *([name, *map(show.printable, cells)] for name, cells in columns.items()), strict=True
-        )
+        table = [[name, *map(show.printable, cells)] for name, cells in columns.items()]
+        rows = zip(*table, strict=True)
         show.print_rows(f"{line}\n" for line in show.align([*rows], right=()))
     else:
         show.print_rows(column_rows(columns).lines(as_rows))
@@ -465,10 +463,9 @@ def annotate(parsed: options.ParsedOptions) -> int:
 
     Nothing else in them is changed.
     """
-    if parsed["into"] is not None and parsed["which"] != "needed":
-        raise click.BadParameter(
-            f"--which {parsed['which']} does not go with --into: leave one out"
-        )
+    which = parsed["which"]
+    if parsed["into"] is not None and which != "needed":
+        raise click.BadParameter(f"--which {which} does not go with --into: leave one out")
     from neardup_solr.solr.schema import describe_unspaced
 
     target = parsed.connect()
@@ -525,9 +522,8 @@ def reband(parsed: options.ParsedOptions) -> int:
     with show.watch() as watching, show.say_if_interrupted():
         changed = nd.reband(target, on_progress=watching["on_progress"], **parsed)
     documents = show.counted(changed, "document")
-    show.say(
-        f"{documents} of {target.url} changed to {parsed['bands']} bands of {parsed['rows']} rows."
-    )
+    bands = f"{parsed['bands']} bands of {parsed['rows']} rows"
+    show.say(f"{documents} of {target.url} changed to {bands}.")
     return 0
 
 
@@ -639,9 +635,7 @@ def status(parsed: options.ParsedOptions) -> int:
             click.echo("Solr does not run; start it with: neardup solr start")
         return 1
     cores = embedded.cores(server)
-    counts = [
-        f"{name} ({show.counted(count, 'document')})" for name, count in (cores or {}).items()
-    ]
+    counts = [f"{name} ({show.counted(size, 'document')})" for name, size in (cores or {}).items()]
     unknown = "unknown: Solr does not answer; see neardup solr logs"
     user = {} if server.password is None else {"user": _user(server.password)}
     facts = {
@@ -762,9 +756,8 @@ def retry(parsed: options.ParsedOptions) -> int:
             f"Read {show.counted(done.read, 'dead letter')} = {done.indexed:,} indexed"
             f" + {done.repeated:,} repeated + {done.failed:,} failed."
         )
-        show.say(
-            f"The collection {done.collection} has {show.counted(done.documents, 'document')} now."
-        )
+        documents = show.counted(done.documents, "document")
+        show.say(f"The collection {done.collection} has {documents} now.")
     elif not done.unfinished:
         show.say(f"There are no dead letters to index in {target.name}.")
     if done.failed:

@@ -157,9 +157,7 @@ def _delete(path: Path | None) -> None:
         path.unlink(missing_ok=True)
 
 
-def _choose_texts(
-    outputs: Sequence[Path], *, are_shown: bool, has_page_texts: bool
-) -> bool | int | None:
+def _choose_texts(outputs: Sequence[Path], *, are_shown: bool, has_page_texts: bool) -> int | None:
     """Choose the texts to ask for: of a page, or of the largest clusters if they `are_shown`.
 
     `has_page_texts` says that a result has those of the pairs that a page lists by itself.
@@ -230,9 +228,7 @@ def _describe_changes(since: Changes) -> str:
     if since.reason:
         return f"Everything was compared: {since.reason}."
     counts = {"came": since.came, "changed": since.changed, "went": since.gone}
-    changes = [
-        f"{show.counted(count, 'document')} {word}" for word, count in counts.items() if count
-    ]
+    changes = [f"{show.counted(size, 'document')} {word}" for word, size in counts.items() if size]
     reused = show.counted(since.reused, "comparison was", "comparisons were")
     changed = ", ".join(changes) or "nothing has changed"
     return f"Since the last run {changed}; {reused} known from it."

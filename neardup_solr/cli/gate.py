@@ -54,9 +54,8 @@ def gate(
     as_rows = options.choose_format(format)
     may_hold = parsed["hold"] is not None or parsed["exact"] == "hold"
     if parsed["index"] and held is None and may_hold:
-        raise click.BadParameter(
-            "--index needs --held FILE if documents can be held: they would be lost otherwise"
-        )
+        reason = "--index needs --held FILE if documents can be held: they would be lost otherwise"
+        raise click.BadParameter(reason)
     if held is not None:
         policy.check_held(held)
     if output is not None:
@@ -78,9 +77,8 @@ def gate(
             with show.say_if_interrupted(show.UNSURE if parsed["index"] else ""):
                 _put_out(_count(decided, counts), output, as_rows)
         except BrokenPipeError:
-            made = show.counted(
-                sum(counts[name] for name in OUTCOMES if name != "failed"), "decision"
-            )
+            total = sum(counts[name] for name in OUTCOMES if name != "failed")
+            made = show.counted(total, "decision")
             show.warn(f"neardup: the output was closed after {made}; no more were made.")
             raise
     if output is not None:

@@ -379,10 +379,8 @@ class Command(click.Command):
         if not ctx.meta.get(HELP_ALL.name):
             every = [param for param in every if param.required or param.name not in SELDOM]
         for heading in TEXTS:
-            params = [
-                each for each in every if self.headings.get(each.name or "", OTHER) == heading
-            ]
-            records = [param.get_help_record(ctx) for param in params]
+            shown = [each for each in every if self.headings.get(each.name or "", OTHER) == heading]
+            records = [param.get_help_record(ctx) for param in shown]
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(list(filter(None, records)))
@@ -447,10 +445,8 @@ def command(name: str, function: Function, verb: str | None) -> Command:
     shaping = SETTINGS.get(name, SIGNING) if "settings" in names else ()
     every = (*keywords, *_name_places(of_verb), *map(of_source.__getitem__, dialect))
     wanted = {_find_key(name, each.name): each for each in every}
-    wanted |= {
-        _find_key("settings", each): _optional(each, Settings.__annotations__[each])
-        for each in shaping
-    }
+    of_settings = Settings.__annotations__
+    wanted |= {_find_key("settings", each): _optional(each, of_settings[each]) for each in shaping}
     params = {
         wanted[key].name: (heading, _make_parameter(key, wanted[key]))
         for key, (heading, _) in BY_NAME.items()
@@ -461,9 +457,8 @@ def command(name: str, function: Function, verb: str | None) -> Command:
         def pick(names: Iterable[str]) -> dict[str, Any]:
             return {each: typed[each] for each in names}
 
-        parsed = ParsedOptions(
-            pick(each for each in names if each in params and each != "collection")
-        )
+        of_library = (each for each in names if each in params and each != "collection")
+        parsed = ParsedOptions(pick(of_library))
         parsed.address, parsed.collection = typed.get("address"), typed.get("collection")
         parsed.dialect = pick(each for each in dialect if each in params)
         if dialect and parsed["source"]:
@@ -479,12 +474,8 @@ def command(name: str, function: Function, verb: str | None) -> Command:
         if code:
             raise click.exceptions.Exit(code)
 
-    made = Command(
-        name,
-        callback=call,
-        params=[param for _, param in params.values()],
-        help=inspect.getdoc(function),
-    )
+    listed = [param for _, param in params.values()]
+    made = Command(name, callback=call, params=listed, help=inspect.getdoc(function))
     made.verb = verb
     made.headings = {each: heading for each, (heading, _) in params.items()}
     return made
@@ -662,13 +653,11 @@ def connect(
         def __getattr__(self, field: str) -> Any:  # only of fields that are not set yet
             if field not in names:
                 raise AttributeError(field)
-            opened = nd.connect(
-                address, name, create=create, patience=patience, on_started=show.say
-            )
+            made = nd.connect(address, name, create=create, patience=patience, on_started=show.say)
             if check is not None:
-                check(opened)
+                check(made)
             for each in names:
-                object.__setattr__(self, each, getattr(opened, each))
+                object.__setattr__(self, each, getattr(made, each))
             object.__setattr__(self, "__class__", Collection)
             return getattr(self, field)
 

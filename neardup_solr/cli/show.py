@@ -79,11 +79,8 @@ def compile_kernel() -> None:
     """Compile the kernel before it is needed, and say so if that takes time."""
     from neardup_solr.minhash import sign
 
-    sign.compile_kernel(
-        on_wait=lambda: say(
-            "Compiling the kernel for this processor, once: up to half a minute ..."
-        )
-    )
+    line = "Compiling the kernel for this processor, once: up to half a minute ..."
+    sign.compile_kernel(on_wait=lambda: say(line))
 
 
 def printable(text: str) -> str:

@@ -45,12 +45,10 @@ def tune(parsed: options.ParsedOptions, *, format: TableOrJson = "table") -> int
     if format == "json":
         show.print_rows(_format_json(asdict(tuning) | {"settings": tuning.settings.fingerprint}))
     else:
-        place = (
-            target.place if target else nd.errors.place(parsed.collection or "NEW", parsed.address)
-        )
-        commands = spell_commands(
-            tuning, parsed.paths, place, [*options.repeat_options(options.READ), *columns]
-        )
+        other = nd.errors.place(parsed.collection or "NEW", parsed.address)
+        reading = [*options.repeat_options(options.READ), *columns]
+        place = target.place if target else other
+        commands = spell_commands(tuning, parsed.paths, place, reading)
         show.print_rows(f"{line.rstrip()}\n" for line in list_lines(tuning, commands))
     return 1 if tuning.failed else 0
 

@@ -620,11 +620,8 @@ def in_halves(
     try:
         return send(items)
     except SolrAnswerError as error:
-        if (
-            error.status not in _OF_A_DOCUMENT
-            or error.passes is not errors.Passes.NEVER
-            or not items
-        ):
+        may_be_of_one = error.status in _OF_A_DOCUMENT and error.passes is errors.Passes.NEVER
+        if not (items and may_be_of_one):
             raise
         if len(items) == 1:
             return Sent(refused=(responses.refuse_alone(id_of(items[0]), error),))

@@ -78,9 +78,7 @@ def any_term(terms: Terms, *, filters: Sequence[str]) -> Request:
 def each_term(terms: Terms) -> tuple[Request, dict[str, str]]:
     """Make a request for all documents, and for each term a query that counts its documents."""
     named = {f"term{number}": value for number, value in enumerate(terms.values)}
-    queries = {
-        value: f"{{!term f=${_TERMS} cache=false v=${name}}}" for name, value in named.items()
-    }
+    queries = {term: f"{{!term f=${_TERMS} cache=false v=${name}}}" for name, term in named.items()}
     return {"query": "*:*", "params": {**named, _TERMS: terms.field}}, queries
 
 

@@ -278,9 +278,7 @@ class CheckedSession(requests.Session):
     # The signature is that of requests: pysolr and our client call it alike.
     def request(self, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any) -> Any:
         """Send a request. The response is JSON with status 0, or an error of ours is raised."""
-        return self.lasting(
-            lambda deadline: self._ask_checked(deadline, method, url, *args, **kwargs)
-        )
+        return self.lasting(lambda end: self._ask_checked(end, method, url, *args, **kwargs))
 
     def ask(
         self,
@@ -365,9 +363,8 @@ class CheckedSession(requests.Session):
 
         def passes(error: SolrError) -> bool:
             nonlocal faults
-            if not self.may_pass(error) or (
-                isinstance(error, errors.CoreMissing) and not is_patient
-            ):
+            is_missing = isinstance(error, errors.CoreMissing) and not is_patient
+            if is_missing or not self.may_pass(error):
                 return False
             self.reached = True  # or Solr says to come again
             faults += 1
@@ -565,10 +562,9 @@ class CheckedSession(requests.Session):
                 yield from (text, text.rpartition(" ")[2])
 
     def _unreachable(self, shown: str, fault: Fault) -> SolrUnreachable:
+        # As some servers refuse that no certificate was sent.
         if fault is responses.REFUSES_CERTIFICATE and not (self.carrier or self).cert:
-            fault = (
-                responses.WANTS_CERTIFICATE
-            )  # as some servers refuse that no certificate was sent
+            fault = responses.WANTS_CERTIFICATE
         step = _EMBEDDED if self.embedded else fault.step or (_AGAIN if self.reached else "")
         return SolrUnreachable(shown, fault.reason, *filter(None, [step]))
 

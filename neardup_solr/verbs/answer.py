@@ -95,9 +95,7 @@ def compare_ids(
         comparer.make_forms(rows),
         np.array([places[id] for id in chain(*stored)], np.uint32).reshape(-1, 2),
     )
-    distances = (
-        results.distances.tolist() if comparer.measure.has_distance else [None] * len(stored)
-    )
+    distances = results.distances.tolist() if measure.has_distance else [None] * len(stored)
     columns = zip(stored, distances, results.similarities.tolist(), strict=True)
     return [
         Pair(id=id, other_id=other, distance=distance, similarity=similarity, answer=SAME)

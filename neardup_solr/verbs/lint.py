@@ -140,20 +140,16 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
         is_encrypted=collection.base.startswith("https:"),
         is_open=bool(system) and "username" not in system.get("security", {}) and not named,
     )
-    return Lint(
-        documents=documents,
-        findings=findings(facts),
-        is_untried=any(map(is_untried, facts.versions)),
-    )
+    is_new = any(map(is_untried, facts.versions))
+    return Lint(documents=documents, findings=findings(facts), is_untried=is_new)
 
 
 def _growth(
     collection: Collection, fields: Schema, names: Names, used: Set[str] | None
 ) -> Growth | None:
     """Estimate what annotate would add, if nothing of it exists yet."""
-    is_ours = NOTE_TYPE not in fields.fields and all(
-        map(fields.fields.__contains__, schema.own_fields(names))
-    )
+    has_ours = schema.own_fields(names).keys() <= fields.fields.keys()
+    is_ours = has_ours and NOTE_TYPE not in fields.fields
     is_annotated = used is None or names.of(SETTINGS) in used
     if is_ours or is_annotated or any(no_text(fields.field(name)) for name in names.text):
         return None

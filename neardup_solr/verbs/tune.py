@@ -126,10 +126,8 @@ def _train(work: Work, spill: Spill) -> Training:
     documents = read_documents(work, spill)
     living = documents.living().tolist()
     forms = documents.forms()
-    texts = [forms[row] for row in living]
-    matcher = compare.make_records(
-        work, documents, frequencies(texts, documents.settings.normalization)
-    )
+    counts = frequencies([forms[row] for row in living], documents.settings.normalization)
+    matcher = compare.make_records(work, documents, counts)
     copies = compare.find_copies(work, documents, matcher.columns)
     distinct = len(documents if copies is None else copies.distinct) - len(documents.dead)
     way = work.choose_way(distinct, documents.fits)
@@ -369,19 +367,11 @@ def tune(
 
 def _read_settings(collection: Collection, hashes: int | None) -> Settings:
     """Read the settings of a collection that has signatures of at least `hashes` hashes."""
-    stored = collection.stored_settings()
-    if stored is None:
-        raise SettingsError(
-            f"the collection {collection.name!r} has no documents",
-            f"index some (neardup index FILE {collection.place}), or tune on a file"
-            " (neardup tune FILE)",
-        )
+    stored = collection.needed_settings()
     stored.require("signature")
     if hashes is not None and hashes > stored.hashes:
-        raise SettingsError(
-            f"the collection stores {stored.hashes} hashes, and `hashes` is {hashes}",
-            "tune on a file (neardup tune FILE), and index it again",
-        )
+        reason = f"the collection stores {stored.hashes} hashes, and `hashes` is {hashes}"
+        raise SettingsError(reason, "tune on a file (neardup tune FILE), and index it again")
     return stored
 
 

@@ -405,9 +405,7 @@ def _choose_settings(collection: Collection, bands: int, rows: int) -> Settings:
     """Choose the settings of a collection, with other bands."""
     collection.require_fields([SETTINGS, "signature", BANDS])
     stored = [Settings.parse(fingerprint) for fingerprint in collection.values(SETTINGS)]
-    if not stored:
-        reason = f"the collection {collection.name!r} has no documents"
-        raise SettingsError(reason, f"index some: neardup index FILE {collection.place}")
+    stored = stored or [collection.needed_settings()]  # which says what is missing
     chosen = replace(stored[0], bands=bands, rows=rows)
     chosen.require("signature", BANDS)
     for settings in stored:

@@ -189,9 +189,8 @@ class Rewrite:
         waiting: deque[Future[Sent]] = deque()
         since = time.monotonic()
         with progress.thread_pool(1 + self.pace.threads) as pool:
-            for ids_read, rows in progress.prefetch(
-                pool, self._read_page, pages(ids, self.pace.batch)
-            ):
+            read = progress.prefetch(pool, self._read_page, pages(ids, self.pace.batch))
+            for ids_read, rows in read:
                 self._count_read(len(ids_read), len(rows), again=again)
                 orders = self.make_orders(rows, again)
                 if again:
@@ -456,8 +455,8 @@ class Follower:
             if self._has_work() or self._marking or outages.count != self._outages:
                 rest = f", {len(self._waiting):,} waiting" if self._waiting else ""
                 rest += ", while it wrote marks" if self._marking else ""
-                rest = f"following {run.collection.name}: stopped before it had caught up{rest}"
-                LOG.info("%s", rest)
+                line = "following %s: stopped before it had caught up%s"
+                LOG.info(line, run.collection.name, rest)
         return dict(self._marks)
 
     def _repeat(self, on_progress: OnProgress) -> None:

@@ -276,10 +276,8 @@ def evaluate(
     reported = _ids("found", getattr(found, "pairs", found))
     ids = {str(id) for pair in reported for id in pair}
     if ids and ids.isdisjoint(str(id) for pair in expected for id in pair):
-        LOG.warning(
-            "none of the ids of the known pairs is in a found pair: check that both are of the"
-            " same documents"
-        )
+        problem = "none of the ids of the known pairs is in a found pair"
+        LOG.warning("%s: check that both are of the same documents", problem)
     are_whole = _has_whole_ids(found)
     return evaluate_pairs(
         expected, reported, are_whole=are_whole, has_sides=has_sides, as_given=as_given

@@ -14,15 +14,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from neardup_solr.answers import (
-    DIFFERENT,
-    SAME,
-    UNSURE,
-    Answer,
-    AnswerFile,
-    Verdicts,
-    hash_text,
-)
+from neardup_solr.answers import DIFFERENT, SAME, UNSURE, Answer, AnswerFile, Verdicts, hash_text
 from neardup_solr.arguments import Judgement, MeasureName, OneOrMore, Way, checked, listed, require
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.measures import Limits
@@ -211,9 +203,8 @@ class Review:
 
     def _cluster_of(self, number: int) -> Cluster | None:
         """Find the cluster at the threshold that both documents of a pair are in."""
-        first, second = (
-            self._clusters.get(key_of(id, side)) for side, id in self.result.pairs[number].ends
-        )
+        ends = self.result.pairs[number].ends
+        first, second = (self._clusters.get(key_of(id, side)) for side, id in ends)
         return first if first is second else None
 
     def _show(self, number: int | None, note: Mapping[str, Any]) -> dict[str, Any]:
