@@ -62,26 +62,24 @@ class Policy:
         measures.measure_of(self.measure, Limits(max_distance=self.max_distance))  # checks them
         require_choice("exact", self.exact, ACTIONS)
         for action, bound in self.bounds:
-            fits = bound is None or 0 <= bound <= 1
-            require(fits, f"`{action}` cannot be {bound}", "give a similarity from 0 to 1")
-        bounds = [(action, bound) for action, bound in self.bounds if bound is not None]
-        for (severe, high), (mild, low) in pairwise(bounds):
+            step = "give a similarity from 0 to 1"
+            require(0 <= bound <= 1, f"`{action}` cannot be {bound}", step)
+        for (severe, high), (mild, low) in pairwise(self.bounds):
             if low >= high:
                 reason = f"`{mild}` {low:g} and `{severe}` {high:g} leave nothing to {mild}"
                 raise ArgumentError(reason, f"give `{severe}` more than {low:g}")
 
     @property
-    def bounds(self) -> tuple[tuple[Action, float | None], ...]:
-        """The actions and the similarity that each needs, the most severe first."""
-        bounds = ((REJECT, self.reject), (HOLD, self.hold), (TAG, self.tag))
-        if any(bound is not None for _, bound in bounds):
-            return bounds
-        return (*bounds[:2], (TAG, measure_named(self.measure).default))
+    def bounds(self) -> list[tuple[Action, float]]:
+        """The actions that are taken and the similarity that each needs, the most severe first."""
+        actions = ((REJECT, self.reject), (HOLD, self.hold), (TAG, self.tag))
+        bounds = [(action, bound) for action, bound in actions if bound is not None]
+        return bounds or [(TAG, measure_named(self.measure).default)]
 
     @property
     def limits(self) -> Limits:
         """Limits of a near-duplicate: the smallest of the bounds."""
-        least = min(bound for _, bound in self.bounds if bound is not None)
+        least = min(bound for _, bound in self.bounds)
         return Limits(max_distance=self.max_distance, min_similarity=least)
 
     def judge(
@@ -95,11 +93,8 @@ class Policy:
         action, reason = ALLOW, "nothing is near it"
         if matches:
             nearest = max(matches, key=lambda match: match.similarity)
-            action, bound = next(
-                (action, bound)
-                for action, bound in self.bounds
-                if bound is not None and nearest.similarity >= floor(bound)
-            )
+            reached = (each for each in self.bounds if nearest.similarity >= floor(each[1]))
+            action, bound = next(reached)
             likeness = f"{nearest.similarity:.3f} similar to {nearest.id!r}"
             reason = f"{likeness}, which is {bound:g} or more"
         if ACTIONS.index(self.exact) < ACTIONS.index(action) or not (exact or same):

@@ -108,7 +108,7 @@ class Service:
     @property
     def description(self) -> str:
         """The collection, and what its documents are compared by, with the bounds."""
-        bounds = (f"{action} from {at:g}" for action, at in self.policy.bounds if at is not None)
+        bounds = (f"{action} from {at:g}" for action, at in self.policy.bounds)
         measure = measure_named(self.policy.measure).name
         return f"{self.collection.name} by {measure}: {', '.join(bounds)}"
 

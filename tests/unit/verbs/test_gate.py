@@ -29,7 +29,7 @@ def test_the_most_severe_action_that_holds(similarity: float, action: str) -> No
 
 def test_the_default_tags_and_rejects_copies() -> None:
     """Without bounds the measure's own tags; a copy is rejected."""
-    assert Policy().bounds == (("reject", None), ("hold", None), ("tag", 0.5))
+    assert Policy().bounds == [("tag", 0.5)]
     assert Policy(measure="containment").limits == Limits(min_similarity=0.8)
     copy = match(1.0)
     assert Policy().judge([copy], copy) == ("reject", "the same text as '7'")
