@@ -488,12 +488,15 @@ function caption() {
   return IS_JACCARD ? `${line}, and so are found.` : `${line}, by the Jaccard similarity of their shingles.`;
 }
 
+// A sentence of the library, in which names of arguments stand in backticks.
+const prose = (note) => note.split("`").flatMap((part, at) => at % 2 ? [make("code", {}, part)] : plain(part));
+
 // What one should know first, in one box.
 function notice() {
   if (!facts.notes.length) return [];
   const lead = facts.complete ? [] : ["This report may be incomplete. "];
-  const said = facts.notes.length === 1 ? [make("p", {}, ...lead, ...plain(facts.notes[0]))]
-    : [make("p", {}, ...lead), make("ul", {}, ...facts.notes.map((note) => make("li", {}, ...plain(note))))];
+  const said = facts.notes.length === 1 ? [make("p", {}, ...lead, ...prose(facts.notes[0]))]
+    : [make("p", {}, ...lead), make("ul", {}, ...facts.notes.map((note) => make("li", {}, ...prose(note))))];
   return [make("div", { class: facts.complete ? "note" : "note warning" }, ...said)];
 }
 
