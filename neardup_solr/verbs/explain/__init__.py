@@ -858,7 +858,7 @@ def list_tables(facts: Facts) -> list[list[list[str]]]:
     measures[0][2] = f"{facts.distance:,}"
     heads = ["field", facts.first.id, facts.second.id, "agreement", "bits"]
     width = 5 if facts.evidence else 3
-    fields = [[row.field, *mark_words(row), row.level, f"{row.bits or 0:+.1f}"][:width]
+    fields = [[row.field, *mark_words(row), row.level, f"{row.bits or 0:+z.1f}"][:width]
               for row in facts.rows if row.field]  # fmt: skip
     ways = [[describe_way(way.name), describe_shared(facts, way), _describe_outcome(facts, way)]
             for way in facts.ways if way.is_there]  # fmt: skip

@@ -134,7 +134,7 @@ class Review:
         self._idle.cancel()
         self._read_answers()
         kept = sum(self._latest.get(answer.pair) == answer for answer in self._kept)
-        advice = self._advise(tally := self.questions.tally())
+        advice = advise(tally := self.questions.tally(), self.threshold, self.reach)
         return Reviewed(answers=self.file.path, kept=kept, tally=tally, advice=advice)
 
     def _answer(self, numbers: list[int], word: Judgement) -> list[Answer]:
@@ -211,7 +211,7 @@ class Review:
         """Show a question, and how far the review is."""
         tally = self.questions.tally(ROUND)
         shown = {"number": number, "note": note, "bar": f"{tally}", "tally": tally._asdict(),
-                 "round": ROUND, "advice": self._advise(tally)}  # fmt: skip
+                 "round": ROUND, "advice": advise(tally, self.threshold, self.reach)}  # fmt: skip
         if number is None:
             return shown
         pair, cluster, result = self.result.pairs[number], self._cluster_of(number), self.result
@@ -224,9 +224,6 @@ class Review:
             "threshold": self.threshold, "cluster": len(cluster.members) if cluster else 0,
             "pairs": len(words), "different": words.count(DIFFERENT),
         }  # fmt: skip
-
-    def _advise(self, tally: Tally) -> str:
-        return advise(tally, self.threshold, self.reach, self.result.by)
 
     def _read_answers(self) -> None:
         """Judge by the answers of the file, to which other reviews and commands may have added."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.answers import DIFFERENT, JUDGEMENTS, SAME, UNSURE
-from neardup_solr.arguments import Judgement, Way
+from neardup_solr.arguments import Judgement
 from neardup_solr.measures.aligned import frequencies
 from neardup_solr.measures.fields import make_column
 from neardup_solr.measures.model import Features, RecordMatcher, learn, make_default, predict
@@ -57,10 +57,10 @@ def make_question(
     }  # fmt: skip
 
 
-def advise(tally: Tally, threshold: float, reach: float, by: Way) -> str:
+def advise(tally: Tally, threshold: float, reach: float) -> str:
     """Say what to do if the answers teach nothing, "" if they do.
 
-    `reach` is how far below the threshold pairs are asked about, of those that are compared `by`.
+    `reach` is how far below the threshold pairs are asked about.
     """
     *counts, left = tally
     total, most = sum(counts), max(counts)
@@ -74,9 +74,8 @@ def advise(tally: Tally, threshold: float, reach: float, by: Way) -> str:
         UNSURE: "more columns in `keep`",
     }[word]
     why = {SAME: "about less alike pairs, too", DIFFERENT: "first about more alike pairs"}
-    lesson = f'{most:,} of {total:,} answers are "{word}", so nothing was learnt'
-    if by == "all" and step == "`by` all":
-        return f"{lesson}; all pairs were compared, so a new start brings no less alike ones"
+    rest = ", too few are others" if most < total else ""
+    lesson = f'{most:,} of {total:,} answers are "{word}"{rest}, so nothing was learnt'
     return f"{lesson}; to be asked {why.get(word, 'with more to see')}, start again with {step}"
 
 

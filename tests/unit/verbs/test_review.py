@@ -23,7 +23,6 @@ from hypothesis import strategies as st
 
 import neardup_solr as nd
 from neardup_solr.answers import read_answers
-from neardup_solr.arguments import Way
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.records import Duplicate
 from neardup_solr.verbs.duplicates import find_duplicates, plan
@@ -334,12 +333,19 @@ def test_interrupted_it_tells_what_it_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("by", "step"), [("term", "start again with `by` all"), ("all", "no less")]
+    ("tally", "lesson"),
+    [
+        (Tally(30, 0, 0, 1), '30 of 30 answers are "same", so nothing was learnt'),
+        (Tally(29, 1, 0, 1), '29 of 30 answers are "same", too few are others, so nothing'),
+    ],
 )
-def test_a_way_that_compared_all_is_not_advised_again(by: Way, step: str) -> None:
-    told = advise(Tally(30, 0, 0, 1), 0.5, REACH_BY_FIELDS, by)
-    assert "nothing was learnt" in told
-    assert step in told
+def test_a_lower_threshold_is_advised_where_the_reach_cannot_grow(
+    tally: Tally, lesson: str
+) -> None:
+    """To have less alike pairs among the questions."""
+    advice = advise(tally, 0.5, REACH_BY_FIELDS)
+    assert advice.startswith(lesson)
+    assert advice.endswith("start again with `min_similarity` 0.25")
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
