@@ -383,9 +383,8 @@ def _say_prepared(target: Collection, done: Preparation) -> None:
         show.say(f"By default {done.growth}.")
     for danger in done.dangers[:1]:
         more = f" (and {len(done.dangers) - 1} more)" if done.dangers[1:] else ""
-        show.warn(
-            f"But annotate will refuse: {danger.about}: {danger.reason}{more}; {danger.remedy}."
-        )
+        problem = f"{danger.about}: {danger.reason}{more}"
+        show.warn(f"But annotate will refuse: {problem}; {danger.remedy}.")
     if done.beside:
         show.say(f"The schema is also that of {', '.join(done.beside)}.")
 
@@ -438,9 +437,8 @@ def doctor(parsed: options.ParsedOptions, *, format: RowFormat | None = None) ->
         show.say(f"{show.counted(count, 'document')} with [{fingerprint}].")
     documents = show.counted(diagnosis.documents, "document")
     problems = show.counted(len(diagnosis.problems), "problem")
-    show.say(
-        f"{documents}, {diagnosis.missing:,} missing, {diagnosis.sampled:,} sampled: {problems}."
-    )
+    counts = f"{diagnosis.missing:,} missing, {diagnosis.sampled:,} sampled"
+    show.say(f"{documents}, {counts}: {problems}.")
     return REFUSED if diagnosis.problems else 0
 
 

@@ -139,9 +139,8 @@ def _keep_unfinished(unfinished: Path | None) -> Iterator[None]:
         yield
     except (KeyboardInterrupt, nd.SourceError, nd.SolrError) as error:
         if unfinished is not None and unfinished.exists():
-            show.warn(
-                f"What was compared is in {unfinished}, and the same command goes on from there."
-            )
+            place = f"What was compared is in {unfinished}"
+            show.warn(f"{place}, and the same command goes on from there.")
         if isinstance(error, nd.SourceError) and error.reason.startswith("cannot be written"):
             named = error.source.removesuffix(".unfinished")  # beside the file that was typed
             raise nd.SourceError(named, error.reason, error.next_step) from None
