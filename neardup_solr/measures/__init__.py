@@ -31,14 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import arguments
-from neardup_solr.arguments import (
-    MeasureName,
-    PairMeasure,
-    StoredMeasure,
-    Way,
-    require,
-    require_choice,
-)
+from neardup_solr.arguments import MeasureName, PairMeasure, StoredMeasure, Way, require
 from neardup_solr.errors import ArgumentError
 from neardup_solr.progress import run_aside, thread_pool
 from neardup_solr.records import NO_DISTANCE, Entry, Hit, Match, as_text, natural
@@ -356,7 +349,7 @@ def measure_named(name: str | Measure) -> Measure:
 
 @cache
 def _load_measure(name: str) -> Measure:
-    require_choice("measure", name, tuple(FILES))
+    arguments.require_choice("measure", name, tuple(FILES))
     file = import_module(f"neardup_solr.measures.{FILES[cast(PairMeasure, name)]}")
     return cast(Measure, getattr(file, name.upper()))
 
