@@ -10,15 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from neardup_solr.kernel import compiled, inner
-from neardup_solr.kernel.normal import (
-    BLANK,
-    find_characters,
-    load,
-    load_eight,
-    make_starts,
-    normalize,
-)
+from neardup_solr.kernel import compiled, inner, normal
+from neardup_solr.kernel.normal import find_characters, load, load_eight, make_starts, normalize
 from neardup_solr.text.shingles import SPARE
 
 U8, U32, U64 = np.uint8, np.uint32, np.uint64
@@ -295,7 +288,7 @@ def find_words(form, begin, end, starts):
     count, at = U64(begin < end), begin
     while at < end:
         starts[count] = U32(at + N1 - begin)
-        count += U64(form[at] == BLANK)
+        count += U64(form[at] == normal.BLANK)
         at += N1
     return count
 

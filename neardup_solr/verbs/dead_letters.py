@@ -9,18 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from neardup_solr import sources
+from neardup_solr import checkpoint, sources
 from neardup_solr.arguments import Source, checked, in_seconds, require
-from neardup_solr.checkpoint import (
-    Job,
-    JobSpec,
-    Letter,
-    SavedJob,
-    folders_of,
-    read_checkpoint,
-    read_letters,
-    read_mtime,
-)
+from neardup_solr.checkpoint import Job, Letter, SavedJob, folders_of, read_letters, read_mtime
 from neardup_solr.errors import JobError, NeardupError, RecordError, SourceError
 from neardup_solr.progress import Failures, OnError, OnProgress, ignore
 from neardup_solr.records import Document
@@ -142,7 +133,7 @@ def retry(
 
 def read_job(folder: Path) -> SavedJob:
     """Read the checkpoint of a job. Raises JobError if the folder has none."""
-    if (saved := read_checkpoint(folder)) is None:
+    if (saved := checkpoint.read_checkpoint(folder)) is None:
         step = "name the folder of a job that `index` has told; a job without dead letters has none"
         raise JobError(f"there is no job in {folder}", step)
     return saved
@@ -232,7 +223,7 @@ class LetterReader:
     Raises JobError if how it did so cannot be understood.
     """
 
-    def __init__(self, work: JobSpec) -> None:
+    def __init__(self, work: checkpoint.JobSpec) -> None:
         try:
             columns = {name: tuple(work.reading[name]) for name in ("text", "keep")}
             self.reading = Reading(**{**work.reading, **columns})

@@ -21,12 +21,8 @@ from neardup_solr.memory import Spill, parse_memory
 from neardup_solr.progress import LOG, OnError, OnProgress, Progress
 from neardup_solr.settings import Settings
 from neardup_solr.sources import is_collection, paths_of
-from neardup_solr.verbs.duplicates.compare import (
-    JOINING,
-    Comparison,
-    find_answered,
-    find_candidates,
-)
+from neardup_solr.verbs.duplicates import compare
+from neardup_solr.verbs.duplicates.compare import Comparison, find_answered, find_candidates
 from neardup_solr.verbs.duplicates.group import group_verified
 from neardup_solr.verbs.duplicates.read import Compared, Corpus, Work, make_work, read_documents
 from neardup_solr.verbs.duplicates.remember import Memory
@@ -139,7 +135,7 @@ def find_duplicates(work: Work) -> Duplicates:
     state = identify(work.sides[0], work.readings[0])
     with Spill(memory=work.memory) as spill:
         documents = read_documents(work, spill)
-        work.watching.on_progress(Progress(JOINING, 0))
+        work.watching.on_progress(Progress(compare.JOINING, 0))
         comparison = Comparison.of(work, documents)
         way = work.choose_way(comparison.distinct, documents.fits)
         candidates = find_candidates(work, documents, way, comparison.copies)
