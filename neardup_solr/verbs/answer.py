@@ -250,16 +250,13 @@ def answer(
     id: str | None = None,
     text: OneOrMore = "text",
 ) -> Answer:
-    """Note in a file that a pair is the same, different or unsure, for later runs to obey.
+    """Record in a file that a pair is the same, different or unsure, for later runs to obey.
 
     Example: `nd.answer("listings.csv", "12", "13", "same", answers="answers.jsonl")`
 
-    `one` and `other` are the ids of two documents of the `source`, or of a collection in Solr,
-    whose texts are noted by their hash: if one has changed, the answer does not hold any more.
-    Without a source (None) it holds for any text. `answers` names the file, which is created if
-    there is none; a line is added to it, and the latest answer about a pair counts. `who` is a name
-    (default: that of the user who is logged in). `id` and `text` name columns of the
-    source, as for `read`.
+    `one` and `other` are ids of documents of the `source` or collection, whose texts are stored by
+    their hash: the answer holds until one of them changes. Without a source (None) it holds for any
+    text. The latest answer about a pair counts. `who` defaults to the user.
 
     Raises ArgumentError if both ids are the same; SourceError if the source lacks one, or the file
     cannot be read or written; DocumentNotFound if a collection lacks one.

@@ -82,36 +82,23 @@ def annotate(
 
     Example: `nd.annotate(books).annotated`
 
-    By `which` "needed", documents are written if their fields are missing, or stale because the
-    text has changed; by "missing", only those without fields, and no other text is read; by "all",
-    every one. Each is updated atomically, or written whole where that comes to the same, and only
-    if nobody has changed it since it was read; if somebody has, it is read again. Its other fields
-    stay as they are. After an interruption the same call continues where it stopped. Nested
-    documents stay with their parent, and are not annotated themselves.
+    By `which` "needed", documents are written if their fields are missing or their text has
+    changed; by "missing", only those without fields; by "all", every document. A document that
+    another program has changed since it was read is read again. After an interruption the same call
+    continues. Nested documents are not annotated.
 
-    `into` is another collection of the same Solr, or its name (it is created if it is missing):
-    ids, texts and computed fields are written to it, and nothing is written here. Use it if an
-    update would lose data. Documents whose text has not changed are not written again; those
-    deleted here stay in it.
+    `into` is another collection of the same Solr, or its name (created if it is missing): ids,
+    texts and fields are written there, and nothing here. `text` and `prefix` are those that `init`
+    stored; with `into` others may be named. At most `rate` documents a second are written (0: no
+    limit). Solr is waited for, up to `patience` (seconds, or "5m"). Documents that Solr refuses are
+    passed to `on_error` (default: a warning is logged).
 
-    `query` (one or several) selects documents. `text` fields and `prefix` are those that `init`
-    keeps with the collection; with `into` you may give others. At most `rate` documents a second
-    are written (0: no limit), `batch` at once, by `threads` threads. A Solr that is away or
-    restarts is waited for, at most `patience` (seconds, or "5m") each time. What Solr refuses goes
-    to `on_error` and into the summary; without `on_error`, a warning is logged.
-    `on_progress` gets reports of progress.
+    `follow` continues until KeyboardInterrupt: documents that come or change get their fields
+    within seconds. With `mark`, the clusters of the run that `remember` names are marked again, at
+    most once a minute.
 
-    With `follow` it does not end: it writes the fields of documents that come or change within
-    seconds, until KeyboardInterrupt, which finishes what has begun and gives the summary. Each
-    minute a line is logged (INFO) that says how far behind it is. Several may follow a collection:
-    one works, and another goes on some seconds after that has ended.
-
-    With `mark` it also keeps the marks of clusters up to date: if documents have come, changed or
-    gone, once a minute. `remember` names the file of a run of `duplicates`; those clusters are
-    marked that the same call of `duplicates` finds now, and the file is kept up to date.
-
-    Raises SettingsError if the collection was annotated with other settings or an update would
-    lose data, SchemaError if fields are missing, SolrError if Solr stops answering, SourceError if
+    Raises SettingsError if the collection was annotated with other settings or an update would lose
+    data, SchemaError if fields are missing, SolrError if Solr stops answering, SourceError if
     `remember` names no run.
     """
     pace = RateLimit(rate=rate, threads=threads, batch=batch)

@@ -419,22 +419,18 @@ def explain(
     settings: Settings | Mapping[str, Any] | None = None,
     on_progress: OnProgress | None = None,
 ) -> Explanation:
-    """Why two documents are found as near-duplicates or not, and what would find them.
+    """Explain why two documents are near-duplicates or not, and what would find them.
 
     Example: `nd.explain("listings.csv", "12", "13").verdict`
 
-    `one` and `other` are their ids (numbers are taken as texts). They are in a collection in Solr,
-    whose own settings and stored signatures apply, or in a source, which is signed with `settings`
-    (a mapping, or Settings); a source is read to its end, because the last record of an id counts.
-    Two documents are near if they are at least `min_similarity` (0..1) similar by the `measure`,
-    at most `max_distance` words apart, and equal in what `equal` names, as for `duplicates`. `id`
-    and `text` name columns of the source, as for `index`. To align the words of short texts, the
-    first documents tell how rare each word is; by the measure aligned, all of a source do.
+    `one` and `other` are ids of a collection, whose settings and stored signatures apply, or of a
+    source, which is signed with `settings` and read to its end. A pair is near if it has at least
+    `min_similarity` (0 to 1) by the `measure`, is at most `max_distance` words apart, and agrees in
+    what `equal` names.
 
-    With `fields`, as for `duplicates`, the pair is compared by them, and `facts.evidence` says what
-    each adds to the odds of a match. The weights are learnt from all candidates, as `duplicates`
-    learns them, which takes as long; `on_progress` is told how far that is. With `model`, a file
-    that `tune` has written, it is compared by that, and each measure adds something.
+    With `fields`, `facts.evidence` has the bits that each field adds to the odds of a match. The
+    weights are estimated from all candidates, which takes as long as `duplicates`. With `model`, a
+    file that `tune` has written, it has those of each measure and field.
 
     Raises DocumentNotFound if the collection lacks an id, SourceError if the source lacks it,
     RecordError if its record cannot be used, ArgumentError if both ids are the same, SettingsError

@@ -62,45 +62,27 @@ def gate(
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> Decisions:
-    """A decision for each document of a source, in order: allow, tag, hold or reject.
+    """Decide about each document of a source, in order: allow, tag, hold or reject.
 
     Example: `[each.action for each in nd.gate("new.jsonl", listings, reject=0.95)]`
 
-    Decisions are made, and with `index` documents indexed, as the result is read, by a `for` loop
-    or `list()`; `.to_pandas()`, `.to_polars()` and `.to_arrow()` of it make a table of all that are
-    left. If it is never read, a RuntimeWarning says that nothing is indexed.
+    Decisions are made, and with `index` documents indexed, as the result is read, by a `for` loop,
+    `list()`, `.to_pandas()`, `.to_polars()` or `.to_arrow()`. If it is never read, a RuntimeWarning
+    says that nothing is indexed.
 
     A document is compared with the documents of the collection that share an LSH band with it, and
-    with earlier ones that were admitted; never with a document of the same id, which it would
-    replace. It is tagged, held or rejected if its similarity (0..1) to the nearest, by
-    `measure`, is at least `tag`, `hold` or `reject` (default: it is tagged from the threshold of
-    the measure on). Documents more than `max_distance` words apart are not near. A document of the
-    same normal form as another gets at least the action `exact`. With `equal`, documents are near
-    only if they have the "numbers" in common, or what a regular expression finds, as for
-    `duplicates`. Only documents that match `fq`, Solr filter queries, count. `model` names a file
-    that `tune` has written, by which they are compared; the similarity is then the probability of a
-    match, and the fields of the model are read and kept as by `keep`. `answers` names a file, or a
-    collection, with the answers of people: a document that was judged different is not near, and
-    a document that was judged the same gets at least the action `exact`, whatever its similarity;
-    `answered` of the result has them.
+    with earlier ones that were admitted; never with the document that it replaces. It is tagged,
+    held or rejected if its similarity (0 to 1) to the nearest is at least `tag`, `hold` or `reject`
+    (default: tagged from the threshold of the measure on). A document with the normal form of
+    another gets at least the action `exact`, and so does one that was answered the same. Documents
+    that differ only where all of them do are a template, and held instead of rejected unless `yes`
+    is set.
 
-    Documents that would be rejected for their similarity, and differ from each other only where all
-    of them do, are a template, such as alerts of several hosts: from the batch on in which five
-    such have come they are held, unless `yes` is set. Exact copies are rejected all the same.
-
-    With `index`, admitted documents are indexed: a decision comes once Solr has the document,
-    and what Solr refuses is rejected. Now and then, and after the last that is read, they are
-    committed and looked for, and what Solr has lost is sent again. `replaces` of a decision tells
-    if it took the place of a document of the same id. A Solr that is away or restarts is waited
-    for, at most `patience` (seconds, or "5m") each time. A query is about `batch` documents, as
-    soon as they have been read; a decision names at most `most` matches. `nd.Source` names the
-    columns of id and text: by default they are "id" and "text", or the text fields of a collection
-    of somebody else's, as `init` has kept them. `keep` names further ones, as for `index`. With
-    `index`, a document that replaces another has to bring its columns, and without them nothing
-    more is sent, unless `keep` says which to keep. A document that cannot be indexed is rejected
-    with the reason; a record that makes no document goes to `on_error` (default: a warning is
-    logged). `on_progress` gets the state of the work. Documents of the collection that have no
-    signature are missed: `gaps` of the result counts them.
+    With `index`, a decision comes once Solr has the document; `replaces` tells if it replaced
+    another, whose columns it must have unless `keep` names them. Lost documents are sent again, and
+    Solr is waited for, up to `patience` (seconds, or "5m"). A query is about `batch` documents; a
+    decision names at most `most` matches. `gaps` of the result counts documents of the collection
+    without a signature.
 
     Raises SettingsError if the collection lacks what is compared, SourceError if the source cannot
     be read as a whole, SolrError if Solr does not answer: earlier decisions are still valid.

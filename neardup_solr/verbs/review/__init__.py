@@ -268,15 +268,14 @@ def review(
     Example: `nd.review("listings.csv", answers="answers.jsonl")`
 
     The pairs are those of `duplicates` down to `reach` below the threshold (default: 0.1, or 0.499
-    by fields), without those that the file `answers` has; each answer is on the disk before the
-    next question is shown. First come those near the threshold or, after each fifth answer, those
-    that a model of the answers is in doubt about; each third is drawn at random. Several browsers
-    may ask at the same time: none gets a pair that another one has. `who` is noted with each answer
-    (default: the user). How good the result is, tells `evaluate`.
+    by fields), without those whose answer is in the file `answers` or follows from it. Each answer
+    is on the disk before the next question. Pairs near the threshold, or those that a model of the
+    answers doubts, come first; every third pair is drawn at random. Several browsers and processes
+    may ask at the same time.
 
-    The page is served on 127.0.0.1, at `port` (0: one that is free); `on_address` is told its
-    address, which has a token, before the documents are compared, `on_ready` when they are. The
-    other arguments are those of `duplicates`.
+    The page is served on 127.0.0.1. `on_address` is called with its address, which has a token,
+    before the documents are compared, `on_ready` afterwards. The other arguments are those of
+    `duplicates`.
 
     Raises SettingsError if starlette or uvicorn is missing, ArgumentError if there is no pair;
     SourceError, SolrError and SettingsError as `duplicates` does.

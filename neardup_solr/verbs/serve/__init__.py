@@ -45,25 +45,19 @@ def serve(
     concurrency: int = 8,
     on_ready: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve a collection over HTTP with JSON, until the process is told to end (SIGTERM, SIGINT).
+    """Serve a collection over HTTP with JSON, until SIGTERM or SIGINT.
 
     Example: `nd.serve(listings, reject=0.95, port=8985)`
 
-    POST /check decides about new documents as `gate` does, by the same arguments, but each request
-    by itself; POST /search finds the near-duplicates of a text, GET /explain says why two documents
-    are found, POST /entries computes the fields that `index` or `annotate` would write. GET /ready
-    tells whether Solr is there, and GET /docs describes the rest.
+    POST /check decides about documents as `gate` does, by the same arguments; POST /search finds
+    the near-duplicates of a text, GET /explain explains a pair, POST /entries computes the fields
+    of documents. GET /docs describes the rest.
 
-    It listens on `port` of `host` (0: a free port), and behind a proxy that puts it under
-    `root_path`. `tokens` names a file with a line "NAME TOKEN RIGHT..." for each client; the rights
-    are check, search, local-params (a search's `fq` may choose Solr's parser, and so read other
-    collections), explain, entries, metrics and all. It is read again when it changes. Without
-    tokens, `host` has to be an address of this machine alone, and only requests to a name of this
-    machine, or to one of `allow_host`, are answered, and to their own pages: others get status 421
-    or 403. With tokens, that holds if `allow_host` is given. A request has at most `max_body` bytes
-    and `max_documents` documents. Solr is asked for `concurrency` requests at the same time; if too
-    many wait, they are refused with status 429. `on_ready` gets the address as soon as requests are
-    answered.
+    `tokens` names a file with a line "NAME TOKEN RIGHT..." for each client; the rights are check,
+    search, local-params, explain, entries, metrics and all. It is read again when it changes.
+    Without tokens `host` has to be an address of this machine, and only requests to this machine or
+    to `allow_host` are answered. A request has at most `max_body` bytes and `max_documents`
+    documents; beyond `concurrency` requests and those that wait, the status is 429.
 
     Raises ArgumentError if the port cannot be used, SourceError if the tokens cannot be read,
     SettingsError if starlette and uvicorn are missing or the collection lacks what is compared,
