@@ -284,7 +284,7 @@ TRIALS = (
         title="A choice that is none, before any server is asked",
         now="$ neardup report --by band --solr http://localhost:1/solr",
         code=2,
-        says="'band' is not one of",
+        says="'band'; did you mean 'bands'?",
     ),
     Trial(
         title="A similarity in per cent, on the command line",

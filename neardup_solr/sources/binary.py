@@ -294,14 +294,15 @@ def _rows(source: Opened, *, has_cells: bool = False) -> Iterator[tuple[int, Any
             raise source.error("has no sheet with cells", "check the file")
         sheet = _find_sheet(source, book.worksheets)
         sheet.reset_dimensions()  # what the file says of its size is often wrong
-        number, repeated = 0, list[int]()
+        number, repeated, below = 0, list[int](), list[Any]()
         try:
             first = _rows_with_cells(sheet, 1 + source.reading.skip_rows, SHEET_COLUMNS)
             number, header = next(first, (0, ()))
             width = max((at for at, value in enumerate(header, 1) if value is not None), default=0)
             header = header[:width]
             if width:
-                below = ((at - 1, row) for at, row in islice(first, rows.ROWS_BELOW))
+                with suppress(Exception):  # damage is an error of its row, when that is read
+                    below += ((at - 1, row) for at, row in islice(first, rows.ROWS_BELOW))
                 rows.check_header(source, header, below)
                 yield number, Cells(header, sheet.title)
                 for at, row in _rows_with_cells(sheet, number + 1, width, has_cells):

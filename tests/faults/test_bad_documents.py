@@ -30,7 +30,7 @@ KINDS: dict[str, tuple[str, str, str]] = {
     "number as text": ('{"id": "x%d", "text": 7}', "read", "the text in 'text' is the number 7"),
     "too large": ('{"id": "x%d", "text": "' + "word " * 800 + '"}', "read", "too_large"),
     "surrogate": ('{"id": "x%d", "text": "a \\ud800"}', "read|check", "surrogate|malformed JSON"),
-    "not a number": ('{"id": "x%d", "text": NaN}', "read", "malformed JSON|NaN"),
+    "not a number": ('{"id": "x%d", "text": NaN}', "read", "'text' is missing or null"),
     "deep": ('{"id": "x%d", "text": "a", "city": ' + DEEP + "}", "read", "deep|levels|malformed"),
     "no UTF-8": ('{"id": "x%d", "text": "a \udcff"}', "read", "invalid UTF-8"),
     "refused": ('{"id": "x%d", "text": "a", "size_i": "large"}', "solr", "Solr refused it: "),

@@ -131,7 +131,7 @@ KINDS: dict[str, Kind] = {
     ),
     "a NUL": lines(b"x a\0b", "holds a NUL byte"),
     "UTF-16 without a mark": whole("a.txt", LINES.decode().encode("utf-16-le"), "utf-16-le"),
-    "UTF-32": whole("a.txt", LINES.decode().encode("utf-32"), "cannot be used"),
+    "UTF-32 without a mark": whole("a.txt", LINES.decode().encode("utf-32-le"), "utf-32-le"),
     "half a character of UTF-16": ends(
         "a.txt", LINES.decode().encode("utf-16") + b"5", "half a UTF-16 character"
     ),
@@ -147,6 +147,7 @@ KINDS: dict[str, Kind] = {
     "a mark of UTF-16": Kind("a.csv", TABLE.decode().encode("utf-16"), 0, "4 written"),
     "Windows line ends": Kind("a.csv", TABLE.replace(b"\n", b"\r\n"), 0, "4 written"),
     "no line end at the end": Kind("a.csv", TABLE.rstrip(), 0, "4 written"),
+    "a mark of UTF-32": Kind("a.txt", LINES.decode().encode("utf-32"), 0, "4 written"),
     # Lines and rows.
     "an id of 513 bytes": lines(b"1" * 513 + b" a", "the id takes 513 bytes, more than 512"),
     "an over-long line": lines(b"x " + b"a " * 6_000_000, "too_large: more than 10,485,760 bytes"),
@@ -170,8 +171,8 @@ KINDS: dict[str, Kind] = {
     "JSON that is cut": ends("a.jsonl", jsonl(b"", "").content + b'{"id":"x","te', "malformed"),
     "deep lists": jsonl(b'{"id":"x","t":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "malformed"),
     "deep objects": jsonl(b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "malformed JSON"),
-    "NaN": jsonl(b'{"id":"x","text":"a","n":NaN}', "malformed JSON"),
-    "Infinity": jsonl(b'{"id":"x","text":"a","n":-Infinity}', "malformed JSON"),
+    "NaN": jsonl(b'{"id":"x","text":NaN}', "no text: 'text' is missing or null"),
+    "Infinity": jsonl(b'{"id":-Infinity,"text":"a"}', "no id: 'id' is missing or null"),
     "a key twice": jsonl(b'{"id":"x","text":"a","id":"y"}', "the key 'id' appears twice"),
     "a number of 5,000 digits": jsonl(b'{"id":%s,"text":"a"}' % (b"9" * 5_000), "malformed JSON"),
     "an escaped lone surrogate": jsonl(b'{"id":"\\ud800","text":"a"}', "malformed JSON"),

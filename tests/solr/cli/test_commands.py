@@ -138,9 +138,9 @@ def test_values_that_cannot_be_are_one_line_and_wrong_usage(
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["report", "--by", "words"], "'--by': 'words' is not one of 'shingles', 'bands',"),
-        (["search", "--text", "x", "--format", "xml"], "'--format': 'xml' is not one of 'table',"),
-        (["report", "--format", "xml"], "'--format': 'xml' is not one of 'table', 'tsv', 'csv',"),
+        (["report", "--by", "words"], "'--by': 'words'; choose one of shingles, bands,"),
+        (["search", "--text", "x", "--format", "xml"], "'--format': 'xml'; choose one of table,"),
+        (["report", "--format", "xml"], "'--format': 'xml'; choose one of table, tsv, csv,"),
     ],
 )
 def test_choices_are_checked_before_a_solr_is_asked(run: Run, words: list[str], line: str) -> None:

@@ -140,7 +140,7 @@ def test_what_does_not_go_together(run: Run, tmp_path: Path) -> None:
         (["--dry-run"], "--dry-run goes with"),
         (["x.csv", "--mark"], "leave SOURCE and --against out"),
         (["--memory", "3x"], "neardup: --memory 3x is not a size; give one such as 512M or 4G\n"),
-        (["--measure", "nope"], "'--measure': 'nope' is not one of 'auto', 'words',"),
+        (["--measure", "nope"], "'--measure': 'nope'; choose one of auto, words,"),
         (["--cap", "1"], "neardup: --cap cannot be 1; give 2 or more"),
     ):
         failed = run("duplicates", *words, COLUMNS="200")

@@ -130,7 +130,7 @@ def test_mistakes_are_told_before_any_work(run: Run, new: Path, tmp_path: Path) 
         assert failed.returncode == code
         assert len(failed.stderr.splitlines()) == 1
     for words, reason in (
-        (["--exact", "no"], "'--exact': 'no' is not one of 'allow', 'tag', 'hold', 'reject'"),
+        (["--exact", "no"], "'--exact': 'no'; choose one of allow, tag, hold, reject"),
         (["--batch", "0"], "--batch cannot be 0; give 1 to 1,000"),
     ):
         failed = run("gate", str(new), *words, COLUMNS="200")

@@ -38,7 +38,7 @@ def test_a_collection_is_reviewed(solr: Collection, tmp_path: Path, more: dict[s
         **more,
     )
     assert (reviewed.kept, reviewed.tally.different) == (1, 1)
-    assert "Hotel" in asked[0]
+    assert "Hotel" in str(asked[0]["rows"])
     found = nd.duplicates(solr, answers=path, **more)
     assert found.answered is not None
     assert len(found.answered.obeyed) == 1
