@@ -21,7 +21,7 @@ ROWS = [
 
 @pytest.mark.parametrize("more", [{}, {"fields": ["name", "zip:exact"]}])
 def test_a_collection_is_reviewed(solr: Collection, tmp_path: Path, more: dict[str, Any]) -> None:
-    path, asked = tmp_path / "answers.jsonl", list[str]()
+    path, asked = tmp_path / "answers.jsonl", list[Any]()
     nd.index(ROWS, solr, keep=["name", "zip"])
 
     def answer(address: str) -> None:
