@@ -196,7 +196,7 @@ def read_words(table: str) -> dict[str, Any]:
 
 
 def suggest(word: str, table: str, existing: Mapping[str, str], place: str = "") -> str:
-    """Say what a word that does not exist stands for, or what to do instead; "" if nothing is near.
+    """Name the equivalent of an unknown word, or the step instead, or "" if nothing is near.
 
     `existing` says how each name is typed, in quotes, or what to do instead of it. The table of
     words.toml has the words of other tools; only other words are taken for typing errors.

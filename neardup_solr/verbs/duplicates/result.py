@@ -486,7 +486,7 @@ class Duplicates:
 
     @property
     def capped(self) -> str | None:
-        """The line that says what the cap left out, and which would do; None if it left nothing."""
+        """The line about pairs beyond the cap, with a sufficient cap, or None without any."""
         than = f"more documents than `cap` ({self.cap:,})"
         if self.beyond_cap:
             pairs = counted(self.beyond_cap, "more pair")

@@ -365,7 +365,7 @@ class Facts:
 
     @cached_property
     def table(self) -> PairTable:
-        """What makes the table of the pair."""
+        """The maker of the table of the pair."""
         known = self.frequencies if measure_named(self.measure).needs_frequencies else None
         return PairTable(measure=self.measure, least=self.least, kinds=self.kinds,
                          texts=self.texts, frequencies=known, settings=self.settings)  # fmt: skip
