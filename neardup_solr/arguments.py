@@ -126,8 +126,8 @@ def split_names(typed: Iterable[str]) -> tuple[str, ...]:
 
 def _split_text(name: str, value: Any, hint: Any) -> Any:
     """Return names for a text that has several of them, and any other value as it is."""
-    has_several = any(get_origin(kind) is Sequence for kind in _kinds(hint)) and name in NAMES
-    is_split = has_several and isinstance(value, str) and "," in value
+    has_comma = name in NAMES and isinstance(value, str) and "," in value
+    is_split = has_comma and any(get_origin(kind) is Sequence for kind in _kinds(hint))
     return split_names([value]) if is_split else value
 
 
