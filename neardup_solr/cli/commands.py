@@ -550,13 +550,14 @@ def review(parsed: options.ParsedOptions) -> int:
     from tempfile import TemporaryDirectory
 
     with ExitStack() as shown, TemporaryDirectory(prefix="neardup-") as folder:
-        watching = shown.enter_context(show.watch(comparing="pairs"))
+        watching: dict[str, Any] = {}
         is_typed = sys.stdout.isatty()  # programs read the address, and ask at once
 
         def show_address(address: str) -> None:
             if is_typed:
                 print(address, flush=True)
                 show.say("The page opens when the documents are compared.")
+            watching.update(shown.enter_context(show.watch(comparing="pairs")))
 
         def open_page(address: str) -> None:
             shown.close()  # the bars, which have the terminal
@@ -565,7 +566,10 @@ def review(parsed: options.ParsedOptions) -> int:
             show.say("Open this address in a browser of this machine; Ctrl-C ends the review.")
             _open_browser(address, Path(folder) / "review.html")
 
-        reviewed = nd.review(on_address=show_address, on_ready=open_page, **watching, **parsed)
+        # The bars begin when the address has been shown, before anything is read.
+        names = ("on_error", "on_progress")
+        later: dict[str, Any] = {key: lambda each, key=key: watching[key](each) for key in names}
+        reviewed = nd.review(on_address=show_address, on_ready=open_page, **later, **parsed)
     kept = show.counted(reviewed.kept, "answer")
     show.say(f"Kept {kept} in {reviewed.answers}; about these pairs it has {reviewed.tally}.")
     if reviewed.advice:

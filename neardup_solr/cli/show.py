@@ -346,7 +346,6 @@ def watch(**units: str) -> Iterator[dict[str, Any]]:
     tasks: dict[str, tuple[TaskID, float, int]] = {}  # by stage, with its start and what was done
 
     def show_bar(progress: Progress) -> None:
-        bars.start()  # so that nothing is drawn before
         now = time.monotonic()
         if progress.stage not in tasks:
             unit = (UNITS | units).get(progress.stage, "documents")
@@ -358,11 +357,9 @@ def watch(**units: str) -> Iterator[dict[str, Any]]:
         total = None if share is None else 1.0
         bars.update(task, completed=share, total=total, done=progress.done, rate=rate)
 
-    errors = first_errors(lambda line: console.print(line, markup=False, soft_wrap=True))
-    try:
+    with bars:  # from here on, as an interrupt while they begin leaves the terminal half set
+        errors = first_errors(lambda line: console.print(line, markup=False, soft_wrap=True))
         yield {"on_error": errors, "on_progress": show_bar}
-    finally:
-        bars.stop()
 
 
 @contextmanager
