@@ -1,10 +1,11 @@
-"""The examples of docs/serve.md and docs/clients.md: feeders in ```js and ```java, curl, nginx."""
+"""The examples of docs/serve.md and docs/clients.md: feeders in ```js and in Java, curl, nginx."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -184,6 +185,7 @@ def feeding(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fe
         for block in page:
             if block.mark == "file":
                 (folder / block.note).write_text(block.text, "utf-8")
+        shutil.copy(ROOT / "docs" / "deploy" / "Feed.java", folder)
         first, fed = (block.text for block in page if block.language == "console")
         typed = re.findall(r"(?m)^\$ neardup (.*)", first)
         for line in typed[:-1]:
