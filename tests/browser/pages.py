@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import combinations, pairwise
 
 from rapidfuzz.distance import Levenshtein
@@ -118,6 +119,11 @@ def _cluster(group: Mapping[str, str]) -> Cluster:
 
 
 def _compared(text: str, other: str) -> tuple[int, float]:
-    words, others = diff.split(text).forms, diff.split(other).forms
+    words, others = _forms(text), _forms(other)
     distance = Levenshtein.distance(words, others)
     return distance, similarity(distance, max(len(words), len(others)))
+
+
+@cache
+def _forms(text: str) -> Sequence[str]:
+    return diff.split(text).forms
