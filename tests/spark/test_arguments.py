@@ -196,19 +196,6 @@ def test_what_the_others_say(session: SparkSession, right: dict[str, dict[str, A
         spark.local(spark_ui_enabled=None)  # type: ignore[arg-type]
 
 
-STOPPED = """
-from neardup_solr import spark
-session = spark.local(1, memory="0.5GB")
-frame = session.createDataFrame([("1", "a b c")], "id string, text string")
-session.stop()
-for call in (lambda: spark.pairs(frame), lambda: spark.read(session, "http://a:1/solr", "x")):
-    try:
-        call()
-    except ValueError as error:
-        print(error)
-"""
-
-
 def ran(script: str, **environment: str) -> list[str]:
     """What a script prints that begins Spark in a process of its own."""
     made = subprocess.run(
@@ -219,15 +206,6 @@ def ran(script: str, **environment: str) -> list[str]:
         check=True,
     )
     return made.stdout.splitlines()
-
-
-def test_a_session_that_was_stopped(tmp_path: Path) -> None:
-    """It is told, in place of an assertion of Spark's."""
-    step = "begin a new one, and read the data again by it"
-    assert ran(STOPPED, NEARDUP_HOME=str(tmp_path)) == [
-        f"the session of `frame` was stopped; {step}",
-        f"`session` was stopped; {step}",
-    ]
 
 
 WITHOUT = """
