@@ -15,7 +15,7 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr import embedded
-from neardup_solr.embedded import Server, process
+from neardup_solr.embedded import Server, jars, process
 from neardup_solr.embedded.jars import Layout
 from neardup_solr.files import solr_config
 from neardup_solr.progress import until
@@ -38,7 +38,7 @@ CONTEXT = """
 """
 # A connector beside that of solr_config/server/jetty.xml, which tells that Solr is ready.
 CONNECTOR = f"""
-<Call name="addConnector"><Arg><New class="org.eclipse.jetty.ServerConnector">
+<Call name="addConnector"><Arg><New class="org.eclipse.jetty.server.ServerConnector">
   <Arg><Ref refid="Server"/></Arg>{CONTEXT}
   <Arg><Array type="org.eclipse.jetty.server.ConnectionFactory"><Item>
     <New class="org.eclipse.jetty.server.HttpConnectionFactory"><Arg>
@@ -98,7 +98,7 @@ def configure(
     given = process.command
 
     def command(*args: Any, **options: Any) -> list[str]:
-        more = {**options["properties"], **properties}
+        more = {**options.get("properties", {}), **properties}
         return given(*args, **options | {"settings": settings, "properties": more})
 
     patch.setattr(process, "command", command)
@@ -136,7 +136,7 @@ def addresses(
         with pytest.MonkeyPatch.context() as patch:
             added = ("</Configure>", f"{connectors}</Configure>")
             configure(patch, folder, added, lambda _: ask(ports["needed"], certified), {})
-            patch.setattr(embedded, "write_security", write_rules)
+            patch.setattr(jars, "write_security", write_rules)
             embedded.start()
         yield {name: f"https://127.0.0.1:{port}/solr" for name, port in ports.items()}
         embedded.stop(timeout=0)

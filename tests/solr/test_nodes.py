@@ -56,7 +56,7 @@ def test_a_node_that_is_away_is_not_missed(place: Layout) -> None:
 @pytest.mark.parametrize(
     ("update", "query"),
     [
-        (lambda solr: nd.mark(solr, nd.duplicates(solr)), "neardup_cluster:[* TO *]"),
+        (lambda solr: nd.mark(solr, nd.duplicates(solr), yes=True), "neardup_cluster:[* TO *]"),
         (nd.strip, "-md5_hash:*"),
     ],
     ids=["mark", "strip"],

@@ -98,7 +98,7 @@ def test_a_band_may_be_parted(
     """More tasks a band find the same pairs, by other settings too."""
     monkeypatch.setattr(near, "SPLIT", len(documents) // splits)
     settings = {"kind": "chars", "shingle_size": 5, "bands": 20, "rows": 5, "hashes": 100}
-    alone = nd.duplicates(documents, by="bands", settings=settings)
+    alone = nd.duplicates(documents, by="bands", measure="words", settings=settings)
     found = spark.pairs(frame, settings=settings)
     assert {row[:2] for row in rows(found)} == {(one.id, one.other_id) for one in alone.pairs}
 
