@@ -12,8 +12,8 @@ import neardup_solr as nd
 from tests.faults.killer import kill_solr
 from tests.faults.tiers import tier
 
-DOCUMENTS = 2_000
-KILLS = [600, 1_900]
+DOCUMENTS = 800
+KILLS = [300, 750]
 WORDS = [f"word{number}" for number in range(2_000)]
 
 
@@ -53,7 +53,7 @@ def test_index(collection: nd.Collection, caplog: pytest.LogCaptureFixture) -> N
     """Killed twice, the second time near the end: everything is there, and a line tells."""
     with caplog.at_level(logging.WARNING, "neardup_solr"):
         done = nd.index(
-            documents(), collection, batch=100, checkpoint_every=500,
+            documents(), collection, batch=100, checkpoint_every=200,
             on_progress=killing(KILLS),
         )  # fmt: skip
     assert (done.indexed, done.failed, done.documents) == (DOCUMENTS, 0, DOCUMENTS)
@@ -66,7 +66,7 @@ def test_index(collection: nd.Collection, caplog: pytest.LogCaptureFixture) -> N
 def test_index_without_patience(collection: nd.Collection) -> None:
     """With a patience of 0 the run ends with the error, and the same call again is safe."""
     with pytest.raises(nd.SolrUnreachable, match="run the same command again: it restarts Solr"):
-        nd.index(documents(), collection, batch=100, patience=0, on_progress=killing([600]))
+        nd.index(documents(), collection, batch=100, patience=0, on_progress=killing([300]))
     again = nd.connect(collection=collection.name)
     assert nd.index(documents(), again).documents == DOCUMENTS
 
@@ -75,27 +75,28 @@ def test_annotate_and_strip(collection: nd.Collection) -> None:
     """Fields are written to all documents, and removed from all, though Solr is killed."""
     collection.add([{"id": one.id, "content": one.text} for one in documents()])
     collection.commit()
-    done = nd.annotate(collection, batch=100, on_progress=killing([1_500]))
+    done = nd.annotate(collection, batch=100, on_progress=killing([500]))
     assert done.failed == 0
     assert collection.count(["signature:*"]) == DOCUMENTS
     assert nd.annotate(collection).unchanged == DOCUMENTS
     outages = collection.session.outages.count
     assert outages >= 1
-    nd.strip(collection, batch=100, on_progress=killing([1_000] if tier() else []))
+    nd.strip(collection, batch=100, on_progress=killing([500] if tier() else []))
     assert collection.count(["signature:*"]) == 0
     assert len(collection.texts([one.id for one in documents()])) == DOCUMENTS
     assert (collection.session.outages.count > outages) == bool(tier())
 
 
-def test_mark(collection: nd.Collection) -> None:
+def test_mark(collection: nd.Collection, monkeypatch: pytest.MonkeyPatch) -> None:
     """All members of clusters are marked, though Solr is killed between two batches."""
-    texts = [one.text for one in documents(700)]
+    monkeypatch.setattr("neardup_solr.verbs.mark.BATCH", 100)
+    texts = [one.text for one in documents(100)]
     twins = [nd.Document(id=f"{side}{at}", text=text) for at, text in enumerate(texts)
              for side in "ab"]  # fmt: skip
     nd.index(twins, collection)
     found = nd.duplicates(collection)
     assert len(found.clusters) == len(texts)
-    marks = nd.mark(collection, found, on_progress=killing([1_000]))
+    marks = nd.mark(collection, found, on_progress=killing([100]))
     assert marks.marked == len(twins)
     assert collection.count(["neardup_cluster:[* TO *]"]) == len(twins)
     assert collection.session.outages.count >= 1
@@ -103,7 +104,7 @@ def test_mark(collection: nd.Collection) -> None:
 
 def test_gate(collection: nd.Collection) -> None:
     """What the gate admits is in the collection, though Solr is killed; no document twice."""
-    decisions = list(nd.gate(documents(1_000), collection, index=True, on_progress=killing([300])))
+    decisions = list(nd.gate(documents(300), collection, index=True, on_progress=killing([100])))
     assert {one.action for one in decisions} == {"allow"}
-    assert collection.count() == len(decisions) == 1_000
+    assert collection.count() == len(decisions) == 300
     assert collection.session.outages.count >= 1
