@@ -1,4 +1,4 @@
-"""What Sphinx has to know; docs/design.md says why it is Sphinx."""
+"""What Sphinx needs to know."""
 
 from __future__ import annotations
 
