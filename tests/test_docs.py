@@ -7,6 +7,7 @@ import inspect
 import re
 import shutil
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from neardup_solr import files
 from neardup_solr.cli.main import parser
 from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.solr import admin
+from tests.command import neardup
 from website.commands import commands, usage_of
 
 ROOT = Path(__file__).parents[1]
@@ -147,3 +149,125 @@ def test_the_configset_has_the_name_that_is_documented() -> None:
     """A Solr of one's own gets the configset by the lines of solr_config/README.md."""
     page = (ROOT / "solr_config" / "README.md").read_text()
     assert f"cp -r conf SOLR/server/solr/configsets/{admin.CONFIGSET}/conf\n" in page
+
+
+# Sentences that say that neardup_solr lacks something: by their verbs, and by "Only in TOOL".
+CLAIM = re.compile(
+    r"(?:neardup_solr|`[a-z]+`|[Cc]ommands) (?:do(?:es)? not|cannot|never|lacks?|ha(?:s|ve) no)\b"
+    r"|\b(?:does|do) not (?:support|learn|know|connect|look for|work)\b|\bunsupported\b"
+    r"|\bnot (?:yet|here|supported|available|possible|implemented|annotated|tested|detected)\b"
+    r"|\bcannot be (?:standard|installed|resumed)\b|(?<!if )\bthere is no\b|\bno \w+ yet\b"
+    r"|(?-i:\bOnly in\b)",
+    re.IGNORECASE,
+)
+LISTINGS = str(ROOT / "tests" / "examples" / "listings.csv")
+
+
+def refuses(source: Any = LISTINGS, verb: Any = nd.duplicates, **options: Any) -> bool:
+    """Whether a function raises an error of the package."""
+    try:
+        verb(source, **options)
+    except nd.NeardupError:
+        return True
+    return False
+
+
+def unread(place: str, word: str) -> bool:
+    """Whether no module at a place of the package has a word."""
+    top = ROOT / "neardup_solr" / place
+    modules = [top] if top.is_file() else [*top.rglob("*.py")]
+    return bool(modules) and not any(word in module.read_text().lower() for module in modules)
+
+
+# Words of such a sentence, with its proofs: commands that fail, tests by name, or functions that
+# return True if the claim holds.
+PROOFS: dict[str, tuple[str | Callable[[], bool], ...]] = {
+    "sets of anything but text": (
+        lambda: refuses([{1, 2}, {1, 2, 3}]),
+        lambda: not any(inspect.iscoroutinefunction(getattr(nd, name)) for name in nd.__all__),
+        lambda: refuses(verb=nd.search, text="fish and wine"),
+    ),
+    "suffix arrays": (
+        lambda: refuses(by="suffix"),
+        lambda: refuses(by="bloom"),
+        lambda: refuses(settings={"family": "simhash"}),
+    ),
+    "columns of places, sets": (
+        *(
+            lambda kind=kind: refuses(fields={"city": kind})
+            for kind in ("place", "set", "category")
+        ),
+        lambda: refuses(fields={"city": str.__eq__}),
+    ),
+    "comparison levels that you define": (
+        lambda: refuses(fields={"city": [0.9, 0.7]}),
+        lambda: refuses("duckdb:///listings.db"),
+    ),
+    "a processor inside the server": (lambda: not list((ROOT / "solr_config").rglob("*.jar")),),
+    "Nested documents": (
+        "tests/solr/verbs/test_annotate_cloud.py::test_documents_of_two_shards_are_written_whole",
+    ),
+    "`--remember`, `search` and `gate`": (
+        "neardup duplicates listings.csv --field city --remember listings.known",
+        "neardup search --id 12 --field city",
+        "neardup gate new.jsonl --field city",
+    ),
+    "The measures `aligned` and `records`": ("tests/spark/test_arguments.py::test_what_pairs_say",),
+    "it cannot be standard input": ("neardup duplicates - --unique clean.csv",),
+    "`serve` does not check for templates": (lambda: unread("verbs/serve", "template"),),
+    "`index` does not choose columns": (lambda: unread("verbs/index.py", "guess"),),
+    "`duplicates` does not commit": ("tests/solr/test_secured.py::test_a_user_who_may_only_read",),
+    "Solr before 8.11": ("tests/unit/verbs/test_lint.py::test_versions_that_nobody_has_tried",),
+}
+
+
+def claims() -> list[tuple[str, str]]:
+    """The pages with their sentences, outside of examples, that match `CLAIM`."""
+    pages = (
+        ROOT / "README.md",
+        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "docs/guides").glob("*.md"),
+    )
+    found = []
+    for page in pages:
+        text = re.sub(r"^ *```.*?^ *```$|<!--.*?-->", "", page.read_text(), flags=re.M | re.S)
+        for block in re.split(r"\n\s*\n|\n(?=[-|#] ?)", text):
+            sentences = re.split(r"(?<=[.!?;])\s+", " ".join(block.split()))
+            found += [(page.name, each) for each in sentences if CLAIM.search(each)]
+    return found
+
+
+def test_claims_of_what_is_missing_have_proofs() -> None:
+    """A sentence that says that something is missing has a proof, and each proof its sentence."""
+    found = claims()
+    bare = [each for each in found if not any(words in each[1] for words in PROOFS)]
+    assert bare == [], "delete these sentences, or show in PROOFS that they are true"
+    unused = [words for words in PROOFS if not any(words in each for _, each in found)]
+    assert unused == [], "delete these proofs: their sentences are gone"
+
+
+@pytest.mark.parametrize(
+    "false",
+    ["neardup_solr does not learn from answers.", "**Not here:** learning", "No review yet"],
+)
+def test_false_claims_are_noticed(false: str) -> None:
+    """A sentence of this kind without a proof would fail the test above."""
+    assert CLAIM.search(false)
+    assert not any(words in false for words in PROOFS)
+
+
+@pytest.mark.parametrize("words", PROOFS)
+def test_what_is_missing_is_missing(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each proof of a claim holds."""
+    shutil.copytree(ROOT / "tests" / "examples", tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    for proof in PROOFS[words]:
+        if callable(proof):
+            assert proof()
+        elif "::" in proof:
+            path, _, name = proof.partition("::")
+            assert f"def {name}(" in (ROOT / path).read_text()
+        else:
+            assert neardup(*proof.split()[1:], input="").returncode == 2, proof
