@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 TYPING = ROOT / "tests" / "typing"
 CARRIED = f"neardup_solr/kernel/{LEVEL}-"  # folder of machine code
-GOLDEN = ROOT / "tests" / "unit" / "minhash" / "golden.jsonl"
+GOLDEN = ROOT / "tests" / "unit" / "minhash" / "golden-2.jsonl"
 VERSION = neardup_solr.__version__
 NAME = f"neardup_solr-{VERSION}"
 FOLDERS = ("neardup_solr", "solr_config", "tests", "scripts", "docs", "website", "benchmarks",
@@ -195,8 +195,8 @@ from neardup_solr.settings import FAMILIES, Settings, choose_fields
 
 everything, made = choose_fields("all"), []
 with open(sys.argv[1]) as file:
-    expected = [row for row in map(orjson.loads, file)][: 7 * len(FAMILIES)]
-documents = [Document(id=row["id"], text=row["content"]) for row in expected[:7]]
+    expected = [row for row in map(orjson.loads, file)][: 11 * len(FAMILIES)]
+documents = [Document(id=row["id"], text=row["content"]) for row in expected[:11]]
 for family in FAMILIES:
     settings = Settings(family=family, fields=everything)
     made += [orjson.loads(row) for row, _ in encode_documents(documents, settings)]
