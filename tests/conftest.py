@@ -167,9 +167,15 @@ def solr(core_pool: Cores) -> Iterator[Collection]:
 
 
 @pytest.fixture(scope="session")
-def one_cloud(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def cloud_home(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a SolrCloud, with the jars."""
+    return with_jars(home, tmp_path_factory.mktemp("cloud"))
+
+
+@pytest.fixture(scope="session")
+def one_cloud(cloud_home: Path) -> Iterator[str]:
     """The address of a SolrCloud of one node, for all tests that do not kill it."""
-    with nodes(with_jars(home, tmp_path_factory.mktemp("cloud"))) as server:
+    with nodes(cloud_home) as server:
         yield server.url
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from neardup_solr import embedded
 from neardup_solr.embedded.jars import Layout, recall
 from neardup_solr.solr.responses import answer
 from tests.solr import nodes as cloud
-from tests.solr.cloud import in_folder, nodes, with_jars
+from tests.solr.cloud import empty, in_folder, nodes, with_jars
 
 
 @pytest.fixture(scope="module")
@@ -25,31 +25,43 @@ def place(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Layout:
     return in_folder(with_jars(home, tmp_path_factory.mktemp("cloud")))
 
 
-def test_a_node_that_is_away_is_not_missed(place: Layout) -> None:
+@pytest.fixture
+def joined(one_cloud: str, cloud_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Layout]:
+    """The cloud of all tests, whose second node is soon noticed to be away, and gone afterwards."""
+    place = in_folder(cloud_home)
+    monkeypatch.setitem(cloud._COMMON, "zkClientTimeout", "5000")
+    try:
+        yield place
+        empty(one_cloud)
+    finally:
+        embedded.end(cloud.places(place, 2)[1], 30)  # which takes it off the nodes that live
+
+
+def test_a_node_that_is_away_is_not_missed(joined: Layout) -> None:
     """Any node is an address; searches and updates go to the nodes that live."""
-    with nodes(place.home, 2) as running:
-        first, second = running.nodes
-        assert cloud.collections(running) == {}
-        solr = nd.connect(second, "two")
-        assert nd.init(solr, shards=2, replicas=2).is_created
-        other = nd.connect(first, "two")
-        texts = [f"number {n} of the {n % 7} old lamps in the street" for n in range(60)]
-        assert nd.index(list(enumerate(texts[:30])), other, min_replicas=2).indexed == 30
-        assert solr.count() == 30
-        # Until the cluster notices it, Solr drops what is for a shard that this node leads.
-        make_leader(solr, second)
-        kill(place, 2)
-        assert nd.search(solr, text=texts[3], by="bands")[0].id == "3"
-        done = nd.index([(n, texts[n]) for n in range(30, 60)], solr, patience=60)
-        assert (done.indexed, solr.count()) == (30, 60)
-        with pytest.raises(nd.SolrUnreachable, match="1 of 2 replicas have what was sent last"):
-            nd.index([(7, texts[7])], solr, patience=2, min_replicas=2)
-        again = cloud.start(place, 2, "512m", print)
-        assert again.nodes == running.nodes
-        assert nd.index([(7, texts[7])], solr, patience=60, min_replicas=2).indexed == 1
-        with pytest.raises(nd.ArgumentError, match="cannot be 3: a shard of 'two' has 2 replicas"):
-            nd.index([(7, texts[7])], solr, min_replicas=3)
-        assert cloud.collections(again) == {"two": 60}
+    running = cloud.start(joined, 2, "512m", print)
+    first, second = running.nodes
+    assert cloud.collections(running) == {}
+    solr = nd.connect(second, "two")
+    assert nd.init(solr, shards=2, replicas=2).is_created
+    other = nd.connect(first, "two")
+    texts = [f"number {n} of the {n % 7} old lamps in the street" for n in range(60)]
+    assert nd.index(list(enumerate(texts[:30])), other, min_replicas=2).indexed == 30
+    assert solr.count() == 30
+    # Until the cluster notices it, Solr drops what is for a shard that this node leads.
+    make_leader(solr, second)
+    kill(joined, 2)
+    assert nd.search(solr, text=texts[3], by="bands")[0].id == "3"
+    done = nd.index([(n, texts[n]) for n in range(30, 60)], solr, patience=60)
+    assert (done.indexed, solr.count()) == (30, 60)
+    with pytest.raises(nd.SolrUnreachable, match="1 of 2 replicas have what was sent last"):
+        nd.index([(7, texts[7])], solr, patience=1, min_replicas=2)
+    again = cloud.start(joined, 2, "512m", print)
+    assert again.nodes == running.nodes
+    assert nd.index([(7, texts[7])], solr, patience=60, min_replicas=2).indexed == 1
+    with pytest.raises(nd.ArgumentError, match="cannot be 3: a shard of 'two' has 2 replicas"):
+        nd.index([(7, texts[7])], solr, min_replicas=3)
+    assert cloud.collections(again) == {"two": 60}
 
 
 @pytest.mark.slow
