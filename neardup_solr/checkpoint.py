@@ -29,9 +29,9 @@ FORMAT: Final = 1
 CHECKPOINT: Final = "checkpoint.json"
 LETTERS: Final = "dead-letters.jsonl"
 LOCK: Final = "lock"
-_BUSY: Final = "wait until it has ended, or name another folder by `job`"
-_ELSEWHERE: Final = "move it away, or name another folder by `job`"
-ANEW: Final = "leave `resume` out to begin anew"
+_BUSY: Final = "wait until it has ended, or name another folder with `job`"
+_ELSEWHERE: Final = "move it away, or name another folder with `job`"
+ANEW: Final = "leave `resume` out to start over"
 _FIELDS: Final = {"position": str, "id": str | None, "stage": str, "reason": str,
                   "record": dict | str | None}  # fmt: skip
 _BEGIN: Final = b'{"position": '  # of every dead letter
@@ -136,7 +136,7 @@ class Job:
             try:
                 self._lock.acquire(blocking=False)
             except Timeout:
-                reason = f"another run of this job is at work (in {self.folder})"
+                reason = f"another run of this job is in progress (in {self.folder})"
                 raise JobError(reason, _BUSY) from None
         return self
 
@@ -179,7 +179,7 @@ class Job:
         saved, changed = read_checkpoint(self.folder), read_mtime(self.letters)
         if saved and saved.has_ended and changed and saved.letters_time not in (0, changed):
             reason = f"{self.letters} was edited after its job had ended"
-            step = "index what is mended first (neardup dead-letters retry), or remove that file"
+            step = "index the corrections (neardup dead-letters retry), or remove that file"
             raise JobError(reason, step)
         if not changed:
             return
@@ -193,7 +193,7 @@ class Job:
             if first.strip() and not is_torn:
                 _parse_letter(first)
         except ValueError:
-            reason = f"{self.letters} is no file of dead letters"
+            reason = f"{self.letters} is not a file of dead letters"
             raise JobError(reason, _ELSEWHERE) from None
 
     def keep(
@@ -371,7 +371,7 @@ def _parse_letter(line: bytes) -> Letter:
 
 
 def _change_error(path: Path) -> JobError:
-    reason = f"the dead letters in {path} have been changed before their job has ended"
+    reason = f"the dead letters in {path} were changed before their job ended"
     return JobError(reason, ANEW)
 
 
@@ -387,6 +387,6 @@ def _replace(path: Path, pieces: Iterable[str]) -> None:
 
 _writing = partial(
     refuse_failure,
-    next_step="name another folder by `job`",
-    full="make room or name another folder by `job`, then go on with `resume`",
+    next_step="name another folder with `job`",
+    full="free some space or name another folder with `job`, then continue with `resume`",
 )

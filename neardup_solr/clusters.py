@@ -611,7 +611,7 @@ class Template:
     def __str__(self) -> str:
         share = f" ({100 * self.share:.0f} % of all)" if self.share >= 0.01 else ""
         s = "s" if self.documents == 1 else ""
-        phrase = f"share{s} “{self.phrase}”" if self.phrase else "are linked, but no copies"
+        phrase = f"share{s} “{self.phrase}”" if self.phrase else "are linked, but are not copies"
         values = " and in ".join(", ".join(some) for some in self.values)
         differ = f", and differ{s} in {values}" if values and self.is_regular else ""
         return f"{counted(self.documents, 'document')}{share} {phrase}{differ}"

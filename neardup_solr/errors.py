@@ -11,7 +11,7 @@
     │   ├── SolrUnreachable    no answer at all
     │   ├── SolrUnauthorized   401 or 403
     │   ├── SolrAnswerError    an error, or an answer that is not understood (HTML, empty, redirect)
-    │   ├── SolrHalted         Solr takes no more documents until it is restarted (its disk is full)
+    │   ├── SolrHalted         Solr takes no documents until it is restarted (its disk is full)
     │   ├── CoreMissing        no core or collection of that name
     │   ├── SchemaError        the collection lacks a field that is needed
     │   └── DocumentNotFound   no document with that id
@@ -126,7 +126,7 @@ class TemplateError(ArgumentError):
     """
 
     def __init__(self, templates: Sequence[Any], reason: str) -> None:
-        super().__init__(reason, "give `yes` to take them for copies all the same")
+        super().__init__(reason, "give `yes` to treat them as copies anyway")
         self.args = (templates, reason)
         self.templates = tuple(templates)
 
@@ -215,8 +215,8 @@ class SolrHalted(SolrError):
     may_pass = True
 
     def __init__(self, url: str, reason: str) -> None:
-        step = "make room on its disk, restart Solr, then run this again"
-        super().__init__(url, f"Solr takes no more documents ({reason})", step)
+        step = "free space on its disk, restart Solr, then run this again"
+        super().__init__(url, f"Solr accepts no more documents ({reason})", step)
         self.args = (url, reason)
 
 

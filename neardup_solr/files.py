@@ -105,7 +105,7 @@ def check_apart(files: Mapping[str, Path | None]) -> None:
         named = {name: os.path.realpath(path) for name, path in files.items() if path is not None}
     except ValueError as error:  # of a NUL character
         name = next(str(path) for path in files.values() if "\0" in str(path))
-        raise SourceError(name, f"is not the name of a file ({error})", "name another") from None
+        raise SourceError(name, f"is not a valid file name ({error})", "name another") from None
     for (name, path), (other, other_path) in combinations(named.items(), 2):
         if path == other_path:
             raise SourceError(str(files[name]), f"is both {name} and {other}", "name two files")

@@ -247,8 +247,8 @@ class Strings(Column[str]):
 
 
 def _no_room(error: OSError) -> SourceError:
-    reason = f"cannot hold what does not fit into memory ({error.strerror})"
-    return SourceError(tempfile.gettempdir(), reason, "name a folder with more room by $TMPDIR")
+    reason = f"has no space for data that exceeds the memory ({error.strerror})"
+    return SourceError(tempfile.gettempdir(), reason, "set $TMPDIR to a folder with more space")
 
 
 def parse_memory(memory: int | str, name: str) -> int:

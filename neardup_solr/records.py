@@ -263,8 +263,8 @@ class Borderline:
         """The reason why the threshold is doubtful, as a sentence, or "" if it is not."""
         if self.open is not None and self.open >= max(FEWEST, OPEN * self.pairs):
             return (
-                f"The threshold {self.min_similarity:g} may be too low: {self.open:,} times two"
-                " documents are near a third one, but not near each other"
+                f"The threshold {self.min_similarity:g} may be too low: {self.open:,} times, two"
+                " documents are near a third document but not near each other"
                 f" ({self.open_higher:,} times at {self.higher:g})."
             )
         # Near 1 it is as it has to be: most pairs are nearly equal.

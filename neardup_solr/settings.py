@@ -49,7 +49,7 @@ _READ: dict[str, Callable[[Any], str | float]] = {
     "kind": str, "language": str, "family": str, "profile_quant_rate": float, "measure": str,
 }  # fmt: skip
 _CHOICE = f"choose from {', '.join(OPTIONAL_FIELDS)}"
-_OTHER_VERSION = "use the version of neardup-solr that wrote the collection, or index it anew"
+_OTHER_VERSION = "use the version of neardup-solr that wrote the collection, or index it again"
 
 
 def _require_known(names: Iterable[str], fields: Iterable[str]) -> None:
@@ -220,7 +220,7 @@ def choose_fields(choice: str, usual: Iterable[str] = DEFAULT_FIELDS) -> frozens
     _require_known((name.lstrip("+-") for name in names), (*ALL_FIELDS, "all"))
     chosen = {name for name in names if name[0] not in "+-"} or set(usual)
     is_mixed = names & (chosen - {"all"}) and any(name[0] == "-" for name in names)
-    require(not is_mixed, "only some `fields` have a minus", "give all one, or name those to write")
+    require(not is_mixed, "only some `fields` have a minus", "give all of them a minus, or none")
     if "all" in chosen:
         chosen.update(OPTIONAL_FIELDS)
     chosen.update(name[1:] for name in names if name[0] == "+")

@@ -90,7 +90,7 @@ class Guard:
         if foreign is None:
             await self.app(scope, receive, send)
         else:
-            step = "ask by a name of this machine, or have the service started with allow_host"
+            step = "use a name of this machine, or start the service with allow_host"
             await Failure(*foreign, step).response(scope, receive, send)
 
 
@@ -105,13 +105,13 @@ def find_foreign(
     """
     host, origin = _split(f"//{headers.get('host', '')}"), headers.get("origin")
     if "host" in headers and not (is_loopback(host[0]) or host[0] in names):
-        return 421, f"the Host {host[0]!r} is not one of this service"
+        return 421, f"the Host {host[0]!r} does not belong to this service"
     if origin is None:
         return None
     name, page_port = page = _split(origin)
     if page == host or name in names or (is_loopback(name) and page_port == port):
         return None
-    return 403, f"pages of the Origin {origin[:100]!r} may not ask this service"
+    return 403, f"pages of the Origin {origin[:100]!r} may not use this service"
 
 
 def parse_host(host: str) -> str:

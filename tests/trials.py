@@ -224,7 +224,7 @@ TRIALS = (
         before="$ neardup index books.csv --text-field title --keep author -c kept;"
         " neardup index books.csv --text-field title -c kept",
         code=1,
-        says="keep them by --keep author",
+        says="keep them with --keep author",
     ),
     Trial(
         title="Records that fail, from Python",
@@ -253,7 +253,7 @@ TRIALS = (
         title="Delete everything",
         now="$ neardup index ads.jsonl -c all; neardup delete -q '*:*' -c all < /dev/null",
         code=2,
-        says="add --yes if that is meant",
+        says="add --yes to confirm",
     ),
     Trial(
         title="What a deletion would take",
@@ -266,7 +266,7 @@ TRIALS = (
         now="$ neardup index chain.jsonl -c chain; neardup duplicates --mark -c chain"
         " --format tsv < /dev/null",
         code=2,
-        says="add --yes to mark them all the same",
+        says="add --yes to mark them anyway",
     ),
     Trial(
         title="A pair that only `aligned` finds",

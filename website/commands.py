@@ -17,7 +17,7 @@ import click
 from neardup_solr import cli
 from neardup_solr.cli import main
 from neardup_solr.cli.main import COMMANDS, GROUPS
-from neardup_solr.cli.options import OTHER, Command, Placed
+from neardup_solr.cli.options import OTHER, TEXTS, Command, Placed
 
 
 def commands() -> dict[str, Command]:
@@ -53,34 +53,34 @@ def section(words: str, command: Command) -> str:
     """The help of a command under a heading, with the options that it does not share."""
     summary, _, more = (command.help or "").partition("\n\n")
     link = f"[Examples](../commands.md#neardup-{page_name(words)})."
-    usage = f"```text\n{usage_of(words, command)}\n```"
-    rows = [(f"{spelled} | {text}", shared) for _, spelled, text, shared in _rows(words, command)]
-    table = [f"| {row} |" for row, shared in rows if not shared]
+    has_places = any(isinstance(each, Placed) for each in command.params)
+    usage = f"```text\n{usage_of(words, command)}\n```" if has_places else ""
+    rows = [*_rows(words, command)]
+    own = "\n".join(f"- {spelled}: {text}" for _, spelled, text, shared in rows if not shared)
     names = [
-        ", ".join(re.findall(r"`--?[a-z].*?`", row.partition(" | ")[0]))
-        for row, shared in rows
+        ", ".join(re.findall(r"^`[A-Z_]+`|`--?[a-z].*?`", spelled))
+        for _, spelled, _, shared in rows
         if shared
     ]
     parts = [f"## neardup {words}", f"{_plain(summary)} {link}", usage, _plain(more)]
-    parts.append("\n".join(["| | |", "|---|---|", *table]) if table else "")
+    parts.append(own)
     parts.append(f"[Shared](#shared-options): {', '.join(names)}." if names else "")
     return "\n\n".join(part for part in parts if part)
 
 
 def _shared_options() -> str:
     """The options that mean the same in several commands, in the groups of `--help`."""
-    tables: dict[str, dict[str, None]] = {}
+    headings: dict[str, str] = {}  # of rows; a command may list an option under OTHER
     for words, command in commands().items():
         for heading, spelled, text, shared in _rows(words, command):
-            if shared:
-                tables.setdefault(heading, {})[f"| {spelled} | {text} |"] = None
-    return "\n\n".join(
-        [
-            "## Shared options",
-            "Options of several commands. An option that differs in a command is listed there.",
-        ]
-        + ["\n".join([f"| {heading} | |", "|---|---|", *rows]) for heading, rows in tables.items()]
-    )
+            row = f"- {spelled}: {text}"
+            if shared and (heading != OTHER or row not in headings):
+                headings[row] = heading
+    groups = {each: [row for row in headings if headings[row] == each] for each in TEXTS}
+    parts = ["## Shared options", "A command lists the options that differ."]
+    for heading, rows in groups.items():
+        parts += [f"### {heading}", "\n".join(rows)] if rows else []
+    return "\n\n".join(parts)
 
 
 def _rows(words: str, command: Command) -> Iterator[tuple[str, str, str, bool]]:
@@ -96,12 +96,11 @@ def _rows(words: str, command: Command) -> Iterator[tuple[str, str, str, bool]]:
 
 @cache
 def _shared() -> set[tuple[str, str]]:
-    """The spelling and help of options of several commands, the most frequent one of a name."""
+    """The spelling and help of parameters of several commands, the most frequent one of a name."""
     rows = Counter(
         (_spelled(parameter, _context(words, command)), _told(parameter))
         for words, command in commands().items()
         for parameter in command.params
-        if isinstance(parameter, click.Option)
     )
     by_name = {_name(row[0]): row for row, count in reversed(rows.most_common()) if count > 1}
     return set(by_name.values())
@@ -134,14 +133,14 @@ def _spelled(parameter: click.Parameter, context: click.Context) -> str:
     if isinstance(parameter, Placed):
         return f"`{parameter.human_readable_name}`"
     names = ", ".join(f"`{name}`" for name in parameter.opts)
-    takes = parameter.make_metavar(context).replace("|", "\\|")
+    takes = parameter.make_metavar(context)
     return names if getattr(parameter, "is_flag", False) else f"{names} `{takes}`"
 
 
 def _told(parameter: click.Parameter) -> str:
     """The help of an option, and its default."""
     if not isinstance(parameter, click.Option):
-        return getattr(parameter, "text", "").replace("|", "\\|")
+        return getattr(parameter, "text", "")
     facts = []
     if parameter.multiple:
         facts.append("repeatable")
@@ -150,7 +149,7 @@ def _told(parameter: click.Parameter) -> str:
         facts.append(f"default {default}")
     if parameter.required:
         facts.append("required")
-    told = (parameter.help or "").replace("|", "\\|")
+    told = parameter.help or ""
     facts = [fact for fact in facts if fact not in told.lower()]
     return f"{told} ({'; '.join(facts)})" if facts else told
 
@@ -167,5 +166,5 @@ def _codes() -> str:
     """The exit codes, as the package of the command tells them."""
     _, _, told = inspect.cleandoc(cli.__doc__ or "").partition("\n\n")
     codes = [code.split(maxsplit=1) for code in " ".join(told.split()).rstrip(".").split("; ")]
-    rows = "\n".join(f"| {code} | {meaning} |" for code, meaning in codes)
-    return f"## Exit codes\n\n| code | meaning |\n|---|---|\n{rows}"
+    rows = "\n".join(f"- {code}: {meaning}" for code, meaning in codes)
+    return f"## Exit codes\n\n{rows}"

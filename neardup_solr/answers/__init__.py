@@ -131,12 +131,12 @@ def read_answers(path: str | Path) -> list[Answer]:
             is_device = stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
             content = file.read(1 if is_device else -1)  # /dev/full and others have no end
     except OSError as error:
-        step = "begin one with: neardup answer ID OTHER_ID same|different --answers FILE"
+        step = "create it with: neardup answer ID OTHER_ID same|different --answers FILE"
         if not isinstance(error, FileNotFoundError):
             step = "check the file"
         raise SourceError(str(path), f"cannot be read ({error.strerror or error})", step) from None
     if is_device and content:
-        raise SourceError(str(path), "is a device, and no file of answers", "name a file")
+        raise SourceError(str(path), "is a device, not a file of answers", "name a file")
     return parse_answers(path, content)
 
 
@@ -171,7 +171,7 @@ def parse_answers(
 def _log_cut(path: str, count: int, first: int) -> None:
     """Log, once a process, that lines are cut."""
     cut = counted(count, "answer is", "answers are")
-    text = "%s: %s cut in the middle, and not counted, the first in line %s"
+    text = "%s: %s cut off and ignored, the first in line %s"
     LOG.warning(text, path, cut, f"{first:,}")
 
 
@@ -180,15 +180,15 @@ def _name_fault(number: int, line: bytes) -> tuple[str, str]:
     if line.startswith(_MERGING):
         return f"line {number} is a conflict marker of git", "delete the markers, keep both sides"
     if line.startswith((b'"{', b"PK\x03", b"\xff\xfe", b"{,", b"id,", b"id;", b"id\t")):
-        reason = f"line {number} is not JSON: it is another file, or a spreadsheet has saved it"
-        return reason, "take it back as it was; a table with answers is for neardup answer --import"
-    return f"line {number} is not an answer", "mend it, or take it out"
+        reason = f"line {number} is not JSON: it is another kind of file, or a spreadsheet saved it"
+        return reason, "restore the file; to import a table of answers: neardup answer --import"
+    return f"line {number} is not an answer", "correct it, or remove it"
 
 
 def _parse(path: str, number: int, row: Any, before: datetime) -> Answer:
     """Make an answer of the object in a line. `before` is the time of the last one."""
 
-    def refuse(reason: str, step: str = "mend it, or take it out") -> SourceError:
+    def refuse(reason: str, step: str = "correct it, or remove it") -> SourceError:
         return SourceError(path, f"line {number} {reason}", step)
 
     if not isinstance(row, dict):
@@ -196,7 +196,7 @@ def _parse(path: str, number: int, row: Any, before: datetime) -> Answer:
     ids = [as_whole(row.get(name)) for name in ("id", "other_id")]
     ids = [str(id) if type(id) in (str, int) else "" for id in ids]
     if any(map(id_problem, ids)):
-        raise refuse("has no two ids", "give id and other_id, or take it out")
+        raise refuse("does not have two ids", "give id and other_id, or remove it")
     judgement = parse_judgement(row.get("answer", "?"))
     if judgement is None or is_blank(row["answer"]):
         word = str(row.get("answer", ""))[:40]
@@ -205,7 +205,7 @@ def _parse(path: str, number: int, row: Any, before: datetime) -> Answer:
         when = datetime.fromisoformat(str(row["when"])) if row.get("when") else before
         when = (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise refuse(f"has the time {str(row['when'])[:40]!r}", "write it as in ISO 8601") from None
+        raise refuse(f"has the time {str(row['when'])[:40]!r}", "write it in ISO 8601") from None
     names = ("who", "hash", "other_hash", "withdraws")
     texts = {name: str(row.get(name) or "") for name in names}
     is_ordered = row.get("ordered") is True
@@ -348,9 +348,9 @@ def parse_table(columns: Mapping[str, Sequence[Any]], *, ordered: bool) -> Itera
         answer = Answer(id=_spell(id), other_id=_spell(other_id), answer=judgement,
                         hash=hash, other_hash=other_hash, ordered=ordered)  # fmt: skip
         has_ids = not any(map(id_problem, (answer.id, answer.other_id)))
-        require(has_ids, f"the answer {judgement!r} is about no pair of ids", "give both ids")
+        require(has_ids, f"the answer {judgement!r} has no pair of ids", "give both ids")
         is_pair = ordered or answer.id != answer.other_id
-        require(is_pair, f"both ids of a row are {answer.id!r}", "pairs of two sides are `ordered`")
+        require(is_pair, f"both ids of a row are {answer.id!r}", "give `ordered` for two sides")
         before = earlier.setdefault(answer.pair, answer).answer
         reason = f"{pair} is answered {before} and {judgement}"
         require(before == judgement, reason, "keep one of the two answers")
@@ -385,23 +385,23 @@ class Answered:
 
     def __str__(self) -> str:
         more = "".join(f", {len(answers):,} {name}" for answers, name, _ in self._refused())
-        return f"{counted(len(self.obeyed), 'answer')} obeyed{more}"
+        return f"{counted(len(self.obeyed), 'answer')} applied{more}"
 
     def warn(self) -> None:
         """Log which answers are not obeyed, and why."""
         for answers, _, reason in self._refused():
             count = counted(len(answers), "answer is", "answers are")
             pair = f"{answers[0].id} – {answers[0].other_id}"
-            LOG.warning("%s not obeyed, %s (such as %s)", count, reason, pair)
+            LOG.warning("%s not applied, %s (such as %s)", count, reason, pair)
 
     def _refused(self) -> Iterator[tuple[tuple[Answer, ...], str, str]]:
         """Give the answers that are not obeyed, with a word and a sentence about them."""
         for answers, name, reason in (
-            (self.set_aside, "set aside", "because newer ones contradict"),
+            (self.set_aside, "set aside", "because newer answers contradict"),
             (self.changed, "about other texts",
-             "about texts that have changed since: answer again"),
-            (self.gone, "about documents that are not there",
-             "about documents that are not there, or have no words"),
+             "because the texts have changed since: answer again"),
+            (self.gone, "about missing documents",
+             "because documents are missing or have no words"),
         ):  # fmt: skip
             if answers:
                 yield answers, name, reason

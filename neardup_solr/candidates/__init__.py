@@ -206,7 +206,7 @@ def all_candidates(count: int, joining: Joining = DEFAULT) -> Candidates:
     if pairs > MOST_OF_ALL:
         raise SettingsError(
             f"{count:,} records make {pairs:,} pairs, more than the {MOST_OF_ALL:,} allowed",
-            "give `by` words to compare those that share a rare word, or `by` bands",
+            "give `by` words to compare records that share a rare word, or `by` bands",
         )
     blocks = (block.view(np.uint32) for block in pair_rows(posted, joining.sides, cap=count))
     return Candidates(pairs=np.concatenate([NO_PAIRS.ravel(), *blocks]).reshape(-1, 2))

@@ -32,7 +32,7 @@ MOST_PAIRS = 10  # missed and false ones each that evaluate prints
 
 
 def demo(parsed: options.ParsedOptions, *, address: str | None = None) -> int:
-    """See the main job on listings that come with the package."""
+    """Try index, report and evaluate on sample listings."""
     from neardup_solr.demo import CORE, listings, pairs
 
     target = options.connect(address, CORE, create=True)
@@ -101,8 +101,8 @@ def _say_if_unfinished(folder: Path) -> None:
     if kept is not None and not kept.has_ended:
         records = show.counted(kept.reached.read, "record")
         show.warn(
-            f"An earlier run of this stopped after {records}. This one begins anew; with --resume"
-            " it would go on after them."
+            f"An earlier run stopped after {records}. This run starts over; --resume continues"
+            " the earlier run."
         )
 
 
@@ -163,20 +163,20 @@ def _describe_nothing(target: Collection, id: str | None) -> str:
 
     normalization = target.needed_settings().normalization
     if id is not None and not normalize(target.texts([id]).get(id, ""), normalization):
-        return "The document has no text, or none with words, so it has no near-duplicates."
+        return "The document has no text or no words, so it has no near-duplicates."
     return "No near-duplicates found."
 
 
 def report(
     parsed: options.ParsedOptions, *, output: Path | None = None, format: RowFormat | None = None
 ) -> int:
-    """Report the near-duplicate pairs of documents of a collection."""
+    """Report the near-duplicate pairs of a collection."""
     from neardup_solr import reports
 
     as_rows = options.choose_format(format)
     if output is not None:
         if format not in (None, output.suffix.lower()[1:]):
-            raise click.BadParameter(f"--format {format} is not that of -o {output}: leave it out")
+            raise click.BadParameter(f"--format {format} contradicts -o {output}: leave one out")
         reports.check_output(output)
     target, result = _make_report(parsed)
     if output is not None:
@@ -208,7 +208,7 @@ def evaluate(
 ) -> int:
     """Compare a report with known pairs: precision, recall, F1.
 
-    It also lists the first pairs that were missed or are false; -o writes all of them.
+    Lists the first missed and false pairs; -o writes all of them.
     """
     from neardup_solr import reports
     from neardup_solr.files import check_apart
@@ -240,13 +240,12 @@ def answer(
     output: Path | None = None,
     format: RowFormat | None = None,
 ) -> int:
-    """Note that a pair is the same, different or unsure, for duplicates to obey.
+    """Record whether a pair is the same, different or unsure.
 
-    Or read such answers from the column answer of written pairs (--import), or list those that the
-    file has, without a pair.
+    Without a pair, --import reads answers from a table, or the answers of the file are listed.
     """
     if (answer is not None and pairs is not None) or (one and answer is None):
-        raise click.BadParameter("give ID OTHER_ID same|different|unsure, or --import, or neither")
+        raise click.BadParameter("give either ID OTHER_ID same|different|unsure or --import FILE")
     answers, is_list = nd.Answers(parsed["answers"]), answer is None and pairs is None
     if output is not None and not is_list:
         raise click.BadParameter("-o is for a list of answers: leave the pair out")
@@ -260,19 +259,19 @@ def answer(
     if pairs is not None:
         columns = {name: parsed[name] for name in ("id", "text")}
         done = answers.add(pairs, parsed["source"], ordered=ordered, **columns)
-        rest = f", {done.known:,} known already" if done.known else ""
+        rest = f", {done.known:,} already known" if done.known else ""
         empty, added = show.counted(done.empty, "row"), show.counted(done.added, "answer")
-        show.say(f"{added} noted in {place}{rest}; {empty} without one.")
+        show.say(f"{added} recorded in {place}{rest}; {empty} without an answer.")
     else:
         noted = nd.answer(one=one or "", other=other or "", answer=answer or "unsure", **parsed)
-        show.say(f"{noted.id} – {noted.other_id} noted as {noted.answer} in {place}.")
+        show.say(f"{noted.id} – {noted.other_id} recorded as {noted.answer} in {place}.")
     if parsed["source"] is None:
-        texts = "the answer holds for any" if pairs is None else "but for those in the table"
-        show.say(f"Without --source, what the texts are is not noted: {texts}.")
+        texts = "the answer applies to any texts" if pairs is None else "except those in the table"
+        show.say(f"Without --source, the texts are not recorded: {texts}.")
     if more := [each for each in answers.set_aside if each not in aside]:
         first = f"{more[0].id} – {more[0].other_id} {more[0].answer}"
         contradicted = show.counted(len(more), "answer is", "answers are")
-        show.warn(f"{contradicted} set aside, as newer ones contradict: {first}.")
+        show.warn(f"{contradicted} set aside, because newer answers contradict: {first}.")
     return 0
 
 
@@ -299,7 +298,7 @@ def delete(parsed: options.ParsedOptions, *, yes: bool = False) -> int:
     ids, query = parsed["ids"], parsed["query"]
     is_dry = parsed.pop("dry_run")
     if not ids and query is None:
-        raise click.BadParameter("give ids, or --query QUERY ('*:*' is everything)")
+        raise click.BadParameter("give ids, or --query QUERY ('*:*' matches everything)")
     target = parsed.connect()
     if is_dry or (query is not None and not yes):
         count = nd.delete(target, dry_run=True, **parsed)
@@ -314,7 +313,7 @@ def delete(parsed: options.ParsedOptions, *, yes: bool = False) -> int:
             what = f"{documents}, everything in {target.url}"
             options.confirm(
                 f"Delete {what}?",
-                unasked=f"this would delete {what}; add --yes if that is meant",
+                unasked=f"this would delete {what}; add --yes to confirm",
                 declined="Nothing was deleted.",
             )
     with show.watch():
@@ -322,7 +321,7 @@ def delete(parsed: options.ParsedOptions, *, yes: bool = False) -> int:
     if not count:
         show.say_if_full_text([query], target.place)
     absent = max(0, len(set(ids)) - count) if query is None else 0
-    rest = f"; {absent:,} of these ids {'is' if absent == 1 else 'are'} not there" if absent else ""
+    rest = f"; {show.counted(absent, 'id was', 'ids were')} not found" if absent else ""
     show.say(f"{show.counted(count, 'document')} deleted{rest}.")
     return 0
 
@@ -330,7 +329,7 @@ def delete(parsed: options.ParsedOptions, *, yes: bool = False) -> int:
 def signatures(parsed: options.ParsedOptions) -> int:
     """Write the signatures of a source to a Parquet file.
 
-    It has their bands too; no Solr is needed.
+    The file includes the bands. No Solr is needed.
     """
     settings = parsed["settings"] = nd.Settings(**parsed["settings"])
     show.say_if_typed(parsed.paths, "documents")
@@ -345,7 +344,7 @@ def signatures(parsed: options.ParsedOptions) -> int:
 
 
 def init(parsed: options.ParsedOptions) -> int:
-    """Create a collection, or add our fields to one that exists."""
+    """Create a collection, or add the neardup fields to an existing one."""
     target = parsed.connect()
     done = nd.init(target, **parsed)
     if parsed["remove"]:
@@ -361,14 +360,14 @@ def init(parsed: options.ParsedOptions) -> int:
 def _say_prepared(target: Collection, done: Preparation) -> None:
     url, place = target.url, target.place
     if done.is_done and not done.fields and not done.xml:
-        show.say(f"{url} exists, with all fields.")
+        show.say(f"{url} exists and has all fields.")
         return
     if done.is_done:
         texts = ", ".join(done.names.text)
-        read = f"the text is that of {texts} from now on; neardup annotate {place} follows it"
+        read = f"the text is now read from {texts}; next: neardup annotate {place}"
         added = (
             f"{_count_fields(done)} added; next: neardup annotate {place}"
-            f" (neardup init {place} --remove takes them out)"
+            f" (to undo: neardup init {place} --remove)"
         )
         show.say(f"{url}: {added if done.fields else read}.")
     else:
@@ -386,12 +385,12 @@ def _say_prepared(target: Collection, done: Preparation) -> None:
         problem = f"{danger.about}: {danger.reason}{more}"
         show.warn(f"But annotate will refuse: {problem}; {danger.remedy}.")
     if done.beside:
-        show.say(f"The schema is also that of {', '.join(done.beside)}.")
+        show.say(f"The schema is shared with {', '.join(done.beside)}.")
 
 
 def _say_removed(name: str, done: Preparation, *, is_dry: bool) -> None:
     if not done.fields:
-        show.say(f"{name} has no fields that neardup init has added.")
+        show.say(f"{name} has no fields added by neardup init.")
     elif is_dry:
         show.warn(f"{_count_fields(done)} would be removed: {', '.join(done.fields)}.")
     else:
@@ -403,10 +402,10 @@ def _count_fields(done: Preparation) -> str:
 
 
 def lint(parsed: options.ParsedOptions, *, format: RowFormat | None = None) -> int:
-    """Show what would go wrong with a collection, and change nothing.
+    """Check whether a collection can be annotated, and change nothing.
 
-    The exit code is 3 if documents would lose something or cannot be written, else 5 if nobody has
-    tried this package with a Solr of that version.
+    The exit code is 3 if documents would lose data or cannot be written, else 5 if this version of
+    Solr is untested.
     """
     target = parsed.connect()
     with show.watch():
@@ -426,9 +425,7 @@ def lint(parsed: options.ParsedOptions, *, format: RowFormat | None = None) -> i
 def doctor(parsed: options.ParsedOptions, *, format: RowFormat | None = None) -> int:
     """Check the fields of a collection, and the state of its server.
 
-    The fields have to match the texts; a sample is computed anew.
-
-    The exit code is 3 if something has to be done.
+    A sample is computed again and compared. The exit code is 3 if there is a problem.
     """
     with show.watch():
         diagnosis = nd.doctor(parsed.connect(), **parsed)
@@ -457,9 +454,9 @@ def _print_findings(findings: Sequence[Finding], as_rows: str | None) -> None:
 
 
 def annotate(parsed: options.ParsedOptions) -> int:
-    """Add our fields to the documents of a collection.
+    """Add the neardup fields to the documents of a collection.
 
-    Nothing else in them is changed.
+    All other fields stay unchanged.
     """
     which = parsed["which"]
     if parsed["into"] is not None and which != "needed":
@@ -494,13 +491,13 @@ def _say_annotated(done: AnnotateSummary) -> None:
         others = show.counted(done.redone, "document")
         show.say(f"{others} changed while they were written, and were read again.")
     if done.read and done.without_text == done.read:
-        show.warn("No document has a text: is --text-field the right one?")
+        show.warn("No document has a text: check --text-field.")
 
 
 def strip(parsed: options.ParsedOptions) -> int:
-    """Remove our fields from all documents again.
+    """Remove the neardup fields from all documents.
 
-    Marks are removed too; nothing else is changed.
+    Marks are removed, too. All other fields stay unchanged.
     """
     target = parsed.connect()
     with show.watch() as watching, show.say_if_interrupted():
@@ -511,9 +508,9 @@ def strip(parsed: options.ParsedOptions) -> int:
 
 
 def reband(parsed: options.ParsedOptions) -> int:
-    """Give a collection other bands, from its stored signatures.
+    """Change the bands of a collection, computed from its stored signatures.
 
-    No text is read, and nothing else is changed.
+    No text is read.
     """
     target = parsed.connect()
     show.compile_kernel()
@@ -526,7 +523,7 @@ def reband(parsed: options.ParsedOptions) -> int:
 
 
 def serve(parsed: options.ParsedOptions) -> int:
-    """Serve a collection over HTTP: decisions about new documents, searches, fields of texts."""
+    """Serve a collection over HTTP: decisions, searches and fields."""
     target = parsed.connect()
 
     def tell(address: str) -> None:
@@ -541,7 +538,7 @@ REDIRECT = '<!DOCTYPE html><meta http-equiv="refresh" content="0; url={0}"><a hr
 
 
 def review(parsed: options.ParsedOptions) -> int:
-    """Judge pairs in the browser, those first whose answer helps most."""
+    """Judge pairs in the browser, the most useful pairs first."""
     parsed.require_source("SOURCE")
     options.choose_other_side(parsed)
     options.choose_columns(parsed)
@@ -571,7 +568,7 @@ def review(parsed: options.ParsedOptions) -> int:
         later: dict[str, Any] = {key: lambda each, key=key: watching[key](each) for key in names}
         reviewed = nd.review(on_address=show_address, on_ready=open_page, **later, **parsed)
     kept = show.counted(reviewed.kept, "answer")
-    show.say(f"Kept {kept} in {reviewed.answers}; about these pairs it has {reviewed.tally}.")
+    show.say(f"Kept {kept} in {reviewed.answers}, which has {reviewed.tally} about these pairs.")
     if reviewed.advice:
         show.say(f"{show.in_options(reviewed.advice)}.")
     return 0
@@ -598,7 +595,7 @@ def _open_browser(address: str, redirect: Path) -> None:
 
 
 def start(parsed: options.ParsedOptions, *, port: int | None = None) -> int:
-    """Start Solr, if it does not run already."""
+    """Start Solr, unless it is running."""
     from neardup_solr import embedded
 
     server = embedded.start(port=port, tell=show.say)
@@ -608,7 +605,7 @@ def start(parsed: options.ParsedOptions, *, port: int | None = None) -> int:
         f"(pid {server.pid}, heap {server.heap}, data in {server.home})"
     )
     if server.password is not None:
-        click.echo(f"It asks for a user and a password: {_user(server.password)}")
+        click.echo(f"It requires a login: {_user(server.password)}")
     if port not in (None, server.port):
         step = "stop it first with: neardup solr stop"
         raise ServerError("--port does not change a running Solr", step)
@@ -619,13 +616,13 @@ def _user(password: Path) -> str:
     """The user that an embedded Solr asks for, and where the password is."""
     from neardup_solr.embedded.jars import USER
 
-    return f"{USER}, and that in {password}"
+    return f"{USER}, with the password in {password}"
 
 
 def status(parsed: options.ParsedOptions) -> int:
-    """Show where Solr runs and what it holds.
+    """Show the address and the collections of Solr.
 
-    The exit code is 0 if it runs and 1 if it does not.
+    The exit code is 1 if Solr is not running.
     """
     from neardup_solr import embedded
 
@@ -634,7 +631,7 @@ def status(parsed: options.ParsedOptions) -> int:
         if begun := embedded.starting():
             click.echo(f"Solr is starting (pid {begun.pid}); wait for it with: neardup solr start")
         else:
-            click.echo("Solr does not run; start it with: neardup solr start")
+            click.echo("Solr is not running; start it with: neardup solr start")
         return 1
     cores = embedded.cores(server)
     counts = [f"{name} ({show.counted(size, 'document')})" for name, size in (cores or {}).items()]
@@ -651,7 +648,7 @@ def status(parsed: options.ParsedOptions) -> int:
 
 
 def stop(parsed: options.ParsedOptions) -> int:
-    """Stop Solr, and keep what is indexed."""
+    """Stop Solr, and keep the index."""
     from neardup_solr import embedded
 
     click.echo("Solr is stopped" if embedded.stop(tell=show.say) else "Solr was not running")
@@ -670,18 +667,18 @@ def logs(parsed: options.ParsedOptions) -> int:
 
 
 def reset(parsed: options.ParsedOptions, *, yes: bool = False) -> int:
-    """Stop Solr and delete everything that is indexed in it."""
+    """Stop Solr, and delete everything indexed in it."""
     from neardup_solr import embedded
     from neardup_solr.embedded.jars import layout
 
     folder = layout().cores
     if not yes and not sys.stdin.isatty():
-        raise ServerError("nothing is deleted without being asked", "add --yes")
-    if not yes and not click.confirm(f"Delete all that is indexed in {folder}?"):
+        raise ServerError("nothing is deleted without confirmation", "add --yes")
+    if not yes and not click.confirm(f"Delete everything indexed in {folder}?"):
         click.echo("Nothing deleted")
         return 1
     embedded.reset(tell=show.say)
-    click.echo(f"Deleted all that was indexed in {folder}")
+    click.echo(f"Deleted everything indexed in {folder}")
     return 0
 
 
@@ -701,7 +698,7 @@ def show_letters(
 ) -> int:
     """Show the records that could not be indexed, and why.
 
-    With --job, no Solr is asked.
+    With --job, Solr need not run.
     """
     from neardup_solr import reports
     from neardup_solr.checkpoint import LETTERS, folders_of
@@ -715,7 +712,7 @@ def show_letters(
         folders = folders_of(target.base, target.name)
         place = f"of {target.name} at {target.base}"
     elif parsed.address is not None or parsed.collection is not None:
-        raise click.BadParameter("--job tells which: leave --solr and --collection out")
+        raise click.BadParameter("--job names the collection: leave --solr and --collection out")
     else:
         folders, place = [job], f"in {job}"
     letters_of = {folder: nd.dead_letters(job=folder) for folder in folders}
@@ -740,18 +737,18 @@ def show_letters(
 def retry(parsed: options.ParsedOptions) -> int:
     """Index the records again that could not be indexed.
 
-    Mend them in the file that `dead-letters show` names. Those that are indexed are removed from
-    it, the others stay, with the new reason. The exit code is 1 if some stay.
+    Correct the records first, in the file that `dead-letters show` names. Indexed records are
+    removed from the file. The exit code is 1 if any remain.
     """
     target = _find_target(parsed)
     show.compile_kernel()
-    safe = "No record was removed that is not indexed; run this again to go on."
+    safe = "Only indexed records were removed; run this again to continue."
     with show.say_if_interrupted(safe), show.watch() as watching:
         done = nd.retry(target, **watching, **parsed)
     for folder in done.unfinished:
         show.warn(
-            f"The job in {folder} has not ended: wait for it if it is at work, else go on with"
-            " neardup index and --resume first."
+            f"The job in {folder} has not ended: wait for it, or continue it first with neardup"
+            " index and --resume."
         )
     if done.read:
         show.say(
@@ -764,11 +761,8 @@ def retry(parsed: options.ParsedOptions) -> int:
         show.say(f"There are no dead letters to index in {target.name}.")
     if done.failed:
         for path in done.left:
-            show.warn(f"To be mended: {path}")
-        show.warn(
-            "Edit what is wrong in 'record', which may be an object with its columns, or remove the"
-            " line; then run this again."
-        )
+            show.warn(f"To be corrected: {path}")
+        show.warn("Correct 'record' (a text, or an object of columns), or remove the line; rerun.")
     return 1 if done.failed or done.unfinished else 0
 
 
@@ -787,7 +781,7 @@ def _find_target(parsed: options.ParsedOptions) -> Collection:
     address = None if usual or work.server == embedded.address() else work.server
     target = options.connect(address, parsed.collection or work.collection)
     if usual and target.base != work.server:
-        reason = f"the job is of a collection at {work.server}, and ${ADDRESS} names another"
+        reason = f"the job is of a collection at {work.server}, but ${ADDRESS} names another"
         raise nd.errors.JobError(reason, f"add --solr {work.server}")
     return target
 

@@ -40,7 +40,10 @@ def duplicates(
     memory: str | None = None,
     mutual_best: bool = False,
 ) -> int:
-    """Find all near-duplicates of a collection or file, in clusters."""
+    """Find all near-duplicates in a file or a collection, as clusters.
+
+    A file needs no Solr. Columns without the usual names are chosen by their values.
+    """
     from neardup_solr.verbs.duplicates import find_duplicates, plan
 
     source, against = parsed["source"], parsed["against"]
@@ -139,8 +142,7 @@ def _keep_unfinished(unfinished: Path | None) -> Iterator[None]:
         yield
     except (KeyboardInterrupt, nd.SourceError, nd.SolrError) as error:
         if unfinished is not None and unfinished.exists():
-            place = f"What was compared is in {unfinished}"
-            show.warn(f"{place}, and the same command goes on from there.")
+            show.warn(f"Finished comparisons are in {unfinished}; run this again to continue.")
         if isinstance(error, nd.SourceError) and error.reason.startswith("cannot be written"):
             named = error.source.removesuffix(".unfinished")  # beside the file that was typed
             raise nd.SourceError(named, error.reason, error.next_step) from None
@@ -210,7 +212,7 @@ def _say_duplicates(result: Duplicates) -> None:
         show.warn(show.in_options(result.capped))
     if result.numeric >= max(MANY_NUMERIC, NUMERIC * len(result.pairs)) and not result.doubt:
         pairs = show.counted(result.numeric, "pair")
-        show.say(f"About {pairs} differ in numbers alone: --equal numbers keeps such apart.")
+        show.say(f"About {pairs} differ in numbers only: --equal numbers separates them.")
     if result.chosen:
         show.say(show.in_options(result.chosen))
     elif result.borderline is not None and result.borderline.warning:
@@ -230,14 +232,14 @@ def _describe_changes(since: Changes) -> str:
     changes = [f"{show.counted(size, 'document')} {word}" for word, size in counts.items() if size]
     reused = show.counted(since.reused, "comparison was", "comparisons were")
     changed = ", ".join(changes) or "nothing has changed"
-    return f"Since the last run {changed}; {reused} known from it."
+    return f"Since the last run {changed}; {reused} reused."
 
 
 def _say_unique(
     result: Unique, unique: Path | None, removed: Path | None, rejected: Path | None
 ) -> None:
     """Say where the records of a file are, and how many are in none, which add up."""
-    repeated = f" ({result.repeated:,} for another record of the id)" if result.repeated else ""
+    repeated = f" ({result.repeated:,} for another record with the id)" if result.repeated else ""
     kept = f"{result.kept:,} {_are(result.kept)} {f'in {unique}' if unique else 'kept'}"
     gone = result.removed + result.repeated
     away = f"{gone:,} {f'in {removed}' if removed else 'removed'}{repeated}"
@@ -261,9 +263,9 @@ def _check(
     marks, compares = mark or undo, parsed["remember"] is not None
     is_marked = marks and (source or against is not None)
     wrong = {
-        "give one of --mark and --undo": mark and undo,
-        "--dry-run goes with --mark or --undo": dry_run and not marks,
-        "marks are for one collection: leave SOURCE and --against out": is_marked,
+        "give either --mark or --undo": mark and undo,
+        "--dry-run needs --mark or --undo": dry_run and not marks,
+        "only one collection can be marked: leave SOURCE and --against out": is_marked,
         "--undo writes no pairs: leave -o out": undo and writes,
         "--undo compares nothing: leave --remember out": undo and compares,
     }
@@ -272,10 +274,8 @@ def _check(
     parsed.require_source("SOURCE")
     for name, path in files.items():
         if path is not None and not source:
-            raise click.BadParameter(
-                f"--{name} is for a file: --mark marks a collection, and tells the filter query"
-                " that leaves its near-duplicates out"
-            )
+            step = "for a collection, --mark prints the filter query without near-duplicates"
+            raise click.BadParameter(f"--{name} needs a file; {step}")
 
 
 def _check_source(paths: Sequence[str], solr: str | None) -> None:
@@ -299,11 +299,8 @@ def _check_source(paths: Sequence[str], solr: str | None) -> None:
 def _confirm_removal(result: Duplicates) -> None:
     """Ask before what may be no copies is removed."""
     documents = f"{len(result.removed):,} of {show.counted(result.documents, 'document')}"
-    options.confirm(
-        f"Remove {documents} all the same?",
-        unasked=f"nothing was written; add --yes to remove {documents} all the same",
-        declined="Nothing was written.",
-    )
+    unasked = f"nothing was written; add --yes to remove {documents} anyway"
+    options.confirm(f"Remove {documents} anyway?", unasked=unasked, declined="Nothing was written.")
 
 
 def _confirm(result: Duplicates, *, yes: bool) -> None:
@@ -311,11 +308,8 @@ def _confirm(result: Duplicates, *, yes: bool) -> None:
     if result.chained:
         _say_chained(result, result.chained)
     if not yes and (result.chained or result.doubt):
-        options.confirm(
-            "Mark them all the same?",
-            unasked="nothing was marked; add --yes to mark them all the same",
-            declined="Nothing was marked.",
-        )
+        unasked = "nothing was marked; add --yes to mark them anyway"
+        options.confirm("Mark them anyway?", unasked=unasked, declined="Nothing was marked.")
 
 
 HIGHER = (0.6, 0.7, 0.8, 0.9, 0.95)  # similarities that are tried if clusters are chained
@@ -368,15 +362,15 @@ def _say_torn(solr: Collection, made: Marks, *, dry_run: bool) -> None:
         clusters = show.counted(made.torn, "cluster")
         are = "would be" if dry_run else _are(made.torn)
         show.warn(
-            f"{clusters} of an earlier run {are} torn: documents that do not match --fq keep the"
-            f" old marks; to mark all anew: neardup duplicates {solr.place} --mark"
+            f"{clusters} of an earlier run {are} split: documents outside --fq keep their old"
+            f" marks; to mark all again: neardup duplicates {solr.place} --mark"
         )
 
 
 def _describe_marks(made: Marks, *, dry_run: bool) -> str:
     clusters = show.counted(made.clusters, "cluster")
     if not (made.marked or made.cleared or made.vanished):
-        return f"All {show.counted(made.unchanged, 'document')} of {clusters} are marked already."
+        return f"All {show.counted(made.unchanged, 'document')} of {clusters} are already marked."
     counts = {"unchanged": made.unchanged, "cleared": made.cleared, "vanished": made.vanished}
     also = ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
     marks = f"{show.counted(made.marked, 'document')} of {clusters}" + (f"; {also}" if also else "")

@@ -43,9 +43,9 @@ def gate(
     output: Path | None = None,
     format: RowFormat | None = None,
 ) -> int:
-    """Decide which new documents may come in.
+    """Decide which new documents to accept.
 
-    Each is allowed, tagged, held or rejected.
+    Each document is allowed, tagged, held or rejected.
     """
     from neardup_solr import reports
     from neardup_solr.files import check_apart
@@ -79,7 +79,7 @@ def gate(
         except BrokenPipeError:
             total = sum(counts[name] for name in OUTCOMES if name != "failed")
             made = show.counted(total, "decision")
-            show.warn(f"neardup: the output was closed after {made}; no more were made.")
+            show.warn(f"neardup: the output was closed after {made}; the rest was not decided.")
             raise
     if output is not None:
         show.say(f"Wrote {output}.")
@@ -145,7 +145,5 @@ def _say_counts(counts: Counter[str], held: Path | None) -> None:
     if held is not None and counts["hold"]:
         show.say(f"Held documents are in {held}.")
     if counts["incomplete"]:
-        show.warn(
-            f"{counts['incomplete']:,} of them share a band with too many documents to compare all:"
-            " only those that share most were compared."
-        )
+        shared = "share a band with too many documents; only the closest were compared"
+        show.warn(f"{counts['incomplete']:,} of them {shared}.")

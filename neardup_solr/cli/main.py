@@ -24,31 +24,31 @@ if TYPE_CHECKING:
 
 # The variables that `solr.session` and `solr.credentials` look at, and the options that set them.
 VARIABLES = {
-    "REQUESTS_CA_BUNDLE": ("--ca", "PEM file of the CA of your Solr"),
+    "REQUESTS_CA_BUNDLE": ("--ca", "PEM file of the certificate authority of your Solr"),
     "NEARDUP_SOLR_CERT": ("--cert", "PEM file of a client certificate and its key"),
-    "NEARDUP_SOLR_PLAIN_HTTP": ("--plain-http", "Send a password over http:// to another machine"),
+    "NEARDUP_SOLR_PLAIN_HTTP": ("--plain-http", "Allow a password over http:// to another machine"),
 }
 
 START = """\
-The near-duplicates of a file, without any Solr:
+Find the near-duplicates in a file, without Solr:
   neardup duplicates ads.csv --id-field ad --text-field title,body
 
-A collection: index a file, then ask for the near-duplicates of one document, or of all:
+Index a file into a collection, then find the near-duplicates of one document, or of all:
   neardup index ads.csv --text-field title,body
   neardup search --id 17
   neardup duplicates -o report.html
 
-Your own Solr: what would change, before anything does:
+Check your own Solr, before anything is changed:
   neardup lint -c articles --solr http://localhost:8983/solr --text-field body
 
-See it work on invented listings: neardup demo. All commands: neardup --help
+Try it on sample listings: neardup demo. List all commands: neardup --help
 """
 # The commands by heading.
 GROUPS = {
-    "To begin": ("demo", "index", "search", "report", "duplicates"),
-    "A Solr that is there": ("init", "lint", "annotate", "strip", "doctor", "reband"),
-    "Every day": ("gate", "serve", "delete", "dead-letters"),
-    "A closer look": ("explain", "answer", "review", "evaluate", "tune", "signatures"),
+    "A file or a collection": ("duplicates", "explain", "review", "answer", "tune", "signatures"),
+    "Solr collections": ("demo", "index", "search", "report", "evaluate", "delete", "dead-letters"),
+    "New documents": ("gate", "serve"),
+    "Your own Solr": ("lint", "init", "annotate", "doctor", "reband", "strip"),
     "The embedded Solr": ("solr",),
 }
 COMMANDS = [name for names in GROUPS.values() for name in names]
@@ -56,8 +56,8 @@ COMMANDS = [name for names in GROUPS.values() for name in names]
 MODULES = {"duplicates": "duplicates", "explain": "tune", "gate": "gate", "tune": "tune"}
 # The commands with commands of their own: `INNER` of `commands` has their functions.
 INNER = {
-    "solr": "Start, stop and look at the embedded Solr.",
-    "dead-letters": "Show the records that index could not index, or index them again.",
+    "solr": "Start, stop or inspect the embedded Solr.",
+    "dead-letters": "Show the records that could not be indexed, or index them again.",
 }
 # The function of the library, if it has another name than the command.
 VERBS = {
@@ -117,6 +117,11 @@ class Neardup(Group):
         """Return the command of a name, and load only its module."""
         return command(cmd_name) if cmd_name in COMMANDS else super().get_command(ctx, cmd_name)
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, then the options."""
+        self.format_commands(ctx, formatter)
+        click.Command.format_options(self, ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands under their headings."""
         for heading, names in GROUPS.items():
@@ -160,7 +165,7 @@ def parser() -> click.Group:
     made = Neardup(
         "neardup",
         callback=_prepare,
-        help="Near-duplicate text detection for Apache Solr.",
+        help="Find near-duplicate texts in files and in Apache Solr.",
         invoke_without_command=True,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
@@ -168,7 +173,7 @@ def parser() -> click.Group:
     click.version_option(nd.__version__, message="%(version)s", help=version)(made)
     for flag, text in VARIABLES.values():
         metavar = None if flag == "--plain-http" else "FILE"
-        help = f"{text}; goes before the command."
+        help = f"{text} (before the command)."
         made.params.append(click.Option([flag], metavar=metavar, is_flag=not metavar, help=help))
     made.params.append(options.QUIET)
     return made

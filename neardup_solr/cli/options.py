@@ -36,199 +36,202 @@ from neardup_solr.settings import Settings, require_possible
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
 
-ARGUMENTS, OTHER, READ = "Arguments", "Options", "How the source is read"
-TEXT = (
-    "COLUMN: Column of the text (repeatable, or a,b: they are joined; a name with a comma in"
-    """ quotes, '"a, b",c')."""
-)
+ARGUMENTS, OTHER, READ = "Arguments", "Options", "Input"
 # By heading, in the order of the help. A name is that of the argument; `gate.text` is another text
 # for a single command. Before a colon stands what the option takes, if its type does not say so.
 TEXTS: dict[str, dict[str, str]] = {
     ARGUMENTS: {
         "source": (
             "File (.txt .csv .tsv .jsonl .json .parquet .xlsx, also .gz .bz2 .xz .zst), several"
-            " that are parts of one table, folder, or - for standard input."
+            " files of one table, a folder, or - for standard input."
         ),
-        "duplicates.source review.source": (
-            "File, several that are parts of one table, or folder, compared without any Solr"
-            " (default: a collection)."
-        ),
+        "duplicates.source review.source": "Files of one table, or folder (default: a collection).",
         "tune.source": "Files or folder to sample, - for standard input (default: a collection).",
-        "ids": "Ids of documents.",
+        "ids": "Ids of the documents to delete.",
         "one": "ID: Id of a document.",
-        "other": "OTHER_ID: Id of another document.",
+        "other": "OTHER_ID: Id of the other document.",
         "answer": "same, different or unsure.",
-        "evaluate.known": "Known pairs: two columns of ids.",
-        "report": "REPORT: Pairs of a report (default: a new report).",
+        "evaluate.known": "File of known pairs: two columns of ids.",
+        "report": "REPORT: File of reported pairs (default: make a new report).",
     },
     OTHER: {
         "explain.source": "FILE: File or folder with both (repeatable), or - (default: Solr).",
-        "answer.source": "FILE: File or folder with both, to note their texts (repeatable), or -.",
+        "answer.source": "FILE: File or folder with both (repeatable), or -, to note texts.",
         "answer.answers": "FILE: File of the answers.",
-        "pairs": "FILE: Note the answers of a table of pairs, in its column answer.",
+        "pairs": "FILE: Import the answers in the column answer of a table of pairs.",
         "search.id": "Id of a document in the collection.",
-        "search.text": "A text, or - for standard input.",
-        "ordered": "The pairs are of two sides, as of --against: a, b is not b, a.",
-        "into": "OTHER: Write into this other collection; change nothing in the first.",
-        "which": "needed: what lacks fields or has stale ones; missing: only what lacks them; all.",
-        "query": "QUERY: Only documents that this query matches.",
-        "annotate.query strip.query": "QUERY: Only documents that this query matches (repeatable).",
-        "annotate.follow": "Go on: annotate what comes or changes within seconds, until Ctrl-C.",
-        "against": "FILE|NAME|URL: Compare with this other file, folder or collection.",
+        "search.text": "Text to search for, or - for standard input.",
+        "ordered": "The pairs have two sides, as with --against: a, b is not b, a.",
+        "into": "OTHER: Write into this other collection; leave the first unchanged.",
+        "which": "needed (fields are missing or outdated), missing (fields are missing) or all.",
+        "query": "QUERY: Only documents that match this query.",
+        "annotate.query strip.query": "QUERY: Only documents that match this query (repeatable).",
+        "annotate.follow": "Keep running: annotate new and changed documents, until Ctrl-C.",
+        "against": "FILE|NAME|URL: Compare with this second file, folder or collection.",
         "canonical": (
-            "RULE: Document of a cluster to keep: first, longest, shortest, oldest, oldest:FIELD,"
-            " or trusted values, FIELD=wire,agency."
+            "RULE: Document to keep of a cluster: first, longest, shortest, oldest, oldest:FIELD,"
+            " or preferred values, FIELD=wire,agency."
         ),
-        "annotate.mark": "With --follow: also keep the marks of clusters up to date.",
+        "annotate.mark": "With --follow: also keep the cluster marks up to date.",
         "mark": "Write the clusters into the collection, so that queries can collapse them.",
         "undo": "Remove all marks from the collection.",
-        "duplicates.dry_run": "With --mark or --undo: only say what would change.",
-        "delete.dry_run": "Only say how many would be deleted.",
-        "dry_run": "Only print what would be added or removed.",
-        "yes": "Do not ask before what may be chains or templates is marked or removed.",
-        "gate.yes": "Reject templates, too, whose documents differ where all of them do.",
-        "delete.yes": "Delete everything without being asked.",
+        "duplicates.dry_run": "With --mark or --undo: change nothing, only count.",
+        "delete.dry_run": "Delete nothing, only count the documents.",
+        "dry_run": "Change nothing, only print the fields.",
+        "yes": "Do not ask before marking or removing possible chains or templates.",
+        "gate.yes": "Also reject documents that may only share a template.",
+        "delete.yes": "Delete all documents without asking.",
         "reset.yes": "Do not ask.",
-        "index": "Index what is allowed or tagged.",
-        "held": "Add held documents to this .jsonl file, unless it already has them.",
-        "strict": "Exit code 3 if one is held or rejected.",
-        "init.text lint.text annotate.text": "FIELD: Field of the text (repeatable, or a,b).",
-        "prefix": "PREFIX: Prefix of the names of our fields, such as nd_.",
-        "shards": "Shards of a collection in SolrCloud [default: 1].",
+        "index": "Index the documents that are allowed or tagged.",
+        "held": "Append held documents to this .jsonl file, each only once.",
+        "strict": "Exit with code 3 if a document is held or rejected.",
+        "init.text lint.text annotate.text": "FIELD: Field with the text (repeatable, or a,b).",
+        "prefix": "PREFIX: Prefix of the neardup fields, such as nd_.",
+        "shards": "Number of shards in SolrCloud [default: 1].",
         "replicas": "Copies of each shard in SolrCloud [default: 1].",
-        "remove": "Remove our fields from the schema again.",
-        "catch": "Similarity of pairs to catch.",
-        "avoid": "Similarity of pairs to pass over.",
-        "tune.answers": "FILE: Learn a model from the answers of people in this file.",
-        "known": "Known pairs: two columns of ids.",
-        "reband.bands": "LSH bands.",
-        "reband.rows": "Rows of a band.",
-        "show.job retry.job": "FOLDER: Job that index has told [default: all of the collection].",
-        "port": "Port on 127.0.0.1 [default: the last one, else a free one].",
-        "host": "Address to listen on; without --tokens one of this machine.",
-        "serve.port": "Port to listen on; 0 takes one that is free.",
-        "root_path": "PATH: Path under which a proxy has the service, such as /neardup.",
-        "allow_host": "NAME: Answer requests to this name and of its pages (repeatable, or a,b).",
-        "tokens": "FILE: Tokens and rights of the clients, a line NAME TOKEN RIGHT... each.",
-        "max_body": "SIZE: Most bytes of a request.",
+        "remove": "Remove the neardup fields from the schema.",
+        "catch": "Similarity of the pairs to find.",
+        "avoid": "Similarity of the pairs to skip.",
+        "tune.answers": "FILE: Learn a model from the answers in this file.",
+        "known": "File of known pairs: two columns of ids.",
+        "reband.bands": "Number of LSH bands.",
+        "reband.rows": "Rows in a band.",
+        "show.job retry.job": "FOLDER: Job folder that index printed [default: all jobs].",
+        "port": "Port on 127.0.0.1 [default: the last port used, or a free one].",
+        "host": "Address to listen on; without --tokens, only a local address.",
+        "serve.port": "Port to listen on; 0 chooses a free port.",
+        "root_path": "PATH: Path of the service behind a proxy, such as /neardup.",
+        "allow_host": "NAME: Accept requests for this host and its pages (repeatable, or a,b).",
+        "tokens": "FILE: File of access tokens, one client per line: NAME TOKEN RIGHT...",
+        "max_body": "SIZE: Maximum size of a request.",
     },
-    "What counts as a near-duplicate": {
+    "Comparison": {
         "tag": (
-            "Tag what is at least this similar (default if none of the three is given: 0.5;"
+            "Tag documents at least this similar (default without --hold and --reject: 0.5;"
             " containment 0.8, aligned 0.75, records 0.7)."
         ),
-        "hold": "Hold back what is at least this similar.",
-        "reject": "Reject what is at least this similar.",
-        "exact": "At least this action for the same text.",
-        "by": "What near-duplicates have to share (default: the first that the collection has).",
+        "hold": "Hold documents at least this similar.",
+        "reject": "Reject documents at least this similar.",
+        "exact": "Minimum action for a document with the same text.",
+        "by": "Key that near-duplicates must share (default: the first the collection has).",
         "duplicates.by review.by tune.by": (
-            "What candidates share: bands, shingles (most of one of the two), words (rare ones; for"
-            " short records), or all for every pair (default: all up to 2,000 documents, for more"
-            " bands; shingles for --measure containment, words for aligned and records)."
+            "METHOD: How to find candidate pairs: bands, shingles, words (rare words; for short"
+            " records) or all (every pair). Default: all up to 2,000 documents, then bands;"
+            " shingles for --measure containment, words for aligned and records."
         ),
         "candidates": "Candidates to compare for each document.",
         "measure": (
-            "auto (that of the collection; of a file, records for short texts and words for long"
-            " ones), words (edit distance), jaccard (of shingles), containment (an excerpt in a"
-            " longer text), aligned (short texts), records (those that differ if their numbers do),"
-            " or estimate (jaccard by signatures)."
+            "MEASURE: words (edit distance), jaccard (of shingles), containment (an excerpt in a"
+            " longer text), aligned (short texts), records (short texts with equal numbers),"
+            " estimate (jaccard by signatures), or auto (that of the collection; for a file,"
+            " records if texts are short, else words)."
         ),
         "fields": (
-            "FIELD: Column or field that is compared apart, such as name, zip:exact, price:number"
+            "FIELD: Compare this column or field by itself, such as name, zip:exact, price:number"
             " or born:date (repeatable, or a,b). The similarity is the probability of a match."
         ),
-        "max_distance": "At most this many words inserted, deleted or replaced.",
+        "max_distance": "Maximum number of words inserted, deleted or replaced.",
         "min_similarity": (
-            "At least this similarity by the measure, 0 to 1 (default: 0.5; containment 0.8,"
-            " aligned 0.75, records 0.7; none if --max-distance is given)."
+            "Minimum similarity, 0 to 1 (default: 0.5; containment 0.8, aligned 0.75, records 0.7;"
+            " none with --max-distance)."
         ),
-        "fq": "QUERY: Compare only with documents that match this (repeatable).",
-        "duplicates.fq review.fq": "QUERY: Read, or mark, only what matches this (repeatable).",
+        "fq": "QUERY: Compare only with documents that match this query (repeatable).",
+        "duplicates.fq review.fq": "QUERY: Use only documents that match this query (repeatable).",
         "same": (
-            "FIELD: Field or column that has to be equal, such as tenant (repeatable, or a,b); a"
-            " document without it is compared with nothing."
+            "FIELD: Compare only documents with an equal value in this field or column, such as"
+            " tenant (repeatable, or a,b)."
         ),
-        "equal": "RULE: What has to be equal, too: numbers, or a regular expression (repeatable).",
-        "review.answers": "FILE: File of the answers, which is made if it is missing.",
-        "review.reach": (
-            "Ask about pairs so far below the threshold (default: 0.1; with --field 0.499)."
-        ),
-        "review.port": "Port of the page on 127.0.0.1 (default: one that is free).",
-        "answers": "FILE: Obey answers of people: the different are no pair, the same one.",
-        "model": "FILE: Compare by a model that neardup tune --answers has written.",
-        "without_common": "Compare texts without what many share: boilerplate, footers, templates.",
-        "cap": "Most documents that are all paired as they share a key [1024; a word: 50].",
-        "mutual_best": "With --against: keep a pair only if each is the other's most similar one.",
-        "linkage": "Clusters: single, what pairs connect; complete, only if any two are a pair.",
+        "equal": "RULE: Parts that must be equal: numbers, or a regular expression (repeatable).",
+        "review.answers": "FILE: File of the answers; created if missing.",
+        "review.reach": "Ask about pairs this far below the threshold (0.1; with --field 0.499).",
+        "review.port": "Port of the page on 127.0.0.1 (default: a free port).",
+        "answers": "FILE: Apply these answers: same makes a pair, different removes it.",
+        "model": "FILE: Compare with a model written by neardup tune --answers.",
+        "without_common": "Ignore passages that many texts share: boilerplate, footers, templates.",
+        "cap": "Maximum number of documents paired by one key [1024; a word: 50].",
+        "mutual_best": "With --against: keep a pair only if each is the other's most similar.",
+        "linkage": "Clusters: single (linked by pairs) or complete (every two are a pair).",
     },
-    "What comes out": {
+    "Output": {
         "output": "Write to a .tsv, .csv, .jsonl or .xlsx file.",
         "evaluate.output": "Write all missed and false pairs to .tsv, .csv, .jsonl or .xlsx.",
-        "signatures.output": "The .parquet file to write.",
+        "signatures.output": "Parquet file to write.",
         "tune.output": "FILE: Write the model of --answers to this .json file.",
         "duplicates.output": "Write to .tsv, .csv, .jsonl, .xlsx, .parquet or .html (repeatable).",
-        "texts": "Write the texts of both documents beside each pair, as --keep does with columns.",
-        "unique": "Write the records of SOURCE that stay (as it is, or .jsonl; or compressed).",
-        "removed": "Write the other records, each with the id of the one that is kept for it.",
-        "rejected": "Write the records that cannot be used, each with reason and position.",
-        "format": "How to print (default: table on a terminal, else tsv).",
-        "explain.format tune.format": "How to print.",
+        "texts": "Write the texts of both documents with each pair.",
+        "unique": "Write the records of SOURCE to keep (same format, or .jsonl; or compressed).",
+        "removed": "Write the removed records, each with the id of the record that is kept.",
+        "rejected": "Write the unusable records, each with reason and position.",
+        "format": "Output format (default: table on a terminal, else tsv).",
+        "explain.format tune.format": "Output format.",
     },
     READ: {
-        "id": "COLUMN: Column of the id, or :row to number the records from 1 [default: id].",
-        "text": TEXT,
-        "duplicates.text review.text tune.text": (
-            f"{TEXT} If there is no text, columns are chosen by their values."
+        "id": "COLUMN: Column with the id, or :row to number the records from 1 [default: id].",
+        "text": (
+            """COLUMN: Column with the text (repeatable, or a,b: joined; quoted: '"a, b",c')."""
         ),
-        "gate.text": "COLUMN: Column of the text (repeatable, or a,b) [default: the collection's].",
-        "keep": "COLUMN: Further column to keep (repeatable, or a,b).",
+        "gate.text": "COLUMN: Column with the text (repeatable, or a,b) [default: as indexed].",
+        "keep": "COLUMN: Another column to keep (repeatable, or a,b).",
         "source_format": "FORMAT: lines, csv, tsv, jsonl, json, parquet, xlsx or folder.",
-        "delimiter": "CHARACTER: Character between the columns of a CSV, such as ';' or tab.",
-        "encoding": "NAME: Encoding of the text, such as cp1252 [default: UTF-8].",
-        "skip_rows": "N: Pass over so many lines or rows above the header of a CSV or Excel file.",
+        "delimiter": "CHARACTER: Character between CSV columns, such as ';' or tab.",
+        "encoding": "NAME: Text encoding, such as cp1252 [default: UTF-8].",
+        "skip_rows": "N: Skip this many lines or rows above the header of a CSV or Excel file.",
         "sheet": "NAME: Sheet of an Excel file [default: the first].",
-        "lossy": "Replace invalid characters; keep the record.",
-        "max_doc_bytes": "SIZE: Refuse records with more text than this, such as 100M.",
-        "index.on_repeat": "Which record counts if an id comes again [last].",
-        "duplicates.on_repeat": "Which record counts if an id comes again [each, as 12@row3].",
+        "lossy": "Replace invalid characters instead of rejecting the record.",
+        "max_doc_bytes": "SIZE: Maximum size of the text of a record, such as 100M.",
+        "index.on_repeat": "Record to use if an id is repeated [last].",
+        "duplicates.on_repeat": "Record to use if an id is repeated [each, as 12@row3].",
     },
-    "What shapes the signatures": {
+    "Signatures": {
         "settings.fields": (
-            "LIST: Fields to write: all, a list, =-content_ng for all but this one, or"
-            " +profile_hash for text profiles too [of long texts: no shingles]."
+            "LIST: Fields to write: all, a list, =-content_ng (all but this field), or"
+            " +profile_hash (text profiles, too) [for long texts: no shingles]."
         ),
-        "kind": "What shingles are made of [words].",
-        "settings.measure": "What compares texts unless a command says [default: by the texts].",
-        "shingle_size": "Pieces in a shingle [3].",
+        "kind": "Units of the shingles [words].",
+        "settings.measure": "Default measure of the collection [default: chosen by the texts].",
+        "shingle_size": "Units in a shingle [3].",
         "language": "NAME: Language of the stems [english].",
         "family": "Hash family [affine].",
         "hashes": "Hashes in a signature [128].",
         "bands": "LSH bands [42].",
-        "settings.rows": "Rows of a band [3].",
+        "settings.rows": "Rows in a band [3].",
     },
-    "How the work is done": {
-        "rate": "Write at most this many documents a second (0: no limit).",
+    "Performance": {
+        "rate": "Maximum number of documents written per second (0: no limit).",
         "batch": "Documents in a batch.",
-        "gate.batch": "Documents that one query asks about.",
-        "min_replicas": "Replicas of each shard that must have a document before it counts.",
-        "annotate.remember": "With --mark: the file that duplicates --remember has written.",
-        "remember": "Remember what was compared: the next run compares only what changed.",
+        "gate.batch": "Documents in a query.",
+        "min_replicas": "Replicas of each shard that must store a document.",
+        "annotate.remember": "With --mark: file written by duplicates --remember.",
+        "remember": "Remember the comparisons; the next run compares only changes.",
         "memory": "SIZE: Memory to use, such as 4G (default: half of the machine's).",
     },
-    "What happens after a fault": {
-        "checkpoint_every": "RECORDS: Most records that are sent again after an interruption.",
-        "patience": "TIME: How long to wait for a Solr that is away, such as 90s, 5m or 0.",
-        "max_failed": "N|SHARE: Exit code 0 if at most so many records fail, such as 20 or 0.1%.",
-        "job": "FOLDER: Checkpoint, and records that failed [default: one in the data folder].",
-        "resume": "Go on after the last checkpoint of a run that was interrupted.",
+    "Failures": {
+        "checkpoint_every": "RECORDS: Maximum number of records sent again after an interruption.",
+        "patience": "TIME: How long to wait for an unavailable Solr, such as 90s, 5m or 0.",
+        "max_failed": "N|SHARE: Exit with code 0 if at most this many fail, such as 20 or 0.1%.",
+        "job": "FOLDER: Folder of checkpoint and failed records [default: in the data folder].",
+        "resume": "Continue an interrupted run from its last checkpoint.",
     },
-    "Where the collection is": {
+    "Solr": {
         "address": (
-            "URL: Address of a Solr, such as http://host:8983/solr (default: $NEARDUP_SOLR_URL, or"
-            " else the embedded Solr, started when needed)."
+            "URL: Solr address, such as http://host:8983/solr (default: $NEARDUP_SOLR_URL, or the"
+            " embedded Solr, started when needed)."
         ),
-        "collection": "NAME: Collection to work with [default: the address's, else neardup].",
+        "collection": "NAME: Collection to use [default: from the address, or neardup].",
     },
+}
+# Options that the help of a command lists first.
+FIRST = {
+    "index": "id text keep address collection resume",
+    "search": "id text measure min_similarity address collection",
+    "report": "output measure min_similarity query address collection",
+    "duplicates": "output unique measure by min_similarity fields id text against",
+    "annotate": "text query which address collection",
+    "gate": "reject hold tag index held output measure",
+    "serve": "address collection host port tokens",
+    "explain": "source measure fields min_similarity",
+    "review": "answers measure fields min_similarity against by",
+    "tune": "answers output fields measure against",
 }
 # How an option is typed, if not --name, or not only that.
 FLAGS = {
@@ -249,7 +252,7 @@ FLAGS = {
 }
 # What only --help-all shows, by the names of arguments that can be left out.
 SELDOM = {
-    "allow_host", "bands", "batch", "by", "cap", "checkpoint_every", "dry_run", "equal", "family",
+    "allow_host", "bands", "batch", "cap", "checkpoint_every", "dry_run", "equal", "family",
     "hashes", "kind", "language", "lossy", "max_distance", "max_doc_bytes", "max_failed", "memory",
     "min_replicas", "mutual_best", "on_repeat", "rate", "rejected", "root_path", "rows",
     "sheet", "shingle_size", "skip_rows", "source_format", "undo", "without_common", "yes",
@@ -344,7 +347,7 @@ class Command(click.Command):
         path = ctx.command_path if ctx.command is self else f"{ctx.command_path} {self.name}"
         step = suggest(option, "options", self._list_names(ctx), "neardup")
         if ctx.command is not self and any(option in param.opts for param in self.params):
-            step = f"it goes behind the command: {path} {option} ..."
+            step = f"it goes after the command: {path} {option} ..."
         reason = without_password(f"No such option '{option}'")
         return click.UsageError(add_step(reason, step or f"see {path} {usual}"), ctx)
 
@@ -416,7 +419,7 @@ def _print_all_help(ctx: click.Context, param: click.Parameter, is_set: bool) ->
         ctx.exit()
 
 
-QUIET = click.Option(["--quiet"], is_flag=True, help="Print results, warnings and errors alone.")
+QUIET = click.Option(["--quiet"], is_flag=True, help="Print only results, warnings and errors.")
 HELP_ALL = click.Option(
     ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_print_all_help,
     help="Show all options and exit.",
@@ -447,9 +450,14 @@ def command(name: str, function: Function, verb: str | None) -> Command:
     wanted = {_find_key(name, each.name): each for each in every}
     of_settings = Settings.__annotations__
     wanted |= {_find_key("settings", each): _optional(each, of_settings[each]) for each in shaping}
+    first = [_find_key(name, each) for each in FIRST.get(name, "").split()]
+    keys = sorted(dict.fromkeys([*first, *BY_NAME]), key=lambda key: BY_NAME[key][0] != ARGUMENTS)
     params = {
-        wanted[key].name: (heading, _make_parameter(key, wanted[key]))
-        for key, (heading, _) in BY_NAME.items()
+        wanted[key].name: (
+            OTHER if key in first else BY_NAME[key][0],
+            _make_parameter(key, wanted[key]),
+        )
+        for key in keys
         if key in wanted
     }
 
@@ -494,7 +502,7 @@ def _suggest_names(error: CoreMissing, parsed: ParsedOptions, *, may_create: boo
         meant = f"did you mean {near[0]!r}?"
         error.next_step = f"{meant} If not, {create}" if may_create else meant
     elif names and not may_create:
-        error.next_step = f"those there are: {', '.join(names[:MOST_NAMES])}"
+        error.next_step = f"available: {', '.join(names[:MOST_NAMES])}"
 
 
 def _find_key(command: str, name: str) -> str:

@@ -27,8 +27,8 @@ MOST_ERRORS = 20  # of a run, each a line
 UNITS = {"joining": "bands"}  # what a stage counts, if not documents
 EVERY = 10.0  # seconds between two lines of progress, which stand for bars without a terminal
 MOST_ROWS = 40  # of a report on a terminal; files and pipes get all
-RESUMABLE = "What is written stays; run this again to continue where it stopped."
-UNSURE = "What was sent may not be durable; it is safe to run the same command again."
+RESUMABLE = "Everything written so far is kept; run this again to continue."
+UNSURE = "The last documents may not be stored; it is safe to run the same command again."
 _BREAKS = re.compile(r"[\t\n\r]+")
 WIDEST_ID = 0.3  # of the terminal, longer ones are folded
 NARROW = 66  # columns of a terminal; below it a table leaves no room for texts
@@ -71,7 +71,7 @@ def say_if_full_text(queries: Iterable[str | None], place: str) -> None:
     if any(query and _FULL_TEXT.search(query) for query in queries):
         say(
             "Hint: content is stored, not indexed, so no query finds words in it;"
-            f" neardup search {place} --text 'SOME WORDS' finds documents that are near a text."
+            f" neardup search {place} --text 'SOME WORDS' finds documents similar to a text."
         )
 
 
@@ -257,7 +257,7 @@ def say_report(report: Report) -> None:
 def say_gaps(gaps: Iterable[str]) -> None:
     """Say what may be missing."""
     for gap in gaps:
-        warn(f"Not complete: {in_options(gap)}.")
+        warn(f"Incomplete: {in_options(gap)}.")
 
 
 # An argument in backticks; first what a message quotes, in which nothing is an argument.

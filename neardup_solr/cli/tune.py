@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def tune(parsed: options.ParsedOptions, *, format: TableOrJson = "table") -> int:
-    """Choose bands and rows, or with --answers learn what is a match.
+    """Choose bands and rows, or learn a model from answers (--answers).
 
-    It shows what bands cost, on a sample, or how good the model is.
+    Shows the costs of the bands on a sample, or the quality of the model.
     """
     parsed.require_source("SOURCE")
     columns = options.choose_columns(parsed, by_fields=bool(parsed["answers"]))
@@ -92,19 +92,19 @@ def _describe_training(training: Training, output: Path | None) -> Iterator[str]
         yield f"{more} about pairs so unlike that nothing is learnt from them."
     if training.is_default:
         few, each = FEWEST, FEWEST_OF_EACH
-        yield f"Too few answers: {few} are needed, and {each} of either kind."
-        yield f"Until then the model decides as {default} does by default."
+        yield f"Too few answers: {few} are needed, including {each} of each kind."
+        yield f"Until then the model decides like {default}."
     else:
         rows = [["bits", "equal", "different"]]
         rows += [[name, *(f"{bits:+.1f}" for bits in ends)] for name, *ends in training.influences]
         yield from ("", *show.align(rows, right=(1, 2)), "")
         yield (
-            f"Each left out in turn, the model gives {training.right} of {total} answers by itself,"
+            f"Cross-validated, the model predicts {training.right} of {total} answers,"
             f" {default} {training.default_right}."
         )
         if training.right < training.default_right:
-            yield "So these answers do not show yet that it is better than the default."
-    yield f"Of the pairs that nobody judged it finds {training.found:,}."
+            yield "These answers do not show yet that the model is better."
+    yield f"Among the pairs without an answer, it finds {training.found:,}."
     if output:
         yield f"Wrote {output}: neardup duplicates … --model {output}"
 
@@ -137,8 +137,7 @@ def list_lines(tuning: Tuning, commands: Sequence[str]) -> Iterator[str]:
     yield from ("", *show.align(curve, right=range(1, len(curve[0]))))
     yield from ("", *show.align(choices, right=range(len(choices[0])), gap=" "), "")
     yield (
-        f"caught: share of pairs of similarity {demand.catch:g} that are found;"
-        f" passed: of {demand.avoid:g};"
+        f"caught: share of pairs found at similarity {demand.catch:g}; passed: at {demand.avoid:g};"
     )
     yield "candidates, bytes of index: expected for a document of the whole collection."
     if tuning.absent:
@@ -208,9 +207,9 @@ Part = str | tuple[str, str]  # of a paragraph: a text, or one with its style
 
 
 def explain(parsed: options.ParsedOptions, *, format: TableOrJson = "table") -> int:
-    """Explain why two documents are found, or not.
+    """Explain why a pair of documents is found or missed.
 
-    It also says what would find them.
+    Also suggests options that would find the pair.
     """
     parsed.require_source("--source")
     show.say_if_typed(parsed.paths, "documents")
@@ -251,7 +250,7 @@ def _print(explanation: Explanation) -> None:
         way = next(each for each in facts.ways if each.name == explanation.way)
         why = f"they share {explain.describe_shared(facts, way)}, within the limits"
         if facts.by == "all" and way.name == "duplicates":
-            why = "of so few documents it compares every pair, and this one is within the limits"
+            why = "with so few documents it compares every pair, and this pair is within the limits"
         say(f"{explain.describe_way(way.name)} finds them: {why}.", indent=2)
     for reason in explanation.reasons:
         say(printable(reason), indent=2)

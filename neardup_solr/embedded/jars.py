@@ -154,7 +154,7 @@ def _fetch(
 def _fetch_one(jar: Jar, context: MavenContext, folder: Path) -> None:
     fetched = _download(jar, context)
     if not jar.is_intact(fetched):
-        reason = f"the jar {jar.name} arrived damaged: its SHA-256 is not the one in the lock"
+        reason = f"the jar {jar.name} is damaged: its SHA-256 does not match the lock"
         step = "try again with: neardup solr start (if that fails too, a proxy alters downloads)"
         raise ServerError(reason, step)
     fetched.replace(folder / jar.name)
@@ -186,8 +186,8 @@ def _explain(error: Exception) -> tuple[str, str]:
         "ConnectTimeout": ("no connection in time", CONNECT),
         "ReadTimeout": ("no answer in time", CONNECT),
         "ProxyError": ("the proxy refuses", "check HTTPS_PROXY"),
-        "SSLError": ("the certificate is not trusted", "name yours in REQUESTS_CA_BUNDLE"),
-        "RuntimeError": ("the repository does not give it", "wait a while"),
+        "SSLError": ("the certificate is not trusted", "name your CA file in REQUESTS_CA_BUNDLE"),
+        "RuntimeError": ("the repository does not have it", "wait a while"),
     }.get(name, ("no connection" if name == "ConnectionError" else name, CONNECT))
 
 
@@ -325,7 +325,7 @@ def writing(folder: Path) -> Iterator[None]:
     except OSError as error:
         cause = (error.strerror or str(error)).lower()
         where = error.filename or folder
-        step = "make room or allow writing there, or set NEARDUP_HOME to another folder"
+        step = "free some space or allow writing there, or set NEARDUP_HOME to another folder"
         raise ServerError(f"cannot write {where} ({cause})", step) from error
 
 

@@ -298,7 +298,7 @@ def wait_until_ready(
     def alive(is_so: bool) -> bool:
         if not (is_so or is_alive(place, pid)):
             reason = f"Solr ended while it started: {startup_error(place)}"
-            raise ServerError(reason, f"see all it printed in {place.logs / CONSOLE}")
+            raise ServerError(reason, f"see its output in {place.logs / CONSOLE}")
         return is_so
 
     if not until(lambda: alive(answers(place, port)), timeout, 0.05):

@@ -465,7 +465,7 @@ class Equality:
             try:
                 patterns.append(_NUMBER if rule == NUMBERS else re.compile(rule, re.I))
             except re.error as error:
-                reason = f"`equal` cannot be {rule!r}: it is no regular expression ({error})"
+                reason = f"`equal` cannot be {rule!r}: it is not a regular expression ({error})"
                 step = r"give numbers, or a pattern such as '\bnot\b'"
                 raise ArgumentError(reason, step) from None
         object.__setattr__(self, "_patterns", tuple(patterns))

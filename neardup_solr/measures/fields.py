@@ -250,7 +250,7 @@ def parse_fields(fields: Mapping[str, str] | Iterable[str]) -> dict[str, FieldKi
     kinds: dict[str, FieldKind] = {}
     for name, kind in pairs:
         require(bool(name), "a field of `fields` has no name", "give it as name or zip:exact")
-        require(name not in kinds, f"the field {name!r} comes twice", "name it once")
+        require(name not in kinds, f"the field {name!r} is given twice", "name it once")
         require_choice(f"fields[{name!r}]", kind, KINDS)
         kinds[name] = cast(FieldKind, kind)
     return kinds
@@ -289,7 +289,7 @@ def make_column(
             reason = f"no value of the field {name!r} is a {kind}, {such}"
             raise ArgumentError(reason, f"compare it as {name}:text or {name}:exact")
         count = counted(unread, "value is", "values are")
-        problem = f"in the field {name!r} {count} no {kind}, {such}, and taken for missing"
+        problem = f"in the field {name!r} {count} not a {kind}, {such}: treated as missing"
     row_numbers = np.array(numbers, dtype=np.int64)
     counts = np.bincount(row_numbers[row_numbers != MISSING], minlength=len(numbered))
     if sample:

@@ -216,7 +216,7 @@ def _explain_unmet(demand: Demand, hashes: int, best: Plan | None) -> SettingsEr
     avoid = math.floor(passed * 1000) / 1000
     lower = f", or an `avoid` of {avoid:g}" if avoid else ""
     return SettingsError(
-        f"{hashes} hashes that catch what they should let pass {percent(best.load)} of the pairs at"
+        f"{hashes} hashes that catch enough pairs pass {percent(best.load)} of the pairs at"
         f" similarity {demand.avoid:g} ({best.bands} × {best.rows}),"
         f" {best.load / demand.load:.3g} times the {percent(demand.load)} allowed",
         f"{more}allow a `load` of {_round_up(best.load)}{lower}",

@@ -114,7 +114,7 @@ def estimate_jaccard(
     """
     for name, array in (("signatures", signatures), ("others", others)):
         is_array = isinstance(array, np.ndarray) and array.ndim > 0
-        require(is_array, f"`{name}` cannot be {describe(array)}", "give what `decode` gives")
+        require(is_array, f"`{name}` cannot be {describe(array)}", "give the result of `decode`")
     deviations = _compute_deviations(level)
     hashes = signatures.shape[-1]
     shape = _broadcast(signatures.shape[:-1], others.shape[:-1])

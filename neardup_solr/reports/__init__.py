@@ -348,11 +348,11 @@ def write_sheets(
         book.save(unfinished)
     if sheets > 1:
         total = counted(count - sheets, "row")
-        LOG.warning("%s: its %s are in %d sheets, as one is full", path, total, sheets)
+        LOG.warning("%s: its %s are in %d sheets, because one is full", path, total, sheets)
     if cut:
         what = counted(cut, "text is", "texts are")
         reason = f"{what} cut to the {LONGEST:,} characters that a cell can hold"
-        LOG.warning("%s: %s; .csv, .jsonl and .parquet have them whole", path, reason)
+        LOG.warning("%s: %s; .csv, .jsonl and .parquet keep them complete", path, reason)
 
 
 def _cut(text: str) -> str:
@@ -541,7 +541,7 @@ def check_copy(path: Path, source_format: str, *, adds: bool) -> None:
         reason = "records stay in the format of their source, or become JSON lines"
         raise SourceError(str(path), reason, f"choose {f'{same} or ' if same else ''}.jsonl")
     if suffix in (".parquet", ".xlsx") and path.suffix.lower() in DECOMPRESSORS:
-        raise SourceError(str(path), f"{suffix} is compressed itself", f"name it {suffix}")
+        raise SourceError(str(path), f"{suffix} is already compressed", f"name it {suffix}")
     if suffix == ".parquet":
         require_library(path, "Parquet", "pyarrow")
     if path.suffix.lower() == ".zst":
@@ -553,7 +553,7 @@ def check_added(source: str, columns: Collection[str], added: Collection[str]) -
     """Refuse, by SourceError, a source with columns of the names that are added."""
     taken = next((name for name in added if name in columns), None)
     if taken is not None:
-        reason = f"has a column {taken!r} of its own, which would be overwritten"
+        reason = f"has a column {taken!r}already, which would be overwritten"
         raise SourceError(source, reason, "rename that column, or drop it")
 
 

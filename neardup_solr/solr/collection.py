@@ -244,7 +244,7 @@ class Collection:
             return
         cluster = self.cluster()
         if not cluster.nodes and min_replicas > 1:
-            reason = f"the cluster does not tell of the replicas of {self.name!r}"
+            reason = f"the cluster does not report the replicas of {self.name!r}"
             raise SettingsError(reason, "let this user read the cluster status, or leave"
                                 " `min_replicas` out")  # fmt: skip
         cluster.require_placed(self.name, min_replicas)
@@ -564,7 +564,7 @@ class Collection:
         differs = base != wanted or wanted.measure not in (None, base.measure)
         if stored is not None and differs:
             reason = f"the collection was indexed with [{stored.fingerprint}]"
-            raise SettingsError(f"{reason}, and [{wanted.fingerprint}] was asked for", step)
+            raise SettingsError(f"{reason}, and [{wanted.fingerprint}] was requested", step)
         return wanted if stored is None else base
 
     def take_names(self, names: Names) -> None:

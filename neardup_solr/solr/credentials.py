@@ -128,7 +128,7 @@ def _read_password(path: str) -> str:
     except UnicodeDecodeError:
         raise _unusable(path, "is not text in UTF-8", "write the password to it") from None
     if not password or "\n" in password or len(content) > LONGEST:
-        raise _unusable(path, "has no password alone on a line", "write nothing else to it")
+        raise _unusable(path, "is not a single line", "write only the password to it")
     return password
 
 
@@ -192,7 +192,7 @@ class Access:
             if path:  # without a password for the key, which OpenSSL would ask for on the terminal
                 ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(path, password="")
         except (OSError, ValueError):
-            reason = f"{path} of `cert` or ${CERTIFICATE} is no client certificate that can be used"
+            reason = f"{path} of `cert` or ${CERTIFICATE} is not a usable client certificate"
             step = "name a PEM file of the certificate and its private key, without a password"
             raise ArgumentError(reason, step) from None
         return path or None
@@ -251,7 +251,7 @@ def is_url(address: str, schemes: Sequence[str] = ("http", "https")) -> bool:
 IMPLICIT = "implicit"
 ACTIVE = "active"
 STATUS_SECONDS = 10.0  # for what can be done without
-SEVERAL = "the name is an alias of several collections, and all updates would go to the first"
+SEVERAL = "the name is an alias of several collections; all updates would go to the first"
 NAME_ONE = "name one of the collections"
 
 

@@ -56,7 +56,7 @@ class Names:
             raise ArgumentError(reason, "use letters, digits and '_', such as nd_")
         odd = [name for name in (self.id, *self.text) if not is_name(name)]
         if odd:
-            raise ArgumentError(f"{odd[0]!r} is no name of a field", "check `id` and `text`")
+            raise ArgumentError(f"{odd[0]!r} is not a valid field name", "check `id` and `text`")
         if not self.text or len(set(self.text)) < len(self.text):
             reason = "`text` has to name fields, each once"
             raise ArgumentError(reason, "name the fields of the text")
@@ -64,7 +64,7 @@ class Names:
         clash = next((name for name in (self.id, *self.text) if name in ours), None)
         if clash is not None:
             reason = f"the field {clash!r} would be both read and written"
-            raise ArgumentError(reason, "choose a `prefix` for our fields, such as nd_")
+            raise ArgumentError(reason, "choose a `prefix` for the neardup fields, such as nd_")
 
     @classmethod
     def read(cls, noted: str, place: str = "-c NAME") -> Names:
@@ -81,7 +81,7 @@ class Names:
                 has_numeric_bands=kept.get("bands") == NUMBERS,
             )
         except (orjson.JSONDecodeError, LookupError, TypeError, ArgumentError):
-            lacks = "does not say what the collection calls its fields"
+            lacks = "does not contain the field names of the collection"
             reason = f"the schema's field {NOTE!r} {lacks}"
             step = f"delete that field, then: neardup init {place}"
             raise SettingsError(reason, step) from None

@@ -42,11 +42,11 @@ _CLOSED = Fault("it closed the connection without an answer")
 WANTS_CERTIFICATE = Fault("it asks for a client certificate", _NAME.format("one"))
 _VALID = _NAME.format("one that it trusts and that has not expired,")
 REFUSES_CERTIFICATE = Fault("it refuses the client certificate", _VALID)
-PROXY_REFUSES = Fault("the proxy on the way refuses these credentials (HTTP 407)", _OF_PROXY)
-PROXY_AWAY = Fault("the proxy on the way does not answer",
+PROXY_REFUSES = Fault("the proxy refuses these credentials (HTTP 407)", _OF_PROXY)
+PROXY_AWAY = Fault("the proxy does not answer",
                    "check the proxy that is set (`proxy`, $HTTPS_PROXY or $HTTP_PROXY), or name"
                    " the host in $NO_PROXY")  # fmt: skip
-PROXY_ODD = Fault("the proxy on the way has no valid address")
+PROXY_ODD = Fault("the proxy has no valid address")
 CUT_OFF = Fault("it closed the connection in the middle of its answer")
 _SLOW = Fault("no answer in time")
 _TUNNEL = "Tunnel connection failed"  # the proxy answers, but does not connect
@@ -57,8 +57,8 @@ _OF_CONNECTION = {
     "nodename nor servname": _HOST_UNKNOWN,
     "getaddrinfo failed": _HOST_UNKNOWN,
     "Temporary failure in name resolution": Fault("the host name cannot be looked up"),
-    "(Hostname|IP address) mismatch": Fault("its TLS certificate is one of another host",
-                                            "give the host by the name it is made out to"),
+    "(Hostname|IP address) mismatch": Fault("its TLS certificate belongs to another host",
+                                            "use the host name in the certificate"),
     "certificate has expired": Fault("its TLS certificate has expired", "renew it on that server"),
     "CERTIFICATE_VERIFY_FAILED": Fault("its TLS certificate is not trusted", _TRUST),
     "WRONG_VERSION_NUMBER": _NO_TLS,
@@ -72,8 +72,8 @@ _OF_CONNECTION = {
     f"{_TUNNEL}: 407": PROXY_REFUSES,
     # As tinyproxy says of a wrong password.
     f"{_TUNNEL}: 401": Fault(PROXY_REFUSES.reason.replace("407", "401"), _OF_PROXY),
-    _TUNNEL: Fault("the proxy on the way does not connect to it",
-                   "see that it runs, and that the proxy allows this host and port"),
+    _TUNNEL: Fault("the proxy does not connect to it",
+                   "check that it is running, and that the proxy allows this host and port"),
     "EOF occurred in violation": _CLOSED,
     "Remote end closed": _CLOSED,
     "Connection reset": Fault("it reset the connection"),
@@ -104,7 +104,7 @@ _OF_DOCUMENT = re.compile(
     r"ERROR: \[doc=|version conflict|Document contains|Document is missing"
     "|Exception writing document id"
 )
-KEEPER_AWAY = "ZooKeeper is away"
+KEEPER_AWAY = "ZooKeeper is unavailable"
 # How a node begins what it says while it has no ZooKeeper, and what it names as the cause.
 _NO_KEEPER = re.compile(
     "Cannot talk to ZooKeeper|KeeperErrorCode = (Session expired|ConnectionLoss)"
@@ -131,11 +131,11 @@ _NODE_AWAY = {
     r"(?P<says>Error trying to proxy request for url: \S+)": "no replica{of} answers",
 }
 _START_NODE = "start its node, then run it again"
-_NODES = "see that all nodes run, then run it again"
+_NODES = "check that all nodes are running, then run it again"
 # What a header says if a limit of time, memory or hits ended a search early.
 _PARTIAL = ("partialResults", "segmentTerminatedEarly", "maxHitsTerminatedEarly")
 _ALL = "take limits such as timeAllowed and minExactCount out of the defaults of its /select"
-_SHARDS = "see that all shards run, then run it again"
+_SHARDS = "check that all shards are running, then run it again"
 _WRITABLE = "make the collection writable (MODIFYCOLLECTION with readOnly=false)"
 _WITH_SOLR = "give the address with /solr at its end, such as http://host:8983/solr"
 _REDIRECT = "give that address if it is your Solr, or credentials if it is a page to log in"
@@ -269,7 +269,7 @@ def _partial(decoded: Mapping[str, Any]) -> Fault | None:
         return Fault("Solr gave only a part of the results", _ALL)
     shards = decoded.get("shards.info", {})
     if not isinstance(shards, dict) or not all(isinstance(each, dict) for each in shards.values()):
-        return Fault("what it says of its shards is not understood", NOT_SOLR)
+        return Fault("its report on the shards is not understood", NOT_SOLR)
     for failed in (shard["error"] for shard in shards.values() if "error" in shard):
         return Fault(f"a shard of it failed: {_message(failed, 200)}", _SHARDS)
     response = decoded.get("response", {})

@@ -33,7 +33,7 @@ UNSPACED = (
     "texts of scripts without blanks (Chinese, Thai, …) are compared as whole words by the settings"
     " of this collection; index them into a new one to find near-duplicates among them"
 )
-CHANGED = "the collection has changed meanwhile; run it again"
+CHANGED = "the collection has changed in the meantime; run it again"
 NUMBERS = frozenset({"IntPointField", "LongPointField", "TrieIntField", "TrieLongField"})
 
 

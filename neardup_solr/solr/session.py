@@ -38,8 +38,8 @@ from neardup_solr.solr.responses import Fault, answer, connection_fault, redact
 LONGEST_WAIT = 30.0  # seconds between two attempts, if the server does not ask for more
 PROBE_PAUSE = 0.5  # seconds between two looks whether it is back
 _REPLAY, _REPLAYED = "TLOG.state", 3
-_REPLAYING = "Solr is away, or still replays its log"
-_LATER = "see that it runs and can be searched, then run the same command again"
+_REPLAYING = "Solr is unavailable, or still replays its log"
+_LATER = "check that it is running and can be searched, then run the same command again"
 
 Ask = Callable[..., dict[str, Any]]
 
@@ -237,7 +237,7 @@ PIECE = 1 << 20  # bytes of a large answer
 PATIENT_ATTEMPTS = 30  # then a request that ends the server each time is dropped
 SHORTEST_SECRET = 4  # characters: a shorter one would be found in any words
 JSON = "application/json"
-_AGAIN = "see that it runs, then run the same command again"
+_AGAIN = "check that it is running, then run the same command again"
 _EMBEDDED = "run the same command again: it restarts Solr (neardup solr logs shows why it ended)"
 # Solr's names of what is needed, by the end of a path; a schema that can be read is changed.
 _RIGHTS = {"update": "update", "select": "read", "get": "read", "export": "read",

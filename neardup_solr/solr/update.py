@@ -183,7 +183,7 @@ _ENCODE: Mapping[type, Callable[[Any], bytes]] = {
 
 ROUNDS = 8  # in a row that bring nothing, while Solr was not away
 MOST_ROUNDS = 50  # in all; those of a cloud take a second each: by then it has chosen new leaders
-LOST = "documents that Solr took are lost while a node is away"
+LOST = "documents that Solr accepted are lost while a node is unavailable"
 
 T = TypeVar("T")
 
@@ -222,6 +222,6 @@ def settle(
             is_away = was_away or time.monotonic() - began >= outages.patience
             time.sleep(PAUSE)
     if rest and is_away:
-        step = "see that all nodes run, then run it again (`index`: with `resume`)"
+        step = "check that all nodes are running, then run it again (`index`: with `resume`)"
         raise SolrUnreachable(collection.url, LOST, step)
     return rest

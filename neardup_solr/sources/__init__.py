@@ -66,7 +66,7 @@ CHECK: Final = {
     "parquet": "check `id` and `text`",
     "xlsx": "check `id` and `text`",
 }
-IN_MEMORY: Final = "give each record an id and a text, and name its columns by `id` and `text`"
+IN_MEMORY: Final = "give each record an id and a text, and name its columns with `id` and `text`"
 
 PARTS: Final = "parts"  # the format of parts that are not alike
 BINARY: Final = ("parquet", "xlsx")
@@ -409,7 +409,7 @@ def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # no
     except Unusable as problem:
         raise opened.error(str(problem), "give a text file in UTF-8") from problem
     except RecordError as error:
-        raise opened.error(error.reason, "give a whole file") from error
+        raise opened.error(error.reason, "give a complete file") from error
 
 
 def column_names(source: SourceLike, *, reading: Reading) -> list[Any]:
@@ -737,7 +737,7 @@ def _with_first(path: Path, first: list[str], lines: list[Line]) -> list[Line]:
         return lines
     are_numbers = below and all(map(str.isdigit, below))
     if PAIR[0] in first or (are_numbers and not any(map(str.isdigit, above))):
-        step = "name the two columns of ids so, or take that line out"
+        step = "name the two columns of ids id and other_id, or remove that line"
         raise SourceError(str(path), "line 1 looks like a header without id and other_id", step)
     return [(1, first), *lines]
 
@@ -753,7 +753,7 @@ def _pair(path: Path, number: int, cells: Sequence[Any]) -> tuple[str, str]:
         raise SourceError(str(path), f"line {number} is not a pair of ids", step)
     if ids[0] == ids[1]:
         reason = f"line {number} pairs {ids[0]!r} with itself"
-        raise SourceError(str(path), reason, "take that line out")
+        raise SourceError(str(path), reason, "remove that line")
     return ids[0], ids[1]
 
 

@@ -105,7 +105,7 @@ def _open_file(source: Opened) -> Any:
         reason = f"has a type that pyarrow cannot read ({first_line(error)})"
         raise source.error(reason, "write that column as another type") from error
     except (pyarrow.ArrowException, OSError) as error:
-        reason = f"is not a whole Parquet file ({first_line(error)})"
+        reason = f"is not a complete Parquet file ({first_line(error)})"
         raise source.error(reason, "check it, or give `source_format`") from error
 
 
@@ -262,7 +262,7 @@ def open_xlsx(source: Opened) -> SourceTable:
     try:
         _, header = next(sheet_rows, (0, Cells(())))
     except RecordError as error:
-        raise source.error(error.reason, "save it anew") from error
+        raise source.error(error.reason, "save it again") from error
     reading = rows.choose_id(source, header, source.reading)
 
     def documents() -> Iterator[Record]:
@@ -363,7 +363,7 @@ def _open_book(source: Opened) -> Iterator[Any]:
         except (SourceError, MemoryError):
             raise
         except Exception as error:
-            reason = f"is not a whole Excel file ({first_line(error)})"
+            reason = f"is not a complete Excel file ({first_line(error)})"
             raise source.error(reason, "save it as .xlsx") from error
         yield book
 
@@ -377,8 +377,8 @@ def _check_parts(source: Opened, file: BinaryIO) -> None:
             is_streamed = part.filename.startswith(STREAMED)
             grows = part.file_size > MOST_GROWTH * part.compress_size
             if part.file_size > MOST_WHOLE and (grows or not is_streamed):
-                reason = f"its part {part.filename!r} is {part.file_size:,} bytes, as bombs have"
-                raise source.error(reason, "save it anew, or as CSV")
+                reason = f"its part {part.filename!r} is {part.file_size:,} bytes, like a ZIP bomb"
+                raise source.error(reason, "save it again, or as CSV")
 
 
 def _rows_with_cells(

@@ -100,7 +100,7 @@ def name_source(
 ) -> Opened:
     """Name a file, a folder or standard input, as errors and positions do."""
     if path == "":
-        raise SourceError("''", "is no name of a file", "name a file or a folder")
+        raise SourceError("''", "is not a valid file name", "name a file or a folder")
     is_stdin = str(path) == "-"
     label = STDIN if is_stdin else str(path)
     return Opened(
@@ -130,7 +130,7 @@ def _choose_format(source: Opened) -> str | None:
         if source.reading.delimiter and format in (None, "lines"):
             return "csv"
         if format is None:
-            raise source.error("its suffix does not tell its format", CHOICES)
+            raise source.error("its suffix does not show its format", CHOICES)
     return format
 
 
@@ -148,7 +148,7 @@ def _list_folder(source: Opened, refuses_mixed: bool) -> list[Opened]:
     if other is not None:
         line = f"{source.name}: each of its files is read as one text"
         if paths:
-            mixed = f"{other.name} is no part of the same table as {paths[0].name}"
+            mixed = f"{other.name} is not part of the same table as {paths[0].name}"
             if refuses_mixed:
                 reason = f"{mixed}, so each file would be read as one text"
                 step = "take it out, name the files of the table, or give `source_format` folder"

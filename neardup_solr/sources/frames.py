@@ -149,7 +149,7 @@ def _read_pandas(frame: Any, opened: Opened) -> Iterator[Piece]:
         opened = replace(opened, reading=reading)
         if reading.has_ids:
             raise opened.error(
-                f"the column {id!r} is missing; those there are: {rows.shown(names)}",
+                f"the column {id!r} is missing; available: {rows.shown(names)}",
                 "name the right one with `id`, or make the index the id: "
                 f"df.rename_axis({id!r}){rows.number_them(reading)}",
             )

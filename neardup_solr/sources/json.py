@@ -144,10 +144,10 @@ def _begun(source: Opened) -> tuple[Opened, tuple[int, int] | None]:
         stream = chain([head[start:]], islice(source.begun or (), 1, None))
         return replace(source, begun=stream), (len(path), int(totals[-1]) if totals else 0)
     if first.strip() == b"{":
-        step = "give an array of objects, or an object a line"
+        step = "give an array of objects, or one object per line"
         step = f"{step}, as by: jq -c '.{name}[]'" if path else step
         step = "ask Solr with group.main=true" if "grouped" in path else step
-        raise source.error("is one JSON object over several lines", step)
+        raise source.error("is one JSON object on several lines", step)
     return source, None
 
 
@@ -162,8 +162,8 @@ def _refuse_error(source: Opened, head: bytes) -> None:
         texts = (error.get(name) for name in ("msg", "message", "reason", "trace"))
         message = next((text for text in texts if isinstance(text, str)), None)
         if message and not any(name.startswith("error.") for name in needed):
-            reason = f"is an error of a server, not its documents: {message.partition(chr(10))[0]}"
-            raise source.error(reason, "mend what the query asks for, and save its answer again")
+            reason = f"is an error of a server, not documents: {message.partition(chr(10))[0]}"
+            raise source.error(reason, "correct the query, and save its answer again")
 
 
 def _find_array(head: bytes, columns: Collection[str]) -> tuple[list[str], int]:
@@ -421,8 +421,8 @@ def _lists_of_elements(
                 try:
                     orjson.loads(b'{"":' * around + b'""' + rest)
                 except ValueError:
-                    reason = "what follows the array is not read: give an object a line instead"
-                    cut = "the object around the array is cut off, or others follow it, unread"
+                    reason = "the text after the array is not read: write one object per line"
+                    cut = "the object around the array is cut off, or others follow, unread"
                     reason = cut if around else reason
                     raise RecordError(f"{source.name}, at its end", reason) from None
                 return

@@ -49,7 +49,7 @@ ONLY_CP1252: Final = re.compile(rb"[\x80-\x9f]")
 # How files begin that are taken for text by their suffix.
 BINARY: Final = {
     b"PK\x03\x04": "an Excel file (.xlsx) or another ZIP archive",
-    b"\xd0\xcf\x11\xe0": "an Excel file of old (.xls) or another one of Office",
+    b"\xd0\xcf\x11\xe0": "an old Excel file (.xls) or another Office file",
     b"PAR1\x15": "a Parquet file",
     b"\x1f\x8b": "compressed by gzip",
     b"\x28\xb5\x2f\xfd": "compressed by zstd",
@@ -177,7 +177,7 @@ def _not_empty(source: Opened) -> Iterator[bytes]:
         raise source.error("is empty", "check that it was written, and that it is the right one")
     for beginning, kind in BINARY.items():
         if first.startswith(beginning):
-            step = "give it the suffix of what it is, or save it as text, such as CSV in UTF-8"
+            step = "give it the suffix of its format, or save it as text, such as CSV in UTF-8"
             raise source.error(f"is {kind}, not text", step)
     return chain([first], stream)
 
@@ -240,8 +240,8 @@ def _plain(source: Opened, file: BinaryIO) -> Iterator[bytes]:
             size += len(block)
             if most and size > GROWS_FROM and size > most * file.tell():
                 raise source.error(
-                    f"grows more than {most:,g} times as it is decompressed, as bombs do",
-                    f"if it should, lift that limit by the environment variable {MAX_GROWTH}=0",
+                    f"grows more than {most:,g} times when decompressed, like a bomb",
+                    f"to allow this, set the environment variable {MAX_GROWTH}=0",
                 )
             if source.on_progress and is_file:
                 source.on_progress(file.tell())
@@ -250,7 +250,7 @@ def _plain(source: Opened, file: BinaryIO) -> Iterator[bytes]:
         raise RecordError(end, f"the file ends too early (truncated {kind})") from error
     except (zlib.error, gzip.BadGzipFile, _Damaged) as error:
         if not size:
-            step = "give it the suffix of what it is, or compress it anew"
+            step = "give it the suffix of its format, or compress it again"
             reason = f"is not {kind}, though its name says so, or damaged ({error})"
             raise source.error(reason, step) from error
         raise RecordError(end, f"the {kind} data is damaged from here on ({error})") from error
@@ -359,7 +359,7 @@ def _from_encoding(source: Opened, encoding: str, stream: Iterable[bytes]) -> It
     except UnicodeError as error:
         name = (source.reading.encoding or encoding[:6]).upper()
         if is_first:
-            step = "check what it was written in: from Excel it is mostly `encoding` cp1252"
+            step = "check its encoding: files from Excel mostly have `encoding` cp1252"
             raise source.error(f"is not {name} ({error})", step) from error
         reason = f"the file ends too early (half a {name} character)"
         raise RecordError(f"{source.name}, at its end", reason) from error
@@ -384,7 +384,7 @@ def _clean(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
             last, size = text[-1:], 0
         size += len(block) - len(text)
     if size and (last == b"\n" or source.format in ("json", "jsonl")):
-        line = f"{size:,} NUL bytes behind its last line, as after a crash, are passed over"
+        line = f"{size:,} NUL bytes after its last line, as after a crash, are skipped"
         source.on_notice(f"{source.name}: {line}")
     else:
         yield from _nuls(size)
@@ -926,7 +926,7 @@ def _refuse_table(source: Opened, lines: Sequence[str]) -> None:
         missing = " or ".join(map(repr, (reading.id, *reading.text)))
         reason = f"looks like a table with the columns {columns}, without {missing}"
         step = "if it holds lines of an id and a text, give `source_format` as lines"
-        raise source.error(reason, f"name the right ones by `id` and `text`; {step}")
+        raise source.error(reason, f"name the right columns with `id` and `text`; {step}")
 
 
 def _first_lines(head: bytes) -> list[str]:

@@ -312,7 +312,9 @@ def find_columns(
         problem = _problem(name, [names[place] for place in places])
         raise source.error(
             f"{problem}{_list_names(name, list_fields(rows()) or names)}",
-            ("check its name" if name in reading.keep else "name the right ones by `id` and `text`")
+            "check its name"
+            if name in reading.keep
+            else "name the right ones with `id` and `text`"
             + (number_them(reading) if name == reading.id else ""),
         )
 
@@ -396,13 +398,13 @@ def check_header(
     headers = headers or (wide if is_title and len(wide) > 1 else [])
     if headers:
         above = headers[0][0]
-        reason = f"its first line is not like a header, but line {above + 1} is"
+        reason = f"its first line does not look like a header, but line {above + 1} does"
         step = f"if lines above the header are titles, give `skip_rows` as {above}"
         raise source.error(reason, step)
     are_records = all(str(cell).isdigit() for cell in (names[0], *rows[0][1][:1]))
     if are_records and any(len(str(name).split()) > 2 for name in names):
-        reason = "has no header: its first line is a record as the second one"
-        raise source.error(reason, "write the names of its columns above, such as id,text")
+        reason = "has no header: its first line looks like a record"
+        raise source.error(reason, "add the column names as the first line, such as id,text")
 
 
 def strip_end(cells: Sequence[Any]) -> list[Any]:
@@ -477,7 +479,7 @@ def shown(names: Sequence[object]) -> str:
 def _list_names(name: str, names: Sequence[object]) -> str:
     """Write which names are at hand instead of a name, or of that in quotes."""
     near = arguments.nearest(name.split("'")[1] if "'" in name else name, map(str, names))
-    return f"{f' (did you mean {near[0]!r}?)' if near else ''}; those there are: {shown(names)}"
+    return f"{f' (did you mean {near[0]!r}?)' if near else ''}; available: {shown(names)}"
 
 
 def _problem(name: str, columns: Sequence[object]) -> str:
@@ -622,7 +624,7 @@ def decode(raw: bytes | None, reading: Reading) -> str:
         return raw.decode("utf-8", reading.on_invalid)
     except UnicodeDecodeError as error:
         if reading.encoding:  # it is decoded already; `lines` marks what could not be
-            reason = f"invalid {reading.encoding}: bytes that are no character"
+            reason = f"invalid {reading.encoding}: bytes that are not a character"
             raise Unusable(reason, raw) from error
         reason = f"{NOT_UTF8}byte 0x{raw[error.start]:02x} at offset {error.start} of the record"
         raise Unusable(reason, raw) from error

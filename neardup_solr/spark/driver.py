@@ -161,7 +161,7 @@ def require_ends(near: DataFrame) -> None:
     """Refuse pairs that lack a column with ids, or have something else in it."""
     for name in ENDS:
         names = ", ".join(near.columns)
-        reason = f"`near` has no column {name!r}; those there are: {names}"
+        reason = f"`near` has no column {name!r}; available: {names}"
         step = "give what spark.pairs gives"
         require(name in near.columns, reason, f"{step}, or columns of its names")
         _require_type(near, name, step)
@@ -195,5 +195,5 @@ def require_columns(frame: DataFrame, **named: Sequence[str]) -> None:
     existing = ", ".join(frame.columns)
     for argument, names in named.items():
         if missing := [name for name in names if name not in frame.columns]:
-            reason = f"the DataFrame has no column {missing[0]!r}; those there are: {existing}"
+            reason = f"the DataFrame has no column {missing[0]!r}; available: {existing}"
             raise ArgumentError(reason, f"name the right one with `{argument}`")

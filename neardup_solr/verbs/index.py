@@ -39,7 +39,7 @@ from neardup_solr.sources.record import Record, came_before, check_keep
 HANDOVER_SECONDS = 0.0005
 STRETCH_CHARACTERS = 2**25  # of text that is held until it is verified
 LAST_IDS = 20  # of a stretch, to see later that the collection still has them
-LOST = "Solr took it, but does not find it after a commit; does another program delete it?"
+LOST = "Solr accepted it, but lost it after a commit; check that no program deletes it"
 HURRY_SECONDS = 8.0  # for the last documents, once the user wants to stop
 
 
@@ -288,8 +288,8 @@ class Delivery:
         if not progress.until(
             have_copies, self.collection.session.outages.patience, progress.PAUSE
         ):
-            reason = f"{copies} of {self.min_replicas} replicas have what was sent last"
-            step = "see that all nodes run, then go on with `resume`"
+            reason = f"{copies} of {self.min_replicas} replicas have the last documents"
+            step = "check that all nodes are running, then continue with `resume`"
             raise errors.SolrUnreachable(self.collection.url, reason, step)
 
     def _recover(self, stretch: Stretch) -> None:
@@ -300,9 +300,9 @@ class Delivery:
         send, missing = partial(self._send_again, stretch), partial(self._missing, stretch)
         lost = settle(self.collection, send, missing)
         if lost and len(lost) == len(stretch.documents):
-            reason = f"a search finds none of the {len(lost):,} documents that Solr took last"
+            reason = f"a search finds none of the {len(lost):,} documents that Solr accepted last"
             lint = f"neardup lint {self.collection.place}"
-            step = f"see what its update chain does with them ({lint}), then run it again"
+            step = f"check its update chain ({lint}), then run it again"
             raise SolrAnswerError(self.collection.url, 200, reason, step)
         for id in lost:
             stretch.dead.append(self._error(stretch.documents.pop(id), LOST))
@@ -470,13 +470,13 @@ def _require_one_text_field(collection: Collection, columns: Sequence[str]) -> N
         reason = f"{of} in several fields ({', '.join(fields)}): `index` has one"
         raise SettingsError(reason, step)
     joined = f"{' and '.join(columns)} would be joined in the field {fields[0]!r}"
-    step = f"name one by `text`, and others by `keep`; or {step}"
+    step = f"name one with `text`, and others with `keep`; or {step}"
     raise SettingsError(f"{of} that of one column: {joined}", step)
 
 
 def not_begun(source: object) -> str:
     """Say that Solr stayed away before the first checkpoint."""
-    return f"No record of {source} is known to be done: the same command begins anew."
+    return f"No record of {source} is known to be stored: the same command starts over."
 
 
 def _describe(source: SourceLike, collection: Collection, reading: Reading) -> JobSpec:
@@ -498,7 +498,7 @@ def _require_resumable(kept: SavedJob, work: JobSpec, collection: Collection) ->
         raise _change_error(work)
     last, places = kept.reached.last, [(job.server, job.collection) for job in (kept.work, work)]
     if places[0] != places[1] or (last and collection.count(ids=last) < len(last)):
-        reason = f"the collection {work.collection!r} lacks what an earlier run has indexed"
+        reason = f"the collection {work.collection!r} lacks documents that an earlier run indexed"
         raise JobError(reason, ANEW)
 
 
@@ -509,7 +509,7 @@ def _require_own(folder: Path, saved: SavedJob | None, work: JobSpec) -> None:
     source, collection = saved.work.source, saved.work.collection
     if (source, collection) != (work.source, work.collection):
         reason = f"{folder} has the dead letters of {source} for the collection {collection!r}"
-        raise JobError(reason, "index those first, or name another folder by `job`")
+        raise JobError(reason, "index those first, or name another folder with `job`")
 
 
 def _change_error(work: JobSpec) -> JobError:
@@ -717,8 +717,8 @@ class _IndexRun:
             if has_job and (self.has_begun or may_pass):
                 if self.reached.read:
                     done = f"The first {self.reached.read:,} records of {self.work.source} are done"
-                    anew = "it cannot be read a second time, and the same command begins anew"
-                    how = "`resume` goes on after them" if self.work.identity else anew
+                    anew = "it cannot be read a second time, and the same command starts over"
+                    how = "`resume` continues after them" if self.work.identity else anew
                     error.add_note(f"{done}: {how}.")
                 elif is_of_server or (self.sent and isinstance(error, errors.NeardupError)):
                     error.add_note(not_begun(self.work.source))
@@ -773,10 +773,10 @@ def _loss(collection: Collection, count: int, columns: Sequence[str]) -> Setting
     documents = counted(count, "document")
     reason = f"{documents} in the collection would lose columns: {', '.join(columns)}"
     if not collection.names.is_plain:
-        step = "another program writes them; to add our fields to them run"
+        step = "another program writes them; to add the neardup fields, run"
         return SettingsError(reason, f"{step}: neardup annotate {collection.place}")
     kept = ",".join(columns)
-    return SettingsError(reason, f"keep them by `keep` {kept}, or drop them by an empty `keep`")
+    return SettingsError(reason, f"keep them with `keep` {kept}, or drop them with an empty `keep`")
 
 
 @checked
@@ -799,7 +799,7 @@ def delete(
     collections, and ArgumentError if `ids` is a text instead of a list.
     """
     named = [str(id) for id in ids]
-    reason = "nothing says what to delete"
+    reason = "no documents to delete are named"
     require(bool(named) or query is not None, reason, "give `ids` or `query`")
     collection.cluster().require_one()
     # Searches do not see what an interrupted run sent, so it would not be counted.
@@ -819,7 +819,7 @@ def delete(
 
     if left := settle(collection, collection.delete_ids, missing, named):
         reason = f"{counted(len(left), 'document')} deleted again and again did not go"
-        step = "see that all nodes run and no other program adds them, then delete them again"
+        step = "check that all nodes are running and no program adds them, then run it again"
         raise SolrAnswerError(collection.url, 200, reason, step)
     if not named:
         collection.commit()

@@ -1,4 +1,4 @@
-"""init: create a collection, add our fields to an existing collection, or remove them again."""
+"""init: create a collection, add our fields to one that exists, or take them out again."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def init(
     """
     require_positive(shards=shards, replicas=replicas)
     texts = listed(text)
-    reason = "`remove` takes out all of our fields"
+    reason = "`remove` removes all neardup fields"
     is_plain = prefix is None and not texts
     require(is_plain or not remove, reason, "leave `text` and `prefix` out")
     chosen(PLAIN, "", text=texts, prefix=prefix)  # refuses impossible names
@@ -183,7 +183,7 @@ def _remove(collection: Collection, *, dry_run: bool) -> Preparation:
     if count := collection.count([any_value]) if any_value else 0:
         reason = f"{counted(count, 'document')} {'has' if count == 1 else 'have'} values"
         step = f"remove them first: neardup strip {collection.place}"
-        raise SettingsError(f"{reason} in our fields", step)
+        raise SettingsError(f"{reason} in neardup fields", step)
     if dry_run:
         return planned
     if not planned.is_mutable:
@@ -211,7 +211,7 @@ def _names(
     kept = collection.kept_names()
     names = chosen(kept, existing.key, text=text, prefix=prefix)
     if NOTE in existing.fields and names.prefix != kept.prefix:
-        reason = f"our fields exist already, with the prefix {kept.prefix!r}"
+        reason = f"the neardup fields exist already, with the prefix {kept.prefix!r}"
         raise SettingsError(reason, f"remove them first: neardup init {collection.place} --remove")
     require_texts(collection, existing, names.text)
     is_new = NOTE not in existing.fields and names.of(BANDS) not in existing.fields
@@ -222,7 +222,7 @@ def _names(
 
 def _require_free(collection: Collection, existing: Schema, names: Names) -> None:
     """Refuse names of ours that the collection has for something else."""
-    remedy = "choose a `prefix` for our fields, such as nd_"
+    remedy = "choose a `prefix` for the neardup fields, such as nd_"
     wanted = schema.own_fields(names)
     used = admin.used_fields(collection)
     if used is None:

@@ -419,7 +419,7 @@ def text_field(schema: Schema, ours: Mapping[str, Field], used: Iterable[str] = 
         and name not in ours and name != schema.key and not name.startswith("_")
     )  # fmt: skip
     named = f": {' or '.join(name for _, name in likely[:SHOWN])}" if likely else ""
-    return f"name a field that holds text by `text`{named}"
+    return f"name a field that holds text with `text`{named}"
 
 
 def likely_texts(schema: Schema, names: Names, used: Iterable[str]) -> list[str]:
@@ -510,7 +510,7 @@ def _check_chain(facts: CollectionFacts) -> Iterator[Finding]:
     for name in classes[:cut]:
         if name in _FILLING:
             reason = f"this processor of the default update chain {_FILLING[name]}"
-            remedy = f"take it out of the chain during updates, or {INTO}"
+            remedy = f"remove it from the chain during updates, or {INTO}"
             yield Finding(DANGER, "update-chain", name, reason, remedy)
     after = "this processor runs after the one that rebuilds a document"
     for name in classes[cut:]:
@@ -544,7 +544,7 @@ def _check_schema(facts: CollectionFacts) -> Iterator[Finding]:
     for part in ("appends", "invariants"):
         for name in sorted(_HIDING & facts.select.get(part, {}).keys()):
             if (name, facts.select[part][name]) != ("wt", "json"):
-                reason = "it changes our queries, so they do not see all documents"
+                reason = "it changes the queries of neardup, which then miss documents"
                 remedy = "use another handler for that setting"
                 yield Finding(DANGER, "select", f"/select {part} {name}", reason, remedy)
     prefixed = replace(facts, names=replace(facts.names, prefix="nd_")).init
@@ -553,7 +553,7 @@ def _check_schema(facts: CollectionFacts) -> Iterator[Finding]:
     for name, needed in facts.wanted.items():
         if problem := clash(name, needed, facts.schema, facts.names, facts.used or ()):
             taken[name] = problem
-            reason = f"one of our fields has the name of an existing one: {problem}"
+            reason = f"a neardup field has the name of an existing field: {problem}"
             remedy = f"choose a prefix: {prefixed} (or delete that field, if you do not need it)"
             yield Finding(DANGER, "clash", name, reason, remedy)
     free, remedy = ", ".join(name for name in missing if name not in taken), ""
@@ -561,10 +561,10 @@ def _check_schema(facts: CollectionFacts) -> Iterator[Finding]:
         remedy = f"paste the XML that {facts.init} prints, then reload"
     yield from select(
         (free, NOTE, "missing", free,
-         "these fields of ours are missing", f"{facts.init} adds them"),
+         "these neardup fields are missing", f"{facts.init} adds them"),
         (facts.is_mutable is False, WARNING if missing else NOTE, "schema", "schemaFactory",
          "the schema cannot be changed over HTTP (classic, or mutable=false)",
-         remedy or "nothing to do: all of our fields are there"),
+         remedy or "nothing to do: all neardup fields exist"),
     )  # fmt: skip
 
 
@@ -584,10 +584,10 @@ def check_versions(versions: Sequence[str]) -> Iterator[Finding]:
         is_old = is_new and numbers < TRIED[0]
         yield from select(
             (is_new, WARNING if is_old else NOTE, "version", about,
-             "nobody has tried this package with it; 8.11 to 9.10 are known to work",
+             "this version is untested; 8.11 to 9.10 are known to work",
              "upgrade to 9.10.1" if is_old else "try it on a copy first"),
             (not is_new and numbers < TESTED, NOTE, "version", about,
-             f"it has holes that 9.10.1 closes ({holes})", "upgrade to 9.10.1"),
+             f"it has security holes that 9.10.1 closes ({holes})", "upgrade to 9.10.1"),
         )  # fmt: skip
 
 
@@ -759,16 +759,16 @@ def _documents(counts: Diagnosis) -> Iterator[Finding]:
          f"documents have different settings: {kinds}",
          f"neardup strip {counts.place}, then {again}; or finish an interrupted reband"),
         (counts.missing, WARNING, "missing", counted(counts.missing, "document"),
-         f"{has}, but none of our fields", again),
+         f"{has}, but no neardup fields", again),
         (counts.without_text, NOTE, "no-text",
          f"{counts.without_text or 0:,} of {counted(counts.documents, 'document')}",
-         f"they have no text in {', '.join(text)}: annotate passes over them",
+         f"they have no text in {', '.join(text)}: annotate skips them",
          "if they should have one, name the right field: neardup init"
          f" {counts.place} --text-field FIELD"),
         (sampled.stale, WARNING, "stale", such(sampled.stale),
          "their text has changed since", again),
         (sampled.damaged, DANGER, "damaged", such(sampled.damaged),
-         "our fields are not those of the text", f"{again} --which all"),
+         "the neardup fields do not match the text", f"{again} --which all"),
         (sampled.unspaced, NOTE, "blanks", such(sampled.unspaced), unspaced, annotate),
         (len(sampled.html) > SOME_HTML * sampled.documents, NOTE, "html", such(sampled.html),
          "their text contains HTML: names of tags count as words",
@@ -782,7 +782,7 @@ def _server(health: Health) -> Iterator[Finding]:
     deleted = health.deleted or 0.0
     yield from select(
         (health.without_keeper, DANGER, "zookeeper", "ZooKeeper",
-         "it is away: nothing can be written, and the state of the replicas is unknown",
+         "it is unavailable: nothing can be written, and the state of the replicas is unknown",
          "start it, then run this again"),
         (health.inactive, DANGER, "replicas", ", ".join(health.inactive),
          "these replicas do not answer", "see the log of their node"),

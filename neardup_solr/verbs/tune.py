@@ -182,7 +182,7 @@ OF_MODELS = (
     "source", "answers", "fields", "measure", "by", "against", "output", "id", "text",
     "settings", "on_error", "on_progress",
 )  # fmt: skip
-NAME_ANSWERS = "name the file of the answers by `answers`"
+NAME_ANSWERS = "name the file of the answers with `answers`"
 NEIGHBOURS = 2  # numbers of rows shown above and below the recommended number
 
 

@@ -429,7 +429,7 @@ def test_more_clusters_than_are_drawn(open_page: OpenPage) -> None:
     """Beyond a bound a line tells how many rows are left, and draws them; filters find all."""
     chrome = open_page(large_page(5, 20))
     chrome.execute_script("most = 2; show()")
-    assert first(chrome, "#rest").text.startswith("3 more clusters of this page are not drawn")
+    assert first(chrome, "#rest").text.startswith("3 more clusters of this page are not shown")
     first(chrome, "#query").send_keys("doc-4b")
     count_becomes(chrome, "1 of 5 clusters")
     assert column(chrome, 1) == ["doc-4a"]

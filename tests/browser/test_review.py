@@ -93,7 +93,7 @@ def test_each_key_is_undone_on_the_screen_and_in_the_file(chrome: Chrome, tmp_pa
     with reviewing(path, 4) as address:
         chrome.get(address)
         first = shown(chrome)
-        assert "nothing to take back" in press(chrome, "b")
+        assert "Nothing to undo" in press(chrome, "b")
         for key in "sdu":
             press(chrome, key)
             assert len(latest(path)) == 2
@@ -125,7 +125,7 @@ def test_each_key_is_undone_on_the_screen_and_in_the_file(chrome: Chrome, tmp_pa
         chrome.switch_to.window(second)
         chrome.get(address)
         shown(chrome)
-        assert "6 answers are not saved any more" in press(chrome, "b")
+        assert "6 answers are no longer saved" in press(chrome, "b")
         assert latest(path) == {"0-3": "different"}  # which counts again
         chrome.switch_to.new_window("tab")
         chrome.get(address)
@@ -190,7 +190,7 @@ def test_it_can_be_read_and_heard(chrome: Chrome, tmp_path: Path, scheme: str) -
         assert all(one.accessible_name for one in buttons if one.is_displayed())
         assert (question.aria_role, question.accessible_name) == (
             "region",
-            "Are these two the same?",
+            "Are these records the same?",
         )
         assert len(chrome.find_elements(By.CSS_SELECTOR, "[aria-live], [role=status]")) == 1
         assert not chrome.find_elements(By.CSS_SELECTOR, "th:not([scope]), th:empty")

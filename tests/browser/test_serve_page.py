@@ -111,7 +111,7 @@ def test_a_near_duplicate_with_its_differences(place: Place, chrome: Chrome) -> 
     compare(chrome, NEAR, Keys.CONTROL, Keys.ENTER)
     answer = first(chrome, "#answer")
     assert answer.text.splitlines() == [
-        "Hold Somebody has to look at it first: 0.714 similar to 'cafe', which is 0.7 or more.",
+        "Hold Needs a decision by a person: 0.714 similar to 'cafe', which is 0.7 or more.",
         "1 document is 0.5 or more similar",
     ]
     assert answer.aria_role == "status"
@@ -136,7 +136,7 @@ def test_its_own_id_is_not_met(chrome: Chrome) -> None:
     first(chrome, "#id").send_keys("cafe")
     compare(chrome, NEAR)
     assert "Allow" in first(chrome, "#answer").text
-    assert texts(chrome, "#matches .tag") == ["this id: would be replaced"]
+    assert texts(chrome, "#matches .tag") == ["same id: would be replaced"]
 
 
 def test_hostile_texts_are_texts(chrome: Chrome) -> None:
@@ -158,12 +158,12 @@ def test_a_token_is_asked_for_and_used(place: Place, chrome: Chrome) -> None:
     chrome.refresh()
     assert not first(chrome, "#token").is_displayed()
     compare(chrome, NEAR)
-    assert texts(chrome, "#problem") == ["the token is missing or wrong; give one above."]
+    assert texts(chrome, "#problem") == ["the token is missing or wrong; enter a token above."]
     token = chrome.switch_to.active_element
     assert (token.get_attribute("id"), token.accessible_name) == ("token", "Token")
     token.send_keys(TOKEN[::-1], Keys.ENTER)
     settle(chrome)
-    assert "has not the right 'search'" in first(chrome, "#problem").text
+    assert "lacks the right 'search'" in first(chrome, "#problem").text
     assert "Hold" in first(chrome, "#answer").text  # which it has the right for
     token.clear()
     token.send_keys(TOKEN, Keys.ENTER)
@@ -180,7 +180,7 @@ def test_what_is_wrong_is_a_line(chrome: Chrome) -> None:
     """No text, too much of it, the service away: what is wrong, and what to do."""
     compare(chrome, NEAR)
     compare(chrome, " \n")
-    assert texts(chrome, "#problem p") == ["there is no text; paste one."]
+    assert texts(chrome, "#problem p") == ["the text is missing; paste a text."]
     assert css(chrome, "#matches *, #answer *") == []  # those of another text
     assert first(chrome, "#problem").aria_role == "alert"
     compare(chrome, "words " * 200_000)

@@ -225,7 +225,7 @@ def test_the_first_contact_is_not_repeated() -> None:
 
 @pytest.mark.parametrize(
     ("embedded", "next_step"),
-    [(True, r"restarts Solr \(neardup solr logs shows why"), (False, "see that it runs")],
+    [(True, r"restarts Solr \(neardup solr logs shows why"), (False, "check that it is running")],
 )
 def test_a_solr_that_ends_while_in_use(embedded: bool, next_step: str) -> None:
     """What answered before has a right address: the next step is to run it and try again."""

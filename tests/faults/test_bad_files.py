@@ -165,7 +165,7 @@ KINDS: dict[str, Kind] = {
     "a header without the text": whole("a.csv", b"id,title\n1,a\n", "'text' is missing"),
     "a header with the text twice": whole("a.csv", b"id,text,text\n1,a,b\n", "appears twice"),
     "a header that is not UTF-8": whole("a.csv", b"id,text,\xe9\n1,a,b\n", "cannot be read"),
-    "blank lines only": whole("a.csv", b"\n\n\n", "those there are: none"),
+    "blank lines only": whole("a.csv", b"\n\n\n", "available: none"),
     # Objects.
     "malformed JSON": jsonl(b'{"id":"x","text":"a"', "malformed JSON"),
     "JSON that is cut": ends("a.jsonl", jsonl(b"", "").content + b'{"id":"x","te', "malformed"),
@@ -195,7 +195,7 @@ KINDS: dict[str, Kind] = {
         "a.json", b'[{"id":1,"text":"a"},{"id":2,"text":"b"},5,{"id":3,"text":"c"}]', 1, "not a", 3
     ),
     "something after an array": ends(
-        "a.json", b'[{"id":1,"text":"a"},{"id":2,"text":"b"}]\nx', "what follows the array", 2
+        "a.json", b'[{"id":1,"text":"a"},{"id":2,"text":"b"}]\nx', "the text after the array", 2
     ),
     # Compression.
     "a truncated gzip": cut_off("a.txt.gz", cut(gzip.compress(RANDOM))),
@@ -222,10 +222,10 @@ KINDS: dict[str, Kind] = {
     "a PDF as text": whole("a.txt", b"%PDF-1.7\n" + bytes(99), "is a PDF, not text"),
     "random bytes": whole("a.txt", RANDOM[:1] + b"\xff\0\n" * 99, "records cannot be used"),
     "CSV as JSON": whole("a.jsonl", TABLE, "records cannot be used"),
-    "an unknown suffix": whole("a.docx", LINES, "its suffix does not tell its format"),
+    "an unknown suffix": whole("a.docx", LINES, "its suffix does not show its format"),
     # Parquet and Excel.
-    "no Parquet": whole("a.parquet", TABLE, "is not a whole Parquet file"),
-    "a truncated Parquet": whole("a.parquet", cut(PARQUET), "is not a whole Parquet file"),
+    "no Parquet": whole("a.parquet", TABLE, "is not a complete Parquet file"),
+    "a truncated Parquet": whole("a.parquet", cut(PARQUET), "is not a complete Parquet file"),
     "a Parquet without its middle": Kind(
         "a.parquet", PARQUET[:4] + bytes(60) + PARQUET[64:], None, "damaged from here on"
     ),
@@ -235,13 +235,13 @@ KINDS: dict[str, Kind] = {
     "a null in a Parquet": Kind(
         "a.parquet", parquet(["1", "2", None], ["a", "b", "c"]), 1, "no id: 'id' is missing", 2
     ),
-    "no Excel": whole("a.xlsx", TABLE, "is not a whole Excel file"),
-    "a truncated Excel": whole("a.xlsx", cut(excel()), "is not a whole Excel file"),
+    "no Excel": whole("a.xlsx", TABLE, "is not a complete Excel file"),
+    "a truncated Excel": whole("a.xlsx", cut(excel()), "is not a complete Excel file"),
     "an Excel without its sheet": whole("a.xlsx", EMPTY_BOOK, "has no sheet with cells"),
     "an entity bomb": whole(
-        "a.xlsx", excel(workbook='<!DOCTYPE x [<!ENTITY a "b">]>'), "is not a whole Excel file"
+        "a.xlsx", excel(workbook='<!DOCTYPE x [<!ENTITY a "b">]>'), "is not a complete Excel file"
     ),
-    "a ZIP bomb": whole("a.xlsx", excel(sheet1=" " * 2**25), "as bombs have"),
+    "a ZIP bomb": whole("a.xlsx", excel(sheet1=" " * 2**25), "like a ZIP bomb"),
     "a row far below": Kind("a.xlsx", excel(sheet1='<row r="9999999999"/>'), 1, "beyond the 1,048"),
     "a damaged row": Kind("a.xlsx", excel(sheet1='<row r="x"/>'), 1, "damaged from here on"),
 }

@@ -307,7 +307,7 @@ def test_nothing_is_committed_once_the_disk_is_full(
     """The run ends with what to do; after a restart it goes on from its checkpoint."""
     place.model.tolerant = tolerant
     place.model.plan("add", 4, DiskFull())
-    with pytest.raises(nd.SolrHalted, match="make room on its disk, restart Solr"):
+    with pytest.raises(nd.SolrHalted, match="free space on its disk, restart Solr"):
         place.index(documents(30), job=tmp_path / "job")
     assert (place.model.asked["commit"], place.model.halted_commits) == (1, 0)  # that at the start
     assert not place.texts()
@@ -328,7 +328,9 @@ def test_a_full_disk_leaves_the_last_checkpoint(place: Place, tmp_path: Path) ->
     kept = read_checkpoint(job)
     assert kept is not None
     assert 12 <= kept.reached.read <= 24
-    note = f"The first {kept.reached.read} records of a list are done: `resume` goes on after them."
+    note = (
+        f"The first {kept.reached.read} records of a list are done: `resume` continues after them."
+    )
     assert caught.value.__notes__ == [note]
     place.model.crash(Crash(away=0))
     before = place.sent()
@@ -485,7 +487,7 @@ def test_a_second_interrupt_ends_at_once(place: Place, tmp_path: Path) -> None:
 
 
 def test_an_interrupt_waits_for_no_outage(place: Place, caplog: pytest.LogCaptureFixture) -> None:
-    """A user who stops while Solr is away does not want to wait for it."""
+    """A user who stops while Solr is unavailable does not want to wait for it."""
 
     def interrupt(progress: nd.types.Progress) -> None:
         place.model.crash(GONE)

@@ -199,7 +199,7 @@ def test_a_part_that_grows_too_much_is_refused(tmp_path: Path, part: str) -> Non
 
     path = rewritten(excel(tmp_path / "a.xlsx"), change)
     assert path.stat().st_size < MOST_WHOLE / 200
-    with pytest.raises(SourceError, match=r"is .* bytes, as bombs have; save it anew"):
+    with pytest.raises(SourceError, match=r"is .* bytes, like a ZIP bomb; save it again"):
         ids_and_errors(path)
 
 

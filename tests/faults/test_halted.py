@@ -39,7 +39,9 @@ def test_no_document_is_blamed_for_a_full_disk(answer: Answer) -> None:
     """Such an answer is an error that says to restart Solr; it is not asked a second time."""
     with (
         answering(answer) as (address, asked),
-        pytest.raises(e.SolrHalted, match="make room on its disk, restart Solr, then run this aga"),
+        pytest.raises(
+            e.SolrHalted, match="free space on its disk, restart Solr, then run this aga"
+        ),
     ):
         open_collection(address, "x").add([{"id": "1"}])
     assert len(asked) == 1

@@ -92,7 +92,7 @@ def test_what_was_compared_outlives_a_full_disk(
     failed = run([str(source), *words], tmp_path, is_full=True)
     assert failed.returncode == 1
     told, error = failed.stderr.splitlines()[-2:]
-    assert told == f"What was compared is in {kept.name}, and the same command goes on from there."
+    assert told == f"Finished comparisons are in {kept.name}; run this again to continue."
     refused = rf"neardup: {out.name}: cannot be written \(.*File too large\); choose another place"
     assert re.fullmatch(refused, error)
     assert out.read_text() == "the old one"

@@ -383,7 +383,7 @@ def test_a_report_on_a_collection_that_changes(filled: Collection) -> None:
 
     try:
         found = nd.report(filled, by="bands", on_progress=on_progress)
-        assert found.gaps == ("the collection has changed meanwhile; run it again",)
+        assert found.gaps == ("the collection has changed in the meantime; run it again",)
         assert not found.complete
         found = nd.report(filled, by="bands")
         assert found.gaps == ("documents without a signature: 1; index them again",)

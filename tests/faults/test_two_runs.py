@@ -20,7 +20,7 @@ def test_a_second_run_of_a_job_is_refused(jobs: Places, row: Any) -> None:
     second = Command([*here.words, "--resume"], here.folder / "second.txt", {})
     assert second.wait() == 1
     (line,) = second.said().splitlines()
-    assert line.startswith("neardup: another run of this job is at work")
+    assert line.startswith("neardup: another run of this job is in progress")
     first.process.send_signal(signal.SIGCONT)
     assert first.wait() == 0, first.said()
     assert here.history.resent() == 0

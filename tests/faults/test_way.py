@@ -250,10 +250,10 @@ def test_a_solr_that_ends_the_command(
         assert took < 1 + 10 + 10  # and what an interpreter takes on a busy machine
         kept = read_checkpoint(job)
         assert (kept is None) == (since == 9)
-        told = f"No record of {source} is known to be done: the same command begins anew."
+        told = f"No record of {source} is known to be stored: the same command starts over."
         if kept is not None:
             done = f"The first {kept.reached.read} records of {source} are done"
-            told = f"{done}: --resume goes on after them."
+            told = f"{done}: --resume continues after them."
         assert told in ended.stderr
         way.heal()
         again = command.neardup(*words, "--solr", address, "--resume")

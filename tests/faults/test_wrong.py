@@ -174,7 +174,7 @@ def test_no_such_collection(tmp_path: Path, proxy: Proxy, sent: Sent, row: Any) 
 
 @pytest.mark.usefixtures("home")
 def test_a_schema_without_our_fields(tmp_path: Path, sent: Sent, row: Any) -> None:
-    """Somebody else's collection, which has none of our fields."""
+    """Somebody else's collection, which has no neardup fields."""
     with foreign.collection() as theirs, proxied(urlsplit(theirs.url).port or 0, sent) as proxy:
         wrong = Wrong(words=through(proxy, theirs), said=["lacks the fields", "neardup lint -c"])
         refused(tmp_path, wrong, row, "no such fields")

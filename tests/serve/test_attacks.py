@@ -167,7 +167,7 @@ def test_what_is_wrong_with_a_document_hits_no_other(served: Served) -> None:
 
 
 def test_solr_reads_alike(large: Collection, served: Served) -> None:
-    """A text with a surrogate or bytes that are no character is decided as what Solr stores."""
+    """A text with a surrogate or bytes that are not a character is decided as what Solr stores."""
     import requests
 
     text = CAFE.replace("Door", "\\ud800").encode()
@@ -262,7 +262,9 @@ def test_the_last_token_is_revoked(large: Collection, tmp_path: Path) -> None:
             assert served.process.poll() is None
     with serving(large.url, tmp_path / "log", "--tokens", str(path)) as served:
         assert served.ask("metrics", **token).status == 401
-        assert f"{path} holds no token, and nobody may enter" in served.log.read_text("utf-8")
+        assert f"{path} contains no token, so all requests are refused" in served.log.read_text(
+            "utf-8"
+        )
         path.write_text("ops c4n4ry-of-the-ops all\n")
         while served.ask("metrics", **token).status != 200:
             assert served.process.poll() is None

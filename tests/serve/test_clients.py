@@ -158,7 +158,7 @@ def test_what_curl_shows_if_something_is_wrong(
     checker = ("-H", "Authorization: Bearer c4n4ry-of-checker")
     said = curl(f"{served.address}search", *checker, *new)
     assert said[:2] == (22, "403")
-    assert "this token has not the right 'search'" in said[2]
+    assert "this token lacks the right 'search'" in said[2]
     with nginx(tmp_path, solr=f"location / {{ proxy_pass {pages.base[:-5]}; }}") as fronts:
         service = serving(f"{fronts['solr']}/solr/pages", tmp_path / "log")
         alone = service.__enter__()
@@ -216,7 +216,9 @@ class Feeding:
         assert sorted(self.solr.ids()) == ["20", "24"]
         assert nd.annotate(self.solr).annotated == 0
         warnings = [line["message"] for line in self.served.lines if line.get("level") == "WARNING"]
-        assert not [message for message in warnings if not message.startswith("Solr is away")]
+        assert not [
+            message for message in warnings if not message.startswith("Solr is unavailable")
+        ]
 
 
 def test_a_feeder_shows_what_the_page_says(feeding: Feeding) -> None:

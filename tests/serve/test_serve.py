@@ -408,7 +408,7 @@ def test_what_lets_everything_pass_is_told(
     Service(listings, Policy(), fq=("nofield:x",), answers=tmp_path / "none.csv")
     assert [message.partition(", ")[0] for message in caplog.messages] == [
         "no document matches the filters now",
-        f"{tmp_path / 'none.csv'}: there is no such file now",
+        f"{tmp_path / 'none.csv'}: the file is missing",
     ]
 
 

@@ -108,7 +108,7 @@ def test_an_alias_of_several_is_read_and_not_written(cloud: str, name: str) -> N
         yield lambda solr: nd.init(solr, prefix="x_")
         yield lambda solr: nd.init(solr, remove=True)
 
-    said = r"several_1, several_2: the name is an alias of several collections, and all updates"
+    said = r"several_1, several_2: the name is an alias of several collections; all updates"
     for write in writes():
         with pytest.raises(nd.SettingsError, match=rf"{said}.*; name one of the collections"):
             write(nd.connect(cloud, name))

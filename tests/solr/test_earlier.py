@@ -72,7 +72,7 @@ def stored(solr: Collection, key: str = "id") -> list[Row]:
 # What is said in other words today.
 SAID_TODAY = {
     f"paste the XML that neardup init -c {ANY_NAME} prints, then reload": (
-        "nothing to do: all of our fields are there"
+        "nothing to do: all neardup fields exist"
     ),
 }
 
@@ -80,8 +80,8 @@ SAID_TODAY = {
 COMPARED = re.compile(r"[\d,]+ (?=pairs compared)")
 # What is said besides: copies, hints, and that scripts without blanks are compared as whole words.
 TOLD_BESIDES = re.compile(
-    rf" \d+ (is an exact copy|are exact copies);|Not complete: {re.escape(UNSPACED)}\.\n"
-    r"|About \d+ pairs differ in numbers alone: .*\n"
+    rf" \d+ (is an exact copy|are exact copies);|Incomplete: {re.escape(UNSPACED)}\.\n"
+    r"|About \d+ pairs differ in numbers only: .*\n"
 )
 
 

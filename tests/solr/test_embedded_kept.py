@@ -142,7 +142,7 @@ def test_a_password_is_asked_for(guarded: embedded.Server, home: Layout) -> None
     assert opened["/solr/x/select?q=*:*"] == opened["/solr/x/update?commit=true"] == 200
     told = neardup("solr", "status")
     assert told.returncode == 0
-    assert f"user    neardup, and that in {home.password}" in told.stdout
+    assert f"user    neardup, with the password in {home.password}" in told.stdout
     assert "x (3 documents)" in told.stdout
     assert known[1] not in told.stdout
     # It is nowhere else: not in the process, not in what that tells of itself, not in its files.
@@ -172,13 +172,13 @@ def test_a_reset_deletes_the_cores_and_keeps_jars_and_password(
     assert jars.is_installed(home.jars, jars.read_lock(home.version))
     status = neardup("solr", "status")
     assert status.returncode == 1
-    assert status.stdout == "Solr does not run; start it with: neardup solr start\n"
+    assert status.stdout == "Solr is not running; start it with: neardup solr start\n"
     own = "p\u00e4ss w\u00f6rd\u20ac:"
     home.password.write_text(f"{own}\n", encoding="utf-8")
     line, asked = neardup("solr", "start").stdout.splitlines()
     server = rf"http://127\.0\.0\.1:\d+/solr \(pid \d+, heap 1g, data in {place}\)"
     assert re.fullmatch(rf"Solr 9\.10\.1 runs at {server}", line)
-    assert asked == f"It asks for a user and a password: neardup, and that in {home.password}"
+    assert asked == f"It requires a login: neardup, with the password in {home.password}"
     running = embedded.running()
     assert running is not None
     assert embedded.credentials(running) == ("neardup", own)

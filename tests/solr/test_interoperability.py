@@ -149,7 +149,7 @@ def test_a_host_that_the_certificate_is_not_for(solr: nd.Collection, tmp_path: P
     other = certify(tmp_path, names="DNS:elsewhere")
     with (
         front(solr.base, tls=other) as address,
-        pytest.raises(nd.SolrUnreachable, match="one of another host; give the host by the name"),
+        pytest.raises(nd.SolrUnreachable, match="belongs to another host; use the host name"),
     ):
         nd.connect(address, ca=other.ca).count()
 

@@ -99,7 +99,7 @@ def test_a_token_that_expires(
     ran = neardup(*words, env={"NEARDUP_SOLR_TOKEN": token(5)})
     assert ran.returncode == 4, ran.stderr
     assert "set $NEARDUP_SOLR_TOKEN to a new one, then run it again" in ran.stderr
-    assert "are done: --resume goes on after them." in ran.stderr
+    assert "are done: --resume continues after them." in ran.stderr
     monkeypatch.setenv("NEARDUP_SOLR_TOKEN", token(3_600))
     ran = neardup(*words, "--resume")
     assert ran.returncode == 0, ran.stderr

@@ -64,7 +64,9 @@ def test_several_columns_are_not_joined_in_a_field_of_theirs(shop: Collection) -
         f"the text of {shop.name!r} is that of one column: title and body would be joined in the"
         " field 'body'"
     )
-    assert refused.value.next_step.startswith("name one by `text`, and others by `keep`; or post")
+    assert refused.value.next_step.startswith(
+        "name one with `text`, and others with `keep`; or post"
+    )
     assert shop.count() == len(TEXTS)
 
 

@@ -92,7 +92,7 @@ def test_a_shard_without_a_node_is_told_and_waited_for(
         done = neardup("index", str(source), "--solr", address, "-c", name, "--job", job,
                        "--patience", "2s", "--min-replicas", least)  # fmt: skip
         assert (done.returncode, done.stdout) == (4, "")
-        assert "the same command begins anew" in done.stderr
+        assert "the same command starts over" in done.stderr
         assert ("1 of 2 replicas have" if least == "2" else "no replica of") in done.stderr
     with started_again(place, 3):
         solr = nd.connect(address, "there", patience=90)
@@ -124,7 +124,7 @@ def test_a_zookeeper_that_is_away_is_told_and_waited_for(
     [found] = nd.doctor(nd.connect(address, "both")).problems
     assert (found.level, found.rule) == ("danger", "zookeeper")
     assert "the state of the replicas is unknown" in found.reason
-    said = r"ZooKeeper is away \(Solr says: .*\); start it, then run it again$"
+    said = r"ZooKeeper is unavailable \(Solr says: .*\); start it, then run it again$"
     for write in (
         lambda: nd.index([("1", TEXTS[1])], nd.connect(address, "both"), patience=1),
         lambda: nd.index([("1", TEXTS[1])], nd.connect(address, "halves"), patience=1),

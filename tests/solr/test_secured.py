@@ -175,8 +175,8 @@ def test_a_client_certificate_that_cannot_be_used(certified: Certified, tmp_path
         ran = neardup("--cert", str(file), "lint", "--solr", "https://127.0.0.1:1/solr")
         assert ran.returncode == 2
         assert ran.stderr == (
-            f"neardup: {file} of --cert or $NEARDUP_SOLR_CERT is no client certificate that can be"
-            " used; name a PEM file of the certificate and its private key, without a password\n"
+            f"neardup: {file} of --cert or $NEARDUP_SOLR_CERT is not a usable client certificate"
+            "; name a PEM file of the certificate and its private key, without a password\n"
         )
 
 
@@ -216,7 +216,7 @@ def test_a_proxy_with_a_password(addresses: dict[str, str], solr: nd.Collection)
     words = ("search", "--id", "1", "-c", solr.name, "--solr", address)
     assert neardup(*words, env={"HTTP_PROXY": own}).returncode == 0
     ran = neardup(*words, env={"HTTP_PROXY": proxy})
-    assert "the proxy on the way refuses these credentials (HTTP 407); give them in" in ran.stderr
+    assert "the proxy refuses these credentials (HTTP 407); give them in" in ran.stderr
 
 
 @contextmanager
@@ -252,7 +252,9 @@ def test_tls_through_a_proxy_with_a_password(
                 nd.SolrUnreachable, match=r"\(HTTP 40[17]\); give them in the proxy's address"
             ):
                 connect("tls", wrong).count()
-        with pytest.raises(nd.SolrUnreachable, match="does not connect to it; see that it runs"):
+        with pytest.raises(
+            nd.SolrUnreachable, match="does not connect to it; check that it is running"
+        ):
             connect("certificate", own).count()
 
 
@@ -311,7 +313,7 @@ def test_a_token_that_ends(
         error, note = ran.stderr.splitlines()[-2:]
         assert ran.returncode == 4
         assert error.endswith("set $NEARDUP_SOLR_TOKEN to a new one, then run it again")
-        assert "are done: --resume goes on after them." in note
+        assert "are done: --resume continues after them." in note
         has_ended = False
         ran = neardup(*words, "--resume")
     assert ran.returncode == 0, ran.stderr
@@ -340,7 +342,7 @@ def test_a_user_who_may_only_read(
     )
     ran = neardup("duplicates", *place)
     assert (ran.returncode, ran.stdout.count("\n")) == (0, 2)
-    assert "this user may not commit; only what is committed is read" in ran.stderr
+    assert "this user may not commit; only committed documents are read" in ran.stderr
     usual = neardup("lint", "-c", solr.name, "--solr", solr.base)
     assert neardup("lint", *place).returncode == usual.returncode
     assert solr.count() == 3

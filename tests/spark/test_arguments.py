@@ -75,7 +75,7 @@ def test_a_value_of_a_wrong_kind(name: str, right: dict[str, dict[str, Any]]) ->
     [
         ({"text": ()}, '`text` has to name columns, each once; give text="title"'),
         ({"text": ["text", "text"]}, '`text` has to name columns, each once; give text="title"'),
-        ({"text": "body"}, "the DataFrame has no column 'body'; those there are: id, text, city;"
+        ({"text": "body"}, "the DataFrame has no column 'body'; available: id, text, city;"
          " name the right one with `text`"),
         ({"settings": "bands=3"}, "`settings` has to be nd.Settings or a mapping, not the text"
          " 'bands=3'; give one such as settings=nd.Settings(hashes=256)"),
@@ -162,7 +162,7 @@ def test_what_is_no_dataframe_of_spark(value: Any) -> None:
          " 4G"),
         ({"max_doc_bytes": 0}, "`max_doc_bytes` cannot be 0; give 1 or more"),
         ({"address": ""}, "`address` cannot be empty; give one such as http://host:8983/solr"),
-        ({"keep": "town"}, "the DataFrame has no column 'town'; those there are: id, text, city;"
+        ({"keep": "town"}, "the DataFrame has no column 'town'; available: id, text, city;"
          " name the right one with `keep`"),
         ({"keep": "content"}, "the column 'content' cannot be kept: the collection has a"
          " field of that name; rename the column in the source, or leave it out of `keep`"),

@@ -113,7 +113,7 @@ def test_a_solr_that_is_away_when_tasks_begin_is_waited_for(
     paths = str(begun), str(away)
 
     def late(batches: Any) -> Any:
-        """The same rows, once Solr is away."""
+        """The same rows, once Solr is unavailable."""
         open(paths[0], "w").close()
         while not os.path.exists(paths[1]):
             time.sleep(0.05)

@@ -147,13 +147,13 @@ def test_an_answer_without_a_time_follows_the_line_before(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b'"{""id"":""1"",""other_id"":""2""}"', "line 2 is not JSON: it is another file"),
-        (b"id,other_id,answer\n1,2,same", "line 2 is not JSON: it is another file"),
+        (b'"{""id"":""1"",""other_id"":""2""}"', "line 2 is not JSON: it is another kind of file"),
+        (b"id,other_id,answer\n1,2,same", "line 2 is not JSON: it is another kind of file"),
         (b"<<<<<<< HEAD", "line 2 is a conflict marker of git; delete the markers, keep both"),
-        (b"hello", "line 2 is not an answer; mend it, or take it out"),
+        (b"hello", "line 2 is not an answer; correct it, or remove it"),
         (b"[1, 2]", "line 2 is not an answer"),
-        (b'{"id":"1","answer":"same"}', "line 2 has no two ids"),
-        (b'{"id":"1","other_id":null,"answer":"same"}', "line 2 has no two ids"),
+        (b'{"id":"1","answer":"same"}', "line 2 does not have two ids"),
+        (b'{"id":"1","other_id":null,"answer":"same"}', "line 2 does not have two ids"),
         (b'{"id":"1","other_id":"2"}', "line 2 has the answer ''"),
         (b'{"id":"1","other_id":"2","answer":"maybe"}', "has the answer 'maybe'; answer same, "),
         (b'{"id":"1","other_id":"2","answer":"same","when":"May"}', "line 2 has the time 'May'"),
@@ -178,7 +178,7 @@ def test_a_cut_line_is_told_and_kept(
     path = tmp_path / "answers.jsonl"
     path.write_bytes(LINE + LINE[:cut])
     assert len(read_answers(path)) == 1
-    assert "1 answer is cut in the middle, and not counted, the first in line 2" in caplog.text
+    assert "1 answer is cut off and ignored, the first in line 2" in caplog.text
     append_answers(path, [answer("3", "4", "same")])
     assert path.read_bytes().startswith(LINE + LINE[:cut] + b"\n")
     assert [one.pair[:2] for one in read_answers(path)] == [("1", "2"), ("3", "4")]
@@ -188,7 +188,7 @@ def test_a_cut_line_is_told_and_kept(
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no such device here")
 def test_a_device_is_no_file_of_answers() -> None:
     """A device without an end is not read; /dev/null has no answers, and takes none."""
-    with pytest.raises(nd.SourceError, match="is a device, and no file of answers"):
+    with pytest.raises(nd.SourceError, match="is a device, not a file of answers"):
         read_answers("/dev/full")
     assert read_answers("/dev/null") == []
     for path in ("/dev/full", "/dev/null"):

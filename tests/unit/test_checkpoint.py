@@ -262,7 +262,7 @@ def test_letters_that_changed_before_the_end_are_told(tmp_path: Path, change: st
     (folder / LETTERS).write_text(edited)
     with pytest.raises(JobError, match="dead letters in "):
         list(read_letters(folder))
-    with Job(folder) as job, pytest.raises(JobError, match="changed before their job has ended"):
+    with Job(folder) as job, pytest.raises(JobError, match="changed before their job ended"):
         job.begin(read_checkpoint(folder))
     assert (folder / LETTERS).read_text() == edited
 
@@ -313,7 +313,7 @@ def test_files_of_somebody_else_are_left_alone(tmp_path: Path) -> None:
         folder = tmp_path / name
         folder.mkdir()
         (folder / name).write_text(content)
-        with Job(folder) as job, pytest.raises(JobError, match="name another folder by `job`"):
+        with Job(folder) as job, pytest.raises(JobError, match="name another folder with `job`"):
             job.begin(None)
         assert (folder / name).read_text() == content
 
@@ -327,7 +327,7 @@ def test_letters_that_were_edited_are_not_written_over(tmp_path: Path) -> None:
         job.keep_letters(letters[:1])
         job.begin(None)
         os.utime(job.letters, ns=(0, 7))
-        with pytest.raises(JobError, match="was edited after its job had ended; index what is"):
+        with pytest.raises(JobError, match="was edited after its job had ended; index the"):
             job.begin(None)
         job.letters.unlink()
         job.begin(None)
@@ -339,10 +339,10 @@ def test_a_second_run_of_a_job_is_refused(tmp_path: Path) -> None:
     code = f"from tests.unit.test_checkpoint import *\nwith Job(Path({str(folder)!r})): pass"
     with Job(folder) as job:
         job.keep(WORK, REACHED, ())
-        with pytest.raises(JobError, match="another run of this job is at work"), Job(folder):
+        with pytest.raises(JobError, match="another run of this job is in progress"), Job(folder):
             pass
         other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "JobError: another run of this job is at work" in other.stderr
+    assert "JobError: another run of this job is in progress" in other.stderr
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -397,7 +397,9 @@ def test_a_full_disk_leaves_the_last_checkpoint_whole(
     kept, letters = read_checkpoint(folder), list(read_letters(folder))
     code = FULL.format(bytes=bytes, folder=str(folder), act=act)
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.startswith(f"{folder / file}: cannot be written (File too large); make room")
+    assert said.stdout.startswith(
+        f"{folder / file}: cannot be written (File too large); free some space"
+    )
     assert read_checkpoint(folder) == kept
     assert list(read_letters(folder)) == letters
     assert not list(folder.glob(".neardup-*"))

@@ -169,7 +169,7 @@ def test_choice_of_fields(choice: str, fields: frozenset[str]) -> None:
     [
         ("contents", "no field contents"),
         ("", "`fields` names no field"),
-        ("-content_ng,content_sg", "only some `fields` have a minus; give all one"),
+        ("-content_ng,content_sg", "only some `fields` have a minus; give all"),
     ],
 )
 def test_unclear_choice_is_refused(choice: str, reason: str) -> None:

@@ -126,10 +126,10 @@ function startList() {
   }
   find("list").replaceChildren(...[...find("list").children].filter((part) => part.tagName !== "TBODY"), ...blocks);
   const unprinted = shown.length - PRINTED;
-  find("unprinted").textContent = unprinted > 0 ? `Printed are the first ${number(PRINTED)} of these ${number(shown.length)} clusters: to print others, choose them by the filters.` : "";
+  find("unprinted").textContent = unprinted > 0 ? `The first ${number(PRINTED)} of these ${number(shown.length)} clusters are printed: to print others, use the filters.` : "";
   const left = shown.length - listed.length;
   find("rest").hidden = left === 0;
-  find("rest").replaceChildren(`${counted(left, "more cluster")} of this page are not drawn: filters find them, too. `, button(`Draw ${number(Math.min(MOST, left))} more`, () => { most += MOST; startList(); }));
+  find("rest").replaceChildren(`${counted(left, "more cluster")} of this page are not shown yet: filters find them, too. `, button(`Show ${number(Math.min(MOST, left))} more`, () => { most += MOST; startList(); }));
 }
 
 /* Why a pair was found */
@@ -159,7 +159,7 @@ function reason(pair) {
   const rule = `Documents that share one of ${number(bands)} bands of ${counted(rows, "row")} are compared.`;
   if (IS_JACCARD || !pair.shared) return rule;
   const alike = ((pair.shared / bands) ** (1 / rows)).toFixed(2);
-  return `${rule} Bands see the Jaccard similarity of shingles, for which the chance stands; judged by the shared bands it is about ${alike} here.`;
+  return `${rule} The chance is that for the Jaccard similarity of shingles, here about ${alike}, judged by the shared bands.`;
 }
 
 const sideOf = (row) => ({ words: textOf(row) ? textOf(row).split(" ") : [], name: named(row), head: linked(row) });
@@ -182,9 +182,9 @@ const COLUMNS = [
   { label: "Cluster", of: (cluster) => cluster.id, type: "", title: "The first id of the cluster" },
   { label: "Documents", of: (cluster) => cluster.size, type: "number", title: "Documents in the cluster" },
   { label: "Pairs", of: (cluster) => cluster.count, type: "number", title: "Verified pairs" },
-  { label: facts.likeness, of: (cluster) => cluster.low, type: "number", title: "Of the least and of the most similar pair" },
-  { label: "Diameter", of: (cluster) => cluster.diameter, type: "number", title: "Most pairs between two documents on the shortest path; 1: any two are a pair" },
-  { label: "Bridges", of: (cluster) => cluster.bridgeCount, type: "number", title: "Documents without which the cluster falls apart" },
+  { label: facts.likeness, of: (cluster) => cluster.low, type: "number", title: "Of the least and the most similar pair" },
+  { label: "Diameter", of: (cluster) => cluster.diameter, type: "number", title: "Longest of the shortest paths between two documents, in pairs; 1: every two documents are a pair" },
+  { label: "Bridges", of: (cluster) => cluster.bridgeCount, type: "number", title: "Documents whose removal splits the cluster" },
   { label: "Canonical", of: (cluster) => cluster.canonical, type: "", title: "The document to keep" },
 ];
 const order = { column: COLUMNS[1], descending: true };

@@ -174,7 +174,7 @@ function fieldTable(names, rows, measure) {
     const weighed = isWeighed ? [make("td", {}, level), make("td", { class: "number" }, bits === null ? "" : signed(bits))] : [];
     return make("tr", { class: values ? "" : "beside" }, make("th", { scope: "row" }, ...plain(field)), ...cells, ...weighed);
   });
-  const note = isWeighed || !measure ? [] : [make("caption", {}, `The fields are compared together, as one text by ${measure}: there are no bits for each.`)];
+  const note = isWeighed || !measure ? [] : [make("caption", {}, `The fields are compared together, as one text by ${measure}, so no field has bits of its own.`)];
   const head = make("tr", {}, ...heads.map((each) => make("th", { scope: "col", class: each === "Bits" ? "number" : "" }, each)));
   return make("div", { class: "wide" }, make("table", { class: "fields" }, ...note, make("thead", {}, head), make("tbody", {}, ...drawn)));
 }
@@ -232,7 +232,7 @@ function diffView([first, second], steps, stands = []) {
   draw();
   whole.hidden = !needsWhole;
   const legend = all.every((part) => part.isEqual)
-    ? make("p", { class: "legend" }, "No word differs; case and punctuation do not count.")
+    ? make("p", { class: "legend" }, "No word differs; case and punctuation are ignored.")
     : make("p", { class: "legend" }, make("del", {}, "only in"), " ", first.name, make("span", { class: "apart" }), make("ins", {}, "only in"), " ", second.name);
   const same = standIns(words, others, ofFirst);
   if (same.length) legend.append(make("span", { class: "apart" }), make("span", { class: "stands" }, "in both"), " ", same.join(", "));

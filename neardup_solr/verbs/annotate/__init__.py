@@ -105,7 +105,7 @@ def annotate(
     reason = "`follow` keeps all documents of one collection up to date"
     is_plain = into is None and which == "needed"
     require(is_plain or not follow, reason, "leave `into` and `which` out")
-    require(follow or not mark, "`mark` goes with `follow`", "mark once by `duplicates`")
+    require(follow or not mark, "`mark` needs `follow`", "mark once with `duplicates`")
     both = mark == (remember is not None)
     require(both, "`mark` and `remember` go together", "give both, or none")
     patience = arguments.in_seconds(patience, "patience")
@@ -115,7 +115,7 @@ def annotate(
             reason = f"`which` is {which!r}, and `into` is given"
             require(which == "needed", reason, "leave one out")
             reason = f"{into!r} would be written into itself"
-            require(into != collection.name, reason, "name another collection by `into`")
+            require(into != collection.name, reason, "name another collection with `into`")
             other = into if isinstance(into, Collection) else _open_or_create(collection, into)
             watching = Callbacks(on_error=on_error, on_progress=on_progress or ignore)
             return _copy(collection, other, settings, listed(query), pace, patience, watching)
@@ -148,7 +148,7 @@ def _rename_fields(
     if in_place and names != collection.names:
         reason = f"{collection.name!r} was not prepared with these names"
         command = f"neardup init {collection.place}{names.options(collection.names)}"
-        raise SettingsError(reason, f"prepare it, so that searches know them too: {command}")
+        raise SettingsError(reason, f"prepare it, so that searches use them, too: {command}")
     return replace(collection, names=names)
 
 
@@ -331,7 +331,7 @@ def strip(
     ours = [name for name in OWN if collection.names.of(name) in existing]
     read = [name for name in ours if name not in _TERMS]
     if not read:
-        reason = f"{collection.name!r} has none of our fields"
+        reason = f"{collection.name!r} has no neardup fields"
         raise SettingsError(reason, "there is nothing to remove")
     require_safe(collection)
     collection.commit()  # so that what an interrupted run has sent counts

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 T = TypeVar("T")
-_GIVEN_UP = "others changed it, or a node lost it, at each attempt to write it"
+_GIVEN_UP = "another program changed it, or a node lost it, at each attempt to write it"
 FIRST = 3  # documents that are updated one by one and compared, before any other is updated
 
 # Classes of types whose values come back from JSON as they were, if they are in docValues alone.
@@ -645,7 +645,7 @@ class Follower:
         for row in rows:
             id = row["id"]
             if (theirs := row.get(SETTINGS, ours)) != ours:
-                reason = f"the document {id!r} has [{theirs}] now, and this follows with [{ours}]"
+                reason = f"the document {id!r} has [{theirs}] now, but this run uses [{ours}]"
                 raise SettingsError(reason, "finish that change of settings, then run this again")
             self._late += id in self._dropped and id not in ordered
             self._dropped.discard(id)

@@ -168,7 +168,7 @@ def find_duplicates(work: Work) -> Duplicates:
         try:
             memory.write(work)
         except SourceError as error:
-            LOG.warning("the next run will compare all of this again: %s", error)
+            LOG.warning("the next run will compare everything again: %s", error)
     return result
 
 

@@ -394,8 +394,8 @@ class Comparison:
         )
         if is_first and matcher.weights is not None and not matcher.weights.are_matches.any():
             progress.LOG.warning(
-                "the fields do not tell matches from others, so only records that"
-                " are equal in all of them are found: name other fields"
+                "the fields do not separate matches from other pairs, so only records"
+                " equal in all fields are found: name other fields"
             )
         is_near = probabilities >= floor(least)
         distances = np.full(np.count_nonzero(is_near), NO_DISTANCE, dtype=np.int64)

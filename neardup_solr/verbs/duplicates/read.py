@@ -152,7 +152,7 @@ def make_work(
     """
     arguments = SimpleNamespace(**{**values, **fill_in(values)})
     across = arguments.against is not None or arguments.linkage != "mutual_best"
-    require(across, "there is only one side to compare", "name the other by `against`")
+    require(across, "there is only one side to compare", "name the other with `against`")
     model, kinds = _take_model(arguments), _take_fields(arguments)
     if arguments.measure == AUTO and (
         arguments.max_distance is not None or arguments.by == "shingles"
@@ -220,7 +220,7 @@ def read_model(path: str | Path) -> Model:
 def _take_model(arguments: SimpleNamespace) -> Model | None:
     """Take the measure and the fields of a model, if one is named."""
     if arguments.model is None:
-        require(arguments.measure != "model", "there is no model", "name its file by `model`")
+        require(arguments.measure != "model", "there is no model", "name its file with `model`")
         return None
     is_alone = arguments.fields is None and arguments.measure in (AUTO, "model")
     require(is_alone, "a model has its own measure and fields", "leave `model` or these out")
@@ -235,7 +235,7 @@ def _take_fields(arguments: SimpleNamespace) -> dict[str, FieldKind]:
     """Choose the measure if fields are named, and the text that candidates come from."""
     if arguments.fields is None:
         reason = "the measure fields compares named fields, and there are none"
-        step = "name them by `fields`, such as name and zip:exact"
+        step = "name them with `fields`, such as name and zip:exact"
         require(arguments.measure != "fields", reason, step)
         return {}
     reason = f"`fields` does not go with the measure {arguments.measure}"
@@ -612,7 +612,7 @@ def read_documents(work: Work, spill: Spill) -> Corpus:
 
 def _read_settings(collection: Collection) -> Settings:
     if not collection.commit_if_allowed():
-        LOG.warning("%s: this user may not commit; only what is committed is read", collection.url)
+        LOG.warning("%s: this user may not commit; only commits are read", collection.url)
     settings = collection.needed_settings()
     settings.require("signature", "content")
     return settings

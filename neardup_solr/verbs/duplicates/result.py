@@ -252,23 +252,25 @@ class Duplicates:
             by_fields = self.measure == "fields" and self.has_ids and not self.against
             if by_fields and self.copies >= max(FEWEST_EQUAL, EQUAL * self.documents):
                 records = f"{self.copies:,} of {counted(self.documents, 'record')}"
-                step = "`fields` with what tells such things apart, as a serial number, keeps them"
-                return f"Hardly copies: {records} have ids and are equal in all fields; {step}"
+                step = (
+                    "to keep them, add a distinguishing column to `fields`, such as a serial number"
+                )
+                return f"Maybe not copies: {records} have ids and are equal in all fields; {step}"
             if self.numeric < max(FEWEST_NUMERIC, NUMERIC * len(self.pairs)):
                 return ""
             pairs = counted(len(self.pairs), "pair")
             numeric = f"about {self.numeric:,} of {pairs} differ in numbers alone"
-            return f"Hardly copies: {numeric}; `equal` numbers keeps such apart"
+            return f"Maybe not copies: {numeric}; `equal` numbers separates them"
         first, more = self.templates[0], len(self.templates) - 1
         others = f"; {counted(more, 'more cluster is', 'more clusters are')} such" if more else ""
         ids = {template.cluster for template in self.templates}
         has_chain = any(each.diameter != 1 for each in self.clusters if each.id in ids)
         steps = [
-            "`without_common` compares without what they share" * (self.measure != "fields"),
-            "`linkage` complete joins only documents that are all near to each other" * has_chain,
-            "`equal` numbers keeps apart what has other numbers" * first.has_numbers,
+            "`without_common` ignores the shared parts" * (self.measure != "fields"),
+            "`linkage` complete joins only documents that are all near each other" * has_chain,
+            "`equal` numbers separates documents with different numbers" * first.has_numbers,
         ]
-        what = "A template, not copies, it seems" if first.is_regular else "Hardly copies"
+        what = "Probably a template, not copies" if first.is_regular else "Maybe not copies"
         return f"{what}: {first}{others}{''.join(f'; {step}' for step in steps if step)}"
 
     @property
@@ -495,7 +497,7 @@ class Duplicates:
         if not (self.hot_keys and self.by in HOT_KEYS):
             return None
         keys = counted(self.hot_keys, HOT_KEYS[self.by])
-        return f"{keys} of {than}, not all of which were compared: `cap` {self.enough} is enough."
+        return f"{keys} of {than}, which were not all compared: `cap` {self.enough} is enough."
 
 
 def make_result(

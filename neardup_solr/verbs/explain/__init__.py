@@ -719,7 +719,7 @@ def _give_reasons(facts: Facts, way: str, *, is_candidate: bool) -> Iterator[str
         if facts.is_exact:
             yield "They are the same word for word, after normalization."
         if facts.difference:
-            yield f"What has to be equal differs: {facts.difference}."
+            yield f"Parts that must be equal differ: {facts.difference}."
         if not facts.is_within:
             yield _describe_limits(facts)
             yield from _describe_floor(facts) if facts.evidence else _describe_parts(facts)
@@ -753,9 +753,9 @@ def _describe_floor(facts: Facts) -> Iterator[str]:
 
     evidence = facts.evidence[1:]
     if evidence and all(each.level == MISSING_LEVEL for each in evidence):
-        yield "No field has a value in both of them, which is no evidence."
+        yield "No field has a value in both documents, so there is no evidence."
     elif (whole := facts.measured("aligned").similarity) < FLOOR:
-        yield f"Below {FLOOR:g} by aligned words nothing is a match, and theirs is {whole:.3f}."
+        yield f"Below {FLOOR:g} by aligned words no pair is a match; this pair has {whole:.3f}."
 
 
 def _describe_parts(facts: Facts) -> Iterator[str]:

@@ -255,8 +255,8 @@ class Templates:
     def warn(self) -> None:
         """Log each template."""
         for template in self._templates.values():
-            LOG.warning("held, not rejected, as it seems to be a template: %s; with `yes` such are"
-                        " rejected", template)  # fmt: skip
+            line = "held, not rejected: probably a template: %s; `yes` rejects such documents"
+            LOG.warning(line, template)
 
 
 def format_decisions(decisions: Iterable[Decision | RecordError], format: str) -> Iterator[str]:
@@ -291,7 +291,7 @@ def check_held(path: Path) -> None:
     Raises SourceError if it is not a .jsonl file, or as `files.check_place` does.
     """
     if path.suffix.lower() != ".jsonl" or path.is_dir():
-        raise SourceError(str(path), "held documents go to a .jsonl file", "name one by `held`")
+        raise SourceError(str(path), "held documents go to a .jsonl file", "name one with `held`")
     check_place(path)
 
 
@@ -321,7 +321,7 @@ def keep_held(
 
 
 def _append(file: BinaryIO, line: bytes) -> None:
-    with refuse_failure(file.name, "make room, or name another by `held`"):
+    with refuse_failure(file.name, "free some space, or name another with `held`"):
         file.write(line)
         file.flush()
 

@@ -4,7 +4,7 @@ const token = location.hash.slice(1);
 const KEYS = { s: "same", d: "different", u: "unsure", k: "skip", b: "back", a: "all" };
 const JUDGEMENTS = ["same", "different", "unsure"];
 const LOOK = 4000; // milliseconds until the page looks what others have answered
-const ENDED = "The review does not answer: it has ended, or cannot be reached. All earlier answers are saved; nothing is saved from now on. To go on, start neardup review again, and open its new address.";
+const ENDED = "The review has ended or cannot be reached. All earlier answers are saved; new answers are not. To continue, start neardup review again and open its new address.";
 const PAUSE = 600; // in which keys do nothing after a pair has changed by itself
 let shown = { number: null }; // the pair, and what is known of it
 let answered = null; // how many answers the page showed last
@@ -77,14 +77,14 @@ function percent(share) {
 
 // What the last key did, if it is not plain to see.
 function describe(did, pair, before) {
-  if (did.did === "skip") return pair.number === before ? "Skipped, but no other pair is left to ask about." : "Skipped: nothing was saved. That pair comes again after all others.";
-  if (did.did === "cluster") return `Saved: ${count(did.answers, "answer")} “same”. Back takes all of them back.`;
-  if (did.did === "nothing") return `That pair has been answered “${did.stands}” meanwhile, so your answer was not saved. Here is another pair.`;
+  if (did.did === "skip") return pair.number === before ? "Skipped, but this is the last pair." : "Skipped: nothing was saved. The pair is shown again after all others.";
+  if (did.did === "cluster") return `Saved: ${count(did.answers, "answer")} “same”. Back undoes all of them.`;
+  if (did.did === "nothing") return `Somebody has answered this pair “${did.stands}”, so your answer was not saved. Here is another pair.`;
   if (did.did !== "back") return "";
-  if (did.answers === undefined) return "There is nothing to take back: in this review you have neither answered nor skipped a pair. A new answer to an earlier pair is given by the command neardup answer.";
+  if (did.answers === undefined) return "Nothing to undo: you have not answered or skipped a pair in this review. To change an earlier answer, use the command neardup answer.";
   if (did.answers === 0) return "Back at the pair that you skipped.";
   const what = did.answers === 1 ? "your answer is" : `your ${did.answers} answers are`;
-  return `Taken back: ${what} not saved any more.${did.stands ? ` Without it, the pair has the answer “${did.stands}”.` : ""}`;
+  return `Undone: ${what} no longer saved.${did.stands ? ` Without it, the pair has the answer “${did.stands}”.` : ""}`;
 }
 
 // Which columns speak for the same and which against it, by their bits, or by the words that differ.
@@ -101,7 +101,7 @@ function weigh(rows) {
   return [
     yes.length ? `For the same: ${list(yes)}.` : "",
     no.length ? `Against it: ${list(no)}.` : "",
-    missing.length ? `Missing, which says nothing: ${missing.join(", ")}.` : "",
+    missing.length ? `Missing, so not counted: ${missing.join(", ")}.` : "",
   ].filter(Boolean);
 }
 
@@ -111,10 +111,10 @@ function explain(pair) {
   const is = pair.similarity >= pair.threshold - 1e-6 ? "same" : "different";
   const words = pair.distance === null ? "" : ` (${count(pair.distance, "word")} ${pair.distance === 1 ? "differs" : "differ"})`;
   const lines = pair.measure === "fields"
-    ? [`The program guesses that they are ${is === "same" ? "the same" : "two different things"}: the chance that they are the same is ${likely}, by what their columns say.`]
-    : [`The two are ${likely} alike${words}. The program takes two for the same from ${percent(pair.threshold)} on.`];
+    ? [`The program guesses that they are ${is === "same" ? "the same" : "two different things"}: by their columns, the chance that they are the same is ${likely}.`]
+    : [`The two are ${likely} alike${words}. From ${percent(pair.threshold)}, the program treats two records as the same.`];
   lines.push(...weigh(pair.question.rows ?? []));
-  if (pair.cluster > 2) lines.push(`It has put both in a group of ${pair.cluster.toLocaleString("en")} records.`);
+  if (pair.cluster > 2) lines.push(`It put both in a group of ${pair.cluster.toLocaleString("en")} records.`);
   return lines.join(" ");
 }
 
@@ -137,9 +137,9 @@ function conclude(result, total, isEnd) {
   const advice = result.advice.replace(/`(\w+)`/g, (_, name) => `--${name.replace("_", "-")}`);
   const lines = [`${count(total, "answer")} saved: ${result.bar}.`];
   if (advice) lines.push(`${advice}.`);
-  if (!isEnd) lines.push(advice ? "You can also go on with the next pair." : "That is enough to stop here: close this page, and end the review with Ctrl-C in its terminal. Or go on: each further answer makes the result better.");
-  else if (left) lines.push("Others look at the pairs that are left. If they skip one, it is shown here by itself.");
-  else lines.push("No pair is left to ask about. Close this page, and end the review with Ctrl-C in its terminal.");
+  if (!isEnd) lines.push(advice ? "You can also continue with the next pair." : "You can stop here: close this page and press Ctrl-C in the terminal of the review. Each further answer improves the result.");
+  else if (left) lines.push("Other people are looking at the remaining pairs. If they skip a pair, it appears here.");
+  else lines.push("All pairs are answered. Close this page and press Ctrl-C in the terminal of the review.");
   return paragraph("note round", lines.join(" "));
 }
 
@@ -174,8 +174,8 @@ function draw(result, what) {
   const isEnd = result.number === null;
   find("answers").hidden = false;
   for (const button of find("answers").children) button.disabled = isEnd && button.dataset.say !== "back";
-  find("title").textContent = isEnd ? "There is nothing left to ask" : "Are these two the same?";
-  const note = what === "look" && before !== null ? "The pair that was here has been answered elsewhere. Here is another one." : describe(result.note, result, before);
+  find("title").textContent = isEnd ? "All pairs are answered" : "Are these records the same?";
+  const note = what === "look" && before !== null ? "The pair shown here was answered elsewhere. Here is another pair." : describe(result.note, result, before);
   const parts = [];
   if (isEnd || isRound && what !== "back") parts.push(conclude(result, total, isEnd));
   if (!isEnd) parts.push(paragraph("why-asked", explain(result)));
@@ -192,7 +192,7 @@ function draw(result, what) {
 function openGroup() {
   const group = document.querySelector("details.cluster");
   if (!group) {
-    tell("These two are in no group of 3 to 12 records, so there is nothing more to show.");
+    tell("These two records are not in a group of 3 to 12 records, so there is no group to show.");
     return;
   }
   if (!group.open) {
@@ -202,7 +202,7 @@ function openGroup() {
   }
   const { cluster, pairs, different } = shown;
   find("sure-title").textContent = `Are all ${cluster} records the same?`;
-  find("sure-text").textContent = `“Same” is then saved for ${count(pairs, "pair")} of them at once${different ? `, also for ${count(different, "pair")} with the answer “different”` : ""}. Back takes all of that back.`;
+  find("sure-text").textContent = `“Same” will be saved for ${count(pairs, "pair")} of them at once${different ? `, also for ${count(different, "pair")} with the answer “different”` : ""}. Back undoes all of it.`;
   find("sure").showModal();
 }
 

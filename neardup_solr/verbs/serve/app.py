@@ -117,7 +117,7 @@ class Metrics:
         )  # fmt: skip
         self.documents = Counter("documents", "Documents in requests", ["path"], **place)
         self.decisions = Counter("decisions", "Decisions", ["action"], **place)
-        self.refused = Counter("refused", "Requests refused, as too much waits", **place)
+        self.refused = Counter("refused", "Requests refused because too many were waiting", **place)
         self.at_work = Gauge("requests_in_flight", "Requests worked on, or waiting", **place)
         self.unsigned = Gauge("unsigned_documents", "Documents without a signature", **place)
         self.solr_up = Gauge("solr_up", "1 if the collection can be served", **place)
@@ -264,8 +264,8 @@ class Desk:
             raise web.Failure(401, "the token is missing or wrong", step, WWW_Authenticate="Bearer")
         request.state.client, request.state.rights = client
         if right not in request.state.rights:
-            reason = f"this token has not the right {right!r}"
-            raise web.Failure(403, reason, "ask who runs the service for a token with it")
+            reason = f"this token lacks the right {right!r}"
+            raise web.Failure(403, reason, "ask its operator for a token with this right")
 
     async def tell_health(self, _: Request) -> object:
         """Answer as long as the process lives."""
@@ -495,13 +495,13 @@ def refuse(error: Exception, path: str = "", root_path: str = "") -> web.Failure
     if isinstance(error, errors.NeardupError):
         reason, step = error.reason, error.next_step
         if isinstance(error, errors.SolrUnreachable):
-            reason, step = f"Solr is away: {reason}", "send it again later"
+            reason, step = f"Solr is unavailable: {reason}", "send it again later"
         if isinstance(error, errors.SourceError):
             reason = f"{error.source}: {reason}"
         if isinstance(error, errors.SolrUnauthorized) and error.status == 401:
             step = "start the service again, with credentials that Solr takes"
         return web.Failure(503, reason, step, **RETRY_AFTER)
-    return web.Failure(500, "the service has a fault", "tell who runs it the X-Request-Id")
+    return web.Failure(500, "internal error", "report the X-Request-Id to the operator")
 
 
 class Lines(logging.Handler):

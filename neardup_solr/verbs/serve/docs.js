@@ -38,8 +38,8 @@ function makePath(spec, base, method, path, about) {
     make("h2", {}, make("span", { class: "tag" }, method.toUpperCase()), " ", make("code", {}, path)),
     make("p", {}, about.summary),
     make("pre", {}, curl),
-    ...(sent ? [make("h3", {}, "Takes"), ...makeTable(spec, lookUp(spec, sent.schema))] : []),
-    make("h3", {}, "Gives"),
+    ...(sent ? [make("h3", {}, "Request"), ...makeTable(spec, lookUp(spec, sent.schema))] : []),
+    make("h3", {}, "Response"),
     ...good.flatMap((one) => [make("p", {}, one.description), ...makeTable(spec, lookUp(spec, Object.values(one.content)[0].schema))]),
     ...(bad.length ? [make("p", { class: "left" }, `Errors: ${bad.join(", ")}`)] : []));
 }

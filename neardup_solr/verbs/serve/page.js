@@ -7,10 +7,10 @@ const MOST = 2000; // words that differ; of more, none is marked, and so many ar
 const PREVIEW = 40; // words
 const QUICK = 20_000; // characters; Chromium takes seconds to find the direction of very long ones
 const MEANING = {
-  allow: "It may come in",
-  tag: "It may come in, marked as a near-duplicate",
-  hold: "Somebody has to look at it first",
-  reject: "It does not come in",
+  allow: "Accepted",
+  tag: "Accepted, marked as a near-duplicate",
+  hold: "Needs a decision by a person",
+  reject: "Not accepted",
 };
 const INNER = "\\p{L}\\p{M}\\p{N}\\p{Cf}-"; // what words are made of, as in the normal form of a text
 const PIECE = new RegExp(`[^${INNER}]*[${INNER}]+[^${INNER}]*`, "gu");
@@ -88,7 +88,7 @@ function drawDiff(match, asked) {
   if (steps) return make("div", { class: "compared" }, ...diffView(sides, steps));
   const whole = ({ words }) => make("p", { dir: "auto" }, ...run(words, 0, MOST, false));
   return make("div", { class: "compared" },
-    make("p", { class: "legend" }, `More than ${number(MOST)} words differ, so they are not marked. The first ${number(MOST)} are shown.`),
+    make("p", { class: "legend" }, `More than ${number(MOST)} words differ, so changes are not marked. The first ${number(MOST)} words are shown.`),
     make("div", { class: "diff side" }, ...sides.map(({ head }) => make("p", { class: "whose" }, head)), ...sides.map(whole)));
 }
 
@@ -96,8 +96,8 @@ function drawDiff(match, asked) {
 
 function drawDecision({ action, reason, complete, unsigned }) {
   const why = unsigned === undefined
-    ? " Too many documents share a band with it to compare all of them."
-    : ` It is not compared with ${unsigned ?? "those"} documents that have no signature.`;
+    ? " Too many documents share a band with the text, so not all were compared."
+    : ` ${unsigned ?? "Some"} documents without a signature were not compared.`;
   const more = complete ? "" : why;
   return make("p", { class: "note", "data-action": action }, make("strong", {}, action), ` ${MEANING[action]}: `, ...plain(reason), `.${more}`);
 }
@@ -110,7 +110,7 @@ function drawTitle(count, least) {
 function drawMatches(matches, asked, met) {
   const list = make("ul", { class: "pairs" }, ...matches.map((match) => drawMatch(match, asked, met?.has(match.id))));
   list.querySelector(".opener")?.click();
-  const rule = "The gate decides by documents that share a band with the text and reach its threshold; they are marked.";
+  const rule = "The gate considers only the marked documents: they share a band with the text and reach the threshold.";
   const isMore = met && matches.some(({ id }) => !met.has(id));
   return isMore ? [make("p", { class: "left" }, rule), list] : [list];
 }
@@ -120,7 +120,7 @@ function drawMatch(match, asked, isMet) {
   opener.append(make("bdi", { class: "id" }, ...plain(match.id)));
   const far = match.distance === null ? "" : ` · ${counted(match.distance, "word")} apart`;
   const figure = make("span", { class: "figure range" }, track(0, match.similarity), `${decimal(match.similarity)} similar${far}`);
-  const tags = [isMet && "gate", match.id === asked.id && "this id: would be replaced"].filter(Boolean).map((said) => make("span", { class: "tag" }, said));
+  const tags = [isMet && "gate", match.id === asked.id && "same id: would be replaced"].filter(Boolean).map((said) => make("span", { class: "tag" }, said));
   const closed = make("p", { class: "preview", dir: "auto" }, ...run(split(match.text.slice(0, 1000)).words, 0, PREVIEW, false));
   const item = make("li", {}, make("div", { class: "pair" }, make("span", { class: "name" }, opener, ...tags), figure), closed);
   let diff; // made when it is first seen
@@ -139,11 +139,11 @@ async function ask(path, body) {
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(1000 * SECONDS),
     });
-    const unknown = { error: `the server answers with status ${answer.status}`, next: "tell who runs it" };
+    const unknown = { error: `the server answers with status ${answer.status}`, next: "tell the operator" };
     const found = await answer.json().catch(() => unknown);
     return { status: answer.status, wait: Number(answer.headers.get("Retry-After")), ...(answer.ok ? {} : unknown), ...found };
   } catch {
-    return { error: "the service does not answer", next: "see that it runs, and compare again" };
+    return { error: "the service does not answer", next: "check that it is running" };
   }
 }
 
@@ -153,7 +153,7 @@ async function compareTexts(event) {
   const asked = { text: find("text").value, id: find("id").value.trim(), least: find("least").valueAsNumber || 0 };
   if (!asked.text.trim()) {
     find("text").focus();
-    return show([{ error: "there is no text", next: "paste one" }]);
+    return show([{ error: "the text is missing", next: "paste a text" }]);
   }
   const held = document.activeElement;
   setBusy(true);
@@ -176,7 +176,7 @@ function show(answers, asked) {
   const problems = answers.filter(({ error }) => error);
   const lines = problems.map(({ status, error, next, wait }) => {
     const again = wait ? ` Try again in ${counted(wait, "second")}.` : "";
-    return `${error}; ${status === 401 ? "give one above" : next}.${again}`;
+    return `${error}; ${status === 401 ? "enter a token above" : next}.${again}`;
   });
   find("problem").replaceChildren(...[...new Set(lines)].map((line) => make("p", { class: "note warning" }, ...plain(line))));
   const [decision, found] = answers;

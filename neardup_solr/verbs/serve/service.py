@@ -43,7 +43,7 @@ from neardup_solr.verbs.gate.policy import FAILED, Decision, Policy, make_match
 from neardup_solr.verbs.search import search
 from neardup_solr.web import FAULT
 
-RETRY = Retry(attempts=2, seconds=1.0)  # a client that waits learns soon that Solr is away
+RETRY = Retry(attempts=2, seconds=1.0)  # a client that waits learns soon that Solr is unavailable
 ANSWER_SECONDS = 5.0  # for Solr's answer
 COUNT_SECONDS, COUNT_SHARE = 5.0, 20  # until the next count, or so many times what one takes
 COUNTS_HOLD = 12  # of these, for which a count holds if no other can be had
@@ -95,9 +95,9 @@ class Service:
         self.check([[Document(id="-", text="to compile what is needed")]])
         self.seen = time.monotonic()  # compiling takes longer than Solr may be silent
         if fq and not collection.count(fq):
-            LOG.warning("no document matches the filters now, and nothing is near to any text")
+            LOG.warning("no document matches the filters now, so no text has near-duplicates")
         if self._answers is not None and not self._answers.exists():
-            LOG.warning("%s: there is no such file now, and so no answers", self._answers)
+            LOG.warning("%s: the file is missing, so no answers apply", self._answers)
 
     def _open_gate(self, collection: Collection) -> Gate:
         """Prepare what all requests share, and check that the collection has what is compared."""
@@ -145,7 +145,7 @@ class Service:
     def count_gap(self) -> None:
         """Count the documents without a signature, and warn if there are some, or more.
 
-        If that fails, the count before holds for a while. `look` notes if Solr is away.
+        If that fails, the count before holds for a while. `look` notes if Solr is unavailable.
         """
         if self.problem is not None:
             return
@@ -177,7 +177,7 @@ class Service:
         """Return what is wrong at the last look, or that Solr has not answered for so long."""
         if self.problem is None and time.monotonic() - self.seen > seconds:
             url = self.collection.url
-            return errors.SolrUnreachable(url, "it does not answer", "see that it runs")
+            return errors.SolrUnreachable(url, "it does not answer", "check that it is running")
         return self.problem
 
     def check(
@@ -390,7 +390,7 @@ SHORTEST = 16  # characters of a token
 class Tokens:
     """The tokens in a file, which is read again when it changes.
 
-    If the changed file cannot be read, a line is logged and the tokens of before count.
+    If the changed file cannot be read, a line is logged and the previous tokens stay valid.
 
     Raises SourceError if it cannot be read at first, or a line is wrong.
     """
@@ -408,14 +408,14 @@ class Tokens:
             if read_state(self.path) != self._state:
                 self._load()
         except errors.SourceError as error:
-            LOG.warning("%s; the tokens of before count", error)
+            LOG.warning("%s; the previous tokens stay valid", error)
 
     def _load(self) -> None:
         """Read the file, and warn if nobody may enter, or everybody may read it."""
         self._state = read_state(self.path)
         self._clients = _read(self.path)
         if not self._clients:
-            LOG.warning("%s holds no token, and nobody may enter: %s", self.path, STEP)
+            LOG.warning("%s contains no token, so all requests are refused: %s", self.path, STEP)
         if os.name == "posix" and self.path.stat().st_mode & stat.S_IROTH:
             LOG.warning("%s can be read by others: type chmod o-r %s", *[self.path] * 2)
 

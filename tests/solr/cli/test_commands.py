@@ -48,7 +48,7 @@ def test_index_search_report_evaluate_delete(run: Run, listings: Path, tmp_path:
     deleted = run("delete", "1", "4")
     assert (deleted.returncode, deleted.stderr) == (0, "2 documents deleted.\n")
     deleted = run("delete", "1", "3", "4")
-    said = "1 document deleted; 2 of these ids are not there.\n"
+    said = "1 document deleted; 2 ids were not found.\n"
     assert (deleted.returncode, deleted.stderr) == (0, said)
 
 
@@ -258,7 +258,7 @@ def test_init_creates_and_checks(run: Run, solr: Collection) -> None:
         refused = run("init", "-c", name, "--solr", base, "--shards", "2")
         assert refused.returncode == 1
         assert "exists, with 1 shard of 1 replica; leave --shards and" in refused.stderr
-        assert "exists, with all fields" in run("init", "-c", name, "--solr", base).stderr
+        assert "exists and has all fields" in run("init", "-c", name, "--solr", base).stderr
     finally:
         from neardup_solr.solr import collection
 

@@ -128,7 +128,7 @@ def test_retry_indexes_what_was_mended_and_keeps_the_rest(
     lines = said.stderr.splitlines()
     assert lines[0] == "ads.csv, line 4: 4 fields, but the header has 3"
     assert lines[1] == "Read 2 dead letters = 1 indexed + 0 repeated + 1 failed."
-    assert lines[3] == f"To be mended: {job / LETTERS}"
+    assert lines[3] == f"To be corrected: {job / LETTERS}"
     assert solr.document("2", ["content", "city"]) == {
         "content": "The Old Mill 3 River Walk",
         "city": ["Berwick"],
@@ -248,7 +248,7 @@ def test_a_job_at_work_is_refused(run: Run, job: Path) -> None:
     with Job(job):
         said = run("dead-letters", "retry", "--job", str(job))
     assert said.returncode == 1
-    assert said.stderr.startswith("neardup: another run of this job is at work")
+    assert said.stderr.startswith("neardup: another run of this job is in progress")
     assert len(nd.dead_letters(job=job)) == 2
 
 

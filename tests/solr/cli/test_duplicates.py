@@ -126,7 +126,7 @@ def test_marks_come_and_go(run: Run, tmp_path: Path) -> None:
     assert said == [
         "Would mark 2 documents of 1 cluster (dry run: nothing was changed).",
         "Marked 2 documents of 1 cluster.",
-        "All 2 documents of 1 cluster are marked already.",
+        "All 2 documents of 1 cluster are already marked.",
         "Would remove the marks of 2 documents (dry run: nothing was changed).",
         "Removed the marks of 2 documents; nothing else was changed.",
         "No document is marked.",
@@ -136,8 +136,8 @@ def test_marks_come_and_go(run: Run, tmp_path: Path) -> None:
 def test_what_does_not_go_together(run: Run, tmp_path: Path) -> None:
     """Wrong usage ends with 2 and a reason."""
     for words, reason in (
-        (["--mark", "--undo"], "one of --mark and --undo"),
-        (["--dry-run"], "--dry-run goes with"),
+        (["--mark", "--undo"], "either --mark or --undo"),
+        (["--dry-run"], "--dry-run needs"),
         (["x.csv", "--mark"], "leave SOURCE and --against out"),
         (["--memory", "3x"], "neardup: --memory 3x is not a size; give one such as 512M or 4G\n"),
         (["--measure", "nope"], "'--measure': 'nope'; choose one of auto, words,"),
@@ -165,7 +165,7 @@ def test_an_interrupt_leaves_the_old_report_and_a_checkpoint(run: Run, tmp_path:
     said = running.communicate(timeout=60)[1]
     assert running.returncode == 130
     assert said.splitlines()[-2:] == [
-        f"What was compared is in {unfinished}, and the same command goes on from there.",
+        f"The finished comparisons are in {unfinished}; run the same command to continue.",
         "neardup: interrupted",
     ]
     assert report.read_text() == "the old report"

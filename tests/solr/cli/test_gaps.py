@@ -16,12 +16,12 @@ def test_documents_without_fields_and_without_words(
     source.write_text("id\ttext\n1\tone two three four\n2\tone two three four\n3\t\u200b\n")
     assert run("index", str(source)).returncode == 0
     assert run("search", "--id", "1").stderr == ""
-    wordless = "The document has no text, or none with words, so it has no near-duplicates.\n"
+    wordless = "The document has no text or no words, so it has no near-duplicates.\n"
     assert run("search", "--id", "3").stderr == wordless
     assert run("search", "--text", "other words").stderr == "No near-duplicates found.\n"
     solr.add([{"id": "late", "content": "one two three four"}])
     solr.commit()
-    gap = "Not complete: documents without a signature: 1; index them again.\n"
+    gap = "Incomplete: documents without a signature: 1; index them again.\n"
     found = run("search", "--id", "1", "--format", "tsv")
     assert found.stdout.splitlines()[1].startswith("2\t")
     assert (found.returncode, found.stderr) == (0, gap)

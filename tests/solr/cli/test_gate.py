@@ -211,8 +211,8 @@ def test_documents_that_nobody_has_annotated_are_told(run: Run) -> None:
         made = run(*words, input=line)
         assert orjson.loads(made.stdout)["action"] == "allow"
         gap = f"documents without a signature: 1; neardup annotate {shop.place} adds them"
-        assert f"Not complete: {gap}.\n" in made.stderr
-        assert "Not complete" not in run(*words, "--fq", "sku:1", input=line).stderr
+        assert f"Incomplete: {gap}.\n" in made.stderr
+        assert "Incomplete" not in run(*words, "--fq", "sku:1", input=line).stderr
         decisions = nd.gate(nd.Source([("2", text)], text="text"), shop)
         assert decisions.gaps == (gap,)
         assert [one.action for one in decisions] == ["allow"]
@@ -264,5 +264,5 @@ def test_templates_are_told_in_the_words_of_the_command(run: Run, tmp_path: Path
     new.write_text("".join(alerts[1:]))
     run("index", str(old))
     said = run("gate", str(new), "--reject", "0.6").stderr
-    assert "with --yes such are rejected" in said
+    assert "--yes rejects such documents" in said
     assert "with" not in run("gate", str(new), "--reject", "0.6", "--yes").stderr

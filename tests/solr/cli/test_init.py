@@ -49,13 +49,13 @@ def test_init_adds_and_takes_away(on_shop: Callable[..., Ran], shop: Collection)
         in done.stderr
     )
     assert shop.kept_names().text == ("title", "body")
-    assert "exists, with all fields" in on_shop("init").stderr
+    assert "exists and has all fields" in on_shop("init").stderr
     assert "would be removed: nd_" in on_shop("init", "--remove", "--dry-run").stderr
     removed = on_shop("init", "--remove")
     assert (removed.returncode, removed.stderr) == (
         0, f"{len(OWN) + 1} fields removed from the schema of {shop.name}.\n"
     )  # fmt: skip
-    assert "has no fields that neardup init has added" in on_shop("init", "--remove").stderr
+    assert "has no fields added by neardup init" in on_shop("init", "--remove").stderr
 
 
 def test_init_says_what_annotate_will_refuse(run: Run, home: object) -> None:

@@ -30,7 +30,7 @@ def test_marking_prints_a_summary(run: Run, solr: Collection, tmp_path: Path) ->
     assert marked.stdout == ""
     assert marked.stderr.splitlines() == [
         "2 near-duplicate pairs in 2 clusters among 5 documents; 2 pairs compared.",
-        "Not complete: documents without tenant: 1, which were compared with nothing.",
+        "Incomplete: documents without tenant: 1, which were compared with nothing.",
         "Marked 4 documents of 2 clusters.",
         "Queries without near-duplicates: fq=-neardup_canonical:0",
         "With one document of each cluster:"
@@ -40,7 +40,7 @@ def test_marking_prints_a_summary(run: Run, solr: Collection, tmp_path: Path) ->
         assert list(solr.ids([query])) == ["1", "3", "5"]
     with_pairs = run("duplicates", "--same", "tenant", "--mark", "--format", "tsv")
     assert len(with_pairs.stdout.splitlines()) == 3
-    assert "All 4 documents of 2 clusters are marked already.\nQueries" in with_pairs.stderr
+    assert "All 4 documents of 2 clusters are already marked.\nQueries" in with_pairs.stderr
 
 
 def test_a_filter_limits_marking_and_undoing(run: Run, tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ def test_a_filter_that_tears_clusters_is_told(run: Run, solr: Collection, tmp_pa
     run("duplicates", "--mark")
     of_a = ("duplicates", "--fq", "tenant:a", "--mark")
     torn = (
-        "1 cluster of an earlier run {} torn: documents that do not match --fq keep the old marks;"
-        f" to mark all anew: neardup duplicates {solr.place} --mark\n"
+        "1 cluster of an earlier run {} split: documents outside --fq keep their old marks;"
+        f" to mark all again: neardup duplicates {solr.place} --mark\n"
     )
     assert torn.format("would be") in run(*of_a, "--dry-run").stderr
     assert torn.format("would be") in run(*of_a[:3], "--undo", "--dry-run").stderr

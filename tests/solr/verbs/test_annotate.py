@@ -212,7 +212,7 @@ def test_strip_takes_only_what_a_query_matches(filled: Collection) -> None:
 def test_other_settings_are_refused(filled: Collection) -> None:
     """A collection never mixes settings."""
     annotate(filled, settings={"hashes": 64, "bands": 20})
-    with pytest.raises(SettingsError, match="was asked for"):
+    with pytest.raises(SettingsError, match="was requested"):
         annotate(filled, settings={"hashes": 128, "bands": 42})
 
 

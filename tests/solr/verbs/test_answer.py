@@ -35,7 +35,7 @@ def test_answers_are_obeyed_in_a_collection(solr: Collection, tmp_path: Path) ->
     assert not path.exists()
     nd.answer(solr, "1", "5", "different", answers=path)
     ran = neardup("answer", "4", "1", "same", "--answers", str(path), *place(solr))
-    assert "4 – 1 noted as same" in ran.stderr
+    assert "4 – 1 recorded as same" in ran.stderr
     hashes = {row["id"]: row["md5_hash"] for row in solr.stored(list(TEXTS), ["md5_hash"])}
     noted = read_answers(path)
     assert (noted[0].hash, noted[0].other_hash) == (hashes["1"], hashes["5"])

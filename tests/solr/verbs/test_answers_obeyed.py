@@ -113,7 +113,7 @@ def test_gate_does_not_obey_answers_about_other_texts(
     assert decisions.answered is not None
     assert {one.pair[:2] for one in decisions.answered.changed} == {("1", "5"), ("2", "4")}
     assert str(decisions.answered) == "1 answer obeyed, 2 about other texts"
-    assert "about texts that have changed since: answer again" in caplog.text
+    assert "because the texts have changed since: answer again" in caplog.text
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -90,7 +90,7 @@ def test_text_that_cannot_be_searched_may_be_missing() -> None:
         assert nd.annotate(solr).annotated == 1
         told = nd.doctor(solr)
         assert (told.missing, told.without_text) == (1, None)
-        assert told.findings[0].reason == "they may have text, but none of our fields"
+        assert told.findings[0].reason == "they may have text, but no neardup fields"
 
 
 @has_no_finding
@@ -195,5 +195,5 @@ def test_a_dry_run_of_the_way_back_says_what_stands_in_it() -> None:
         solr = filled(made, {"sku": "1", "body": ["a text"]})
         nd.annotate(solr)
         for dry_run in (True, False):
-            with pytest.raises(SettingsError, match="1 document has values in our fields"):
+            with pytest.raises(SettingsError, match="1 document has values in neardup fields"):
                 nd.init(solr, remove=True, dry_run=dry_run)

@@ -45,7 +45,7 @@ def test_a_document_deleted_meanwhile(solr: Collection) -> None:
     found = nd.duplicates(solr, **EQUAL, **change(solr, "joining", None))
     assert len(found.pairs) == 39
     assert found.gaps == (
-        "the collection has changed meanwhile; run it again",
+        "the collection has changed in the meantime; run it again",
         "documents deleted meanwhile: 1",
     )
 
@@ -57,7 +57,7 @@ def test_a_document_changed_meanwhile(solr: Collection) -> None:
     found = nd.duplicates(solr, **EQUAL, **working)
     assert "d03" not in {id for pair in found.pairs for id in (pair.id, pair.other_id)}
     assert found.gaps == (
-        "the collection has changed meanwhile; run it again",
+        "the collection has changed in the meantime; run it again",
         "documents whose text has changed: 1; index them again",
     )
 

@@ -28,7 +28,7 @@ def test_commands_agree_on_equal_numbers(solr: Collection) -> None:
     assert ids(nd.search(solr, text=TEXT.format("3.1.5"), equal="numbers")) == ["b"]
     explained = nd.explain(solr, "a", "b", equal="numbers")
     assert explained.verdict == "beyond the limits"
-    assert "What has to be equal differs: numbers 3.1.4 and 3.1.5." in explained.reasons
+    assert "Parts that must be equal differ: numbers 3.1.4 and 3.1.5." in explained.reasons
     assert explained.advice == ""
     assert nd.explain(solr, "a", "c", equal="numbers").verdict == "found"
 

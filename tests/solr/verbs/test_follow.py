@@ -192,7 +192,7 @@ def test_other_settings_end_it_with_a_step(solr: Collection) -> None:
         until(lambda: bool(run.ended))
     (error,) = run.ended
     assert isinstance(error, SettingsError)
-    assert str(error).startswith("the document 'b' has [of another run] now, and this follows")
+    assert str(error).startswith("the document 'b' has [of another run] now, but this run uses")
 
 
 @pytest.mark.slow

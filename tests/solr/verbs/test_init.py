@@ -97,7 +97,7 @@ def test_the_xml_to_paste_is_enough(factory: str) -> None:
         planned = init(solr, text=NAMES.text, prefix="nd_")
         assert (planned.is_done, planned.is_mutable) == (False, False)
         assert solr.kept_names() == PLAIN
-        with pytest.raises(SettingsError, match="by `text`: body or title"):
+        with pytest.raises(SettingsError, match="with `text`: body or title"):
             init(solr)
     with collection(factory=factory, more=planned.xml) as solr:
         done = init(solr)
@@ -148,7 +148,7 @@ def test_text_fields_may_be_named_later() -> None:
 @pytest.mark.parametrize(
     ("more", "text", "prefix", "reason"),
     [
-        ("", (), "nd_", r"'content': there is no such field; name .* by `text`: body or t"),
+        ("", (), "nd_", r"'content': there is no such field; name .* with `text`: body or t"),
         ("", ("nope",), "nd_", "'nope': there is no such field"),
         ("", ("catchall",), "nd_", "'catchall': it cannot be read back"),
         ("", ("title",), "n-d", "`prefix` cannot be"),

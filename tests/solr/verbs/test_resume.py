@@ -212,7 +212,7 @@ def test_without_resume_it_begins_anew_and_says_so(runs: Runs) -> None:
     runs.stopped()
     ended = runs()
     assert re.search(
-        r"An earlier run of this stopped after \d+ records. This one begins anew", ended.stderr
+        r"An earlier run stopped after \d+ records. This run starts over", ended.stderr
     )
     assert "were done by an earlier run" not in ended.stderr
     require_all(runs, ended)
@@ -248,7 +248,7 @@ def test_another_source_is_refused(runs: Runs) -> None:
     line = refused(runs, "--id-field", "price_i")
     assert line == (
         f"neardup: {runs.source} has changed since it was indexed in part, or is read in another"
-        " way; leave --resume out to begin anew"
+        " way; leave --resume out to start over"
     )
     with open(runs.source, "a") as file:
         file.write('{"id": "new", "text": "one more"}\n')
@@ -260,7 +260,7 @@ def test_a_collection_that_was_emptied_is_refused(runs: Runs) -> None:
     runs.stopped()
     nd.delete(runs.solr, query="*:*")
     line = refused(runs)
-    assert "lacks what an earlier run has indexed; leave --resume out to begin anew" in line
+    assert "lacks documents that an earlier run indexed; leave --resume out to start over" in line
 
 
 def test_a_collection_that_was_deleted_is_refused(runs: Runs) -> None:
@@ -278,7 +278,7 @@ def test_a_collection_that_was_deleted_is_refused(runs: Runs) -> None:
     assert f"there is no core or collection '{core.name}'" in line
     nd.init(core)
     try:
-        assert "lacks what an earlier run has indexed" in refused(gone)
+        assert "lacks documents that an earlier run indexed" in refused(gone)
     finally:
         admin.drop(core)
 
@@ -292,7 +292,7 @@ def test_standard_input_cannot_go_on(solr: Collection, tmp_path: Path) -> None:
     ended = runs(*first, "--resume")
     assert ended.returncode == 1
     assert ended.stderr == (
-        "neardup: - cannot be read a second time; leave --resume out to begin anew\n"
+        "neardup: - cannot be read a second time; leave --resume out to start over\n"
     )
 
 
@@ -352,8 +352,8 @@ def test_ctrl_c_says_how_to_go_on(runs: Runs) -> None:
     assert kept is not None
     assert 0 < kept.reached.read < 10_000
     assert said.splitlines() == [
-        f"The first {kept.reached.read:,} records of {runs.source} are done: --resume goes on after"
-        " them.",
+        f"The first {kept.reached.read:,} records of {runs.source} are done: --resume continues"
+        " after them.",
         "neardup: interrupted",
     ]
     assert runs.solr.count() >= kept.reached.read

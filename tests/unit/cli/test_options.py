@@ -446,7 +446,7 @@ def test_columns_with_commas_are_compared_and_typed_again(tmp_path: Path) -> Non
         ("duplicates --lossless", "; see neardup duplicates --help-all"),
         ("solr start --colour", "; see neardup solr start --help"),
         ("search --ca a", "; it goes before the command: neardup --ca ..."),
-        ("--solr a search", "; it goes behind the command: neardup search --solr ..."),
+        ("--solr a search", "; it goes after the command: neardup search --solr ..."),
         ("--json duplicates", "Did you mean '--format jsonl'?"),
         ("duplicates --measure alined", "; did you mean 'aligned'? Choose one of auto, words,"),
         ("report --measure Levenshtein", "; did you mean 'words'? Choose one of"),

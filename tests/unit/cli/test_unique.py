@@ -51,7 +51,7 @@ def test_the_summary_adds_up() -> None:
     ran = CliRunner().invoke(
         parser(), ["duplicates", "a.csv", "--removed", "c.csv", "--on-repeat", "last"]
     )
-    assert "2 are kept, 2 in c.csv (1 for another record of the id); 1 could not" in ran.stderr
+    assert "2 are kept, 2 in c.csv (1 for another record with the id); 1 could not" in ran.stderr
     ran = CliRunner().invoke(
         parser(), ["duplicates", "a.csv", "--unique", "b.csv", "--format", "jsonl"]
     )
@@ -91,8 +91,8 @@ def test_what_may_fail_is_a_number_or_a_share(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--rejected", "b.csv"], "--rejected is for a file"),
-        (["--unique", "b.csv"], "tells the filter query that leaves its near-duplicates out"),
+        (["--rejected", "b.csv"], "--rejected needs a file"),
+        (["--unique", "b.csv"], "--mark prints the filter query without near-duplicates"),
         (["--removed", "b.csv"], "--mark"),
         (["-", "--unique", "b.csv"], "cannot be read twice, which --unique needs"),
     ],
@@ -178,7 +178,7 @@ def test_templates_are_removed_only_after_a_question(folder: Path) -> None:
         assert "nothing was written; add --yes to remove 19 of 20 documents" in ran.stderr
         assert sorted(folder.iterdir()) == before
     ran = neardup(*command, "--unique", "out.csv", "--yes")
-    assert (ran.returncode, ran.stderr.count("A template, not copies")) == (0, 1)
+    assert (ran.returncode, ran.stderr.count("a template, not copies")) == (0, 1)
     assert "1 is in out.csv, 19 removed" in ran.stderr
     ran = neardup(*command)
-    assert (ran.returncode, ran.stderr.count("A template, not copies")) == (0, 1)
+    assert (ran.returncode, ran.stderr.count("a template, not copies")) == (0, 1)

@@ -135,7 +135,7 @@ def test_a_measure_that_is_not_known_is_refused() -> None:
 def test_the_help_tells_every_default() -> None:
     """The options that bound a similarity say what each measure asks for without them."""
     own = [f"{one.name} {one.default:g}" for one in map(measure_named, NAMES) if one.default != 0.5]
-    bounds = TEXTS["What counts as a near-duplicate"]
+    bounds = TEXTS["Comparison"]
     usual = f"{measure_named('words').default:g}; {', '.join(own)}"
     assert f"(default: {usual};" in bounds["min_similarity"]
     assert f": {usual})" in bounds["tag"]

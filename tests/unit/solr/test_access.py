@@ -59,7 +59,7 @@ def test_a_proxy_that_is_named_counts_for_this_machine_too() -> None:
 def test_a_proxy_that_is_not_there(scheme: str) -> None:
     """It is the proxy that does not answer, and not the Solr behind it."""
     proxy = "http://127.0.0.1:1"
-    with pytest.raises(nd.SolrUnreachable, match="the proxy on the way does not answer; check"):
+    with pytest.raises(nd.SolrUnreachable, match="the proxy does not answer; check"):
         nd.connect(f"{scheme}://solr.invalid/solr/x", proxy=proxy).count()
 
 
@@ -70,9 +70,7 @@ def test_a_proxy_that_refuses_does_not_show_its_password() -> None:
         for address in ("http://solr.invalid/solr/x", "https://solr.invalid/solr/x"):
             with pytest.raises(nd.SolrError) as caught:
                 nd.connect(address, proxy=named).count()
-            assert "the proxy on the way refuses these credentials (HTTP 407); give" in str(
-                caught.value
-            )
+            assert "the proxy refuses these credentials (HTTP 407); give" in str(caught.value)
             assert "s3cret" not in str(caught.value)
 
 

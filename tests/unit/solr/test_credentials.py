@@ -136,10 +136,10 @@ def test_a_file_that_others_can_read(set_to: SetTo, secret_file: Path, mode: int
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "has no password alone on a line"),
-        (b"\n", "has no password alone on a line"),
-        (b"canary\nmore\n", "has no password alone on a line"),
-        (b"canary" * 1_000, "has no password alone on a line"),
+        (b"", "is not a single line"),
+        (b"\n", "is not a single line"),
+        (b"canary\nmore\n", "is not a single line"),
+        (b"canary" * 1_000, "is not a single line"),
         (b"canary\xff", "is not text in UTF-8"),
         (None, r"cannot be read \(No such file or directory\)"),
     ],

@@ -135,7 +135,7 @@ def test_the_error_in_the_end_has_the_last_cause() -> None:
     said = str(caught.value)
     assert "it has not come back in 1 second: " in said
     assert "restarting" not in said
-    assert said.endswith("see that it runs, then run the same command again")
+    assert said.endswith("check that it is running, then run the same command again")
 
 
 def test_threads_wait_together(caplog: pytest.LogCaptureFixture) -> None:
@@ -266,7 +266,9 @@ def test_a_replay_that_does_not_end_is_an_error() -> None:
         collection = opened(address)
         with (
             collection.session.outages.waited_for(0.02),
-            pytest.raises(SolrUnreachable, match="is away, or still replays its log; see that"),
+            pytest.raises(
+                SolrUnreachable, match="is unavailable, or still replays its log; check that"
+            ),
         ):
             collection.session.outages.until_ready()
 

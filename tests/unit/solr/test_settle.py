@@ -93,7 +93,9 @@ def test_a_cloud_gets_as_long_as_patience_lasts(patience: float) -> None:
         assert solr.settle() == ["a"]
         assert solr.rounds == MOST_ROUNDS
     else:
-        with pytest.raises(SolrUnreachable, match="lost while a node is away; see that all nodes"):
+        with pytest.raises(
+            SolrUnreachable, match="lost while a node is unavailable; check that all nodes"
+        ):
             solr.settle()
         assert solr.rounds == ROUNDS
 

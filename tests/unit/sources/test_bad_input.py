@@ -237,27 +237,27 @@ def test_half_a_utf16_character_at_the_end_is_an_error(tmp_path: Path) -> None:
 WHOLE: dict[str, tuple[str, bytes, Reading, str]] = {
     "empty": ("a.txt", b"", Reading(), "is empty"),
     "empty_gz": ("a.csv.gz", gzip.compress(b""), Reading(), "is empty"),
-    "empty_parquet": ("a.parquet", b"", Reading(), "is not a whole Parquet file"),
+    "empty_parquet": ("a.parquet", b"", Reading(), "is not a complete Parquet file"),
     "unknown_suffix": ("a.docx", b"x", Reading(), ", ".join(FORMATS)),
     "no_suffix": ("a", b"x", Reading(), "give `source_format`"),
     "unknown_format": ("a.txt", b"x", Reading(source_format="xml"), "there is no format 'xml'"),
     "not_gzip": ("a.txt.gz", b"1 a\n", Reading(), "is not gzip, though its name says so"),
     "not_zstd": ("a.txt.zst", b"1 a\n", Reading(), "is not zstd, though its name says so"),
-    "not_parquet": ("a.parquet", b"id,text\n1,a\n", Reading(), "is not a whole Parquet file"),
+    "not_parquet": ("a.parquet", b"id,text\n1,a\n", Reading(), "is not a complete Parquet file"),
     "file_as_folder": (
         "a.txt",
         b"1 a\n",
         Reading(source_format="folder"),
         "is a file, not a folder",
     ),
-    "csv_no_text": ("a.csv", b"id,title\n1,a\n", Reading(), "'text' is missing; those there are"),
+    "csv_no_text": ("a.csv", b"id,title\n1,a\n", Reading(), "'text' is missing; available"),
     "csv_semicolons": ("a.csv", b"key;title\n1;a\n", Reading(), "'key', 'title'"),
-    "csv_blank": ("a.csv", b"\n\n", Reading(), "'id' is missing; those there are: none"),
+    "csv_blank": ("a.csv", b"\n\n", Reading(), "'id' is missing; available: none"),
     "csv_twice": ("a.csv", b"id,text,text\n1,a,b\n", Reading(), "'text' appears twice"),
     "csv_kept": ("a.csv", b"id,text\n1,a\n", Reading(keep=("city",)), "'city' is missing"),
     "csv_latin1_header": ("a.csv", b"id,text,\xe9\n1,a\n", Reading(), "its header cannot be read"),
     "csv_as_jsonl": ("a.jsonl", b"id,text\n1,a\n", Reading(), "2 of the first 2 records"),
-    "json_document": ("a.jsonl", b'{\n"id":1,\n"text":"a"}\n', Reading(), "over several lines"),
+    "json_document": ("a.jsonl", b'{\n"id":1,\n"text":"a"}\n', Reading(), "on several lines"),
     "json_other_fields": ("a.jsonl", b'{"key":1,"text":"a"}\n', Reading(), "`id` and `text`"),
     "utf16_without_mark": ("a.txt", "1 a\n2 b\n".encode("utf-16-le"), Reading(), "UTF-16 without"),
     "binary": ("a.txt", bytes(range(256)) * 9, Reading(), "records cannot be used"),
@@ -317,7 +317,7 @@ def test_what_is_not_there_or_not_a_file_is_refused(tmp_path: Path) -> None:
         read(tmp_path / "no.txt")
     with pytest.raises(SourceError, match="is a folder, not a file"):
         read(tmp_path, reading=Reading(source_format="csv"))
-    with pytest.raises(SourceError, match="'': is no name of a file; name a file or a folder"):
+    with pytest.raises(SourceError, match="'': is not a valid file name; name a file or a folder"):
         read("")
     with pytest.raises(SourceError, match="cannot be read"):
         read("a\0b.txt")

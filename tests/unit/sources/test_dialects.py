@@ -126,7 +126,7 @@ def test_what_is_not_of_the_encoding_is_an_error_of_its_record(tmp_path: Path) -
     reading = Reading(encoding="cp1252")
     assert told(path, reading) == (
         [("1", "a"), ("3", "c"), ("4", "d")],
-        ["invalid cp1252: bytes that are no character"],
+        ["invalid cp1252: bytes that are not a character"],
         [],
     )
     lossy = Reading(encoding="cp1252", lossy=True)
@@ -134,7 +134,7 @@ def test_what_is_not_of_the_encoding_is_an_error_of_its_record(tmp_path: Path) -
     table = write(tmp_path / "a.csv", b'id,text\n1,a\n2,"\x81"\n3,c\n')
     assert told(table, reading)[:2] == (
         [("1", "a"), ("3", "c")],
-        ["invalid cp1252: bytes that are no character"],
+        ["invalid cp1252: bytes that are not a character"],
     )
 
 
@@ -353,7 +353,7 @@ ELEMENTS = ",".join(f'{{"id":{number},"text":"a"}}' for number in range(6))
 ENDS: dict[str, tuple[str, str]] = {
     "cut": (f"[{ELEMENTS},", "the file ends too early (the array is not closed)"),
     "cut_within": (f'[{ELEMENTS},{{"id":"7', "the file ends too early (the array is not closed)"),
-    "followed": (f"[{ELEMENTS}]\n[1]", "what follows the array is not read: give an"),
+    "followed": (f"[{ELEMENTS}]\n[1]", "the text after the array is not read: write one"),
 }
 
 
@@ -391,7 +391,7 @@ def test_an_element_over_the_limit_is_passed_over(
         (f'[{ELEMENTS},{element},{{"id":"8","text":"a"}}]', [*"012345", "8"], None),
         (f"[{ELEMENTS},{element}]", [*"012345"], None),
         (f"[{ELEMENTS},{element} ", [*"012345"], "the file ends too early"),
-        (f"[{ELEMENTS},{element}] x", [*"012345"], "what follows the array is not read"),
+        (f"[{ELEMENTS},{element}] x", [*"012345"], "the text after the array is not read"),
         (f"[{element},{ELEMENTS}]", [*"012345"], None),
     ):
         found, errors, _ = told(write(tmp_path / "a.json", content), reading)
@@ -492,12 +492,12 @@ def test_bad_rows_and_files_of_excel(tmp_path: Path) -> None:
         "no id: 'id' is missing or null",
         "the text in 'text' is the number 5, not text",
     ]
-    with pytest.raises(SourceError, match="the column 'id' is missing; those there are: 'key'"):
+    with pytest.raises(SourceError, match="the column 'id' is missing; available: 'key'"):
         told(sheet(tmp_path / "b.xlsx", [["key"], ["a"]]))
-    with pytest.raises(SourceError, match="those there are: none"):
+    with pytest.raises(SourceError, match="available: none"):
         told(sheet(tmp_path / "c.xlsx", []))
     for content in (b"", b"id,text\n1,a\n", (tmp_path / "a.xlsx").read_bytes()[:-500]):
-        with pytest.raises(SourceError, match="is not a whole Excel file"):
+        with pytest.raises(SourceError, match="is not a complete Excel file"):
             told(write(tmp_path / "d.xlsx", content))
     damaged = bytearray((tmp_path / "a.xlsx").read_bytes())
     for at in range(0, len(damaged), 40):

@@ -246,9 +246,7 @@ def test_a_wrong_path_shows_the_fields_that_there_are(kind: str, name: str, tmp_
     """A name that is near is proposed; a wrong one to keep is refused, or told."""
     source = WITH_FIELDS[kind](tmp_path)
     near = r" \(did you mean 'doc\.text'\?\)" if name == "doc.txt" else ""
-    shown = (
-        r"those there are: 'key\.id', 'doc\.text', 'doc\.year', 'doc\.by\.name', 'plain', 'a\.b'"
-    )
+    shown = r"available: 'key\.id', 'doc\.text', 'doc\.year', 'doc\.by\.name', 'plain', 'a\.b'"
     with pytest.raises(SourceError, match=rf"'{name}' is missing.*{near}; {shown}"):
         told(source, Reading(id="key.id", text=(name,)))
     notices: list[str] = []
@@ -415,26 +413,26 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "record": ({"id": "1", "text": "a"}, "its column 'id' is the text '1', not a list of values"),
     "generators": ({"id": iter("1"), "text": ["a"]}, "not a list of values"),
     "ragged": ({"id": ["1", "2"], "text": ["a"]}, "differ in length: 'id' 2, 'text' 1"),
-    "other_columns": ({"key": [1], "body": [""]}, "those there are: 'key', 'body'; name the right"),
+    "other_columns": ({"key": [1], "body": [""]}, "available: 'key', 'body'; name the right"),
     "other_keys": ([{"key": 1, "text": ""}], "no id: 'id' is missing"),
-    "no_columns": (pd.DataFrame(), "the column 'id' is missing; those there are: none"),
+    "no_columns": (pd.DataFrame(), "the column 'id' is missing; available: none"),
     "no_id": (pd.DataFrame({"text": ["a"]}), "make the index the id: df.rename_axis('id')"),
     "no_text": (pd.DataFrame({"id": ["a"]}), "the column 'text' is missing"),
     "twice": (pd.DataFrame([[1, 2, 3]], columns=["id", "id", "text"]), "'id' appears twice"),
     "either": (pl.DataFrame({"ID": ["1"], "Id": ["2"], "text": [""]}), "several: 'ID', 'Id'"),
     "levels": (
         pd.DataFrame([[1, "a"]], columns=pd.MultiIndex.from_tuples([("a", "id"), ("a", "text")])),
-        "those there are: ('a', 'id'), ('a', 'text')",
+        "available: ('a', 'id'), ('a', 'text')",
     ),
-    "numbered": (pd.DataFrame([[1, "a"]]), "those there are: 0, 1"),
+    "numbered": (pd.DataFrame([[1, "a"]]), "available: 0, 1"),
     "pandas_series": (pd.Series(["a"]), "a pandas.Series has no columns; make a DataFrame"),
     "polars_series": (pl.Series(["a"]), "a polars.Series has no columns"),
-    "polars_other": (pl.DataFrame({"key": ["1"]}), "'id' is missing; those there are: 'key'"),
-    "lazy_other": (pl.LazyFrame({"key": ["1"]}), "'id' is missing; those there are: 'key'"),
+    "polars_other": (pl.DataFrame({"key": ["1"]}), "'id' is missing; available: 'key'"),
+    "lazy_other": (pl.LazyFrame({"key": ["1"]}), "'id' is missing; available: 'key'"),
     "arrow_array": (pa.array(["a"]), "has no columns"),
     "arrow_chunks": (pa.chunked_array([["a"]]), "has no columns"),
-    "arrow_other": (pa.table({"key": ["1"]}), "'id' is missing; those there are: 'key'"),
-    "dataset_other": (ds.dataset(pa.table({"key": ["1"]})), "'id' is missing; those there are"),
+    "arrow_other": (pa.table({"key": ["1"]}), "'id' is missing; available: 'key'"),
+    "dataset_other": (ds.dataset(pa.table({"key": ["1"]})), "'id' is missing; available"),
     "many": ({str(n): [1] for n in range(50)}, "'9' and 40 more"),
 }  # fmt: skip
 
@@ -648,7 +646,7 @@ def test_a_dataset_reads_only_what_it_needs(tmp_path: Any) -> None:
 
 
 NO_TEXT: list[Any] = [{"id": 1}, {"id": 2, "text": None}]
-STEP = "; give each record an id and a text, and name its columns by `id` and `text`"
+STEP = "; give each record an id and a text, and name its columns with `id` and `text`"
 
 
 @pytest.mark.parametrize("given", [NO_TEXT, {"a", "b"}, pd.DataFrame({"id": [1], "text": [None]})])

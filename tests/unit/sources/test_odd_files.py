@@ -58,7 +58,7 @@ TWO = [("1", "red fox"), ("2", "blue owl")]
 TABLE = "id,text\n1,red fox\n2,blue owl\n"
 ROWS = [["id", "text"], ["1", "red fox"], ["2", "blue owl"]]
 JSON_LINES = '{"id":"1","text":"red fox"}\n{"id":"2","text":"blue owl"}\n'
-NULS = "NUL bytes behind its last line"
+NULS = "NUL bytes after its last line"
 SHEETS = book(("Cover", [["note"], ["see Data"]]), ("Data", ROWS))
 
 
@@ -108,7 +108,7 @@ ODD: dict[str, Odd] = {
     "titles_of_others": Odd("a.csv", "Report\nno,name\n1,a\n2,b\n", "give `skip_rows` as 1"),
     "titles_as_wide": Odd("a.csv", "Report,2024\n" + TABLE, "give `skip_rows` as 1"),
     "no_header": Odd("a.csv", "1,a red fox\n2,a blue owl\n", "has no header"),
-    "all_skipped": Odd("a.csv", TABLE, "those there are: none", Reading(skip_rows=9)),
+    "all_skipped": Odd("a.csv", TABLE, "available: none", Reading(skip_rows=9)),
     # Delimiters and quotes.
     "wrong_delimiter": Odd("a.csv", TABLE, "`delimiter`", Reading(delimiter=";")),
     "tildes": Odd("a.csv", TABLE.replace(",", "~"), "give `delimiter` as ~"),
@@ -224,7 +224,7 @@ ODD: dict[str, Odd] = {
         lzma.compress(TABLE.encode(), filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 2**28}]),
         "is not xz, .* limit exceeded",
     ),
-    "bomb": Odd("a.csv.xz", lzma.compress(bytes(2**20)) * 300, "as bombs do"),
+    "bomb": Odd("a.csv.xz", lzma.compress(bytes(2**20)) * 300, "like a bomb"),
 }  # fmt: skip
 ODD |= {
     # Types of Parquet, and numbers that became floats.

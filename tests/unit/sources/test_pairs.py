@@ -74,7 +74,7 @@ def test_parquet_that_has_no_pairs_in_it(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="there is no such file or folder; check the path"):
         read_pairs(path)
     path.write_text("1\t2\n")
-    with pytest.raises(SourceError, match="is not a whole Parquet file"):
+    with pytest.raises(SourceError, match="is not a complete Parquet file"):
         read_pairs(path)
     pyarrow.parquet.write_table(pyarrow.table({"id": ["1", "2"], "other_id": ["3", None]}), path)
     with pytest.raises(SourceError, match="line 2 is not a pair of ids"):

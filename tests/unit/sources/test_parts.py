@@ -141,7 +141,7 @@ def test_a_folder_of_texts_stays_one_text_a_file(tmp_path: Path) -> None:
     found, _, notices = read(tmp_path / "ads")
     assert [one.id for one in found] == ["a.csv", "b.csv", "notes.md"]
     assert notices == [
-        "ads: each of its files is read as one text, as notes.md is no part of the same table as "
+        "ads: each of its files is read as one text, as notes.md is not part of the same table as "
         "a.csv; name the files of a table one by one"
     ]
 
@@ -169,7 +169,7 @@ def test_a_part_without_a_needed_column_is_refused_before_any_record(tmp_path: P
     with pytest.raises(SourceError) as caught:
         documents([first, fewer], reading=Reading(keep=("city",)))
     assert str(caught.value) == (
-        f"{fewer}: the column 'city' is missing; those there are: 'text', 'id'; check its name"
+        f"{fewer}: the column 'city' is missing; available: 'text', 'id'; check its name"
     )
 
 

@@ -64,11 +64,14 @@ def test_an_answer_is_noted_and_obeyed(folder: Path) -> None:
             ("1", "2", "maybe"),
             "'maybe'; did you mean 'unsure'? Choose one of same, different, unsure",
         ),
-        (("1", "2"), "give ID OTHER_ID same|different|unsure, or --import, or neither"),
-        (("1", "2", "same", "--import", "a.csv"), "give ID OTHER_ID same|different|unsure, or"),
+        (("1", "2"), "give either ID OTHER_ID same|different|unsure or --import"),
+        (
+            ("1", "2", "same", "--import", "a.csv"),
+            "give either ID OTHER_ID same|different|unsure or",
+        ),
         (("--import", "a.csv"), "a.csv: has no columns id, other_id and answer; write the pairs"),
         (("--import", "no.csv"), "no.csv: there is no such file or folder"),
-        ((), "answers.jsonl: cannot be read (No such file or directory); begin one with"),
+        ((), "answers.jsonl: cannot be read (No such file or directory); create it with"),
     ],
 )
 def test_what_cannot_be_noted_is_one_line(folder: Path, words: tuple[str, ...], said: str) -> None:
@@ -92,12 +95,15 @@ def test_pairs_come_back_from_a_spreadsheet(folder: Path) -> None:
     """The written pairs are filled in a spreadsheet, read back, and not noted twice."""
     neardup("answer", "1", "4", "same", "--answers", "answers.jsonl", "--source", "a.csv")
     ran = neardup("duplicates", "a.csv", "--answers", "answers.jsonl", "-o", "pairs.csv")
-    assert "1 answer obeyed." in ran.stderr
+    assert "1 answer applied." in ran.stderr
     fill(folder / "pairs.csv", {("1", "2"): "no", ("2", "3"): "SAME"})
     asked = ("answer", "--import", "pairs.csv", "--answers", "answers.jsonl", "--source", "a.csv")
     ran = neardup(*asked)
-    assert "2 answers noted in answers.jsonl, 1 known already; 1 row without one." in ran.stderr
-    assert "0 answers noted in answers.jsonl, 3 known already" in neardup(*asked).stderr
+    assert (
+        "2 answers recorded in answers.jsonl, 1 already known; 1 row without an answer."
+        in ran.stderr
+    )
+    assert "0 answers recorded in answers.jsonl, 3 already known" in neardup(*asked).stderr
     assert all(one.hash and one.other_hash for one in read_answers("answers.jsonl"))
     found = nd.duplicates("a.csv", answers="answers.jsonl")
     assert sorted(sorted(m.id for m in one.members) for one in found.clusters) == [
@@ -184,8 +190,8 @@ def test_a_sample_comes_back(folder: Path) -> None:
     [
         ("1,2,perhaps", "the answer 'perhaps' to 1 – 2 is not known; answer same, different"),
         ("1,2,same\n2,1,different", "2 – 1 is answered same and different; keep one of the two"),
-        ("1,,same", "the answer 'same' is about no pair of ids; give both ids"),
-        ("1,1,same", "both ids of a row are '1'; pairs of two sides are --ordered"),
+        ("1,,same", "the answer 'same' has no pair of ids; give both ids"),
+        ("1,1,same", "both ids of a row are '1'; give --ordered for two sides"),
     ],
 )
 def test_a_table_with_a_fault_is_not_imported(folder: Path, rows: str, said: str) -> None:
@@ -213,9 +219,9 @@ def test_contradictions_are_listed(folder: Path, monkeypatch: pytest.MonkeyPatch
     neardup("answer", "1", "2", "same", *asked)
     neardup("answer", "2", "3", "same", *asked)
     ran = neardup("answer", "3", "1", "different", *asked)
-    assert "3 – 1 noted as different in answers.jsonl." in ran.stderr
-    assert "Without --source, what the texts are is not noted: the answer holds" in ran.stderr
-    said = "1 answer is set aside, as newer ones contradict: 1 – 2 same."
+    assert "3 – 1 recorded as different in answers.jsonl." in ran.stderr
+    assert "Without --source, the texts are not recorded: the answer applies" in ran.stderr
+    said = "1 answer is set aside, because newer answers contradict: 1 – 2 same."
     assert said in ran.stderr
     ran = neardup("answer", *asked)
     rows = [line.split("\t") for line in ran.stdout.splitlines()]
@@ -230,14 +236,14 @@ def test_contradictions_are_listed(folder: Path, monkeypatch: pytest.MonkeyPatch
     assert table[3].endswith("set aside")
     neardup("answer", *asked, "-o", "list.csv")
     again = neardup("answer", "--import", "list.csv", "--answers", "answers.jsonl")
-    assert "0 answers noted in answers.jsonl, 3 known already" in again.stderr
+    assert "0 answers recorded in answers.jsonl, 3 already known" in again.stderr
 
 
 def test_two_sides_are_ordered(folder: Path) -> None:
     """With --ordered, a, b is not b, a, and both may be answered."""
     (folder / "pairs.csv").write_text("id,other_id,answer\n1,2,same\n2,1,different\n1,1,no\n")
     ran = neardup("answer", "--import", "pairs.csv", "--answers", "b.jsonl", "--ordered")
-    assert "3 answers noted" in ran.stderr
+    assert "3 answers recorded" in ran.stderr
     found = nd.duplicates("a.csv", against="a.csv", answers="b.jsonl")
     pairs = {(pair.id, pair.other_id) for pair in found.pairs}
     assert (("1", "2") in pairs, ("2", "1") in pairs, ("1", "1") in pairs) == (True, False, False)

@@ -320,7 +320,7 @@ def test_what_cannot_be_remembered_costs_nothing(
     monkeypatch.setattr(remember, "write_arrays", fail)
     found = duplicates(now, remember=known)
     assert found.pairs
-    assert "the next run will compare all of this again" in caplog.text
+    assert "the next run will compare everything again" in caplog.text
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")

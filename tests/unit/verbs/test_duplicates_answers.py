@@ -96,12 +96,12 @@ def test_contradictions_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixtur
     assert found.answered is not None
     assert [one.pair[:2] for one in found.answered.set_aside] == [("1", "4")]
     assert [one.pair[:2] for one in found.answered.unsure] == [("1", "2")]
-    assert str(found.answered) == "2 answers obeyed, 1 set aside"
-    assert "1 answer is not obeyed, because newer ones contradict" in caplog.text
+    assert str(found.answered) == "2 answers applied, 1 set aside"
+    assert "1 answer is not applied, because newer answers contradict" in caplog.text
     found.write(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert '["Pairs judged by people","2"]' in page
-    assert '"2 answers obeyed, 1 set aside."' in page
+    assert '"2 answers applied, 1 set aside."' in page
     assert found.labels["3"] == found.labels["4"] != found.labels["1"]
 
 
@@ -118,8 +118,8 @@ def test_answers_about_other_texts_are_told(
     assert [one.pair[:2] for one in found.answered.changed] == [("1", "5")]
     assert [one.pair[:2] for one in found.answered.gone] == [("2", "8")]
     assert [one.pair[:2] for one in found.answered.obeyed] == [("2", "3")]
-    assert "about texts that have changed since: answer again (such as 1 – 5)" in caplog.text
-    assert "about documents that are not there, or have no words (such as 8 – 2)" in caplog.text
+    assert "because the texts have changed since: answer again (such as 1 – 5)" in caplog.text
+    assert "because documents are missing or have no words (such as 8 – 2)" in caplog.text
     assert found.labels["1"] == found.labels["5"]
 
 

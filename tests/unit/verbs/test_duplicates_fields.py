@@ -128,9 +128,9 @@ def test_records_that_say_little() -> None:
     [
         ("born", lambda at, value: value if at % 2 else None, ""),
         ("born", lambda at, value: value if at % 2 else "unknown",
-         r"in the field 'born' 1\d\d values are no date, such as 'unknown', and taken for missing"),
+         r"in the field 'born' 1\d\d values are not a date, such as 'unknown': treated as missing"),
         ("born", lambda at, value: value if at else "2001-02-30",
-         "in the field 'born' 1 value is no date, such as '2001-02-30', and taken for missing"),
+         "in the field 'born' 1 value is not a date, such as '2001-02-30': treated as missing"),
         ("zip", lambda at, value: None, "no record has a value of the field 'zip': check its name"),
     ],
 )  # fmt: skip

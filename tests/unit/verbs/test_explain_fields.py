@@ -51,9 +51,9 @@ def test_a_pair_that_is_no_match() -> None:
     assert {"born"} <= against
     assert "with a probability of 0." in near.reasons[0]
     apart = nd.explain(FEW, 1, 3, **asked)
-    assert "Below 0.4 by aligned words nothing is a match, and theirs is" in apart.reasons[1]
+    assert "Below 0.4 by aligned words no pair is a match; this pair has" in apart.reasons[1]
     nothing = nd.explain(FEW, 5, 6, **asked)
-    assert "No field has a value in both of them, which is no evidence." in nothing.reasons
+    assert "No field has a value in both documents, so there is no evidence." in nothing.reasons
     assert {one.level for one in nothing.facts.evidence[1:]} == {"missing"}
     wider = nd.explain(FEW, 1, 2, **asked, min_similarity=0.99)
     assert wider.advice == "To find it, widen the limits: --min-similarity 0.85."

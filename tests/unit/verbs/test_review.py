@@ -325,7 +325,7 @@ def test_interrupted_it_tells_what_it_kept(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 0
-    assert f"Kept 1 answer in {path}; about these pairs it has 1 same, 0 different" in told
+    assert f"Kept 1 answer in {path}, which has 1 same, 0 different" in told
     assert '1 of 1 answers are "same", so nothing was learnt' in told
     assert "to be asked about less alike pairs, too, start again with --reach 0.3." in told
     assert "compared by --measure jaccard; --measure words counts" in told

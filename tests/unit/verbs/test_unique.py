@@ -263,7 +263,7 @@ def test_a_table_among_other_files_is_no_folder_of_texts(tmp_path: Path) -> None
     for name in ("a.csv", "b.csv"):
         (folder / name).write_text("id,text\n1,one two three\n")
     (folder / "notes.md").write_text("read me")
-    reason = "ads: notes.md is no part of the same table as a.csv.*; take it out, name the files"
+    reason = "ads: notes.md is not part of the same table as a.csv.*; take it out, name the files"
     with pytest.raises(SourceError, match=reason):
         write_copies(folder, unique=tmp_path / "out.jsonl", on_progress=unwanted)
     write_copies(nd.Source(folder, source_format="folder"), unique=tmp_path / "out.jsonl")
@@ -475,7 +475,7 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
         for at in range(1_000)
     ]
     pq.write_table(pa.Table.from_pylist(rows, schema), source)
-    with pytest.raises(SourceError, match="compressed itself"):
+    with pytest.raises(SourceError, match="already compressed"):
         write_copies(source, unique=tmp_path / "out.parquet.gz")
     write_copies(source, unique=unique, removed=removed)
     kept, gone = pq.read_table(unique), pq.read_table(removed)
