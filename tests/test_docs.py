@@ -213,9 +213,9 @@ PROOFS: dict[str, tuple[str | Callable[[], bool], ...]] = {
         "neardup gate new.jsonl --field city",
     ),
     "The measures `aligned` and `records`": ("tests/spark/test_arguments.py::test_what_pairs_say",),
-    "it cannot be standard input": ("neardup duplicates - --unique clean.csv",),
-    "`serve` does not check for templates": (lambda: unread("verbs/serve", "template"),),
-    "`index` does not choose columns": (lambda: unread("verbs/index.py", "guess"),),
+    "cannot be standard input": ("neardup duplicates - --unique clean.csv",),
+    "`serve` does not": (lambda: unread("verbs/serve", "template"),),
+    "`index` does not choose": (lambda: unread("verbs/index.py", "guess"),),
     "`duplicates` does not commit": ("tests/solr/test_secured.py::test_a_user_who_may_only_read",),
     "Solr before 8.11": ("tests/unit/verbs/test_lint.py::test_versions_that_nobody_has_tried",),
 }
