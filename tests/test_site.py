@@ -12,7 +12,7 @@ import pytest
 import neardup_solr as nd
 from tests import ROOT
 from website import __main__ as website
-from website import commands, library, reference, sources, tour
+from website import commands, curve, library, reference, sources, tour
 
 COMMANDS = commands.commands()
 
@@ -129,6 +129,11 @@ def test_pages_that_moved_lead_to_their_successors(site: Path) -> None:
         target, _, heading = re.findall(r"url=(.+)\"", path.read_text("utf-8"))[0].partition("#")
         text = (path.parent / target).read_text("utf-8")
         assert not heading or f'id="{heading}"' in text, page
+
+
+def test_the_curve_is_that_of_the_default_settings() -> None:
+    """The picture of docs/concepts.md is drawn anew when bands or rows change."""
+    assert curve.PICTURE.read_text("utf-8") == curve.draw(), "python -m website.curve"
 
 
 def test_the_tour_shows_what_its_page_shows() -> None:

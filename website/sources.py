@@ -29,7 +29,7 @@ NAVIGATION = {
         "versions", "reliability",
     ),
     "Further": (
-        "cloud", "spark", "interoperability", "design",
+        "concepts", "cloud", "spark", "interoperability", "design",
     ),
     "Project": ("figures/index", "changes"),
 }  # fmt: skip
