@@ -41,12 +41,11 @@ FENCE = re.compile(
 )
 PLAIN = re.compile(r"neardup (?!solr )[^|<>*?;&`$(){}\\]+")  # nothing in it is the shell's
 # What `json`, `solr` and `sql` blocks say is tried by tests of their own, see OTHER_TESTS.
-LANGUAGES = {"console", "python", "text", "json", "solr", "sql", "xml", "js", "yaml"}
+LANGUAGES = {"console", "python", "text", "json", "solr", "sql", "xml", "yaml"}
 OTHER_TESTS = {
     "json": "tests/solr/test_native.py",
     "solr": "tests/solr/verbs/test_mark.py",
     "sql": "tests/unit/verbs/test_signatures.py",
-    "js": "tests/serve/test_clients.py",
     "yaml": "tests/test_deploy.py",
 }
 ADDRESS = "http://localhost:8983/solr"

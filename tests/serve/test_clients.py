@@ -1,4 +1,4 @@
-"""The examples of docs/serve.md and docs/clients.md: feeders in ```js and in Java, curl, nginx."""
+"""The examples of docs/serve.md and docs/clients.md: feeders, curl, nginx."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_behind_nginx_under_a_path(pages: Collection, tmp_path: Path) -> None:
 def test_what_curl_shows_if_something_is_wrong(
     served: Served, pages: Collection, tmp_path: Path
 ) -> None:
-    """As the table of the page has it: status, message, exit code."""
+    """Status, message, and exit code."""
     new = ("-d", '{"id": "7", "text": "a ferry of another harbour"}')
     said = curl(f"{served.address}check", *new)
     assert said == (22, "401", said[2])
@@ -185,7 +185,8 @@ def feeding(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fe
         for block in page:
             if block.mark == "file":
                 (folder / block.note).write_text(block.text, "utf-8")
-        shutil.copy(ROOT / "docs" / "deploy" / "Feed.java", folder)
+        for name in ("feed.mjs", "Feed.java"):
+            shutil.copy(ROOT / "docs" / "deploy" / name, folder)
         first, fed = (block.text for block in page if block.language == "console")
         typed = re.findall(r"(?m)^\$ neardup (.*)", first)
         for line in typed[:-1]:
