@@ -188,7 +188,7 @@ function partnersOf(stands, side) {
 // What stands for what, if it is written in another way: "Blvd. ≈ Boulevard".
 function standIns(words, others, partners) {
   const found = [...partners].map(([at, places]) => [said(words, [at]), said(others, places)]);
-  return found.filter(([one, other]) => standsFor(one, other)).map(([one, other]) => `${one} ≈ ${other}`);
+  return found.filter(([one, other]) => standsFor(one, other)).map((pair) => pair.map((word) => word.replace(/[,;:]+$/, "")).join(" ≈ "));
 }
 
 // Two texts, each as its words, a name, and what stands above it side by side.
