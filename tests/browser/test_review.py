@@ -215,7 +215,7 @@ def test_a_server_that_is_gone_is_told(chrome: Chrome, tmp_path: Path) -> None:
         chrome.get(address)
         shown(chrome)
     chrome.find_element(By.TAG_NAME, "body").send_keys("s")
-    wait(chrome, lambda c: "does not answer" in c.find_element(By.ID, "problem").text)
+    wait(chrome, lambda c: "cannot be reached" in c.find_element(By.ID, "problem").text)
 
 
 def test_a_wrong_token_is_told(chrome: Chrome, tmp_path: Path) -> None:
