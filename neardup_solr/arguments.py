@@ -66,20 +66,17 @@ class Frame(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source with the way in which it is written, for each function that reads one.
+    """Source with its format, for each function that reads one.
 
-    `source` is a file, a folder, "-" for standard input, a list of files that are the parts of one
-    table, a DataFrame or Arrow table, or an iterable of dicts, tuples or documents. `id` and `text`
-    name its columns, if they differ from those that the function is told.
-
-    The format of a file is that of its suffix, or `source_format`. `delimiter` is the character
-    between the columns of a CSV, `encoding` that of the text (default: UTF-8, or UTF-16 with a
-    byte order mark). `skip_rows` rows are passed over above the header of a CSV or a sheet, and
-    `sheet` names that of an Excel file (default: the first). `lossy` replaces invalid characters
-    instead of refusing the record. A record
-    with more text than `max_doc_bytes` (a number, or "100M") is refused. If an id comes again,
-    `on_repeat` says which of its records count: by "keep" each, the "last", the "first", or by
-    "fail" the first, and the others fail (default: keep for `duplicates`, last for `index`).
+    `source`: file, folder, "-" for standard input, list of files that are parts of one table,
+    DataFrame, Arrow table, or iterable of dicts, tuples or documents; `id`: column of the id;
+    `text`: column or columns of the text; `source_format`: format, if the suffix is misleading;
+    `delimiter`: character between the columns of a CSV; `encoding`: encoding, by default UTF-8, or
+    UTF-16 with a byte order mark; `skip_rows`: rows above the header of a CSV or sheet; `sheet`:
+    sheet of an Excel file, by default the first; `lossy`: replace invalid characters instead of
+    refusing the record; `max_doc_bytes`: refuse records with more text, such as "100M";
+    `on_repeat`: which records count if an id comes again: "keep" (each), "last", "first" or "fail"
+    (the first, and the others fail); by default keep for `duplicates`, last for `index`.
 
     Raises ArgumentError if a value does not fit.
     """

@@ -102,12 +102,11 @@ class SavedJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Letter:
-    """A dead letter: a record that `index` could not index.
+    """Dead letter: a record that `index` could not index.
 
-    `position` says where it stands in its source ("ads.csv, line 7"), `id` is its id if that could
-    be read, `reason` says what is wrong with it. `stage` says who refused it: "read" and "check"
-    are ours, "solr" is Solr. `record` is the record by the names of its columns, or the text of its
-    line; None if it was too large to be kept.
+    `position`: place in the source ("ads.csv, line 7"); `id`: id, None if unreadable; `stage`:
+    "read" or "check" if neardup_solr refused it, "solr" if Solr did; `reason`: why; `record`:
+    values by column, or the line; None if too large.
     """
 
     position: str

@@ -54,7 +54,10 @@ def counted(number: int, what: str, several: str | None = None) -> str:
 
 
 class NeardupError(Exception):
-    """Anything that neardup_solr reports on purpose: a reason, and what to do next."""
+    """Base of all errors of neardup_solr.
+
+    `reason`: what is wrong; `next_step`: what to do next.
+    """
 
     def __init__(self, reason: str, next_step: str) -> None:
         super().__init__(reason, next_step)
@@ -65,9 +68,9 @@ class NeardupError(Exception):
 
 
 class SourceError(NeardupError):
-    """A source that cannot be read as a whole: missing, of another format, or without a column.
+    """Source that cannot be read as a whole: missing, of another format, or without a column.
 
-    If an address was named by mistake, its user and password are not shown.
+    `source`: path or name, without credentials.
     """
 
     def __init__(self, source: str, reason: str, next_step: str) -> None:
@@ -80,10 +83,11 @@ class SourceError(NeardupError):
 
 
 class RecordError(NeardupError):
-    """A record that cannot be used: its position, its id if it has any, and why.
+    """Record that cannot be used. It has no `next_step`.
 
-    `record` is the record as its source has it: its columns by name, or the text of its line; None
-    if it cannot be shown. `stage` says who refused it: "read" and "check" are ours, "solr" is Solr.
+    `position`: place in the source; `reason`: what is wrong; `id`: id, if known; `record`: values
+    by column, or the line; None if it cannot be shown; `stage`: "read" or "check" if neardup_solr
+    refused it, "solr" if Solr did.
     """
 
     def __init__(
@@ -105,24 +109,20 @@ class RecordError(NeardupError):
 
 
 class SettingsError(NeardupError):
-    """Settings that are impossible, or that differ from those stored with the collection."""
+    """Settings that are impossible, or differ from those of the collection."""
 
     def __init__(self, reason: str, next_step: str) -> None:
         super().__init__(without_password(reason), next_step)
 
 
 class ArgumentError(SettingsError, ValueError, TypeError):
-    """An argument of the wrong type, out of range, or in conflict with another.
-
-    The message has the names of arguments in backticks. The command `neardup` shows its
-    options instead, and ends with exit code 2.
-    """
+    """Argument of the wrong type, out of range, or in conflict with another."""
 
 
 class TemplateError(ArgumentError):
-    """Documents that are to be removed or marked, but may be templates instead of copies.
+    """Documents to remove or mark that may be templates instead of copies; nothing was changed.
 
-    `templates` are their clusters, see `Duplicates.templates`. Nothing was written or marked.
+    `templates`: their clusters, as in `Duplicates.templates`.
     """
 
     def __init__(self, templates: Sequence[Any], reason: str) -> None:
@@ -132,7 +132,7 @@ class TemplateError(ArgumentError):
 
 
 class JobError(NeardupError):
-    """A job of `index` that another run has open, or that cannot go on where it stopped."""
+    """Job of `index` that another run has open, or that cannot continue."""
 
 
 class Passes(IntEnum):
@@ -147,8 +147,9 @@ class Passes(IntEnum):
 class SolrError(NeardupError):
     """Solr did not answer, or not as requested.
 
-    `passes` is the answer after which such a fault may pass; `may_pass` tells whether there was
-    one, so that the same call may succeed later. Else the address, or the request, is wrong.
+    `may_pass` is True if the same call may succeed later.
+
+    `url`: address of the request.
     """
 
     may_pass = False
@@ -178,7 +179,10 @@ class SolrUnreachable(SolrError):
 
 
 class SolrUnauthorized(SolrError):
-    """Solr wants other credentials, or these do not allow it (401 or 403)."""
+    """Solr refuses the credentials (401 or 403).
+
+    `status`: HTTP status.
+    """
 
     def __init__(self, url: str, status: int) -> None:
         super().__init__(
@@ -192,9 +196,11 @@ class SolrUnauthorized(SolrError):
 
 
 class SolrAnswerError(SolrError):
-    """An answer that is an error, or that is not understood, which never counts as success.
+    """Solr answered with an error, or with something that is not understood.
 
-    `status` is the HTTP status, `retry_after` how many seconds the server asks to wait.
+    `retry_after` is the number of seconds that the server asks to wait.
+
+    `status`: HTTP status.
     """
 
     passes = Passes.ONCE_ANSWERED
@@ -207,9 +213,9 @@ class SolrAnswerError(SolrError):
 
 
 class SolrHalted(SolrError):
-    """Solr can take no more documents until it is restarted: its disk is full, or a writer failed.
+    """Solr takes no more documents until it is restarted, for example because its disk is full.
 
-    Nothing may be committed before that restart: it could lose what Solr had accepted.
+    Commit nothing before the restart: it could lose documents that Solr accepted.
     """
 
     may_pass = True
@@ -221,7 +227,10 @@ class SolrHalted(SolrError):
 
 
 class CoreMissing(SolrError):
-    """No core or collection of that name. `embedded` tells which Solr it is."""
+    """No core or collection has that name.
+
+    `embedded`: True for the embedded Solr.
+    """
 
     passes = Passes.ONCE_SERVED
 
@@ -237,7 +246,10 @@ class CoreMissing(SolrError):
 
 
 class SchemaError(SolrError):
-    """The schema of the collection lacks fields that are needed, or has them of another kind."""
+    """Schema that lacks required fields, or has them with another type.
+
+    `missing`: names of the fields.
+    """
 
     def __init__(
         self,
@@ -255,7 +267,7 @@ class SchemaError(SolrError):
 
 
 class DocumentNotFound(SolrError):
-    """No document with that id in the collection."""
+    """No document of the collection has that id."""
 
     def __init__(self, url: str, id: str) -> None:
         super().__init__(

@@ -22,9 +22,9 @@ from neardup_solr.records import characters
 class Progress:
     """Progress of a function.
 
-    `stage` is a word for what is being done ("indexing", "comparing", ...), `done` how many
-    documents of `total` are done (bands when "joining", pairs when "comparing" in `duplicates`).
-    Without a total, `share` may be the part of the source that is done, 0..1.
+    `stage`: current work, such as "indexing" or "comparing"; `done`: documents done (when
+    "joining": bands; when "comparing" in `duplicates`: pairs); `total`: their number, if known;
+    `share`: share of the source, 0 to 1, if known and there is no total.
     """
 
     stage: str

@@ -44,11 +44,10 @@ def characters(value: object) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A text with its id, as a source gives it.
+    """Text with its id, as read from a source.
 
-    `kept` holds the further columns to keep (`--keep`), values as JSON types;
-    `position` says where the record is in its source ("listings.csv, line 7"). If the text was in
-    several columns, `texts` has the value of each.
+    `kept`: further columns as JSON types; `position`: place in the source ("listings.csv, line 7");
+    `texts`: values of the text columns, if there are several.
     """
 
     id: str
@@ -130,10 +129,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """A re-ranked hit: `similarity` lies in 0..1 by the measure of the search.
+    """Near-duplicate found by `search`.
 
-    `distance` counts words inserted, deleted or replaced (word-level Levenshtein); None if the
-    measure has no distance.
+    `distance`: words inserted, deleted or replaced, None if the measure has no distance;
+    `similarity`: similarity by the measure, 0 to 1; `shared`: terms in common.
     """
 
     id: str
@@ -145,9 +144,11 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two near-duplicates: `id` comes before `other_id` in natural order.
+    """Near-duplicate pair in a result of `report`.
 
-    `similarity` and `distance` are those of a `Match`; `answer` is that of a `Duplicate`.
+    `id`: first id in natural order; `other_id`: second id; `distance`: distance in words, None if
+    the measure has none; `similarity`: similarity by the measure, 0 to 1; `answer`: answer about
+    the pair, or ""; None without answers.
     """
 
     id: str
@@ -159,15 +160,15 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Duplicate:
-    """Two near-duplicates of a whole collection, and the cluster that they are in.
+    """Near-duplicate pair in a result of `duplicates`.
 
-    Ids are texts, but whole numbers if those of a DataFrame or of dicts are.
+    Ids are strings, or whole numbers if those of a DataFrame or of dicts are.
 
-    `similarity` lies in 0..1 by `measure`; `distance` counts words, None if the measure has no
-    distance; `cluster` is the first id of their cluster in natural order; `shared` counts the LSH
-    bands that the two have in common. `sides` are those of the two documents: 0 is the source, 1
-    what it was compared `against`. `answer` is somebody's answer about the pair, "" for none; None
-    if answers were not read.
+    `id`: id of the first document; `other_id`: id of the second; `similarity`: similarity by the
+    measure, 0 to 1; `distance`: distance in words, None if the measure has none; `measure`: name of
+    the measure; `cluster`: id of the cluster; `shared`: LSH bands in common; `sides`: side of each
+    document, 0 for the source, 1 for `against`; `answer`: answer about the pair, or ""; None
+    without answers.
     """
 
     id: AnyId
@@ -182,17 +183,17 @@ class Duplicate:
 
     @property
     def ends(self) -> tuple[tuple[int, AnyId], tuple[int, AnyId]]:
-        """The side and the id of both documents."""
+        """Side and id of both documents."""
         return (self.sides[0], self.id), (self.sides[1], self.other_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A document of a cluster, compared with the cluster's canonical document.
+    """Document of a cluster, compared with the canonical document.
 
-    The canonical document itself has similarity 1; `distance` is None if the measure has none.
-    `side` is 0 for the source, 1 for what it was compared `against`. `text` is the number of its
-    normal form, which other members have if they are exact copies; -1 if it is unknown.
+    `similarity`: similarity to the canonical document (its own: 1); `distance`: distance to it in
+    words, None if the measure has none; `side`: 0 for the source, 1 for `against`; `text`: number
+    shared by exact copies, -1 if unknown.
     """
 
     id: AnyId
@@ -204,13 +205,12 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """Documents that verified pairs connect.
+    """Documents that are connected by near-duplicate pairs.
 
-    `id` is the first of their ids in natural order, `canonical` the document to keep; `members`
-    begin with that document, and go on with the nearest to it. `pairs` counts the verified pairs,
-    `diameter` is the longest of the shortest paths over them (1: all are near-duplicates of each
-    other; 0: not computed, the cluster is too large), `bridges` are the documents without which the
-    cluster would fall apart.
+    `id`: lowest id in natural order; `canonical`: id of the document to keep; `members`: documents,
+    the canonical one first, then by nearness to it; `pairs`: number of pairs; `diameter`: longest
+    of the shortest paths between members (1: all are near-duplicates of each other; 0: too large to
+    compute); `bridges`: ids without which the cluster would fall apart.
     """
 
     id: AnyId
@@ -222,10 +222,7 @@ class Cluster:
 
     @property
     def copies(self) -> int:
-        """Number of exact copies: members whose normal form another member has, less one of each.
-
-        If they are all members but the first, all members are copies of each other.
-        """
+        """Number of members that are exact copies of an earlier member."""
         texts = [member.text for member in self.members if member.text >= 0]
         return len(texts) - len(set(texts))
 

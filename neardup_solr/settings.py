@@ -59,14 +59,15 @@ def _require_known(names: Iterable[str], fields: Iterable[str]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Settings of the fields of a collection, whose fingerprint each document stores.
+    """Settings of the computed fields of a collection, stored with each document.
 
-    `shingle_size` pieces of a `kind` make a shingle (stems are those of a `language`); `hashes`
-    extremes of the hash `family`, drawn from `seed`, make a signature; `bands` × `rows` of them
-    make the LSH band keys; the first `signatures` of them are the terms of content_sg; `fields`
-    are those that indexing writes. `profile_min_token_len` and `profile_quant_rate` shape
-    profile_hash, if that is among them. `measure` is what "auto" stands for in the collection,
-    None for words; settings that differ in it alone are equal.
+    `kind`: pieces of which shingles are made; `shingle_size`: pieces in a shingle; `language`:
+    language of the stems; `family`: hash family; `hashes`: hashes in a signature; `seed`: seed of
+    the hash functions; `bands`: LSH bands; `rows`: hashes in a band; `signatures`: hashes that are
+    terms of content_sg; `fields`: fields that indexing writes; `profile_min_token_len`: shortest
+    word in profile_hash; `profile_quant_rate`: rounding of counts in profile_hash, as a share of
+    the highest; `normalization`: version of the normal form; `measure`: meaning of the measure
+    "auto", None for words. Settings that differ only in it are equal.
 
     Raises ArgumentError if a value is out of range, or bands × rows exceeds the hashes.
     """
@@ -112,12 +113,12 @@ class Settings:
         _require_known(self.fields, OPTIONAL_FIELDS)
 
     def require(self, *fields: str) -> None:
-        """Refuse a collection whose settings leave out some of these fields, by SettingsError."""
+        """Raise SettingsError if the settings lack any of these fields."""
         require_indexed(fields, self.fields)
 
     @property
     def fingerprint(self) -> str:
-        """The settings as a readable line that `parse` turns back into the same record."""
+        """Settings as a readable line, for `parse`."""
         without = ",".join(name for name in DEFAULT_FIELDS if name not in self.fields)
         profile = f" profile{self.profile_min_token_len}q{self.profile_quant_rate:g}"
         language = f"-{self.language}" if self.kind == "stems" else ""

@@ -82,11 +82,15 @@ def test_every_page_of_the_reference_is_made() -> None:
 
 @pytest.mark.parametrize("name", nd.__all__)
 def test_every_public_name_is_in_the_reference(name: str) -> None:
-    """With all its parameters, in its signature and in the table below it."""
+    """With all its parameters: in its table, or in that of a function or a base that it names."""
     assert inspect.cleandoc(getattr(nd, name).__doc__).partition(" ")[0] in told(name)
+    shared = re.findall(r"As in \[`(\w+)`\]\(.*?\): (.*?)\.", told(name))
+    bases = {base.__name__ for base in getattr(library.ERRORS.get(name), "__mro__", ())}
     for parameter in library.parameters_of(getattr(nd, name)):
-        assert re.search(rf"\b{parameter.name}\b", told(name).partition("\n```\n")[0])
-        assert f"\n| `{parameter.name}` | " in told(name)
+        others = [other for other, names in shared if f"`{parameter.name}`" in names.split(", ")]
+        row = re.compile(rf"\n\| `{parameter.name}(=.*?)?` \| ")
+        places = {name, *others, *bases} & library.PUBLIC.keys()
+        assert any(row.search(told(place)) for place in places), parameter.name
 
 
 @pytest.mark.parametrize("name", [n for n in nd.__all__ if inspect.isfunction(getattr(nd, n))])

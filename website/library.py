@@ -10,18 +10,20 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache, cached_property
 from importlib import import_module
 from typing import Any
 
 import neardup_solr as nd
-from neardup_solr.cli.options import BY_NAME
 from neardup_solr.reports import Table
 
 # A collection is opened and passed to functions, which are written with its methods; the base of
 # results with tables has no use of its own.
 NOT_FOR_USERS = {"Collection", "Graph", "Origin", "Prepared", "Table"}
+INNER = ("graph", "has_ids", "origin", "whole_ids")  # fields of results
+# With arguments, whose defaults are told.
+MADE_BY_USERS = ("Settings", "Source")
 # What belongs to a collection, beside the functions; results are all other classes.
 OF_A_COLLECTION = ("connect", "Collection", "Settings")
 LONGEST_DEFAULT = 40
@@ -36,57 +38,137 @@ PUBLIC = {name: getattr(nd, name) for name in nd.__all__} | ERRORS
 OURS = {what.__module__ for what in PUBLIC.values()}
 STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
-METAVAR = re.compile(r"^[A-Z_|]+: ")
-# The parameters that are no options of the command, or are others there.
+# The functions whose tables are complete, then others that a further function may refer to.
+WHOLE = ("duplicates", "index", "search")
+REFERRED_TO = (*WHOLE, "annotate", "gate")
+# A docstring's list of attributes: a paragraph such as "`id`: its id; `text`: its text".
+ATTRIBUTE = re.compile(r"(?:^|;\s+)`(\w+)`: ")
+# The parameters of functions; `gate.batch` is that of a single one.
 PARAMETERS = {
-    "collection": "Collection, from `connect`.",
-    "source": "Path or paths, an open file, DataFrame, Arrow table, iterable or `Source`.",
-    "duplicates.source": "Collection, or a path, DataFrame, Arrow table, iterable or `Source`.",
-    "id": 'Column of the id; ":row" numbers the records.',
-    "text": "Column of the text, or several, which are joined.",
+    "collection": "",
+    "connect.collection": 'Name of the collection: by default that in the address, or "neardup".',
+    "source": "File, folder, DataFrame, Arrow table, iterable or `Source`.",
+    "duplicates.source": "Collection, file, folder, DataFrame, Arrow table, iterable or `Source`.",
+    "review.source": "Collection or source.",
+    "tune.source": "Collection or source to sample.",
+    "answer.source": "Collection or source of both documents, or None.",
+    "explain.source": "Collection or source of both documents.",
+    "id": 'Column of the id, by default "id"; ":row" numbers the records.',
+    "search.id": "Id of a document in the collection.",
+    "text": "Column of the text, or several to join.",
+    "search.text": "Text to search for, instead of an id.",
+    "init.text": "Fields with the text.",
+    "lint.text": "Fields with the text.",
+    "annotate.text": "Fields with the text.",
     "keep": "Further columns to keep.",
-    "settings": "Settings of the signatures, as a mapping or `Settings`.",
-    "on_error": "Called with each record that cannot be used.",
+    "settings": "How to compute signatures.",
+    "on_error": "Called with each `RecordError`; by default, it is logged as a warning.",
+    "read.on_error": "Called with each `RecordError`, instead of raising it.",
     "on_progress": "Called with the `Progress` of each stage.",
-    "on_address": "Called with the address of the page as soon as it is known.",
-    "on_ready": "Called with the address when requests are answered.",
-    "on_started": "Called with the embedded server if `connect` starts it.",
-    "answers": "File of answers to obey.",
-    "create": "Create the collection if it does not exist.",
+    "on_address": "Called with the address of the page before documents are compared.",
+    "on_ready": "Called with the address once requests are answered.",
+    "on_started": "Called with messages while the embedded Solr starts.",
+    "answers": "File of answers to apply.",
+    "answer.answers": "File to add the answer to.",
+    "review.answers": "File for the answers.",
+    "tune.answers": "File of answers to learn a model from.",
+    "address": 'Address of a Solr, such as "http://host:8983/solr".',
+    "create": "Create the collection in the embedded Solr if it is missing.",
     "heap": 'Memory of the embedded Solr, such as "1g".',
     "ca": "File of certificates to trust.",
     "cert": "File of the client certificate, or (certificate, key).",
     "headers": "Headers of each request.",
     "proxy": "Address of a proxy.",
-    "plain_http": "Send credentials over plain http to another machine.",
-    "sample": "Documents to sample.",
+    "plain_http": "Allow credentials over plain HTTP to another machine.",
+    "patience": 'How long to wait for an unavailable Solr: seconds, or "5m".',
+    "sample": "Number of documents to sample.",
     "threads": "Threads that compute and send.",
     "from_id": "First id.",
     "to_id": "Last id.",
-    "later_only": "Report each pair once, with the later id.",
-    "who": "Name that is noted with the answers.",
-    "reach": "Distance from the threshold within which pairs are asked about.",
-    "most": "Most matches that a decision names.",
-    "by": "[Terms](../duplicates.md) that candidates share.",
-    "search.by": "Terms that candidates share; by default the first that the collection has.",
-    "report.by": "Terms that candidates share; by default the first that the collection has.",
+    "later_only": "Compare each document only with documents of later ids.",
+    "who": "Name to record with the answers, by default the user's.",
+    "reach": "How far below the threshold to ask, by default 0.1 (0.499 with `fields`).",
+    "most": "Most matches in a decision.",
+    "by": "Terms that candidate pairs share.",
+    "search.by": "Terms that candidates share, by default the first that the collection has.",
+    "report.by": "Terms that candidates share, by default the first that the collection has.",
+    "candidates": "Most candidates to compare with a document.",
     "measure": "[Measure](../measures.md) of similarity.",
-    "equal": 'Near-duplicates also agree in "numbers", or in all matches of a regular expression.',
-    "same": "Fields or columns that have to be equal, such as a tenant.",
-    "fq": "Solr filter queries; other documents do not count.",
-    "model": "File of a model, from `tune`.",
-    "job": "Folder of the checkpoint and of the dead letters.",
-    "fields": 'Columns compared apart, such as {"name": "text", "zip": "exact"}.',
-    "max_documents": "Most documents of a request.",
-    "concurrency": "Requests to Solr at the same time.",
-    "found": "Result to compare: pairs, `Duplicates`, `Report` or a file.",
+    "max_distance": "Most words inserted, deleted or replaced.",
+    "min_similarity": "Least similarity, 0 to 1; by default the threshold of the measure.",
+    "equal": 'What must be equal too: "numbers", or matches of a regular expression.',
+    "same": "Fields that must be equal, such as a tenant.",
+    "fq": "Solr filter queries; other documents are ignored.",
+    "model": "Model file from `tune`.",
+    "job": "Folder of the checkpoint and the dead letters.",
+    "fields": 'Columns to compare separately, such as {"name": "text", "zip": "exact"}.',
+    "against": "Collection or source to compare with.",
+    "cap": "Documents with a common key that are all paired, by default 1,024 (words: 50).",
+    "linkage": "How pairs form clusters.",
+    "canonical": "Document of a cluster to keep.",
+    "remember": "File by which the next call compares only what has changed.",
+    "annotate.remember": "With `mark`: the file that `duplicates` wrote as `remember`.",
+    "texts": "Include the texts of pairs; a number: those of the largest clusters.",
+    "without_common": "Ignore runs of words that many documents share: True, or their share.",
+    "found": "Result to evaluate, or its file.",
+    "known": "Known pairs of ids.",
+    "ordered": "Pairs have a first and a second side, as with `against`.",
     "as_given": "Do not complete the known pairs by transitivity.",
-    "clusters": "Clusters to mark; none removes all marks.",
-    "miss": "Share of the pairs to catch that may be missed.",
-    "load": "Share of the pairs to pass over that may be found.",
+    "clusters": "Clusters to mark; an empty list clears all marks.",
+    "catch": "Similarity of pairs to find.",
+    "miss": "Share of these that may be missed.",
+    "avoid": "Similarity of pairs to skip.",
+    "load": "Share of these that may become candidates.",
+    "hashes": "Most hashes that bands may use.",
+    "bands": "Number of LSH bands.",
+    "rows": "Rows of a band.",
     "seed": "Seed of the sample.",
+    "into": "Collection, or its name, to write to instead.",
+    "which": "Documents to annotate.",
+    "query": "Only documents that match this Solr query.",
+    "delete.query": "Solr query that matches the documents.",
+    "prefix": 'Prefix of the added fields, such as "nd_".',
+    "rate": "Most documents written per second; 0: no limit.",
+    "batch": "Documents in a batch.",
+    "gate.batch": "Documents in a query.",
+    "follow": "Annotate new and changed documents until interrupted.",
+    "mark": "With `follow`: keep cluster marks up to date.",
+    "one": "Id of a document.",
+    "other": "Id of another document.",
+    "answer": "Judgement on the pair.",
+    "ids": "Ids of the documents.",
+    "dry_run": "Report what would change, but change nothing.",
+    "shards": "Shards of a new SolrCloud collection, by default 1.",
+    "replicas": "Copies of each shard, by default 1.",
+    "remove": "Remove the fields from the schema again.",
+    "yes": "Mark clusters even if they may be templates.",
+    "gate.yes": "Reject templates instead of holding them.",
+    "tag": "Tag from this similarity.",
+    "hold": "Hold from this similarity.",
+    "reject": "Reject from this similarity.",
+    "exact": "Least action for the same text.",
+    "index": "Index allowed and tagged documents.",
+    "checkpoint_every": "Most records between checkpoints.",
+    "min_replicas": "Replicas of each shard that must have a document.",
+    "resume": "Continue after the last checkpoint of an interrupted run.",
+    "port": "Port; 0 takes a free one.",
+    "host": "Address to listen on.",
+    "root_path": 'Path of the service behind a proxy, such as "/neardup".',
+    "allow_host": "Further host names to accept.",
+    "tokens": "File of the clients' tokens and rights.",
+    "max_body": "Most bytes in a request.",
+    "max_documents": "Most documents in a request.",
+    "concurrency": "Concurrent requests to Solr.",
+    "output": "Parquet file to write.",
+    "tune.output": "JSON file for the model.",
 }
 
+INTRODUCTIONS = {
+    "functions": "Functions of `nd` (`import neardup_solr as nd`), with defaults as in Python. The"
+    " [library page](../library.md) explains the types without a link.",
+    "errors": "Errors of `nd.errors`; the most common are in `nd`, too.",
+    "types": "Types of `nd.types`, for annotations, and of what they hold.",
+}
 GROUPS = {
     "functions": "Functions",
     "collection": "Collections",
@@ -120,7 +202,8 @@ def page(group: str) -> str:
     """A page of the reference: a section for each of its names."""
     names = names_of(group)
     told = [told_of(name, PUBLIC[name]) for name in names]
-    return "\n\n".join([f"# {GROUPS[group]}", *told]) + "\n"
+    introduction = [INTRODUCTIONS[group]] if group in INTRODUCTIONS else []
+    return "\n\n".join([f"# {GROUPS[group]}", *introduction, *told]) + "\n"
 
 
 def types_page() -> str:
@@ -144,7 +227,7 @@ def types_page() -> str:
         if inspect.isclass(kind) and kind is not Any and name not in classes
     ]
     inner = "\n".join(["## Other types", "", "| class | |", "|---|---|", *others])
-    return "\n\n".join(["# Types", listed, *sections, inner]) + "\n"
+    return "\n\n".join(["# Types", INTRODUCTIONS["types"], listed, *sections, inner]) + "\n"
 
 
 def held_types() -> dict[str, Any]:
@@ -214,41 +297,110 @@ def told_of(name: str, what: Any) -> str:
 
 
 def _body(name: str, what: Any) -> Iterator[str]:
-    if inspect.isclass(what) and what.__mro__[1] is not object:
-        bases = ", ".join(_link(base.__name__) for base in what.__bases__)
-        yield f"A subclass of {bases}."
-    yield _told(what)
-    rows = [_row(parameter, what, name) for parameter in parameters_of(what)]
-    if rows and inspect.isfunction(what):
-        yield "\n".join(["| parameter | type | default | |", "|---|---|---|---|", *rows])
-    elif rows:
-        yield "\n".join(["| attribute | type |", "|---|---|", *rows])
-    if inspect.isclass(what) and name not in NOT_FOR_USERS:
-        yield from _members(name, what)
+    if inspect.isfunction(what):
+        kind = _escaped(_written(inspect.signature(what).return_annotation, what))
+        told = _told(what)
+        is_told = kind == "`None`" or "\nReturns " in told
+        returns = r"\g<0>" if is_told else rf"\g<0>\n\nReturns {kind}."
+        yield re.sub(r"^Example: .*$", returns, told, flags=re.MULTILINE)
+        yield from _tables_of_parameters(name, what)
+        return
+    if issubclass(what, BaseException):
+        yield f"Subclass of {', '.join(_link(base.__name__) for base in what.__bases__)}."
+    told, _ = _attributes_of(what)
+    if told:
+        yield told
+    rows = [*_rows_of_attributes(name, what)]
+    if rows:
+        yield "\n".join(["| attribute | type | |", "|---|---|---|", *rows])
+    if name not in NOT_FOR_USERS:
+        yield from _methods(name, what)
 
 
-def _members(of: str, what: type) -> Iterator[str]:
-    """The public properties of a class in a table, and each of its methods under a heading.
+def _tables_of_parameters(name: str, what: Any) -> Iterator[str]:
+    """The table of parameters, and links to the functions whose tables have the same ones."""
+    own = rows_of_parameters(name)
+    if own:
+        yield "\n".join(["| parameter | type | |", "|---|---|---|", *own.values()])
+    elsewhere: dict[str, list[str]] = {}
+    for parameter in parameters_of(what):
+        if parameter.name not in own:
+            elsewhere.setdefault(place_of(name, parameter), []).append(f"`{parameter.name}`")
+    if elsewhere:
+        yield " ".join(
+            f"As in {_link(other)}: {', '.join(elsewhere[other])}."
+            for other in REFERRED_TO
+            if other in elsewhere
+        )
 
-    Those of `Table` are the same in every class, and have a line.
-    """
+
+def rows_of_parameters(name: str) -> dict[str, str]:
+    """The rows of a function's table, by parameter."""
+    what = PUBLIC[name]
+    found = parameters_of(what)
+    return {p.name: _row(p, what, name) for p in found if place_of(name, p) == name}
+
+
+def place_of(name: str, parameter: inspect.Parameter) -> str:
+    """The function whose table has this parameter of a function: itself, or one it refers to."""
+    if name in WHOLE or parameter.default is parameter.empty:
+        return name
+    row = _row(parameter, PUBLIC[name], name)
+    others = REFERRED_TO[: REFERRED_TO.index(name)] if name in REFERRED_TO else REFERRED_TO
+    return next((o for o in others if rows_of_parameters(o).get(parameter.name) == row), name)
+
+
+def _attributes_of(what: type) -> tuple[str, dict[str, str]]:
+    """The docstring of a class without its lists of attributes, and the phrase of each of them."""
+    told: list[str] = []
+    phrases: dict[str, str] = {}
+    names = {p.name for p in parameters_of(what)}
+    for paragraph in _told(what, names).split("\n\n"):
+        first, *found = ATTRIBUTE.split(" ".join(paragraph.split()))
+        if found and not first:
+            each_told = (each[:1].upper() + each[1:].rstrip(".") for each in found[1::2])
+            phrases |= dict(zip(found[::2], each_told, strict=True))
+        else:
+            told.append(paragraph)
+    return "\n\n".join(told), phrases
+
+
+def _rows_of_attributes(name: str, what: type) -> Iterator[str]:
+    """Rows of fields, but for those that an error has of its base, then of properties."""
+    _, phrases = _attributes_of(what)
+    bases = [base for base in what.__mro__[1:] if base.__name__ in ERRORS]
+    known = {p.name for base in bases for p in parameters_of(base)} - phrases.keys()
+    for parameter in parameters_of(what):
+        if parameter.name not in known:
+            spelled = _spelled(parameter) if name in MADE_BY_USERS else f"`{parameter.name}`"
+            told = _escaped(phrases.get(parameter.name, ""))
+            yield f"| {spelled} | {_type(parameter, what)} | {told} |"
+    if name in NOT_FOR_USERS:
+        return
+    for member, value in _members(what).items():
+        if isinstance(value, property | cached_property):
+            getter: Any = value.fget if isinstance(value, property) else value.func
+            kind = _escaped(_written(inspect.signature(getter).return_annotation, getter))
+            told = " ".join(_told(value, _members(what)).split())
+            yield f"| `{member}` | {kind} | {_escaped(told.rstrip('.'))} |"
+
+
+def _members(what: type) -> dict[str, Any]:
+    """The documented members of a class, also those of bases that are told nowhere else."""
     bases = [base for base in what.__mro__ if base is what or base.__name__ in NOT_FOR_USERS]
     members = {name: m for base in reversed(bases) for name, m in vars(base).items()}
-    documented = {n: m for n, m in members.items() if not n.startswith("_") and inspect.getdoc(m)}
-    values = [
-        f"| `{name}` | {_escaped(' '.join(_told(member).split()))} |"
-        for name, member in documented.items()
-        if isinstance(member, property | cached_property)
-    ]
-    if values:
-        yield "\n".join(["| property | |", "|---|---|", *values])
+    return {n: m for n, m in members.items() if not n.startswith("_") and inspect.getdoc(m)}
+
+
+def _methods(of: str, what: type) -> Iterator[str]:
+    """Each method of a class under a heading; those of `Table` have a line in every class."""
     if issubclass(what, Table):
         yield "Tables: `write(path)`, `to_pandas()`, `to_polars()`, `to_arrow()`."
-    for name, member in documented.items():
+    for name, member in _members(what).items():
         plain = inspect.unwrap(getattr(member, "__func__", member))
         if callable(plain) and not inspect.isclass(plain) and vars(Table).get(name) is not member:
             signature = signature_of(plain, is_method=not isinstance(member, staticmethod))
-            yield f"### {of}.{name}{signature}\n\n{_told(plain)}"
+            yield f"### {of}.{name}{signature}\n\n{_told(plain, _members(what))}"
 
 
 def parameters_of(what: Any) -> list[inspect.Parameter]:
@@ -258,7 +410,7 @@ def parameters_of(what: Any) -> list[inspect.Parameter]:
     if inspect.isclass(what) and issubclass(what, BaseException) and not _is_made_by(what):
         return []
     found = list(inspect.signature(what).parameters.values())
-    return [p for p in found if not p.name.startswith("_")]
+    return [p for p in found if not p.name.startswith("_") and p.name not in INNER]
 
 
 def _is_made_by(error: type) -> bool:
@@ -281,23 +433,16 @@ def signature_of(what: Any, *, is_method: bool = False) -> str:
 
 
 def _row(parameter: inspect.Parameter, what: Any, name: str) -> str:
-    kind = _escaped(_type(parameter.annotation, what))
-    spelled = f"`{STARS.get(parameter.kind, '')}{parameter.name}`"
-    if not inspect.isfunction(what):
-        return f"| {spelled} | {kind} |"
-    default = "" if parameter.default is parameter.empty else f"`{_default(parameter)}`"
-    return f"| {spelled} | {kind} | {_escaped(default)} | {_described(name, parameter.name)} |"
+    told = PARAMETERS.get(f"{name}.{parameter.name}") or PARAMETERS[parameter.name]
+    names = {p.name for p in parameters_of(what)}
+    cells = (_spelled(parameter), _type(parameter, what), _escaped(_linked(told, names)))
+    return f"| {' | '.join(cells)} |"
 
 
-def _described(function: str, parameter: str) -> str:
-    """The help of the option that a parameter is, in the words of Python."""
-    text = PARAMETERS.get(f"{function}.{parameter}") or PARAMETERS.get(parameter)
-    if text is None:
-        options = BY_NAME.get(f"{function}.{parameter}") or BY_NAME[parameter]
-        text = METAVAR.sub("", options[1])
-        text = re.sub(r" (?:\(repeatable\b[^)]*\)|\[.*?\]|\(default[^)]*\))", "", text)
-        text = re.sub(r"--([a-z-]+)", lambda option: f"`{option[1].replace('-', '_')}`", text)
-    return _escaped(text)
+def _spelled(parameter: inspect.Parameter) -> str:
+    """A parameter with its default, as code."""
+    default = "" if parameter.default is parameter.empty else f"={_default(parameter)}"
+    return f"`{STARS.get(parameter.kind, '')}{parameter.name}{default}`"
 
 
 def _default(parameter: inspect.Parameter) -> str:
@@ -314,7 +459,16 @@ def _default(parameter: inspect.Parameter) -> str:
     return f"{type(default).__name__}(...)" if is_record or text.startswith("<") else text
 
 
-def _type(annotation: Any, what: Any) -> str:
+def _type(parameter: inspect.Parameter, what: Any) -> str:
+    """The type of a parameter, without the None that is its default."""
+    written = _written(parameter.annotation, what)
+    is_left_out = parameter.default is None and (
+        inspect.isfunction(what) or what.__name__ in MADE_BY_USERS
+    )
+    return _escaped(written.removesuffix(", `None`") if is_left_out else written)
+
+
+def _written(annotation: Any, what: Any) -> str:
     """A type as it is written in the code; names that stand for others are written out."""
     if annotation is inspect.Parameter.empty:
         return ""
@@ -344,14 +498,22 @@ def _plain(inner: Any) -> str:
     return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", text)
 
 
-def _told(what: Any) -> str:
-    """A docstring as Markdown, with links to other public names and to pages."""
+def _told(what: Any, names: Collection[str] = ()) -> str:
+    """A docstring as Markdown, with links to pages and public names but for `names` of its own."""
     text = inspect.getdoc(what) or ""
     text = re.sub(r"\bdocs/([a-z]+)\.md\b", r"[\1](../\1.md)", text)
     text = re.sub(r"\bRaises\b", "**Raises**", text)
-    text = re.sub(r"`([A-Za-z_]+)`", lambda found: _link(found[1]), text)
-    names = "|".join(ERRORS)
-    return re.sub(rf"(?<![\w`<.])({names})(?![\w`>])", lambda found: _link(found[1]), text)
+    of_function = {p.name for p in parameters_of(what)} if inspect.isfunction(what) else {*names}
+    return _linked(text, of_function)
+
+
+def _linked(text: str, names: Collection[str] = ()) -> str:
+    """A text with links to public names, but for `names`, and to errors."""
+    text = re.sub(
+        r"`([A-Za-z_]+)`", lambda found: found[0] if found[1] in names else _link(found[1]), text
+    )
+    errors = "|".join(ERRORS)
+    return re.sub(rf"(?<![\w`<.])({errors})(?![\w`>])", lambda found: _link(found[1]), text)
 
 
 def _first_sentence(what: Any) -> str:
@@ -359,8 +521,14 @@ def _first_sentence(what: Any) -> str:
     return _escaped(" ".join(first.split()))
 
 
-def _link(name: str) -> str:
-    return f"[`{name}`]({group_of(name)}.md#{name.lower()})" if name in PUBLIC else f"`{name}`"
+def _link(text: str) -> str:
+    """Code, with a link if it is a public name, or a list or the like of one."""
+    inner = re.fullmatch(r"\w+\[(\w+)(?:, \.\.\.)?\]", text)
+    name = inner[1] if inner else text
+    if name not in PUBLIC and not inspect.isclass(getattr(nd.types, name, None)):
+        return f"`{text}`"
+    page = group_of(name) if name in PUBLIC else "types"
+    return f"[`{text}`]({page}.md#{name.lower()})"
 
 
 def _escaped(text: str) -> str:

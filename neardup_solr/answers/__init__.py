@@ -62,12 +62,12 @@ def hash_text(text: str | None) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A pair that somebody judged "same", "different" or "unsure", at a time in UTC.
+    """Judgement of a person on a pair.
 
-    `hash` and `other_hash` are those of the two texts, as `hash_text` makes them, "" if they are
-    not known. If the pair is `ordered`, it is one of two sides, as by `against`: the document `id`
-    of the first and `other_id` of the second. Else the order does not matter. An answer that
-    `withdraws` the one of some `time` about its pair says nothing itself.
+    `id`: id of the first document; `other_id`: id of the second; `answer`: "same", "different" or
+    "unsure"; `who`: name of the person; `when`: time in UTC; `hash`: hash of the first text, or "";
+    `other_hash`: hash of the second text, or ""; `ordered`: True if the documents are of two sides,
+    as with `against`; `withdraws`: `time` of an earlier answer that this one withdraws, or "".
     """
 
     id: str
@@ -82,22 +82,22 @@ class Answer:
 
     @property
     def pair(self) -> tuple[str, str, bool]:
-        """The key of the pair, the same for each answer about it."""
+        """Key of the pair, equal for all answers about it."""
         ids = (self.id, self.other_id) if self.ordered else ordered(self.id, self.other_id)
         return (*ids, self.ordered)
 
     @property
     def hashes(self) -> dict[str, str]:
-        """The hashes of both texts, by id."""
+        """Hashes of both texts, by id."""
         return {self.id: self.hash, self.other_id: self.other_hash}
 
     def fits(self, hashes: Mapping[str, str]) -> bool:
-        """Return True if both texts are those that were judged, as far as that is known."""
+        """Return True unless the hash of a text differs from the judged one."""
         return all(not hash or hashes.get(id) == hash for id, hash in self.hashes.items())
 
     @property
     def time(self) -> str:
-        """The time in UTC, as ISO 8601 has it, "" if it is not known."""
+        """Time in ISO 8601, or ""."""
         is_known = self.when != EARLIEST
         return self.when.astimezone(UTC).isoformat(timespec="milliseconds") if is_known else ""
 
@@ -370,11 +370,11 @@ CHANGED, GONE = "changed", "gone"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """The answers that a run was given, each the latest about its pair, by what became of them.
+    """Answers given to a run, counted by their effect.
 
     `obeyed` ones are same or different; `unsure` ones change nothing; those `set_aside` contradict
     newer ones. The texts of `changed` ones are others by now, and the documents of `gone` ones are
-    not there, or have no words: neither is obeyed.
+    missing, or have no words: neither is obeyed.
     """
 
     obeyed: tuple[Answer, ...] = ()

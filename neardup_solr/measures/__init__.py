@@ -90,7 +90,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:
-    """Number of documents that have each word, as `split_words` gives these."""
+    """Number of documents that contain each word."""
 
     documents: int
     counts: Mapping[str, int]

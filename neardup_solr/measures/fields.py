@@ -135,7 +135,7 @@ class Evidence(NamedTuple):
 
 
 class Weight(NamedTuple):
-    """Rates of a level of a field among matches (m) and others (u), and its weight in bits."""
+    """Weight of a level of a field in bits, from its rates among matches (m) and others (u)."""
 
     field: str
     level: str
@@ -146,11 +146,11 @@ class Weight(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """Weights of fields, learnt from all candidates as a mixture of three classes.
+    """Weights of fields, estimated from all candidate pairs as a mixture of three classes.
 
     `shares` (3,) are those of strangers, lookalikes and matches, `rates` (3, fields, MOST_LEVELS)
-    how often each level is met in a class. `are_matches` (3,) tells which classes are of matches.
-    `bounds` are the most log2 odds of pairs that are in some states, see `_bound_states`.
+    how often each level occurs in a class. `are_matches` (3,) is True for classes of matches.
+    `bounds` are the highest log2 odds of pairs that are in some states, see `_bound_states`.
     """
 
     names: tuple[str, ...]

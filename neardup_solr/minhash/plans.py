@@ -100,12 +100,12 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Tuning:
-    """Result of `tune`: plans for a demand, judged by a sample, and the chosen plan.
+    """Bands and rows that meet the demand on `tune`, with their estimated cost.
 
-    `sampled` of `documents` were compared, each with each: `agreements` counts pairs by the number
-    of equal hashes, 0 to all, and `known` does so for labelled pairs; `absent` of those lack a
-    document. `failed` records could not be used. `choice` is recommended,
-    `others` meet the demand to catch with other rows, `current` is what the collection has now.
+    `sampled`: documents compared with each other; `agreements`: pairs by number of equal hashes;
+    `choice`: recommended bands and rows; `others`: alternatives with other rows; `current`: bands
+    and rows of the collection; `known`: known pairs by number of equal hashes; `absent`: known
+    pairs without a document; `failed`: records that could not be used.
     """
 
     demand: Demand

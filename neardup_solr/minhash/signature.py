@@ -88,7 +88,7 @@ def _decode_bytes(encoded: str) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """Estimated shares, each with the interval that holds the true share at a level of confidence.
+    """Estimated similarities, each with its confidence interval.
 
     `value`, `low` and `high` (float64, 0..1) have the shape of the pairs: () for a pair.
     """

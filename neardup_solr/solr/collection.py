@@ -55,10 +55,9 @@ class Selection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collection:
-    """A core or collection of Solr: `base` is the server's address, `name` its name in that.
+    """Core or collection of Solr, opened by `connect`, for the functions that take one.
 
-    All methods take and give logical names of fields; `names` are what the collection calls them.
-    Queries and filters in Solr's syntax are sent as they are.
+    `base`: address of the server; `names`: names of its fields.
     """
 
     base: str

@@ -766,13 +766,10 @@ def read(
 
     Example: `[document.id for document in nd.read("listings.csv", keep="city")]`
 
-    A source is a file, a folder, "-" for standard input, a list of files that are the parts of one
-    table, a DataFrame or Arrow table, or an iterable of dicts, tuples or documents. Several text
-    columns are joined by line breaks. `on_error` is called with each record that cannot be used;
-    without it the first such record raises its error.
+    Several text columns are joined by line breaks.
 
-    Raises SourceError if the source cannot be read as a whole: before the first document, unless
-    the file becomes unreadable later.
+    Raises SourceError if the source cannot be read as a whole; RecordError for the first unusable
+    record, without `on_error`.
     """
     source, reading = reading_of(source, "refuse", id=id, text=text, keep=keep)
     return iter(documents(source, reading=reading, on_error=on_error))

@@ -147,7 +147,7 @@ ASIDE = "set aside"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportSummary:
-    """Counts of answers that were read from a table.
+    """Counts of answers read from a table.
 
     `added` ones are new in the file, `known` ones were in it already, `empty` rows have none.
     """
@@ -158,9 +158,9 @@ class ImportSummary:
 
 
 class Answers(reports.Table):
-    """The answers of people about pairs, in a file that other functions obey.
+    """Answers of people about pairs, in a file.
 
-    The file is read whenever answers are looked at; `add` creates it.
+    The file is read at each access; `add` creates it.
 
     Raises ArgumentError if the path is an address.
     """
@@ -173,16 +173,16 @@ class Answers(reports.Table):
 
     @property
     def latest(self) -> tuple[Answer, ...]:
-        """The latest answer about each pair, the newest first."""
+        """Latest answer about each pair, the newest first."""
         return tuple(choose_latest(read_answers(self.path)))
 
     @property
     def set_aside(self) -> tuple[Answer, ...]:
-        """The latest answers that newer ones contradict."""
+        """Latest answers that newer ones contradict."""
         return _find_aside(self.latest)
 
     def columns(self) -> Columns:
-        """The columns id, other_id, answer, who, when and state, which is "set aside" or empty."""
+        """Make the columns id, other_id, answer, who, when and state ("set aside" or empty)."""
         latest = self.latest
         aside = {*_find_aside(latest)}
         names = {"id": "id", "other_id": "other_id", ANSWER: "answer", "who": "who", "when": "time"}
@@ -204,14 +204,13 @@ class Answers(reports.Table):
     ) -> ImportSummary:
         """Add the answers that people have filled into a table of pairs.
 
-        `pairs` is a file that `duplicates` or a sample has written, of any format, with the columns
-        id, other_id and answer: same, different or unsure; empty rows are passed over, and so are
-        answers that the file has already. What the texts were is known by the columns text and
-        other_text, or else by the `source`, as for `answer`. Pairs of two sides are `ordered`; the
-        source is then that of the first.
+        `pairs` is a DataFrame, or a file that `duplicates` or `Duplicates.sample` wrote, with the
+        columns id, other_id and answer: same, different, unsure or empty. Known answers are
+        skipped. The columns text and other_text, or else the `source`, provide the texts. `ordered`
+        pairs are of two sides, and the source is the first.
 
-        Raises ArgumentError if an answer is not known, or a pair has two different ones: then none
-        is added; SourceError if a file cannot be read or written.
+        Raises ArgumentError if an answer is unknown, or a pair has two answers (then none is
+        added), SourceError if a file cannot be read or written.
         """
         source, reading = reading_of(source, "number", id=id, text=text)
         before = choose_latest(_read_before(self.path, source, pairs))
@@ -250,16 +249,15 @@ def answer(
     id: str | None = None,
     text: OneOrMore = "text",
 ) -> Answer:
-    """Record in a file that a pair is the same, different or unsure, for later runs to obey.
+    """Record in a file that a pair is the same, different or unsure, for later runs to apply.
 
     Example: `nd.answer("listings.csv", "12", "13", "same", answers="answers.jsonl")`
 
-    `one` and `other` are ids of documents of the `source` or collection, whose texts are stored by
-    their hash: the answer holds until one of them changes. Without a source (None) it holds for any
-    text. The latest answer about a pair counts. `who` defaults to the user.
+    With a source, the answer holds until either text changes; with None, for any text. The latest
+    answer about a pair counts.
 
-    Raises ArgumentError if both ids are the same; SourceError if the source lacks one, or the file
-    cannot be read or written; DocumentNotFound if a collection lacks one.
+    Raises ArgumentError if both ids are the same, DocumentNotFound if the collection lacks an id,
+    SourceError if the source lacks an id or a file cannot be read or written.
     """
     ids = (str(one), str(other))
     require(ids[0] != ids[1], f"both ids are {ids[0]!r}", "give the ids of two documents")

@@ -37,25 +37,18 @@ def connect(
 
     Example: `nd.connect("http://localhost:8983/solr", "listings")`
 
-    `address` is that of a Solr, of any node of a SolrCloud, or of a collection
-    ("http://host:8983/solr/listings"); or it is a `pysolr.Solr`, whose session then sends the
-    requests. Without an address the embedded Solr is started if it does not run, and `create`
-    creates its collection if that is missing; elsewhere only `init` creates collections. A
-    SolrCloud whose nodes or ZooKeeper are unavailable is waited for, up to `patience` (seconds, or
-    "5m").
+    `address` is a Solr, any node of a SolrCloud, a collection ("http://host:8983/solr/listings"),
+    or a `pysolr.Solr`, whose session then sends the requests. Without an address, the embedded Solr
+    is started if needed. Elsewhere, `init` creates collections. With `patience`, unavailable nodes
+    or ZooKeeper of a SolrCloud are waited for.
 
-    User and password are taken from the address, $NEARDUP_SOLR_USER and $NEARDUP_SOLR_PASSWORD, the
-    file $NEARDUP_SOLR_PASSWORD_FILE, or ~/.netrc; a token (JWT) from $NEARDUP_SOLR_TOKEN. `ca`
-    defaults to $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE, `cert` to
-    $NEARDUP_SOLR_CERT, `proxy` to the proxies of the environment, which are not used for this
-    machine.
+    User and password come from the address, else from the environment, and so do a token, `ca`,
+    `cert` and `proxy`: docs/security.md.
 
-    Raises ArgumentError if no collection can have that name, `create` names a collection that a
-    Solr of yours does not have, the address is not an http or https URL or names another
-    collection, the CA file or the client certificate cannot be used, or a password would go
-    unencrypted to another machine; SettingsError if a user or a password is missing, or cannot be
-    read; SolrUnreachable if no Solr answers; ServerError if the embedded Solr cannot be fetched or
-    started.
+    Raises ArgumentError if the name, the address or a certificate cannot be used, `create` is given
+    for another Solr that lacks the collection, or a password would go unencrypted to another
+    machine; SettingsError if a user or a password is missing or cannot be read; SolrUnreachable if
+    no Solr answers; ServerError if the embedded Solr cannot be fetched or started.
     """
     patience = in_seconds(patience, "patience")
     if collection is not None:

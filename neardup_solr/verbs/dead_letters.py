@@ -30,12 +30,13 @@ OBJECTS = ("json", "jsonl")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrySummary:
-    """Counts of a retry of dead letters: `read` = `indexed` + `repeated` + `failed`.
+    """Counts of a `retry` run.
 
-    `repeated` counts those whose id a later record has, too: that record counts. The failed
-    ones stay in their files, which are `left`; `errors` says why the first 1,000 of them failed.
-    `unfinished` are folders of jobs that have not ended, whose dead letters were left as they are.
-    `collection` is the name of the collection, and `documents` counts what is in it now.
+    `collection`: name of the collection; `documents`: documents now in it; `read`: letters read,
+    the sum of the next three; `indexed`: letters indexed; `repeated`: letters left out because a
+    later record has their id; `failed`: letters that failed again; `errors`: their first 1,000
+    errors; `left`: files of the failed letters; `unfinished`: folders of unfinished jobs, left as
+    they were.
     """
 
     collection: str
@@ -54,15 +55,15 @@ class RetrySummary:
 def dead_letters(
     collection: Collection | None = None, *, job: str | Path | None = None
 ) -> list[Letter]:
-    """List the records that `index` could not index, of a collection or of a job.
+    """List the records that `index` could not index.
 
     Example: `nd.dead_letters(job="old")[0].reason`
 
-    `job` is the folder that was an argument of `index`. For a collection, the folders of the
-    command `neardup index` are read. A job without failed records has no dead letters.
+    Give either the `job` folder of `index`, or a collection to read the jobs of the command
+    `neardup index`.
 
-    Raises ArgumentError without or with both of the two, JobError if the folder has no job, or its
-    files cannot be understood.
+    Raises ArgumentError without or with both of them, JobError if the folder has no job or its
+    files cannot be read.
     """
     require(
         (collection is None) != (job is None),
@@ -86,17 +87,17 @@ def retry(
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> RetrySummary:
-    """Index the dead letters of a collection, or of a job, again.
+    """Index the dead letters of a collection or of a job again.
 
     Example: `nd.retry(listings, job="old").indexed`
 
-    Records may be edited in the file dead-letters.jsonl of the job once the job has ended. A dead
-    letter is removed from the file after its document is committed and returned by a search; others
-    stay with the new reason and are passed to `on_error` (default: a warning is logged).
+    After the job has ended, you may edit the records in its dead-letters.jsonl. Letters leave that
+    file once their documents are committed and found by a search; the others stay, with the new
+    reason.
 
-    Raises JobError if the folder has no job, or one that is at work or has not ended, or its files
-    cannot be understood, SettingsError if documents would lose columns, SourceError if the dead
-    letters cannot be written, SolrError if Solr does not come back: then they stay.
+    Raises JobError if the folder has no job, the job has not ended or its files cannot be read,
+    SettingsError if documents would lose columns, SourceError if the dead letters cannot be
+    written, SolrError if Solr stays unavailable.
     """
     started = time.monotonic()
     if job is None:

@@ -328,14 +328,13 @@ LOOKED_AT = 100  # documents whose columns stand for those of the collection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexSummary:
-    """Counts of an indexing run: `read` = `indexed` + `repeated` + `failed`.
+    """Counts of an `index` run, including those of the run that it resumed.
 
-    `repeated` counts records whose id came again in the source, and that were left out for it.
-    `errors` says why the first 1,000 of the failed ones failed. `collection` is the name of the
-    collection, and `documents` counts what is in it now. `words` counts the words of all records;
-    `settings` are those that were used. If the run resumed an earlier run, all counts are
-    those of both, and `resumed` is the number of records that the earlier run had done.
-    `resent` counts documents that Solr had lost, and that were sent again.
+    `collection`: name of the collection; `documents`: documents now in it; `read`: records read,
+    the sum of the next three; `indexed`: records indexed; `repeated`: records left out because
+    their id came again; `failed`: records that could not be indexed; `errors`: their first 1,000
+    errors; `words`: words of all records; `settings`: settings used; `resumed`: records done by the
+    resumed run; `resent`: documents sent again because Solr lost them.
     """
 
     collection: str
@@ -375,24 +374,20 @@ def index(
 
     Example: `nd.index("listings.csv", listings, keep="city").indexed`
 
-    Documents with the same id are replaced; of records with the same id the last counts, unless
-    `on_repeat` of the `Source` says otherwise. Without `settings`, those of the collection apply.
-    An empty collection gets the defaults, without shingles and signature terms if the first
-    thousand texts are long. A document that would lose a column kept earlier is not sent: name the
-    column in `keep`, or pass keep=() to drop it.
+    Records replace documents with the same id; of records with the same id the last counts, unless
+    a `Source` has another `on_repeat`. `settings` default to those of the collection. An empty
+    collection gets the default settings, without shingles and signature terms if the first thousand
+    texts are long. Documents that would lose an earlier column are not sent: name it in `keep`, or
+    pass keep=() to drop it.
 
-    On return, every record is committed and returned by a search, or has failed and was passed to
-    `on_error` (default: a warning is logged). This is verified after at most `checkpoint_every`
-    records, on `min_replicas` replicas of each shard. If Solr is unavailable or restarts, `index`
-    waits up to `patience` (seconds, or "5m") each time, and resends what was lost. `job` is a
-    folder for the checkpoint and for failed records (dead-letters.jsonl); `resume` continues from
-    it.
+    On return, every record is committed and found by a search, or has failed. `index` waits for an
+    unavailable Solr, and sends lost documents again. `job` is a folder for the checkpoint and the
+    failed records (dead-letters.jsonl).
 
-    Raises SourceError if the source cannot be read as a whole, SettingsError if the collection was
-    indexed with other settings, has several text fields, or has its text in another field and
-    `text` names several columns, SchemaError if it lacks fields, SolrHalted if its disk is full,
-    SolrError if Solr does not come back: the same call again is safe. JobError if another run has
-    the job, or it cannot be resumed, because the source or the collection has changed.
+    Raises SourceError if the source cannot be read as a whole; SettingsError if the collection has
+    other settings or text fields; SchemaError if it lacks fields; SolrHalted if the disk of Solr is
+    full; SolrError if Solr stays unavailable (the same call again is safe); JobError if another run
+    has the job, or if the source or the collection has changed since it began.
     """
     source, reading = reading_of(source, "refuse", id=id, text=text, keep=keep)
     check_keep(reading.keep)
@@ -791,12 +786,12 @@ def delete(
 
     Example: `nd.delete(listings, ["12", "13"])`
 
-    Returns the number of documents that matched; an unknown id is not an error. The query "*:*"
-    matches all documents. A dry run only counts.
+    Returns the number of documents that matched. Unknown ids are ignored; "*:*" matches all
+    documents.
 
-    Raises SolrAnswerError if Solr does not understand the query (then nothing is deleted) or the
-    collection still has the ids afterwards, SettingsError if the name is an alias of several
-    collections, and ArgumentError if `ids` is a text instead of a list.
+    Raises SolrAnswerError if Solr does not understand the query or still has the documents
+    afterwards, SettingsError if the name is an alias of several collections, ArgumentError if `ids`
+    is a string.
     """
     named = [str(id) for id in ids]
     reason = "no documents to delete are named"

@@ -23,14 +23,13 @@ ATTEMPTS = 3  # if somebody else changes the schema at the same time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preparation:
-    """Changes to a schema that were made, or have to be.
+    """Changes that `init` made to a schema, or that remain to be made.
 
-    `names` are the collection's names of its fields; `fields` are those to add or to remove, and
-    `is_done` tells whether the schema has been changed so, or needs no change. `xml` has what was
-    added or has to be; unless `is_mutable`, paste it into the schema by hand. `beside` are the
-    collections that share the schema. `is_created` tells whether the collection is new. `growth` is
-    what annotate will add to the index, if fields are missing and documents have texts;
-    `dangers` are why it will refuse the collection, as `lint` finds them, if fields are missing.
+    `names`: field names of the collection; `fields`: fields to add or remove; `is_done`: True if
+    the schema needs no further change; `is_mutable`: False if you have to edit the schema by hand;
+    `xml`: the lines for that; `beside`: collections with the same schema; `is_created`: True if the
+    collection is new; `growth`: expected growth of the index by annotate; `dangers`: findings of
+    `lint` for which annotate will refuse the collection.
     """
 
     names: Names
@@ -59,16 +58,13 @@ def init(
 
     Example: `nd.init(books, text=["title", "body"], prefix="nd_")`
 
-    In an existing collection, documents and other fields are not changed. `text` names the fields
-    with the text, `prefix` precedes the names of our fields; both are stored in the schema. If the
-    schema cannot be changed over HTTP, `is_done` is False and `xml` holds what to add. `shards` and
-    `replicas` (default: 1) are those of a new collection in SolrCloud; an existing one must match.
-    `remove` takes our fields out of the schema again. A dry run changes nothing.
+    Existing documents and other fields stay unchanged. `text` and `prefix` are stored in the
+    schema. If the schema cannot be changed over HTTP, `is_done` is False and `xml` has the lines to
+    add. An existing collection must match `shards` and `replicas`.
 
-    Raises SettingsError if a field of any of our names exists and cannot be used, if the collection
-    was prepared with another prefix, has another number of shards or replicas, if a text field is
-    unknown, or if documents have values in fields to remove; SolrError if the server refuses, for
-    example because a copyField of yours names a field to remove.
+    Raises SettingsError if a field of ours cannot be used or still has values to remove, or the
+    collection has another prefix, other text fields, shards or replicas; SolrError if the server
+    refuses.
     """
     require_positive(shards=shards, replicas=replicas)
     texts = listed(text)

@@ -74,9 +74,10 @@ class Growth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lint:
-    """Findings of `lint`, the most serious first. `documents` counts those of the collection.
+    """Findings of `lint`.
 
-    `is_untried` if nobody has tried this package with the version of its Solr.
+    `documents`: documents in the collection; `findings`: findings, the most serious first;
+    `is_untried`: True if the version of Solr is untested.
     """
 
     documents: int
@@ -85,18 +86,18 @@ class Lint:
 
     @property
     def dangers(self) -> tuple[Finding, ...]:
-        """The findings for which documents would lose something, or cannot be written."""
+        """Findings that would lose data or prevent writing."""
         return tuple(finding for finding in self.findings if finding.level == DANGER)
 
 
 @checked
 def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = None) -> Lint:
-    """Check an existing collection, without changing it.
+    """Check if an existing collection can be annotated without losing data, and change nothing.
 
     Example: `nd.lint(books, text="body").findings`
 
-    Without `text`, the text fields that the collection was prepared with are checked, or the field
-    with the longest texts, which a finding names.
+    Without `text`, the fields that `init` stored are checked, or else the field with the longest
+    texts, named in a finding.
 
     Raises CoreMissing if the collection does not exist, ArgumentError if a name is impossible,
     SolrError if Solr does not answer.
@@ -632,11 +633,10 @@ def doctor(collection: Collection, *, sample: int = DOCUMENTS_SAMPLED) -> Diagno
 
     Example: `nd.doctor(listings).documents`
 
-    The sample is the same in every run. Nothing is written, and documents that are not committed
-    are not counted.
+    Nothing is written. Every run takes the same sample. Uncommitted documents do not count.
 
-    Raises SettingsError if settings are not understood, SchemaError if the collection has none of
-    our fields, SolrError if Solr does not answer.
+    Raises SettingsError if stored settings are not understood, SchemaError if the collection has
+    none of our fields, SolrError if Solr does not answer.
     """
     require(sample >= 0, f"`sample` cannot be {sample}", "give 0 or more")
     collection.require_fields([SETTINGS])
@@ -712,11 +712,12 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """Counts and findings of `doctor`: `settings` counts the documents of each fingerprint.
+    """Counts and findings of `doctor`.
 
-    `documents` counts those of the collection without nested ones, `missing` those that have text
-    but none of our fields, `without_text` those without text (None if text cannot be searched;
-    then `missing` may include them).
+    `documents`: documents, without nested ones; `settings`: number of documents by fingerprint;
+    `missing`: documents with text but without our fields; `without_text`: documents without text,
+    None if text cannot be searched; `sample`: recomputed documents with problems; `place`: command
+    options for the collection; `text`: fields with the text; `health`: state of the server.
     """
 
     documents: int = 0
@@ -730,17 +731,17 @@ class Diagnosis:
 
     @property
     def sampled(self) -> int:
-        """The number of documents that were computed anew."""
+        """Number of recomputed documents."""
         return self.sample.documents
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """All findings, the most serious first."""
+        """Findings, the most serious first."""
         return by_level([*_documents(self), *_server(self.health)])
 
     @property
     def problems(self) -> tuple[Finding, ...]:
-        """The findings for which something has to be done."""
+        """Findings that require action."""
         return tuple(finding for finding in self.findings if finding.level != NOTE)
 
 

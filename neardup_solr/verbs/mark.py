@@ -29,14 +29,12 @@ NO_MARK: Mark = (None, None, None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
-    """Counts of a run: `marked` + `unchanged` + `vanished` are all members of clusters.
+    """Counts of a `mark` run, and filters to use the marks.
 
-    `marked` documents got new or other marks, `unchanged` ones had them already, `vanished` ones
-    are no longer in the collection. `cleared` documents had marks of an earlier run and are no
-    longer in a cluster. `torn` counts clusters of an earlier run of which only some documents match
-    `fq`: the others keep its marks, and may be without the document to keep. `fq` is the filter
-    query that leaves near-duplicates out of a search of the collection, `collapse` the filter for a
-    single document of each cluster.
+    `marked`: documents whose marks changed; `unchanged`: documents that already had their marks;
+    `vanished`: members no longer in the collection; `cleared`: documents no longer in a cluster;
+    `torn`: earlier clusters that only partly match `fq`; `fq`: filter query that leaves
+    near-duplicates out; `collapse`: filter query that returns one document of each cluster.
     """
 
     clusters: int
@@ -64,16 +62,13 @@ def mark(
 
     Example: `nd.mark(listings, nd.duplicates(listings), dry_run=True)`
 
-    A member gets `neardup_cluster` (number of its cluster), `neardup_canonical` (1 for the document
-    to keep, else 0) and `neardup_rank` (0 for that document, then 1, 2, …). Pass the whole result
-    of `duplicates` if it had filters; documents that do not match `fq` keep their marks, and `torn`
-    of the result counts clusters divided by that. Without clusters, all marks are cleared. A result
-    with `templates` is marked only with `yes`. A dry run only counts. After an interruption, the
-    same call continues.
+    Members get the fields `neardup_cluster`, `neardup_canonical` and `neardup_rank`:
+    docs/collapse.md. Pass the whole result of `duplicates` if it has filters: documents outside
+    `fq` keep their marks. After an interruption, run the same call again.
 
-    Raises ArgumentError if a document is in two clusters, or none of them is in the collection,
-    TemplateError if clusters may be templates, SettingsError if the collection has no fields for
-    marks, SolrError if Solr does not answer, or refuses updates.
+    Raises ArgumentError if a document is in two clusters or none is in the collection,
+    TemplateError if clusters may be templates, SettingsError if the collection lacks the fields for
+    marks, SolrError if Solr does not answer or refuses updates.
     """
     on_progress = on_progress or ignore
     members = clusters.clusters if isinstance(clusters, Duplicates) else clusters

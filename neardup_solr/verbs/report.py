@@ -32,11 +32,12 @@ Near = tuple[list[Pair], bool]  # a document's pairs; whether it has as many can
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Report(reports.Table):
-    """The pairs of a report, each once, and the number of documents it is about.
+    """Near-duplicate pairs of a report, each once.
 
-    `cut` counts documents with as many as `candidates` allows: they may have more, and `enough`
-    candidates would be all. `gaps` says what else may be missing, such as documents that changed
-    while they were read. `answered` says what became of the answers of people, if it obeyed any.
+    `documents`: documents in the report; `cut`: documents with as many candidates as allowed, which
+    may have more pairs; `gaps`: sentences about further omissions, such as documents changed
+    meanwhile; `answered`: effect of the answers, None without answers; `candidates`: most
+    candidates compared with a document; `enough`: number of candidates that would omit none.
     """
 
     pairs: tuple[Pair, ...]
@@ -49,7 +50,7 @@ class Report(reports.Table):
 
     @property
     def complete(self) -> bool:
-        """True if all documents were compared, in their present state."""
+        """True if all documents were compared in their present state."""
         return not self.gaps
 
     def __repr__(self) -> str:
@@ -57,7 +58,7 @@ class Report(reports.Table):
         return f"<Report: {pairs} among {documents}>"
 
     def columns(self) -> Columns:
-        """Make columns of the pairs: id, other_id, similarity, distance, and the answer, if any."""
+        """Make the columns id, other_id, similarity, distance, and answer, if any."""
         names = ("id", "other_id", "similarity", "distance")
         return of_pairs(self.pairs, names if self.answered is None else (*names, ANSWER))
 
@@ -65,12 +66,9 @@ class Report(reports.Table):
     def write(self, path: str | Path) -> None:
         """Write the pairs to a .tsv, .csv, .jsonl or .xlsx file.
 
-        The columns are id, other_id, distance (in words; empty if the measure has none) and
-        similarity (0..1), escaped as in `Duplicates.write`, and answer if it obeyed any. The
-        file is written completely or not at all.
+        Formulas are marked as by `Duplicates.write`.
 
-        Raises SourceError if the suffix is not known or the file cannot be written; an older file
-        of that name then stays as it is.
+        Raises SourceError if the suffix is unknown or the file cannot be written.
         """
         pair_rows(self.pairs).write(Path(path))
 
@@ -99,10 +97,9 @@ def report(
 
     Example: `nd.report(listings, query="city:Rome", min_similarity=0.8).to_pandas()`
 
-    The documents are those with ids from `from_id` to `to_id` (inclusive; whole numbers by value,
-    then other ids by code point) that match `query`. With `later_only`, a document is compared only
-    with documents of later ids. The other arguments are those of `search`. With a `model`, the
-    similarity is the probability of a match. For a whole collection `duplicates` is faster.
+    Documents have ids from `from_id` to `to_id` (inclusive; whole numbers by value, then other ids
+    by code point) and match `query`. With a `model`, the similarity is the probability of a match.
+    For a whole collection, `duplicates` is faster.
 
     Raises ArgumentError if `from_id` comes after `to_id`, SettingsError if the collection lacks a
     required field or has no documents, SolrError if Solr does not answer.

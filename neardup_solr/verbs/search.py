@@ -89,11 +89,9 @@ def search(
 
     Example: `nd.search(listings, id="12", fq="city:Paris")`
 
-    Give either `id` or `text`; a document is not its own near-duplicate. At most `candidates`
-    documents, those that share the most terms, are compared by `measure`. A match is at most
-    `max_distance` words apart and has at least `min_similarity` (0 to 1; default: the threshold of
-    the measure). A document without a value in a field of `same` has no matches. For a `text`,
-    `same` may name "first_word" and "md5_hash" only.
+    Give either `id` or `text`. The `candidates` that share the most terms are compared. A document
+    is never its own match, and has none without a value in a `same` field. For a `text`, `same` may
+    only name "first_word" and "md5_hash".
 
     Raises DocumentNotFound for an unknown id, SettingsError if the collection lacks a required
     field, SolrError if Solr does not answer.

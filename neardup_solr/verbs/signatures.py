@@ -26,9 +26,10 @@ METADATA_KEY = "neardup_settings"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignaturesSummary:
-    """Counts of the records: `read` = `written` + `failed`.
+    """Counts of a `signatures` run.
 
-    `errors` says why the first 1,000 of the failed ones failed.
+    `read`: records read; `written`: records written; `failed`: records that could not be used;
+    `errors`: their first 1,000 errors.
     """
 
     read: int
@@ -53,12 +54,11 @@ def signatures(
     Example: `nd.signatures("listings.csv", "signatures.parquet").written`
 
     The columns are `id` (string), `words` (int64), `signature` (a fixed list of `hashes` uint32)
-    and `bands` (a fixed list of `bands` uint64), which databases can join; both lists are null for
-    a text without words. The fingerprint of the settings is the metadata entry "neardup_settings".
-    Records that cannot be used are passed to `on_error` (default: a warning is logged).
+    and `bands` (a fixed list of `bands` uint64); both lists are null for a text without words. The
+    metadata entry "neardup_settings" is the fingerprint of the settings.
 
-    Raises SourceError if the source cannot be read as a whole, the file cannot be written, or both
-    are the same file.
+    Raises SourceError if the source cannot be read as a whole, or the file cannot be written or is
+    the source.
     """
     output = Path(output)
     if output.suffix.lower() != ".parquet":

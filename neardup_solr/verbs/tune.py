@@ -58,12 +58,13 @@ class Influence(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Training:
-    """A model that learnt from answers, and what it says of the pairs that nobody judged.
+    """Model learned from answers, and its results.
 
-    Too few answers leave the default, and `is_default` is True. `candidates` were compared; of the
-    pairs that nobody judged, the model finds `found`. Each answer left out in turn, `right` of them
-    are as the model says then, `default_right` as the default does. `unlike` ones are about pairs
-    so unlike that nothing was learnt from them.
+    `answered`: effect of the answers; `is_default`: True if the answers were too few to learn from;
+    `documents`: documents read; `candidates`: pairs compared; `found`: pairs without an answer that
+    the model finds; `right`: answers that the model predicts when trained without them;
+    `default_right`: answers that the default predicts; `unlike`: answers about pairs too unlike to
+    learn from.
     """
 
     model: Model
@@ -78,7 +79,7 @@ class Training:
 
     @property
     def influences(self) -> list[Influence]:
-        """Bits that each measure and field adds to the odds of a match, most first."""
+        """Bits that each measure and field adds to the odds of a match, the largest first."""
         model, influences = self.model, list[Influence]()
         bits = (model.weights[1:] / math.log(2)).tolist()
         for name, weight in zip(models.MEASURES, bits, strict=False):
@@ -95,7 +96,7 @@ class Training:
         return sorted(influences, key=lambda each: -abs(each.equal - each.different))
 
     def write(self, path: str | Path) -> None:
-        """Write the model to a file of JSON, for `duplicates` and others to use.
+        """Write the model to a JSON file for the parameter `model` of other functions.
 
         Raises SourceError if the file cannot be written.
         """
@@ -303,20 +304,18 @@ def tune(
 
     Example: `nd.tune("listings.csv", catch=0.6).choice.plan.bands`
 
-    Of the pairs of similarity `catch`, at most a share `miss` may share no band; of those of
-    similarity `avoid`, at most a share `load` may share a band (all 0 to 1). Bands × rows is at
-    most `hashes` (default: those of the settings). The cost is estimated from a random `sample` of
-    documents; the same `seed` gives the same sample. For a collection in Solr the stored signatures
-    are read. The documents of `known` pairs are always read.
+    At most a share `miss` of the pairs of similarity `catch` may share no band, and at most a share
+    `load` of those of similarity `avoid` may share one (all 0 to 1). `hashes` defaults to those of
+    the settings. The cost is estimated from a random sample and from all documents of `known`
+    pairs, in a collection by stored signatures.
 
-    With `answers`, a model learns from them when two documents are the same, over four measures of
-    their texts and over their `fields`, if named. It begins as the default of `measure` or
-    `fields`. The result says what was learnt and how many more answers could change it. The model
-    is written to `output`, for `duplicates(model=)`. The arguments of bands have no effect then.
+    With `answers`, a model learns from four measures of the texts, and from `fields` if named, when
+    two documents are the same. Parameters for bands are then ignored. `output` receives the model
+    for the parameter `model` of `duplicates`.
 
-    Raises ArgumentError if a number is out of range, SettingsError if no bands meet the demand, if
-    the collection has no signatures or too few documents, or if none of the known pairs is in it;
-    SourceError if a file cannot be read, SolrError if Solr does not answer.
+    Raises ArgumentError if a number is out of range; SettingsError if no bands meet the demand, or
+    the collection lacks signatures, enough documents or all known pairs; SourceError if a file
+    cannot be read; SolrError if Solr does not answer.
     """
     arguments = locals() | fill_in(locals(), by_fields=answers is not None)
     if answers is not None:

@@ -35,13 +35,14 @@ READ = (TEXT, MD5, SETTINGS, VERSION)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotateSummary:
-    """Counts of a run: `read` = `annotated` + `unchanged` + `without_text` + `gone` + `failed`.
+    """Counts of an annotation run.
 
-    `unchanged` documents already had the fields of their text; `gone` ones were deleted after
-    their id was read. `errors` says why the first 1,000 of the failed ones failed. `redone` counts
-    annotated documents that others changed before they were written, and that were read again.
-    `settings` are those that were used. With `mark`, `marked` documents got new or other marks of
-    clusters, and `cleared` ones are no longer in any.
+    `read`: documents read, the sum of the next five; `annotated`: documents that got fields;
+    `unchanged`: documents whose fields were current; `without_text`: documents without text;
+    `gone`: documents deleted meanwhile; `failed`: documents that could not be annotated; `errors`:
+    their first 1,000 errors; `redone`: annotated documents read again because others changed them;
+    `settings`: settings used; `marked`: documents whose cluster marks changed; `cleared`: documents
+    no longer in a cluster.
     """
 
     read: int
@@ -82,24 +83,20 @@ def annotate(
 
     Example: `nd.annotate(books).annotated`
 
-    By `which` "needed", documents are written if their fields are missing or their text has
-    changed; by "missing", only those without fields; by "all", every document. A document that
-    another program has changed since it was read is read again. After an interruption the same call
-    continues. Nested documents are not annotated.
+    `which` selects documents: "needed" those whose fields are missing or outdated, "missing" those
+    without fields, or "all". Nested documents are not annotated. After an interruption, run the
+    same call again.
 
-    `into` is another collection of the same Solr, or its name (created if it is missing): ids,
-    texts and fields are written there, and nothing here. `text` and `prefix` are those that `init`
-    stored; with `into` others may be named. At most `rate` documents a second are written (0: no
-    limit). Solr is waited for, up to `patience` (seconds, or "5m"). Documents that Solr refuses are
-    passed to `on_error` (default: a warning is logged).
+    With `into`, another collection of the same Solr (created if missing) receives ids, texts and
+    fields, and this one stays unchanged. `text` and `prefix` default to those that `init` stored;
+    only `into` allows others.
 
-    `follow` continues until KeyboardInterrupt: documents that come or change get their fields
-    within seconds. With `mark`, the clusters of the run that `remember` names are marked again, at
-    most once a minute.
+    `follow` annotates new and changed documents within seconds until KeyboardInterrupt. `mark` then
+    also updates the marks of the clusters in `remember`, at most once a minute.
 
     Raises SettingsError if the collection was annotated with other settings or an update would lose
-    data, SchemaError if fields are missing, SolrError if Solr stops answering, SourceError if
-    `remember` names no run.
+    data, SchemaError if fields are missing, SourceError if `remember` is not the file of a run,
+    SolrError if Solr stops answering.
     """
     pace = RateLimit(rate=rate, threads=threads, batch=batch)
     reason = "`follow` keeps all documents of one collection up to date"
@@ -292,10 +289,10 @@ _TERMS = frozenset({"content_ng", "content_sg", "content_bands"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StripSummary:
-    """Counts of a run: documents that were `stripped` of our fields, and that `failed`.
+    """Counts of a `strip` run.
 
-    `redone` counts documents that others changed before they were written, and that were read
-    again. `errors` says why the first 1,000 of the failed ones failed.
+    `stripped`: documents whose fields were removed; `redone`: documents read again because others
+    changed them; `failed`: documents that could not be changed; `errors`: their first 1,000 errors.
     """
 
     stripped: int
@@ -321,8 +318,7 @@ def strip(
 
     Example: `nd.strip(books, query="title:bread").stripped`
 
-    Other fields, and documents without our fields, are not changed. After an interruption the same
-    call continues. The arguments are those of `annotate`.
+    Other fields stay as they are. After an interruption, run the same call again.
 
     Raises SettingsError if an update would lose data, SolrError if Solr stops answering.
     """
@@ -358,12 +354,12 @@ def reband(
 
     Example: `nd.reband(listings, bands=35, rows=3)`
 
-    Returns the number of updated documents. Until it ends, the collection has mixed settings and
-    cannot be searched; after an interruption the same call continues.
+    Returns the number of updated documents. Searches fail until it ends, because settings are
+    mixed. After an interruption, run the same call again.
 
-    Raises ArgumentError if a number is not 1 or more, SettingsError if `bands` × `rows` exceeds the
-    stored hashes, the stored settings differ in more than bands, or leave out signature or bands,
-    or an id could be in several shards; SolrError if Solr does not answer, or refuses updates.
+    Raises ArgumentError if a number is below 1; SettingsError if `bands` × `rows` exceeds the
+    stored hashes, the stored settings are mixed or lack signatures or bands, or an id could be in
+    several shards; SolrError if Solr does not answer or refuses updates.
     """
     require_positive(bands=bands, rows=rows)
     collection.require_placed()

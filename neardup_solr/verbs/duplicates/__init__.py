@@ -71,39 +71,32 @@ def duplicates(
 
     Example: `nd.duplicates("listings.csv", fields=["text", "city:exact"]).clusters`
 
-    The signatures of a collection are read from Solr; a source is signed with `settings`. Columns
-    with an id that comes again keep each record, as "12@row3", "12@row7", unless `on_repeat` of the
-    `Source` says otherwise. If a source has no column "text" and none is named, fields or a text,
-    and the id, are chosen by the values of its columns; two lines are logged on the choice. With
-    `against`, the documents of the source are compared with those of another collection or source;
-    the first id of a pair is the source's.
+    `settings` are for a source; a collection has its own. If neither text nor `fields` are named
+    and a source has no column "text", columns are chosen by their values, and a log line names
+    them. Records with the same id all count, as "12@row3" and "12@row7", unless a `Source` has
+    another `on_repeat`. With `against`, each pair consists of a document of the source and a
+    document of the other side.
 
-    Candidates share an LSH band, shingles, or a rare word, or are all pairs (`by` "bands",
-    "shingles", "words", "all"; "all" is the default up to 2,000 documents). If more than `cap`
-    documents share a band key, a shingle or a word, not all of them are paired. Texts with the same
-    normal form are always compared. A pair is at most `max_distance` words apart and has at least
-    `min_similarity` (0 to 1; default: the threshold of the measure).
+    `by` names the terms that candidate pairs share: "bands" (LSH), "shingles", rare "words", or
+    "all" for every pair (default up to 2,000 documents). Documents beyond the `cap` are not all
+    paired; exact copies always are.
 
-    With `fields`, records are compared column by column, each as text, exact, number or date; a
-    missing value is no evidence. Their weights are estimated from all candidates (Fellegi and
-    Sunter 1969), and the similarity is the probability of a match, as with a `model` that `tune`
-    has written. A document without a value in a field of `same` is compared with nothing. `answers`
-    are obeyed unless newer ones contradict them or a text has changed.
+    `fields` compares columns as "text", "exact", "number" or "date". The similarity is then the
+    probability of a match, with weights estimated from all candidates (Fellegi and Sunter 1969);
+    missing values carry no weight. Documents without a value in a `same` field have no pairs.
+    `answers` apply unless newer ones contradict them or a text has changed.
 
-    `linkage` "single" connects the documents of a cluster by pairs, "complete" requires a pair of
-    any two, "mutual_best" that each is the other's most similar document of two sides. `canonical`
-    is the document to keep: "first", "longest", "shortest", "oldest", "oldest:FIELD", or trusted
-    values such as "FIELD=wire,agency". `without_common` ignores runs of words that many documents
-    share (a share of them, 0 to 1, or True). `remember` names a file by which the next call
-    compares only what has changed. With `texts` the result holds the texts of its pairs; a number
-    limits them to so many of the largest clusters.
+    `linkage` "single" connects documents by pairs, "complete" requires every two documents of a
+    cluster to be a pair, "mutual_best" keeps a pair only if each document is the other's most
+    similar one on two sides. `canonical` is "first", "longest", "shortest", "oldest",
+    "oldest:FIELD" or trusted values such as "FIELD=wire,agency". The share in `without_common` is 0
+    to 1.
 
-    Up to $NEARDUP_MEMORY bytes (default: half of the machine's memory) are used; larger data is in
-    temporary files in $TMPDIR. Records that cannot be used are passed to `on_error`. A warning is
-    logged if clusters may be templates instead of copies.
+    Data beyond $NEARDUP_MEMORY bytes (default: half of the machine's memory) goes to temporary
+    files in $TMPDIR. A warning is logged if clusters may be templates.
 
-    Raises SettingsError if a collection lacks the signatures, SourceError if a source cannot be
-    read as a whole, SolrError if Solr does not answer.
+    Raises SettingsError if a collection lacks signatures, SourceError if a source cannot be read as
+    a whole, SolrError if Solr does not answer.
     """
     return find_duplicates(make_work(locals()))
 

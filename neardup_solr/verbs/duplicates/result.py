@@ -89,20 +89,20 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Duplicates:
-    """The near-duplicate pairs of a collection or a source, and their clusters.
+    """Near-duplicate pairs of a collection or a source, and their clusters.
 
-    `documents` were read and `candidates` pairs compared, by `measure`, `by`, `min_similarity`,
-    `max_distance`, `linkage`, `canonical`, `fq` and `same`, with signatures of `settings`; `chosen`
-    gives the reason for a measure that was not named. `repeated` records have an id that came
-    before, `failed` records are unusable, with the first 1,000 `errors`. `hot_keys` counts band
-    keys, shingles or words beyond the `cap`, `beyond_cap` estimates the pairs that share only those
-    (a cap of `enough` finds them), `numeric` the pairs that differ in numbers alone. `gaps` are
-    sentences on missing documents.
+    Attributes with the name of an argument of `duplicates` hold its value.
 
-    `texts` and `kept` have the texts and columns of documents in pairs by id, those of the second
-    side by (1, id). `weights` are the weights of fields, `frequencies` those of words for
-    `aligned`. `since` counts changes since the remembered run, `answered` the answers obeyed,
-    `borderline` the pairs near the threshold. `templates` are clusters that may be no copies.
+    `documents`: documents read; `candidates`: candidate pairs compared; `hot_keys`: band keys,
+    shingles or words of more documents than `cap`; `beyond_cap`: estimated pairs missed because of
+    `cap`; `enough`: cap that would find those pairs; `numeric`: pairs that differ only in numbers;
+    `chosen`: why the measure was chosen, or ""; `repeated`: records with an earlier id; `failed`:
+    records that could not be used; `errors`: their first 1,000 errors; `gaps`: sentences about
+    documents that were not compared; `texts`: texts by id, on the second side by (1, id); `kept`:
+    columns, likewise; `frequencies`: word frequencies, for the measure aligned; `weights`: weights
+    of the fields; `against`: True if two sides were compared; `since`: changes since the remembered
+    run; `answered`: effect of the answers; `borderline`: pairs near the threshold; `templates`:
+    clusters that may be templates instead of copies.
     """
 
     pairs: tuple[Duplicate, ...]
@@ -178,11 +178,9 @@ class Duplicates:
 
     @property
     def labels(self) -> dict[AnyId, AnyId]:
-        """The cluster of each document that is in one, by id. Its first id is its name.
+        """Cluster ids by document id, for `df["id"].map(found.labels)`.
 
-        Here and elsewhere ids of a DataFrame, or of dicts, are whole numbers if they were, and
-        those of files and collections are texts: `df["id"].map(found.labels)`. With `against`,
-        documents of the second side are there as in `texts`.
+        The keys of the second side are as in `texts`.
         """
         by_key = {
             records.key_of(member.id, member.side): cluster.id
@@ -194,20 +192,20 @@ class Duplicates:
     def to_arrow(self, of: TableOf = "pairs") -> pa.Table:
         """Make an Arrow table of the pairs, or of the members of the clusters.
 
-        A pair has id, other_id, similarity, distance, measure and cluster; a member has cluster,
-        id, canonical, and similarity and distance to the canonical document; with `against` also
-        side. Texts and kept columns follow. Ids are whole numbers if all ids of a DataFrame are.
+        Pairs have id, other_id, similarity, distance, measure and cluster; members ("clusters")
+        have cluster, id, canonical, and similarity and distance to the canonical document; with
+        `against` also side. Texts and kept columns follow.
 
         Raises SettingsError if pyarrow is missing.
         """
         return reports.to_arrow(self._columns(of), self.whole_ids)
 
     def to_pandas(self, of: TableOf = "pairs") -> pd.DataFrame:
-        """As `to_arrow`, as a pandas DataFrame."""
+        """Make a pandas DataFrame with the columns of `to_arrow`."""
         return reports.to_pandas(self._columns(of), self.whole_ids)
 
     def to_polars(self, of: TableOf = "pairs") -> pl.DataFrame:
-        """As `to_arrow`, as a polars DataFrame."""
+        """Make a polars DataFrame with the columns of `to_arrow`."""
         return reports.to_polars(self._columns(of), self.whole_ids)
 
     def _columns(self, of: TableOf) -> reports.Columns:
@@ -226,28 +224,22 @@ class Duplicates:
 
     @property
     def by_bands(self) -> bool:
-        """True if candidates had to share an LSH band."""
+        """True if candidate pairs had to share an LSH band."""
         return self.by == "bands"
 
     @property
     def copies(self) -> int:
-        """Number of exact copies: documents whose normal form another one has, less one of each.
-
-        For the measure estimate, documents of equal signatures.
-        """
+        """Number of exact copies of earlier documents (measure estimate: equal signatures)."""
         return sum(cluster.copies for cluster in self.clusters)
 
     @property
     def chained(self) -> tuple[Cluster, ...]:
-        """Clusters whose ends may be unrelated: more than two pairs lie between them.
-
-        Clusters that are too large to measure (`diameter` 0) are included.
-        """
+        """Clusters with a `diameter` above 2, or too large to know: their ends may be unrelated."""
         return tuple(each for each in self.clusters if not 0 < each.diameter <= LONGEST)
 
     @property
     def doubt(self) -> str:
-        """Why documents may be removed that are no copies, and what to do, "" if none may."""
+        """Warning that removed documents may not be copies, with advice, or ""."""
         if not self.templates:
             by_fields = self.measure == "fields" and self.has_ids and not self.against
             if by_fields and self.copies >= max(FEWEST_EQUAL, EQUAL * self.documents):
@@ -275,16 +267,16 @@ class Duplicates:
 
     @property
     def complete(self) -> bool:
-        """True if all documents were compared, in their present state."""
+        """True if all documents were compared in their present state."""
         return not self.gaps
 
     @property
     def removed(self) -> dict[AnyId, Removed]:
-        """The documents that others make superfluous, by id: `duplicate_of`, and its `similarity`.
+        """Documents to remove by id, each with the id it is a `duplicate_of`, and the `similarity`.
 
-        In each cluster these are all but the canonical document. After complete linkage two
-        canonical documents may be near-duplicates; then one of them is removed too. With
-        `against`, they are the documents of the first side with a near-duplicate in the other.
+        In each cluster these are all but the canonical document, and of two canonical
+        near-duplicates one; with `against`, the documents of the first side that have a
+        near-duplicate.
         """
         apart: list[tuple[AnyId, AnyId]] = []
         if self.graph is not None and len(self.graph.different):
@@ -296,9 +288,9 @@ class Duplicates:
 
     @arguments.checked
     def at(self, min_similarity: float) -> Duplicates:
-        """Return the result at a higher threshold: its pairs, grouped anew.
+        """Return the result at a higher threshold, with new clusters.
 
-        A member's similarity to the canonical document is NaN if the two were never compared.
+        The similarity of a member is NaN if it was not compared with the canonical document.
 
         Raises ArgumentError if the threshold is lower than that of the result.
         """
@@ -326,7 +318,7 @@ class Duplicates:
     def sweep(self, known: KnownPairs) -> Sweep:
         """Compute precision, recall and F1 at each threshold from that of the result upwards.
 
-        `known` is as for `evaluate`; `best` of the sweep is the point of the highest F1.
+        `known` is as in `evaluate`; `best` of the sweep has the highest F1.
 
         Raises ArgumentError and SourceError as `evaluate` does.
         """
@@ -335,10 +327,10 @@ class Duplicates:
         return sweep(self, known, self.min_similarity, in_order=self.against)
 
     def sample(self, size: int = 100, *, per: Per = "similarity", seed: int = 1) -> AnswerSheet:
-        """Draw pairs for people to judge, with an empty column `answer`.
+        """Draw pairs for people to judge, with an empty column answer.
 
-        With `per` "similarity" as many come from each stratum of similarity (0.05 wide), with
-        "pair" each pair has the same chance. Fill the column with same, different or unsure, and
+        With `per` "similarity", each stratum of similarity (0.05 wide) has as many pairs; with
+        "pair", each pair has the same chance. Fill the column with same, different or unsure, and
         pass the table to `evaluate` or `sweep`.
 
         Raises ArgumentError if there is no pair, or `size` is below 1.
@@ -358,15 +350,13 @@ class Duplicates:
 
     @arguments.checked
     def write(self, path: str | Path) -> None:
-        """Write the pairs to a file, or an HTML page to look at. The suffix selects the format.
+        """Write the pairs to a .tsv, .csv, .jsonl, .xlsx or .parquet file, or to an .html page.
 
-        .tsv, .csv, .jsonl, .xlsx and .parquet have the columns of `to_arrow`. Formulas are marked
-        by a backslash in TSV, an apostrophe in CSV and .xlsx, which `read_pairs` removes. The page
-        has the texts of the pairs; for a collection and for "estimate" only with `texts=True`. The
-        file is written completely or not at all.
+        Tables have the columns of `to_arrow`. Formulas get a backslash in TSV, an apostrophe in CSV
+        and .xlsx; `read_pairs` removes these. A page shows texts; for a collection and the measure
+        estimate, only with `texts=True`. If writing fails, an older file stays as it is.
 
-        Raises SourceError if the suffix is unknown or the file cannot be written; an older file
-        of that name then stays as it is.
+        Raises SourceError if the suffix is unknown or the file cannot be written.
         """
         path = Path(path)
         check_output(path)
@@ -387,14 +377,13 @@ class Duplicates:
     ) -> Unique:  # fmt: skip
         """Write the records of the source without its near-duplicates.
 
-        `removed` names a file for the others, with the columns neardup_duplicate_of,
-        neardup_similarity and neardup_row; `rejected` a file for unusable records, with
-        neardup_reason, neardup_position and neardup_record. Each record is in one of the three. The
-        suffixes select the formats. All files are written completely, or none is.
+        `removed` is a file for the others, with the columns neardup_duplicate_of,
+        neardup_similarity and neardup_row; `rejected` one for unusable records, with
+        neardup_reason, neardup_position and neardup_record. Suffixes select the formats. If writing
+        fails, no file changes.
 
-        Raises TemplateError without `yes` if records may be removed that are no copies (`doubt`),
-        ArgumentError if the source cannot be read twice, SourceError if it has changed, or a file
-        cannot be written.
+        Raises TemplateError without `yes` if there is a `doubt`, ArgumentError if the source cannot
+        be read twice, SourceError if it has changed or a file cannot be written.
         """
         records = self.origin.records
         if isinstance(records, ArgumentError):
@@ -488,7 +477,7 @@ class Duplicates:
 
     @property
     def capped(self) -> str | None:
-        """The line about pairs beyond the cap, with a sufficient cap, or None without any."""
+        """Sentence about pairs missed because of `cap`, None without any."""
         than = f"more documents than `cap` ({self.cap:,})"
         if self.beyond_cap:
             pairs = counted(self.beyond_cap, "more pair")

@@ -38,7 +38,7 @@ LEVEL = 1.96  # standard deviations: 95 % confidence
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """A share in 0..1, and the bounds between which it lies with 95 % confidence."""
+    """Share from 0 to 1, with its 95 % confidence interval."""
 
     value: float
     low: float
@@ -50,7 +50,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AnswerSheet(reports.Table):
-    """A sample of the pairs of a result with an empty column answer: same, different or unsure.
+    """Sample of pairs with an empty column answer, to fill with same, different or unsure.
 
     `write` it, fill the column, and give the file to `evaluate` with the result it was drawn from.
     """
@@ -245,20 +245,17 @@ def evaluate(
 
     Example: `nd.evaluate("known.tsv", nd.duplicates("listings.csv")).f1`
 
-    `known` and `found` are pairs of ids, tables with the columns id and other_id (or two columns of
-    ids), or files of them; `found` may be the result of `report` or `duplicates`. Known pairs are
-    completed by transitivity unless `as_given`: if a–b and a–c are the same, so is b–c; between two
-    sides only pairs across them are added. `ordered` pairs have their first id from one side and
-    the second from the other (default: those of `duplicates` with `against`).
+    Both are pairs of ids, tables with the columns id and other_id (or two columns), or files of
+    these; `found` may also be a result of `report` or `duplicates`. Known pairs are completed by
+    transitivity: a–b and a–c imply b–c, but for two sides only pairs across them. `ordered`
+    defaults to True for results with `against`.
 
-    If `known` has a column answer ("same", "different", "unsure"), as `Duplicates.sample` writes,
-    the precision is estimated from the answers with its 95 % confidence interval; `found` then
-    needs similarities.
+    If `known` has a column answer ("same", "different" or "unsure"), as from `Duplicates.sample`,
+    precision is estimated with its 95 % confidence interval; `found` then needs similarities.
 
-    Raises SourceError if a file cannot be read, or a file of known pairs has none; ArgumentError if
-    there are no known pairs, if something is not a pair, if `known` looks like a report and `found`
-    like known pairs, if an answer is not one of these, or if none of the answered pairs is in
-    `found`.
+    Raises SourceError if a file cannot be read or has no known pairs; ArgumentError if there are no
+    known pairs, a pair or an answer is invalid, the arguments seem swapped, or no answered pair is
+    in `found`.
     """
     columns = columns_of(known)
     require(
@@ -336,10 +333,12 @@ def _is_report(value: object, columns: Mapping[str, object]) -> bool:
 class Evaluation:
     """Precision, recall and F1 of the pairs of a result.
 
-    `found` and `known` count pairs; `missed` are known and not in the result, `false` the reverse.
-    `closed` known pairs were added by transitivity. If the precision was estimated from answers,
-    `share` has it with its interval, `known` counts the pairs answered "same", `false` has those
-    answered "different", and recall and F1 are NaN.
+    If precision was estimated from answers, recall and F1 are NaN.
+
+    `found`: pairs in the result; `known`: known pairs, or those answered "same"; `missed`: known
+    pairs not in the result; `false`: pairs in the result that are not known, or answered
+    "different"; `share`: estimated precision with its interval, or None; `closed`: known pairs
+    added by transitivity.
     """
 
     found: int
@@ -366,7 +365,7 @@ class Evaluation:
 
     @property
     def summary(self) -> str:
-        """The figures as a sentence."""
+        """The figures in a sentence."""
         if self.share is not None:
             answers = f"{self.known + len(self.false):,} answers"
             return f"precision {self.share} of {self.found:,} found pairs, from {answers}"
@@ -383,10 +382,9 @@ class Evaluation:
     def write(self, path: str | Path) -> None:
         """Write the missed and the false pairs to a .tsv, .csv, .jsonl or .xlsx file.
 
-        The columns are wrong ("missed" or "false"), id and other_id. The file is written
-        completely or not at all.
+        The columns are wrong ("missed" or "false"), id and other_id.
 
-        Raises SourceError if the suffix is another or the file cannot be written.
+        Raises SourceError if the suffix is unknown or the file cannot be written.
         """
         wrong = {"missed": self.missed, "false": self.false}
         names = ("wrong", *PAIR)
@@ -395,17 +393,17 @@ class Evaluation:
 
     @property
     def precision(self) -> float:
-        """Share of the found pairs that are known, in 0..1, and 1 if none were found."""
+        """Share of the found pairs that are known, 0 to 1; 1 if none were found."""
         return _divide(self.right, self.found) if self.share is None else self.share.value
 
     @property
     def recall(self) -> float:
-        """Share of the known pairs that were found, in 0..1, and 1 if none are known."""
+        """Share of the known pairs that were found, 0 to 1; 1 if none are known."""
         return _divide(self.right, self.known) if self.share is None else math.nan
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of precision and recall (van Rijsbergen 1979), in 0..1."""
+        """Harmonic mean of precision and recall, 0 to 1."""
         total = self.found + self.known
         return _divide(2 * self.right, total) if self.share is None else math.nan
 
@@ -503,7 +501,7 @@ STEP = 0.01  # between thresholds, with known pairs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """The pairs of at least one similarity: how many were `found`, and how right they are.
+    """Pairs found at a threshold, and how right they are.
 
     With answers instead of known pairs, the precision lies between `low` and `high` with 95 %
     confidence, and `recall` and `f1` are None.
@@ -520,9 +518,9 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Sweep(reports.Table):
-    """Precision, recall and F1 of a result at each threshold. A notebook shows a table.
+    """Precision, recall and F1 of a result at each threshold.
 
-    `closed` of the known pairs were not given, but follow from those that were.
+    `closed` known pairs were added by transitivity.
     """
 
     points: tuple[Point, ...]

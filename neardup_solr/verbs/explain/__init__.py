@@ -423,18 +423,13 @@ def explain(
 
     Example: `nd.explain("listings.csv", "12", "13").verdict`
 
-    `one` and `other` are ids of a collection, whose settings and stored signatures apply, or of a
-    source, which is signed with `settings` and read to its end. A pair is near if it has at least
-    `min_similarity` (0 to 1) by the `measure`, is at most `max_distance` words apart, and agrees in
-    what `equal` names.
+    With `fields` or a `model`, `facts.evidence` has the bits that each field or measure adds to the
+    odds of a match. Weights for `fields` are estimated from all candidates, which takes as long as
+    `duplicates`.
 
-    With `fields`, `facts.evidence` has the bits that each field adds to the odds of a match. The
-    weights are estimated from all candidates, which takes as long as `duplicates`. With `model`, a
-    file that `tune` has written, it has those of each measure and field.
-
-    Raises DocumentNotFound if the collection lacks an id, SourceError if the source lacks it,
-    RecordError if its record cannot be used, ArgumentError if both ids are the same, SettingsError
-    if the collection has no texts, SolrError if Solr does not answer.
+    Raises DocumentNotFound or SourceError if an id is missing, RecordError if its record is
+    unusable, ArgumentError if the ids are equal, SettingsError if the collection has no texts,
+    SolrError if Solr does not answer.
     """
     ids = (str(one), str(other))
     require(ids[0] != ids[1], f"both ids are {ids[0]!r}", "give the ids of two documents")
@@ -630,12 +625,12 @@ VERDICTS = {  # by: is it a candidate, is it within the limits
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Explanation:
-    """A pair of documents: the facts, whether it is found and why, and what would help.
+    """Explanation of a pair.
 
-    `verdict` is "found", "missed" (near enough, but not a candidate), "beyond the limits" (a
-    candidate, but not near enough) or "apart" (neither); `way` is the way that decides, the first
-    that the collection has. `reasons` are sentences. `advice` says what would find the pair, in the
-    words of the command; "" if it is found, unrelated, or has to be indexed again.
+    `facts`: texts, similarities and shared terms; `way`: terms that decide, the first that the
+    collection has; `verdict`: "found", "missed" (near enough, but no candidate pair), "beyond the
+    limits" (a candidate pair, but not near enough) or "apart" (neither); `reasons`: sentences;
+    `advice`: command options that would find the pair, or "".
     """
 
     facts: Facts

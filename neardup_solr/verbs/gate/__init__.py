@@ -66,26 +66,21 @@ def gate(
 
     Example: `[each.action for each in nd.gate("new.jsonl", listings, reject=0.95)]`
 
-    Decisions are made, and with `index` documents indexed, as the result is read, by a `for` loop,
-    `list()`, `.to_pandas()`, `.to_polars()` or `.to_arrow()`. If it is never read, a RuntimeWarning
-    says that nothing is indexed.
+    Decisions are made, and with `index` documents indexed, only as you read the result: by a `for`
+    loop, `list()`, `.to_pandas()`, `.to_polars()` or `.to_arrow()`.
 
-    A document is compared with the documents of the collection that share an LSH band with it, and
-    with earlier ones that were admitted; never with the document that it replaces. It is tagged,
-    held or rejected if its similarity (0 to 1) to the nearest is at least `tag`, `hold` or `reject`
-    (default: tagged from the threshold of the measure on). A document with the normal form of
-    another gets at least the action `exact`, and so does one that was answered the same. Documents
-    that differ only where all of them do are a template, and held instead of rejected unless `yes`
-    is set.
+    A document is compared with documents of the collection that share an LSH band with it, and with
+    admitted earlier ones, but not with the document it replaces. The similarity (0 to 1) to the
+    nearest decides; without `tag`, `hold` and `reject`, documents are tagged from the threshold of
+    the measure. Texts that are equal, or answered "same", get at least the action `exact`. Texts of
+    a template, which all differ in the same places, are held instead of rejected, unless `yes` is
+    set.
 
-    With `index`, a decision comes once Solr has the document; `replaces` tells if it replaced
-    another, whose columns it must have unless `keep` names them. Lost documents are sent again, and
-    Solr is waited for, up to `patience` (seconds, or "5m"). A query is about `batch` documents; a
-    decision names at most `most` matches. `gaps` of the result counts documents of the collection
-    without a signature.
+    With `index`, a decision follows once Solr has the document. A document that replaces another
+    must have all its columns, unless `keep` is given. Lost documents are sent again.
 
-    Raises SettingsError if the collection lacks what is compared, SourceError if the source cannot
-    be read as a whole, SolrError if Solr does not answer: earlier decisions are still valid.
+    Raises SettingsError if the collection lacks a required field, SourceError if the source cannot
+    be read as a whole, SolrError if Solr does not answer; earlier decisions stay valid.
     """
     if index:
         check_keep(listed(keep or ()))

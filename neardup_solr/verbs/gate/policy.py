@@ -106,12 +106,12 @@ class Policy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """Decision about a document: `action` is "allow", "tag", "hold" or "reject".
+    """Decision about a document.
 
-    `matches` are its near-duplicates, most similar first: documents of the collection, and earlier
-    ones that were admitted. Their `shared` counts the LSH bands in common; they have no text.
-    `complete` is False if too many documents shared a band with it to compare all of them;
-    `replaces` is True if it was indexed in the place of a document of the same id.
+    `action`: "allow", "tag", "hold" or "reject"; `reason`: a sentence; `matches`: near-duplicates
+    in the collection and among admitted documents, most similar first, without text; `complete`:
+    False if too many documents shared a band to compare all; `replaces`: True if it replaced a
+    document of the same id.
     """
 
     document: Document = field(repr=False)
@@ -123,18 +123,18 @@ class Decision:
 
     @property
     def id(self) -> str:
-        """The id of the document."""
+        """Id of the document."""
         return self.document.id
 
     @property
     def is_admitted(self) -> bool:
-        """True if the document is to be indexed: allowed, or tagged."""
+        """True if the document is allowed or tagged."""
         return self.action in ADMITTED
 
     def kept(self) -> Mapping[str, Any]:
-        """Return the columns to keep with the document, and `neardup_of` for a tagged document.
+        """Return the columns to keep, with `neardup_of` for a tagged document.
 
-        `neardup_of` has the ids of its matches, the nearest first.
+        `neardup_of` has the ids of the matches, the nearest first.
         """
         if self.action != TAG:
             return self.document.kept
@@ -143,9 +143,10 @@ class Decision:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Decisions(Table, Iterator[Decision]):
-    """Give the decisions of a gate, in order, as they are made.
+    """Iterator of the decisions of `gate`, which makes each as it is read.
 
-    With `index`, a document is indexed as its decision is read; RuntimeWarning if none ever is.
+    With `index=True`, reading also indexes the documents; a RuntimeWarning follows if nothing is
+    read.
     """
 
     _coming: Iterator[Decision | RecordError]
@@ -159,19 +160,16 @@ class Decisions(Table, Iterator[Decision]):
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """Gaps of the collection now: documents without a signature, which nothing is near to.
-
-        Each look at it asks Solr.
-        """
+        """Sentences about documents without a signature, asked of Solr at each access."""
         return tuple(self._find_gaps())
 
     @property
     def answered(self) -> Answered | None:
-        """The outcome of answers about documents that have come so far, None without answers."""
+        """Effect of the answers so far, None without answers."""
         return self._count_answers()
 
     def with_failed(self) -> Iterator[Decision | RecordError]:
-        """Yield the decisions, and the error of a record that makes no document in its place."""
+        """Yield decisions, and the RecordError of each unusable record in its place."""
         self._warns = False
         for decision in self._coming:
             if isinstance(decision, RecordError):
@@ -186,10 +184,10 @@ class Decisions(Table, Iterator[Decision]):
             warn(f"{lost}, {step}", RuntimeWarning, stacklevel=2)
 
     def columns(self) -> Columns:
-        """Make columns of all decisions that are left.
+        """Make columns of the remaining decisions.
 
         They are id, action, reason, other_id, similarity, distance (of the nearest match), matches
-        (the ids of all), complete, replaces, and the columns that were kept.
+        (all ids), complete, replaces, and the kept columns.
         """
         made = list(self)
         nearest: list[Match | None] = [next(iter(each.matches), None) for each in made]

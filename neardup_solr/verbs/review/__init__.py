@@ -45,9 +45,10 @@ Document = tuple[int, str, str]  # side, id, and the hash of another text than i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewed:
-    """The `answers` file of a review, how many it kept there, and a count of all answers.
+    """Outcome of a review.
 
-    If these teach nothing, `advice` says what to do.
+    `answers`: file of the answers; `kept`: answers saved in this review; `tally`: counts of all
+    answers; `advice`: what to do if the answers teach nothing, or "".
     """
 
     answers: Path
@@ -267,18 +268,13 @@ def review(
 
     Example: `nd.review("listings.csv", answers="answers.jsonl")`
 
-    The pairs are those of `duplicates` down to `reach` below the threshold (default: 0.1, or 0.499
-    by fields), without those whose answer is in the file `answers` or follows from it. Each answer
-    is on the disk before the next question. Pairs near the threshold, or those that a model of the
-    answers doubts, come first; every third pair is drawn at random. Several browsers and processes
-    may ask at the same time.
+    The pairs are those of `duplicates`, down to `reach` below the threshold, that are not yet
+    answered in the file `answers`. Doubtful pairs come first; every third is drawn at random.
+    Answers are saved at once; several browsers and processes may ask at the same time. The page is
+    on 127.0.0.1, at an address with a token.
 
-    The page is served on 127.0.0.1. `on_address` is called with its address, which has a token,
-    before the documents are compared, `on_ready` afterwards. The other arguments are those of
-    `duplicates`.
-
-    Raises SettingsError if starlette or uvicorn is missing, ArgumentError if there is no pair;
-    SourceError, SolrError and SettingsError as `duplicates` does.
+    Raises ArgumentError if there is no pair, SettingsError if starlette or uvicorn is missing, and
+    the errors of `duplicates`.
     """
     try:
         from neardup_solr import web

@@ -49,18 +49,14 @@ def serve(
 
     Example: `nd.serve(listings, reject=0.95, port=8985)`
 
-    POST /check decides about documents as `gate` does, by the same arguments; POST /search finds
-    the near-duplicates of a text, GET /explain explains a pair, POST /entries computes the fields
-    of documents. GET /docs describes the rest.
-
-    `tokens` names a file with a line "NAME TOKEN RIGHT..." for each client; the rights are check,
-    search, local-params, explain, entries, metrics and all. It is read again when it changes.
-    Without tokens `host` has to be an address of this machine, and only requests to this machine or
-    to `allow_host` are answered. A request has at most `max_body` bytes and `max_documents`
-    documents; beyond `concurrency` requests and those that wait, the status is 429.
+    POST /check decides about documents as `gate` does, with the same arguments; docs/serve.md
+    describes the other requests. `tokens` has a line "NAME TOKEN RIGHT..." for each client and is
+    read again when it changes. The rights are check, search, local-params, explain, entries,
+    metrics and all. Without tokens, `host` must be an address of this machine, and requests must
+    name this machine or `allow_host`.
 
     Raises ArgumentError if the port cannot be used, SourceError if the tokens cannot be read,
-    SettingsError if starlette and uvicorn are missing or the collection lacks what is compared,
+    SettingsError if starlette or uvicorn is missing or the collection lacks a required field,
     SolrError if Solr does not answer.
     """
     try:
