@@ -334,6 +334,7 @@ def _tables_of_parameters(name: str, what: Any) -> Iterator[str]:
         )
 
 
+@cache
 def rows_of_parameters(name: str) -> dict[str, str]:
     """The rows of a function's table, by parameter."""
     what = PUBLIC[name]
@@ -525,7 +526,8 @@ def _link(text: str) -> str:
     """Code, with a link if it is a public name, or a list or the like of one."""
     inner = re.fullmatch(r"\w+\[(\w+)(?:, \.\.\.)?\]", text)
     name = inner[1] if inner else text
-    if name not in PUBLIC and not inspect.isclass(getattr(nd.types, name, None)):
+    kind = getattr(nd.types, name, Any)
+    if name not in PUBLIC and (kind is Any or not inspect.isclass(kind)):
         return f"`{text}`"
     page = group_of(name) if name in PUBLIC else "types"
     return f"[`{text}`]({page}.md#{name.lower()})"
