@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -11,14 +14,14 @@ from typing import Any, Final
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.checkpoint import read_checkpoint, read_letters
+from neardup_solr.checkpoint import KILLED, read_checkpoint, read_letters
 from neardup_solr.settings import Settings
 from neardup_solr.solr import session, update
 from neardup_solr.solr.session import Retry
 from neardup_solr.verbs import index
 from neardup_solr.verbs.index import Delivery, Stretch
 from tests.faults.model import Busy, Crash, Cut, DiskFull, Kind, Model, SoftCommit, client, running
-from tests.faults.tiers import sized
+from tests.faults.tiers import FAILPOINTS, sized
 
 GONE: Final = Crash(away=10**9)
 WAITING: Final = "waiting up to"
@@ -377,6 +380,54 @@ def test_a_session_that_saw_a_full_disk_sends_no_update(place: Place) -> None:
     place.model.crash(Crash(away=0))
     with collection.session.outages.waited_for(60):
         collection.commit()
+
+
+# The process is killed.
+
+# A process whose children index a source each and are killed at a named place, its second time.
+KILLED_AT = """
+import os, sys
+import neardup_solr as nd
+from neardup_solr.checkpoint import VARIABLE
+
+address, name, *places = sys.argv[1:]
+nd.index([], nd.connect(address, collection=name))  # imports what the children need
+for place in places:
+    if (child := os.fork()) == 0:
+        os.environ[VARIABLE] = f"{place}:2"
+        solr = nd.connect(address, collection=name)
+        nd.index(f"{place}.jsonl", solr, batch=3, checkpoint_every=12, job=place)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_run_that_was_killed_at_a_named_place_goes_on(place: Place, tmp_path: Path) -> None:
+    """All is in Solr, each dead letter once, and what is durable is not sent again."""
+    count, bad = 60, (2, 15, 16, 31, 59)
+    for name in FAILPOINTS:
+        records = [
+            {"id": f"{name} {at}"} | ({} if at in bad else {"text": f"text of {at}"})
+            for at in range(count)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)))
+    command = [sys.executable, "-c", KILLED_AT, place.address, place.model.name, *FAILPOINTS]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path, check=True)
+    assert ended.stdout.split() == [str(KILLED)] * len(FAILPOINTS)
+    for name in FAILPOINTS:
+        good = {f"{name} {at}": f"text of {at}" for at in range(count) if at not in bad}
+        kept, before = read_checkpoint(tmp_path / name), place.sent()
+        reached = kept.reached.read if kept else 0
+        assert (reached > 0) == (name != "before-send")
+        done = place.index(
+            tmp_path / f"{name}.jsonl", checkpoint_every=12, job=tmp_path / name, resume=True
+        )
+        assert (done.read, done.indexed, done.failed) == (count, len(good), len(bad))
+        assert done.resumed == reached
+        assert set(place.sent() - before) == {id for id in good if int(id.split()[1]) >= reached}
+        assert {id: text for id, text in place.texts().items() if id in good} == good
+        letters = [one.position.rpartition(" ")[2] for one in read_letters(tmp_path / name)]
+        assert letters == [str(at + 1) for at in bad]
 
 
 # How long Solr is waited for.

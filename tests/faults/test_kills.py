@@ -57,7 +57,7 @@ def test_client_kills(jobs: Places, row: Any) -> None:
     )
 
 
-@pytest.mark.slow  # tests/solr/verbs/test_resume.py tries each name once
+@pytest.mark.slow  # each name once: test_delivery.py, some on Solr: test_resume.py
 @pytest.mark.parametrize("nth", NTHS)
 @pytest.mark.parametrize("name", FAILPOINTS)
 def test_failpoint(jobs: Places, name: str, nth: int, row: Any) -> None:
