@@ -3,6 +3,7 @@
 import io
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 import requests
@@ -10,6 +11,7 @@ import requests
 import neardup_solr as nd
 from neardup_solr.files import solr_config
 from neardup_solr.solr import admin, collection
+from tests.solr.verbs.test_gate import actions, drawn, reported
 
 
 def test_main_path_on_two_shards(cloud: str) -> None:
@@ -92,3 +94,18 @@ def test_a_missing_collection_says_how_to_make_it(cloud: str) -> None:
         nd.index([nd.Document(id="1", text="x")], solr)
     with pytest.raises(nd.CoreMissing, match=r"neardup init -c nowhere --solr .* --replicas 2$"):
         nd.index([nd.Document(id="1", text="x")], solr, min_replicas=2)
+
+
+def test_the_gate_on_two_shards(cloud: str) -> None:
+    """On SolrCloud, where Solr's own overwriteDupes refuses, decisions are the same."""
+    solr = collection.open_collection(cloud, "gated")
+    nd.init(solr, shards=2)
+    everything = drawn(200, 3, "c!")
+    nd.index(everything[:120], solr)
+    policy: dict[str, Any] = {"reject": 0.97, "hold": 0.85, "tag": 0.6}
+    new = everything[120:]
+    expected = {id: action for id, action, _ in reported(solr, new, policy)}
+    assert actions(nd.gate(new, solr, **policy)) == expected
+    assert actions(nd.gate(new, solr, **policy, index=True)) == expected
+    admitted = [id for id, action in expected.items() if action in ("allow", "tag")]
+    assert solr.count() == 120 + len(admitted)

@@ -151,7 +151,7 @@ def solr(home: Path) -> Iterator[Collection]:
 @quotes_uuids
 def test_every_value_of_every_type_stays_and_searches_find_the_same(home: Path) -> None:
     """Whole or atomic comes to the same, to the last bit; parents and floats are always atomic."""
-    count = 400
+    count = 200
     after = []
     for processors in ("", TRIMMING):
         fields = TYPES if processors else TYPES.replace('type="pfloat"', 'type="pdouble"')

@@ -11,13 +11,16 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
+from neardup_solr import measures
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import natural
-from neardup_solr.solr import collection, query
 from neardup_solr.solr import finder as together
+from neardup_solr.solr import query
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.session import CheckedSession
+from neardup_solr.verbs.gate import policy
 from neardup_solr.verbs.gate.policy import Policy
+from tests.conftest import Cores
 from tests.copies import edited_copies
 from tests.finders import sure_finder
 from tests.solr import theirs
@@ -95,20 +98,32 @@ POLICIES: list[dict[str, Any]] = [
 ]
 
 
+DRAWN = drawn(240, 7, "n")
+OLD, NEW = DRAWN[:150], DRAWN[150:]
+
+
+@pytest.fixture(scope="module")
+def old(core_pool: Cores) -> Iterator[Collection]:
+    """A core with the old documents, only to be read."""
+    core = core_pool.take()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measures, "FEWEST", 1 << 62)  # by words, as tests have it
+        nd.index(OLD, core)
+    yield core
+    core_pool.give_back(core.name)
+
+
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
-def test_decisions_are_those_of_the_whole_report(solr: Collection, policy: dict[str, Any]) -> None:
+def test_decisions_are_those_of_the_whole_report(old: Collection, policy: dict[str, Any]) -> None:
     """Whatever the batches, each decision, match and number is that of `duplicates`."""
-    everything = drawn(400, 7, "n")
-    old, new = everything[:250], everything[250:]
-    nd.index(old, solr)
-    expected = reported(solr, new, policy)
+    expected = reported(old, NEW, policy)
     assert len({action for _, action, _ in expected}) > 1
     for batch in (1, 7, 50, 1000):
         gating: dict[str, Any] = {"batch": batch, "most": 1_000}
         found = [
             (one.id, one.action,
              tuple((m.id, m.similarity, m.distance, m.shared) for m in one.matches))
-            for one in nd.gate(new, solr, **policy, **gating)
+            for one in nd.gate(NEW, old, **policy, **gating)
         ]  # fmt: skip
         assert found == expected
 
@@ -438,21 +453,6 @@ def test_the_same_run_again(solr: Collection) -> None:
         assert second[id] == action or (action, second[id]) == ("hold", "reject")
 
 
-def test_the_gate_on_two_shards(cloud: str) -> None:
-    """On SolrCloud, where Solr's own overwriteDupes refuses, decisions are the same."""
-    solr = collection.open_collection(cloud, "gated")
-    nd.init(solr, shards=2)
-    everything = drawn(200, 3, "c!")
-    nd.index(everything[:120], solr)
-    policy: dict[str, Any] = {"reject": 0.97, "hold": 0.85, "tag": 0.6}
-    new = everything[120:]
-    expected = {id: action for id, action, _ in reported(solr, new, policy)}
-    assert actions(nd.gate(new, solr, **policy)) == expected
-    assert actions(nd.gate(new, solr, **policy, index=True)) == expected
-    admitted = [id for id, action in expected.items() if action in ("allow", "tag")]
-    assert solr.count() == 120 + len(admitted)
-
-
 def test_a_document_that_replaces_another_keeps_its_columns(solr: Collection) -> None:
     """As with `index`: nothing is sent that lacks a column of the one there, unless asked for."""
     nd.index([nd.Document(id="1", text="a first text", kept={"price": "5"})], solr)
@@ -535,13 +535,14 @@ def test_templates_of_few_words_are_held(
 
 
 def test_copies_of_different_texts_are_no_template(
-    solr: Collection, caplog: pytest.LogCaptureFixture
+    solr: Collection, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is rejected for the text that it was made of, after many groups, too."""
-    count = 1_200
+    monkeypatch.setattr(policy, "MOST_GROUPS", 100)
+    count = 120
     texts = [" ".join(f"{word}{n}" for word in FOX.split()) for n in range(count)]
     coming = [document(f"{n}", text) for n, text in enumerate(texts)]
     coming += [document(f"near-{n}", f"{text} again") for n, text in enumerate(texts)]
-    made = actions(nd.gate(coming, solr, reject=0.6, batch=1_000))
+    made = actions(nd.gate(coming, solr, reject=0.6, batch=100))
     assert {made[f"near-{n}"] for n in range(count)} == {"reject"}
     assert not caplog.records

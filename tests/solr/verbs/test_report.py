@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import neardup_solr as nd
+from neardup_solr import measures
 from neardup_solr.measures import Limits
 from neardup_solr.records import Pair
+from neardup_solr.solr import finder
 from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs import report
 from neardup_solr.verbs.search import Criteria, searchable
+from tests.conftest import Cores
 from tests.solr.families import families
 
 CRITERIA: list[dict[str, Any]] = [
@@ -35,14 +39,27 @@ def checked(
     return Criteria(limits=limits, **others)
 
 
+DOCUMENTS = families(100, 5, copied=0.7, wordless=("", ""))
+
+
+@pytest.fixture(scope="module")
+def indexed(core_pool: Cores) -> Iterator[Collection]:
+    """A core with the documents, only to be read."""
+    core = core_pool.take()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measures, "FEWEST", 1 << 62)  # by words, as tests have it
+        nd.index(DOCUMENTS, core)
+    yield core
+    core_pool.give_back(core.name)
+
+
 @pytest.mark.parametrize("criteria", CRITERIA, ids=str)
 @pytest.mark.parametrize("later_only", [False, True])
 def test_together_as_one_by_one(
-    solr: Collection, criteria: dict[str, Any], later_only: bool
+    indexed: Collection, criteria: dict[str, Any], later_only: bool
 ) -> None:
     """Pairs, their order, their numbers and what was cut are those of one search a document."""
-    documents = families(150, 5, copied=0.7, wordless=("", ""))
-    nd.index(documents, solr)
+    solr = indexed
     together = nd.report(solr, later_only=later_only, **criteria)
     settings, settled = searchable(solr, checked(**criteria))
     work = report.make_work(solr, settings, settled, later_only=later_only)
@@ -50,7 +67,7 @@ def test_together_as_one_by_one(
     alone = replace(work, is_together=False)
     one_by_one: list[Pair] = []
     cut = 0
-    for document in documents:
+    for document in DOCUMENTS:
         [(pairs, was_cut)] = alone.find_pairs([document.id])
         one_by_one += pairs
         cut += was_cut
@@ -59,14 +76,19 @@ def test_together_as_one_by_one(
     ]
     similarities = [pair.similarity for pair in report.once(one_by_one)]
     assert [pair.similarity for pair in together.pairs] == pytest.approx(similarities, abs=1e-12)
-    assert (together.cut, together.documents) == (cut, len(documents))
+    assert (together.cut, together.documents) == (cut, len(DOCUMENTS))
     assert len(together.pairs) > 30
 
 
-def test_a_document_with_too_many_candidates(solr: Collection) -> None:
+def test_a_document_with_too_many_candidates(
+    solr: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where more share a band than are fetched at a time, a document is searched for alone."""
+    monkeypatch.setattr(finder, "HOT", 100)
+    monkeypatch.setattr(finder, "MOST", 500)
+    monkeypatch.setattr(finder, "NEAREST", 200)
     fox = "the quick brown fox jumps over the lazy dog in the park"
-    nd.index([nd.Document(id=str(n), text=f"{fox} {n}") for n in range(5_050)], solr)
+    nd.index([nd.Document(id=str(n), text=f"{fox} {n}") for n in range(505)], solr)
     found = nd.report(solr, to_id="2", by="bands", candidates=20, max_distance=1)
     assert (found.documents, found.cut) == (3, 3)
     assert 20 <= len(found.pairs) <= 60
