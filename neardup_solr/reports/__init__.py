@@ -553,7 +553,7 @@ def check_added(source: str, columns: Collection[str], added: Collection[str]) -
     """Refuse, by SourceError, a source with columns of the names that are added."""
     taken = next((name for name in added if name in columns), None)
     if taken is not None:
-        reason = f"has a column {taken!r}already, which would be overwritten"
+        reason = f"has a column {taken!r} already, which would be overwritten"
         raise SourceError(source, reason, "rename that column, or drop it")
 
 
