@@ -411,11 +411,12 @@ class Chosen(NamedTuple):
 
     def lines(self, spell: Callable[[Mapping[str, Any]], str]) -> list[str]:
         """Describe the choice in a line or two, with the arguments spelled to be repeated."""
-        chosen = f"text: compared by its {'columns' if 'fields' in self.arguments else 'text'}"
+        is_table = "fields" in self.arguments
+        chosen = f"text, so {'its columns are compared' if is_table else 'others are read as text'}"
         if self.arguments.keys() == {"id"}:
             is_row = self.arguments["id"] == ROW
-            chosen = f"id: {'its records are numbered' if is_row else 'another has the ids'}"
-        line = f"{self.name} has no column {chosen}, as by: {spell(self.arguments)}"
+            chosen = f"id, so {'its records are numbered' if is_row else 'another is read as id'}"
+        line = f"{self.name} has no column {chosen}, as with {spell(self.arguments)}"
         return [line, *filter(None, [self.left_out])]
 
 

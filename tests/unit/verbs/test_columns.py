@@ -20,7 +20,7 @@ from tests.command import neardup
 from tests.unit.verbs.test_duplicates_fields import ids_of, invent
 
 FIELDS = ["name", "street", "zip:exact", "born:date"]
-CHOSEN = f"compared by its columns, as by: id='rec_id', fields={FIELDS}"
+CHOSEN = f"its columns are compared, as with id='rec_id', fields={FIELDS}"
 LEFT_OUT = "Left out: row (numbers of rows), country (one value), created (a timestamp)."
 
 
@@ -91,7 +91,7 @@ def test_any_source_with_columns(name: str, tmp_path: Path, caplog: Any) -> None
     source = SOURCES[name](frame, tmp_path)
     found = nd.duplicates(source)
     lines = caplog.messages
-    assert lines[0].endswith(f" has no column text: {CHOSEN}")
+    assert lines[0].endswith(f" has no column text, so {CHOSEN}")
     assert lines[1] == LEFT_OUT
     assert len(ids_of(found) & known) > 0.93 * len(known)
     assert len(ids_of(found) - known) < 0.07 * len(known)
@@ -116,13 +116,13 @@ def test_the_two_lines_can_be_pasted(tmp_path: Path) -> None:
     path = str(csv(frame, tmp_path))
     ran = neardup("duplicates", path)
     first, second, *_ = ran.stderr.splitlines()
-    chosen = re.fullmatch(r".*people\.csv has no column text: .*, as by: (.*)", first)
+    chosen = re.fullmatch(r".*people\.csv has no column text, so .*, as with (.*)", first)
     assert chosen is not None
     assert second == LEFT_OUT
     again = neardup("duplicates", path, *shlex.split(chosen[1]))
     assert again.stdout == ran.stdout
     assert len(ran.stdout) > 1_000
-    assert "as by" not in again.stderr
+    assert "as with" not in again.stderr
 
 
 def test_two_sides_are_compared_by_what_both_have(caplog: Any) -> None:
@@ -145,7 +145,7 @@ def test_other_arguments_for_texts_join_the_columns(tmp_path: Path, caplog: Any)
         caplog.clear()
         found = nd.duplicates(frame, **each)
         assert found.measure != "fields"
-        assert caplog.messages[0].endswith(f"compared by its text, as by: id='rec_id', text={text}")
+        assert caplog.messages[0].endswith(f"others are read as text, as with id='rec_id', text={text}")
 
 
 def test_prose_is_compared_as_text(caplog: Any) -> None:
@@ -155,7 +155,7 @@ def test_prose_is_compared_as_text(caplog: Any) -> None:
              "body": f"{one % 29} {body}"}
             for one in range(30)]  # fmt: skip
     found = nd.duplicates(rows)
-    assert caplog.messages[0].endswith("as by: id='nr', text=('title', 'body')")
+    assert caplog.messages[0].endswith("as with id='nr', text=('title', 'body')")
     assert found.measure != "fields"
     assert ids_of_texts(found) >= {("a0", "a608")}
 
@@ -202,7 +202,7 @@ def test_little_to_look_at(name: str, tmp_path: Path) -> None:
     pairs = [json.loads(line) for line in ran.stdout.splitlines()]
     count = SMALL[name].count("\n") - 1
     equal = {"id and digits": 1, "missing": 1}.get(name, count * (count - 1) // 2)
-    assert "has no column text: compared by its" in ran.stderr
+    assert "has no column text, so compared by its" in ran.stderr
     assert len(pairs) == equal
 
 
@@ -253,7 +253,7 @@ def test_tune_and_review(tmp_path: Path, caplog: Any) -> None:
     assert set(trained.model.fields) == {"name", "street", "zip", "born"}
     caplog.clear()
     found = nd.duplicates(frame, model=model)
-    assert caplog.messages[0].endswith("has no column id: another has the ids, as by: id='rec_id'")
+    assert caplog.messages[0].endswith("has no column id, so another is read as id, as with id='rec_id'")
     assert len(ids_of(found) & known) > 0.8 * len(known)
     bands = nd.tune(frame, sample=100)
     assert bands.sampled == 100
@@ -266,7 +266,7 @@ def test_the_id_beside_a_text_is_chosen(caplog: Any) -> None:
     rows = [{"ticket_id": f"T-{n:04}", "text": f"{text} {n % 40}"} for n, text in enumerate(texts)]
     found = nd.duplicates(rows)
     assert caplog.messages[0].endswith(
-        "has no column id: another has the ids, as by: id='ticket_id'"
+        "has no column id, so another is read as id, as with id='ticket_id'"
     )
     assert ("T-0000", "T-0040") in ids_of_texts(found)
     caplog.clear()
