@@ -145,7 +145,9 @@ def test_other_arguments_for_texts_join_the_columns(tmp_path: Path, caplog: Any)
         caplog.clear()
         found = nd.duplicates(frame, **each)
         assert found.measure != "fields"
-        assert caplog.messages[0].endswith(f"others are read as text, as with id='rec_id', text={text}")
+        assert caplog.messages[0].endswith(
+            f"others are read as text, as with id='rec_id', text={text}"
+        )
 
 
 def test_prose_is_compared_as_text(caplog: Any) -> None:
@@ -202,7 +204,7 @@ def test_little_to_look_at(name: str, tmp_path: Path) -> None:
     pairs = [json.loads(line) for line in ran.stdout.splitlines()]
     count = SMALL[name].count("\n") - 1
     equal = {"id and digits": 1, "missing": 1}.get(name, count * (count - 1) // 2)
-    assert "has no column text, so compared by its" in ran.stderr
+    assert "has no column text, so " in ran.stderr
     assert len(pairs) == equal
 
 
@@ -253,7 +255,9 @@ def test_tune_and_review(tmp_path: Path, caplog: Any) -> None:
     assert set(trained.model.fields) == {"name", "street", "zip", "born"}
     caplog.clear()
     found = nd.duplicates(frame, model=model)
-    assert caplog.messages[0].endswith("has no column id, so another is read as id, as with id='rec_id'")
+    assert caplog.messages[0].endswith(
+        "has no column id, so another is read as id, as with id='rec_id'"
+    )
     assert len(ids_of(found) & known) > 0.8 * len(known)
     bands = nd.tune(frame, sample=100)
     assert bands.sampled == 100
