@@ -325,7 +325,7 @@ def writing(folder: Path) -> Iterator[None]:
     except OSError as error:
         cause = (error.strerror or str(error)).lower()
         where = error.filename or folder
-        step = "free some space or allow writing there, or set NEARDUP_HOME to another folder"
+        step = "free space, allow writing there, or set NEARDUP_HOME to another folder"
         raise ServerError(f"cannot write {where} ({cause})", step) from error
 
 

@@ -404,7 +404,7 @@ def no_text(field: Field | None) -> str:
         return "there is no such field"
     if not field.is_kept:
         return "it cannot be read back: it is neither stored nor in docValues"
-    return f"it is a {field.kind}, not text" if _VALUES.fullmatch(field.kind) else ""
+    return f"its type is {field.kind}, not text" if _VALUES.fullmatch(field.kind) else ""
 
 
 def text_field(schema: Schema, ours: Mapping[str, Field], used: Iterable[str] = ()) -> str:

@@ -342,7 +342,7 @@ def test_a_user_who_may_only_read(
     )
     ran = neardup("duplicates", *place)
     assert (ran.returncode, ran.stdout.count("\n")) == (0, 2)
-    assert "this user may not commit; only committed documents are read" in ran.stderr
+    assert "this user may not commit; reading committed documents" in ran.stderr
     usual = neardup("lint", "-c", solr.name, "--solr", solr.base)
     assert neardup("lint", *place).returncode == usual.returncode
     assert solr.count() == 3

@@ -191,6 +191,7 @@ const order = { column: COLUMNS[1], descending: true };
 const details = new Map(); // of open clusters
 let shown = []; // clusters that match
 let matched = { query: "", least: 0 }; // what they match
+find("likeness").textContent = `${facts.likeness} of the pairs`;
 find("least").previousElementSibling.textContent = `${facts.likeness} from`;
 
 function pairItem(pair, siblings) {

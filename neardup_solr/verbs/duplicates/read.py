@@ -612,7 +612,7 @@ def read_documents(work: Work, spill: Spill) -> Corpus:
 
 def _read_settings(collection: Collection) -> Settings:
     if not collection.commit_if_allowed():
-        LOG.warning("%s: this user may not commit; only commits are read", collection.url)
+        LOG.warning("%s: this user may not commit; reading committed documents", collection.url)
     settings = collection.needed_settings()
     settings.require("signature", "content")
     return settings

@@ -165,7 +165,7 @@ def test_an_interrupt_leaves_the_old_report_and_a_checkpoint(run: Run, tmp_path:
     said = running.communicate(timeout=60)[1]
     assert running.returncode == 130
     assert said.splitlines()[-2:] == [
-        f"The finished comparisons are in {unfinished}; run the same command to continue.",
+        f"Finished comparisons are in {unfinished}; run this again to continue.",
         "neardup: interrupted",
     ]
     assert report.read_text() == "the old report"

@@ -72,7 +72,7 @@ def test_a_chain_of_hints_leads_from_lint_to_a_filter(shop: Collection) -> None:
     strip = proposed(refused, "strip")
     assert strip == ["strip", *asked]
     neardup(*strip)
-    assert f"(neardup init {shop.place} --remove)" in made
+    assert f"(to undo: neardup init {shop.place} --remove)" in made
     assert "removed from the schema" in neardup("init", *asked, "--remove")
 
 

@@ -45,7 +45,7 @@ def test_init_adds_and_takes_away(on_shop: Callable[..., Ran], shop: Collection)
     done = on_shop("init", *options)
     assert (done.returncode, done.stdout) == (0, "")
     assert (
-        f"added; next: neardup annotate {shop.place} (neardup init {shop.place} --remove"
+        f"added; next: neardup annotate {shop.place} (to undo: neardup init {shop.place} --remove"
         in done.stderr
     )
     assert shop.kept_names().text == ("title", "body")

@@ -45,7 +45,7 @@ def test_answers_are_obeyed_in_a_collection(solr: Collection, tmp_path: Path) ->
     assert nd.duplicates(rows, answers=path).clusters == nd.duplicates(solr, answers=path).clusters
     for _ in range(2):
         found = nd.duplicates(solr, answers=path, remember=remembered)
-        assert str(found.answered) == "2 answers obeyed"
+        assert str(found.answered) == "2 answers applied"
         assert found.labels["1"] == found.labels["4"] != found.labels.get("5")
     ran = neardup("duplicates", "--mark", "--yes", "--answers", str(path), *place(solr))
     assert ran.returncode == 0, ran.stderr

@@ -112,7 +112,7 @@ def test_gate_does_not_obey_answers_about_other_texts(
     assert actions["4"] == ("reject", ["1"])
     assert decisions.answered is not None
     assert {one.pair[:2] for one in decisions.answered.changed} == {("1", "5"), ("2", "4")}
-    assert str(decisions.answered) == "1 answer obeyed, 2 about other texts"
+    assert str(decisions.answered) == "1 answer applied, 2 about other texts"
     assert "because the texts have changed since: answer again" in caplog.text
 
 

@@ -95,7 +95,7 @@ def unseen(solr: Collection, *ids: str) -> None:
 def test_settings_of_an_interrupted_run_hold(solr: Collection) -> None:
     """Documents that no search sees yet have settings, too."""
     unseen(solr, "1", "2")
-    with pytest.raises(nd.SettingsError, match="asked for"):
+    with pytest.raises(nd.SettingsError, match="was requested"):
         solr.choose_settings(nd.Settings(hashes=256))
 
 

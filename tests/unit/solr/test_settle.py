@@ -103,5 +103,5 @@ def test_a_cloud_gets_as_long_as_patience_lasts(patience: float) -> None:
 def test_a_cloud_whose_node_is_away_at_the_end_is_an_error() -> None:
     """The documents are not to blame."""
     solr = Collection({"a": 10**9}, cloud=True, outages=(MOST_ROUNDS,))
-    with pytest.raises(SolrUnreachable, match="lost while a node is away"):
+    with pytest.raises(SolrUnreachable, match="lost while a node is unavailable"):
         solr.settle()
