@@ -75,7 +75,7 @@ class Source:
     UTF-16 with a byte order mark; `skip_rows`: rows above the header of a CSV or sheet; `sheet`:
     sheet of an Excel file, by default the first; `lossy`: replace invalid characters instead of
     refusing the record; `max_doc_bytes`: refuse records with more text, such as "100M";
-    `on_repeat`: which records count if an id comes again: "keep" (each), "last", "first" or "fail"
+    `on_repeat`: which records count if an id is repeated: "keep" (each), "last", "first" or "fail"
     (the first, and the others fail); by default keep for `duplicates`, last for `index`.
 
     Raises ArgumentError if a value does not fit.

@@ -585,7 +585,7 @@ PHRASE, VALUE, VALUES, SLOTS = 80, 30, 3, 2  # characters and numbers of what is
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """A cluster of documents that may be no copies, and what they share.
+    """A cluster of documents that may not be copies, and the text that they share.
 
     `cluster` is its id; it has `documents`, which are the part `share` of all, and at least `texts`
     different ones; `differing` is the part of its pairs that are not equal. `phrase` is what all

@@ -120,7 +120,7 @@ class ArgumentError(SettingsError, ValueError, TypeError):
 
 
 class TemplateError(ArgumentError):
-    """Documents to remove or mark that may be templates instead of copies; nothing was changed.
+    """Documents to remove or mark may be templates instead of copies; nothing was changed.
 
     `templates`: their clusters, as in `Duplicates.templates`.
     """
@@ -215,7 +215,7 @@ class SolrAnswerError(SolrError):
 class SolrHalted(SolrError):
     """Solr takes no more documents until it is restarted, for example because its disk is full.
 
-    Commit nothing before the restart: it could lose documents that Solr accepted.
+    Commit nothing before the restart: a commit could lose documents that Solr accepted.
     """
 
     may_pass = True

@@ -23,7 +23,7 @@ class Progress:
     """Progress of a function.
 
     `stage`: current work, such as "indexing" or "comparing"; `done`: documents done (when
-    "joining": bands; when "comparing" in `duplicates`: pairs); `total`: their number, if known;
+    "joining": bands; when "comparing" in `duplicates`: pairs); `total`: number of all, if known;
     `share`: share of the source, 0 to 1, if known and there is no total.
     """
 

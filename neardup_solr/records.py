@@ -162,7 +162,7 @@ class Pair:
 class Duplicate:
     """Near-duplicate pair in a result of `duplicates`.
 
-    Ids are strings, or whole numbers if those of a DataFrame or of dicts are.
+    Ids are strings, or whole numbers if the DataFrame or the dicts have whole numbers.
 
     `id`: id of the first document; `other_id`: id of the second; `similarity`: similarity by the
     measure, 0 to 1; `distance`: distance in words, None if the measure has none; `measure`: name of

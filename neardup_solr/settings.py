@@ -61,13 +61,13 @@ def _require_known(names: Iterable[str], fields: Iterable[str]) -> None:
 class Settings:
     """Settings of the computed fields of a collection, stored with each document.
 
-    `kind`: pieces of which shingles are made; `shingle_size`: pieces in a shingle; `language`:
-    language of the stems; `family`: hash family; `hashes`: hashes in a signature; `seed`: seed of
-    the hash functions; `bands`: LSH bands; `rows`: hashes in a band; `signatures`: hashes that are
-    terms of content_sg; `fields`: fields that indexing writes; `profile_min_token_len`: shortest
-    word in profile_hash; `profile_quant_rate`: rounding of counts in profile_hash, as a share of
-    the highest; `normalization`: version of the normal form; `measure`: meaning of the measure
-    "auto", None for words. Settings that differ only in it are equal.
+    `kind`: units of the shingles; `shingle_size`: units in a shingle; `language`: language of the
+    stems; `family`: hash family; `hashes`: hashes in a signature; `seed`: seed of the hash
+    functions; `bands`: LSH bands; `rows`: hashes in a band; `signatures`: hashes that are terms of
+    content_sg; `fields`: fields that indexing writes; `profile_min_token_len`: shortest word in
+    profile_hash; `profile_quant_rate`: rounding of counts in profile_hash, as a share of the
+    highest; `normalization`: version of the normal form; `measure`: meaning of the measure "auto",
+    None for words. Settings that differ only in the measure are equal.
 
     Raises ArgumentError if a value is out of range, or bands × rows exceeds the hashes.
     """

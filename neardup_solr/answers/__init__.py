@@ -92,7 +92,7 @@ class Answer:
         return {self.id: self.hash, self.other_id: self.other_hash}
 
     def fits(self, hashes: Mapping[str, str]) -> bool:
-        """Return True unless the hash of a text differs from the judged one."""
+        """Return True unless a text has another hash than the text that was judged."""
         return all(not hash or hashes.get(id) == hash for id, hash in self.hashes.items())
 
     @property

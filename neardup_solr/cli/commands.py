@@ -242,7 +242,7 @@ def answer(
 ) -> int:
     """Record whether a pair is the same, different or unsure.
 
-    Without a pair, --import reads answers from a table, or the answers of the file are listed.
+    Without a pair, lists the answers in the file, or reads answers from a table (--import).
     """
     if (answer is not None and pairs is not None) or (one and answer is None):
         raise click.BadParameter("give either ID OTHER_ID same|different|unsure or --import FILE")
@@ -425,7 +425,7 @@ def lint(parsed: options.ParsedOptions, *, format: RowFormat | None = None) -> i
 def doctor(parsed: options.ParsedOptions, *, format: RowFormat | None = None) -> int:
     """Check the fields of a collection, and the state of its server.
 
-    A sample is computed again and compared. The exit code is 3 if there is a problem.
+    Recomputes the fields of a sample. The exit code is 3 if there is a problem.
     """
     with show.watch():
         diagnosis = nd.doctor(parsed.connect(), **parsed)
@@ -735,7 +735,7 @@ def show_letters(
 
 
 def retry(parsed: options.ParsedOptions) -> int:
-    """Index the records again that could not be indexed.
+    """Index again the records that could not be indexed.
 
     Correct the records first, in the file that `dead-letters show` names. Indexed records are
     removed from the file. The exit code is 1 if any remain.

@@ -55,13 +55,13 @@ TEXTS: dict[str, dict[str, str]] = {
         "report": "REPORT: File of reported pairs (default: make a new report).",
     },
     OTHER: {
-        "explain.source": "FILE: File or folder with both (repeatable), or - (default: Solr).",
-        "answer.source": "FILE: File or folder with both (repeatable), or -, to note texts.",
+        "explain.source": "FILE: File or folder of both texts (repeatable), or - (default: Solr).",
+        "answer.source": "FILE: File or folder of both texts (repeatable), or -, to detect edits.",
         "answer.answers": "FILE: File of the answers.",
         "pairs": "FILE: Import the answers in the column answer of a table of pairs.",
         "search.id": "Id of a document in the collection.",
         "search.text": "Text to search for, or - for standard input.",
-        "ordered": "The pairs have two sides, as with --against: a, b is not b, a.",
+        "ordered": "The pairs have two sides, as with --against: a, b differs from b, a.",
         "into": "OTHER: Write into this other collection; leave the first unchanged.",
         "which": "needed (fields are missing or outdated), missing (fields are missing) or all.",
         "query": "QUERY: Only documents that match this query.",
@@ -69,7 +69,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "annotate.follow": "Keep running: annotate new and changed documents, until Ctrl-C.",
         "against": "FILE|NAME|URL: Compare with this second file, folder or collection.",
         "canonical": (
-            "RULE: Document to keep of a cluster: first, longest, shortest, oldest, oldest:FIELD,"
+            "RULE: Document of a cluster to keep: first, longest, shortest, oldest, oldest:FIELD,"
             " or preferred values, FIELD=wire,agency."
         ),
         "annotate.mark": "With --follow: also keep the cluster marks up to date.",
@@ -149,7 +149,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "model": "FILE: Compare with a model written by neardup tune --answers.",
         "without_common": "Ignore passages that many texts share: boilerplate, footers, templates.",
         "cap": "Maximum number of documents paired by one key [1024; a word: 50].",
-        "mutual_best": "With --against: keep a pair only if each is the other's most similar.",
+        "mutual_best": "With --against: keep a pair only if each is most similar to the other.",
         "linkage": "Clusters: single (linked by pairs) or complete (every two are a pair).",
     },
     "Output": {
@@ -159,7 +159,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "tune.output": "FILE: Write the model of --answers to this .json file.",
         "duplicates.output": "Write to .tsv, .csv, .jsonl, .xlsx, .parquet or .html (repeatable).",
         "texts": "Write the texts of both documents with each pair.",
-        "unique": "Write the records of SOURCE to keep (same format, or .jsonl; or compressed).",
+        "unique": "Write the records to keep (format of SOURCE or .jsonl; may be compressed).",
         "removed": "Write the removed records, each with the id of the record that is kept.",
         "rejected": "Write the unusable records, each with reason and position.",
         "format": "Output format (default: table on a terminal, else tsv).",

@@ -100,12 +100,12 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Tuning:
-    """Bands and rows that meet the demand on `tune`, with their estimated cost.
+    """Bands and rows that keep the limits given to `tune`, with their estimated cost.
 
     `sampled`: documents compared with each other; `agreements`: pairs by number of equal hashes;
     `choice`: recommended bands and rows; `others`: alternatives with other rows; `current`: bands
     and rows of the collection; `known`: known pairs by number of equal hashes; `absent`: known
-    pairs without a document; `failed`: records that could not be used.
+    pairs with a missing document; `failed`: records that could not be used.
     """
 
     demand: Demand

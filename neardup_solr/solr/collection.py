@@ -55,7 +55,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collection:
-    """Core or collection of Solr, opened by `connect`, for the functions that take one.
+    """Core or collection in Solr, opened by `connect` and passed to other functions.
 
     `base`: address of the server; `names`: names of its fields.
     """

@@ -210,7 +210,7 @@ def _is_header(name: str, value: str) -> bool:
 
 @runtime_checkable
 class Connection(Protocol):
-    """A connection that the user has, such as a `pysolr.Solr`."""
+    """An existing connection, such as a `pysolr.Solr`."""
 
     url: str
     auth: Any

@@ -178,7 +178,7 @@ class Answers(reports.Table):
 
     @property
     def set_aside(self) -> tuple[Answer, ...]:
-        """Latest answers that newer ones contradict."""
+        """Answers that newer answers about other pairs contradict."""
         return _find_aside(self.latest)
 
     def columns(self) -> Columns:
@@ -207,7 +207,7 @@ class Answers(reports.Table):
         `pairs` is a DataFrame, or a file that `duplicates` or `Duplicates.sample` wrote, with the
         columns id, other_id and answer: same, different, unsure or empty. Known answers are
         skipped. The columns text and other_text, or else the `source`, provide the texts. `ordered`
-        pairs are of two sides, and the source is the first.
+        pairs have two sides; the source is the first.
 
         Raises ArgumentError if an answer is unknown, or a pair has two answers (then none is
         added), SourceError if a file cannot be read or written.

@@ -39,11 +39,11 @@ def connect(
 
     `address` is a Solr, any node of a SolrCloud, a collection ("http://host:8983/solr/listings"),
     or a `pysolr.Solr`, whose session then sends the requests. Without an address, the embedded Solr
-    is started if needed. Elsewhere, `init` creates collections. With `patience`, unavailable nodes
-    or ZooKeeper of a SolrCloud are waited for.
+    is started if needed. On another Solr, `init` creates collections. With `patience`, the call
+    waits for unavailable nodes or ZooKeeper of a SolrCloud.
 
-    User and password come from the address, else from the environment, and so do a token, `ca`,
-    `cert` and `proxy`: docs/security.md.
+    User and password come from the address or the environment; a token, `ca`, `cert` and `proxy`
+    may also come from the environment: docs/security.md.
 
     Raises ArgumentError if the name, the address or a certificate cannot be used, `create` is given
     for another Solr that lacks the collection, or a password would go unencrypted to another

@@ -62,7 +62,7 @@ def dead_letters(
     Give either the `job` folder of `index`, or a collection to read the jobs of the command
     `neardup index`.
 
-    Raises ArgumentError without or with both of them, JobError if the folder has no job or its
+    Raises ArgumentError if neither or both are given, JobError if the folder has no job or its
     files cannot be read.
     """
     require(

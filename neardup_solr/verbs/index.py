@@ -332,9 +332,9 @@ class IndexSummary:
 
     `collection`: name of the collection; `documents`: documents now in it; `read`: records read,
     the sum of the next three; `indexed`: records indexed; `repeated`: records left out because
-    their id came again; `failed`: records that could not be indexed; `errors`: their first 1,000
-    errors; `words`: words of all records; `settings`: settings used; `resumed`: records done by the
-    resumed run; `resent`: documents sent again because Solr lost them.
+    their id is repeated; `failed`: records that could not be indexed; `errors`: their first 1,000
+    errors; `words`: words of all records; `settings`: settings used; `resumed`: records done before
+    this run resumed; `resent`: documents sent again because Solr lost them.
     """
 
     collection: str
@@ -374,11 +374,11 @@ def index(
 
     Example: `nd.index("listings.csv", listings, keep="city").indexed`
 
-    Records replace documents with the same id; of records with the same id the last counts, unless
-    a `Source` has another `on_repeat`. `settings` default to those of the collection. An empty
-    collection gets the default settings, without shingles and signature terms if the first thousand
-    texts are long. Documents that would lose an earlier column are not sent: name it in `keep`, or
-    pass keep=() to drop it.
+    Records replace documents with the same id; if records have the same id, the last one counts,
+    unless a `Source` has another `on_repeat`. `settings` default to those of the collection. An
+    empty collection gets the default settings, without shingles and signature terms if the first
+    thousand texts are long. Documents that would lose an earlier column are not sent: name the
+    column in `keep`, or pass keep=() to drop it.
 
     On return, every record is committed and found by a search, or has failed. `index` waits for an
     unavailable Solr, and sends lost documents again. `job` is a folder for the checkpoint and the
@@ -387,7 +387,7 @@ def index(
     Raises SourceError if the source cannot be read as a whole; SettingsError if the collection has
     other settings or text fields; SchemaError if it lacks fields; SolrHalted if the disk of Solr is
     full; SolrError if Solr stays unavailable (the same call again is safe); JobError if another run
-    has the job, or if the source or the collection has changed since it began.
+    has the job, or if the source or the collection has changed since the job began.
     """
     source, reading = reading_of(source, "refuse", id=id, text=text, keep=keep)
     check_keep(reading.keep)

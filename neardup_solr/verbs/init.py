@@ -27,9 +27,9 @@ class Preparation:
 
     `names`: field names of the collection; `fields`: fields to add or remove; `is_done`: True if
     the schema needs no further change; `is_mutable`: False if you have to edit the schema by hand;
-    `xml`: the lines for that; `beside`: collections with the same schema; `is_created`: True if the
-    collection is new; `growth`: expected growth of the index by annotate; `dangers`: findings of
-    `lint` for which annotate will refuse the collection.
+    `xml`: the lines to add by hand; `beside`: collections with the same schema; `is_created`: True
+    if the collection is new; `growth`: expected growth of the index by annotate; `dangers`:
+    findings of `lint` for which annotate will refuse the collection.
     """
 
     names: Names
@@ -54,7 +54,7 @@ def init(
     dry_run: bool = False,
     remove: bool = False,
 ) -> Preparation:
-    """Create a collection with all our fields, or add the missing fields to an existing one.
+    """Create a collection with all neardup fields, or add missing ones to an existing collection.
 
     Example: `nd.init(books, text=["title", "body"], prefix="nd_")`
 
@@ -62,9 +62,9 @@ def init(
     schema. If the schema cannot be changed over HTTP, `is_done` is False and `xml` has the lines to
     add. An existing collection must match `shards` and `replicas`.
 
-    Raises SettingsError if a field of ours cannot be used or still has values to remove, or the
-    collection has another prefix, other text fields, shards or replicas; SolrError if the server
-    refuses.
+    Raises SettingsError if a neardup field cannot be used or (with `remove`) still has values, or
+    the collection has another prefix, other text fields, shards or replicas; SolrError if the
+    server refuses.
     """
     require_positive(shards=shards, replicas=replicas)
     texts = listed(text)

@@ -635,8 +635,8 @@ def doctor(collection: Collection, *, sample: int = DOCUMENTS_SAMPLED) -> Diagno
 
     Nothing is written. Every run takes the same sample. Uncommitted documents do not count.
 
-    Raises SettingsError if stored settings are not understood, SchemaError if the collection has
-    none of our fields, SolrError if Solr does not answer.
+    Raises SettingsError if stored settings are not understood, SchemaError if the collection has no
+    neardup fields, SolrError if Solr does not answer.
     """
     require(sample >= 0, f"`sample` cannot be {sample}", "give 0 or more")
     collection.require_fields([SETTINGS])
@@ -715,9 +715,9 @@ class Diagnosis:
     """Counts and findings of `doctor`.
 
     `documents`: documents, without nested ones; `settings`: number of documents by fingerprint;
-    `missing`: documents with text but without our fields; `without_text`: documents without text,
-    None if text cannot be searched; `sample`: recomputed documents with problems; `place`: command
-    options for the collection; `text`: fields with the text; `health`: state of the server.
+    `missing`: documents with text but without neardup fields; `without_text`: documents without
+    text, None if text cannot be searched; `sample`: recomputed documents with problems; `place`:
+    command options for the collection; `text`: fields with the text; `health`: state of the server.
     """
 
     documents: int = 0

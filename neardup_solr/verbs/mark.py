@@ -66,7 +66,7 @@ def mark(
     docs/collapse.md. Pass the whole result of `duplicates` if it has filters: documents outside
     `fq` keep their marks. After an interruption, run the same call again.
 
-    Raises ArgumentError if a document is in two clusters or none is in the collection,
+    Raises ArgumentError if a document is in two clusters or no document is in the collection,
     TemplateError if clusters may be templates, SettingsError if the collection lacks the fields for
     marks, SolrError if Solr does not answer or refuses updates.
     """

@@ -34,7 +34,7 @@ Near = tuple[list[Pair], bool]  # a document's pairs; whether it has as many can
 class Report(reports.Table):
     """Near-duplicate pairs of a report, each once.
 
-    `documents`: documents in the report; `cut`: documents with as many candidates as allowed, which
+    `documents`: documents in the report; `cut`: documents that reached the limit of candidates and
     may have more pairs; `gaps`: sentences about further omissions, such as documents changed
     meanwhile; `answered`: effect of the answers, None without answers; `candidates`: most
     candidates compared with a document; `enough`: number of candidates that would omit none.
@@ -66,7 +66,7 @@ class Report(reports.Table):
     def write(self, path: str | Path) -> None:
         """Write the pairs to a .tsv, .csv, .jsonl or .xlsx file.
 
-        Formulas are marked as by `Duplicates.write`.
+        Formulas are escaped as by `Duplicates.write`.
 
         Raises SourceError if the suffix is unknown or the file cannot be written.
         """
@@ -97,9 +97,9 @@ def report(
 
     Example: `nd.report(listings, query="city:Rome", min_similarity=0.8).to_pandas()`
 
-    Documents have ids from `from_id` to `to_id` (inclusive; whole numbers by value, then other ids
-    by code point) and match `query`. With a `model`, the similarity is the probability of a match.
-    For a whole collection, `duplicates` is faster.
+    The report covers the documents that match `query` and have ids from `from_id` to `to_id`
+    (inclusive; whole numbers by value, then other ids by code point). With a `model`, the
+    similarity is the probability of a match. For a whole collection, `duplicates` is faster.
 
     Raises ArgumentError if `from_id` comes after `to_id`, SettingsError if the collection lacks a
     required field or has no documents, SolrError if Solr does not answer.

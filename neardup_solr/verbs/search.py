@@ -90,8 +90,8 @@ def search(
     Example: `nd.search(listings, id="12", fq="city:Paris")`
 
     Give either `id` or `text`. The `candidates` that share the most terms are compared. A document
-    is never its own match, and has none without a value in a `same` field. For a `text`, `same` may
-    only name "first_word" and "md5_hash".
+    is never its own match. Without a value in a `same` field, it has no matches. For a `text`,
+    `same` may only name "first_word" and "md5_hash".
 
     Raises DocumentNotFound for an unknown id, SettingsError if the collection lacks a required
     field, SolrError if Solr does not answer.

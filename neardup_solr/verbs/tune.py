@@ -61,10 +61,10 @@ class Training:
     """Model learned from answers, and its results.
 
     `answered`: effect of the answers; `is_default`: True if the answers were too few to learn from;
-    `documents`: documents read; `candidates`: pairs compared; `found`: pairs without an answer that
-    the model finds; `right`: answers that the model predicts when trained without them;
-    `default_right`: answers that the default predicts; `unlike`: answers about pairs too unlike to
-    learn from.
+    `documents`: documents read; `candidates`: pairs compared; `found`: unanswered pairs that the
+    model finds; `right`: answers that the model predicts if it is trained without them;
+    `default_right`: answers that the default predicts; `unlike`: answers about pairs too dissimilar
+    to learn from.
     """
 
     model: Model
@@ -300,20 +300,20 @@ def tune(
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> Tuning | Training:
-    """Choose bands and rows for a demand, or train a model on answers.
+    """Choose bands and rows for given limits of error, or train a model on answers.
 
     Example: `nd.tune("listings.csv", catch=0.6).choice.plan.bands`
 
-    At most a share `miss` of the pairs of similarity `catch` may share no band, and at most a share
-    `load` of those of similarity `avoid` may share one (all 0 to 1). `hashes` defaults to those of
-    the settings. The cost is estimated from a random sample and from all documents of `known`
-    pairs, in a collection by stored signatures.
+    `miss` limits the share of pairs with similarity `catch` that have no band in common; `load`
+    limits the share of pairs with similarity `avoid` that have one (all 0 to 1). `hashes` defaults
+    to the number in the settings. The cost is estimated from a random sample and all documents of
+    `known` pairs; for a collection, from stored signatures.
 
-    With `answers`, a model learns from four measures of the texts, and from `fields` if named, when
-    two documents are the same. Parameters for bands are then ignored. `output` receives the model
-    for the parameter `model` of `duplicates`.
+    With `answers`, a model learns when two documents are the same, from four measures of the texts
+    and from any `fields`. Parameters for bands are then ignored. `output` receives the model for
+    the parameter `model` of `duplicates`.
 
-    Raises ArgumentError if a number is out of range; SettingsError if no bands meet the demand, or
+    Raises ArgumentError if a number is out of range; SettingsError if no bands keep the limits, or
     the collection lacks signatures, enough documents or all known pairs; SourceError if a file
     cannot be read; SolrError if Solr does not answer.
     """

@@ -83,9 +83,8 @@ def annotate(
 
     Example: `nd.annotate(books).annotated`
 
-    `which` selects documents: "needed" those whose fields are missing or outdated, "missing" those
-    without fields, or "all". Nested documents are not annotated. After an interruption, run the
-    same call again.
+    `which` selects documents: "needed" (fields are missing or outdated), "missing" (no fields) or
+    "all". Nested documents are not annotated. After an interruption, run the same call again.
 
     With `into`, another collection of the same Solr (created if missing) receives ids, texts and
     fields, and this one stays unchanged. `text` and `prefix` default to those that `init` stored;
@@ -314,7 +313,7 @@ def strip(
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> StripSummary:
-    """Remove our fields, marks included, from the documents of a collection.
+    """Remove the neardup fields, including marks, from the documents of a collection.
 
     Example: `nd.strip(books, query="title:bread").stripped`
 

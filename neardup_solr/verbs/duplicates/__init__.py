@@ -78,8 +78,8 @@ def duplicates(
     document of the other side.
 
     `by` names the terms that candidate pairs share: "bands" (LSH), "shingles", rare "words", or
-    "all" for every pair (default up to 2,000 documents). Documents beyond the `cap` are not all
-    paired; exact copies always are.
+    "all" for every pair (default up to 2,000 documents). If more than `cap` documents share a term,
+    not all of them are paired; exact copies always are.
 
     `fields` compares columns as "text", "exact", "number" or "date". The similarity is then the
     probability of a match, with weights estimated from all candidates (Fellegi and Sunter 1969);
@@ -87,10 +87,9 @@ def duplicates(
     `answers` apply unless newer ones contradict them or a text has changed.
 
     `linkage` "single" connects documents by pairs, "complete" requires every two documents of a
-    cluster to be a pair, "mutual_best" keeps a pair only if each document is the other's most
-    similar one on two sides. `canonical` is "first", "longest", "shortest", "oldest",
-    "oldest:FIELD" or trusted values such as "FIELD=wire,agency". The share in `without_common` is 0
-    to 1.
+    cluster to be a pair, "mutual_best" (with `against`) keeps a pair only if each document is most
+    similar to the other. `canonical` is "first", "longest", "shortest", "oldest", "oldest:FIELD" or
+    trusted values such as "FIELD=wire,agency".
 
     Data beyond $NEARDUP_MEMORY bytes (default: half of the machine's memory) goes to temporary
     files in $TMPDIR. A warning is logged if clusters may be templates.

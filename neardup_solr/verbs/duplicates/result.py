@@ -94,15 +94,15 @@ class Duplicates:
     Attributes with the name of an argument of `duplicates` hold its value.
 
     `documents`: documents read; `candidates`: candidate pairs compared; `hot_keys`: band keys,
-    shingles or words of more documents than `cap`; `beyond_cap`: estimated pairs missed because of
-    `cap`; `enough`: cap that would find those pairs; `numeric`: pairs that differ only in numbers;
-    `chosen`: why the measure was chosen, or ""; `repeated`: records with an earlier id; `failed`:
-    records that could not be used; `errors`: their first 1,000 errors; `gaps`: sentences about
-    documents that were not compared; `texts`: texts by id, on the second side by (1, id); `kept`:
-    columns, likewise; `frequencies`: word frequencies, for the measure aligned; `weights`: weights
-    of the fields; `against`: True if two sides were compared; `since`: changes since the remembered
-    run; `answered`: effect of the answers; `borderline`: pairs near the threshold; `templates`:
-    clusters that may be templates instead of copies.
+    shingles or words that more documents than `cap` share; `beyond_cap`: estimated pairs missed
+    because of `cap`; `enough`: cap that would find those pairs; `numeric`: pairs that differ only
+    in numbers; `chosen`: why the measure was chosen, or ""; `repeated`: records with an earlier id;
+    `failed`: records that could not be used; `errors`: their first 1,000 errors; `gaps`: sentences
+    about documents that were not compared; `texts`: texts by id, on the second side by (1, id);
+    `kept`: columns, likewise; `frequencies`: word frequencies, for the measure aligned; `weights`:
+    weights of the fields; `against`: True if two sides were compared; `since`: changes since the
+    remembered run; `answered`: effect of the answers; `borderline`: pairs near the threshold;
+    `templates`: clusters that may be templates instead of copies.
     """
 
     pairs: tuple[Duplicate, ...]
@@ -234,7 +234,7 @@ class Duplicates:
 
     @property
     def chained(self) -> tuple[Cluster, ...]:
-        """Clusters with a `diameter` above 2, or too large to know: their ends may be unrelated."""
+        """Clusters with a `diameter` above 2 or not computed: their ends may be unrelated."""
         return tuple(each for each in self.clusters if not 0 < each.diameter <= LONGEST)
 
     @property
@@ -272,11 +272,11 @@ class Duplicates:
 
     @property
     def removed(self) -> dict[AnyId, Removed]:
-        """Documents to remove by id, each with the id it is a `duplicate_of`, and the `similarity`.
+        """Documents to remove, by id, each with `duplicate_of` (an id) and `similarity`.
 
-        In each cluster these are all but the canonical document, and of two canonical
-        near-duplicates one; with `against`, the documents of the first side that have a
-        near-duplicate.
+        These are all documents of each cluster but the canonical one; if two canonical documents
+        are near-duplicates, also one of these; with `against`, the documents of the first side that
+        have a near-duplicate.
         """
         apart: list[tuple[AnyId, AnyId]] = []
         if self.graph is not None and len(self.graph.different):
@@ -329,9 +329,9 @@ class Duplicates:
     def sample(self, size: int = 100, *, per: Per = "similarity", seed: int = 1) -> AnswerSheet:
         """Draw pairs for people to judge, with an empty column answer.
 
-        With `per` "similarity", each stratum of similarity (0.05 wide) has as many pairs; with
-        "pair", each pair has the same chance. Fill the column with same, different or unsure, and
-        pass the table to `evaluate` or `sweep`.
+        With `per` "similarity", each stratum of similarity (0.05 wide) has the same number of
+        pairs; with "pair", each pair has the same chance. Fill the column with same, different or
+        unsure, and pass the table to `evaluate` or `sweep`.
 
         Raises ArgumentError if there is no pair, or `size` is below 1.
         """
@@ -377,8 +377,8 @@ class Duplicates:
     ) -> Unique:  # fmt: skip
         """Write the records of the source without its near-duplicates.
 
-        `removed` is a file for the others, with the columns neardup_duplicate_of,
-        neardup_similarity and neardup_row; `rejected` one for unusable records, with
+        `removed` is a file for the removed records, with the columns neardup_duplicate_of,
+        neardup_similarity and neardup_row; `rejected` is a file for unusable records, with
         neardup_reason, neardup_position and neardup_record. Suffixes select the formats. If writing
         fails, no file changes.
 
@@ -738,7 +738,7 @@ _Files = Mapping[str, Path | None]  # by the names of ADDED
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unique:
-    """Counts of the records of a file: those that are kept, and those that are not.
+    """Counts of the records of a file that are kept, and of those that are not.
 
     `removed` are near-duplicates of a kept one, `repeated` are left out for another one of their
     id, `failed` could not be used, and are in no file but that of the rejected ones.

@@ -220,7 +220,7 @@ def known_pairs(path: str | Path) -> list[tuple[str, str]]:
 
 
 class PairResult(Protocol):
-    """A result with pairs, as of `report` and `duplicates`."""
+    """A result with pairs, such as that of `report` or `duplicates`."""
 
     @property
     def pairs(self) -> Sequence[Pair] | Sequence[Duplicate]:
@@ -245,13 +245,13 @@ def evaluate(
 
     Example: `nd.evaluate("known.tsv", nd.duplicates("listings.csv")).f1`
 
-    Both are pairs of ids, tables with the columns id and other_id (or two columns), or files of
-    these; `found` may also be a result of `report` or `duplicates`. Known pairs are completed by
-    transitivity: a–b and a–c imply b–c, but for two sides only pairs across them. `ordered`
-    defaults to True for results with `against`.
+    Both arguments are pairs of ids, tables with the columns id and other_id (or two columns), or
+    files of these; `found` may also be a result of `report` or `duplicates`. Known pairs are
+    completed by transitivity: a–b and a–c imply b–c. With two sides, only pairs between the sides
+    are added. `ordered` defaults to True for results with `against`.
 
     If `known` has a column answer ("same", "different" or "unsure"), as from `Duplicates.sample`,
-    precision is estimated with its 95 % confidence interval; `found` then needs similarities.
+    precision is estimated with its 95 % confidence interval; `found` must then have similarities.
 
     Raises SourceError if a file cannot be read or has no known pairs; ArgumentError if there are no
     known pairs, a pair or an answer is invalid, the arguments seem swapped, or no answered pair is
@@ -501,7 +501,7 @@ STEP = 0.01  # between thresholds, with known pairs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """Pairs found at a threshold, and how right they are.
+    """Pairs found at a threshold, with their precision and recall.
 
     With answers instead of known pairs, the precision lies between `low` and `high` with 95 %
     confidence, and `recall` and `f1` are None.

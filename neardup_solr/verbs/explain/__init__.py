@@ -627,10 +627,10 @@ VERDICTS = {  # by: is it a candidate, is it within the limits
 class Explanation:
     """Explanation of a pair.
 
-    `facts`: texts, similarities and shared terms; `way`: terms that decide, the first that the
-    collection has; `verdict`: "found", "missed" (near enough, but no candidate pair), "beyond the
-    limits" (a candidate pair, but not near enough) or "apart" (neither); `reasons`: sentences;
-    `advice`: command options that would find the pair, or "".
+    `facts`: texts, similarities and shared terms; `way`: terms that candidates share, the first
+    that the collection has; `verdict`: "found", "missed" (near enough, but no candidate pair),
+    "beyond the limits" (a candidate pair, but not near enough) or "apart" (neither); `reasons`:
+    sentences; `advice`: command options that would find the pair, or "".
     """
 
     facts: Facts

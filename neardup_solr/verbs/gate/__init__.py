@@ -66,18 +66,19 @@ def gate(
 
     Example: `[each.action for each in nd.gate("new.jsonl", listings, reject=0.95)]`
 
-    Decisions are made, and with `index` documents indexed, only as you read the result: by a `for`
-    loop, `list()`, `.to_pandas()`, `.to_polars()` or `.to_arrow()`.
+    Each decision is made, and with `index` its document is indexed, only when you read the result:
+    by a `for` loop, `list()`, `.to_pandas()`, `.to_polars()` or `.to_arrow()`.
 
     A document is compared with documents of the collection that share an LSH band with it, and with
-    admitted earlier ones, but not with the document it replaces. The similarity (0 to 1) to the
-    nearest decides; without `tag`, `hold` and `reject`, documents are tagged from the threshold of
-    the measure. Texts that are equal, or answered "same", get at least the action `exact`. Texts of
-    a template, which all differ in the same places, are held instead of rejected, unless `yes` is
-    set.
+    earlier documents that were admitted, but not with the document that it replaces. The similarity
+    (0 to 1) to the nearest of them decides; without `tag`, `hold` and `reject`, documents are
+    tagged from the threshold of the measure. Texts that are equal, or answered "same", get at least
+    the action `exact`. Texts of a template, which all differ in the same places, are held instead
+    of rejected, unless `yes` is set.
 
-    With `index`, a decision follows once Solr has the document. A document that replaces another
-    must have all its columns, unless `keep` is given. Lost documents are sent again.
+    With `index`, each decision is returned once Solr has the document. A document that replaces
+    another must have all columns of the other, unless `keep` is given. Lost documents are sent
+    again.
 
     Raises SettingsError if the collection lacks a required field, SourceError if the source cannot
     be read as a whole, SolrError if Solr does not answer; earlier decisions stay valid.

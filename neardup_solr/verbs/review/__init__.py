@@ -48,7 +48,7 @@ class Reviewed:
     """Outcome of a review.
 
     `answers`: file of the answers; `kept`: answers saved in this review; `tally`: counts of all
-    answers; `advice`: what to do if the answers teach nothing, or "".
+    answers; `advice`: what to do if no model can be learnt from the answers, or "".
     """
 
     answers: Path
