@@ -97,7 +97,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     Example: `nd.lint(books, text="body").findings`
 
     Without `text`, the fields that `init` stored are checked, or else the field with the longest
-    texts, named in a finding.
+    texts, which a finding names.
 
     Raises CoreMissing if the collection does not exist, ArgumentError if a name is impossible,
     SolrError if Solr does not answer.

@@ -63,8 +63,8 @@ def mark(
     Example: `nd.mark(listings, nd.duplicates(listings), dry_run=True)`
 
     Members get the fields `neardup_cluster`, `neardup_canonical` and `neardup_rank`:
-    docs/collapse.md. Pass the whole result of `duplicates` if it has filters: documents outside
-    `fq` keep their marks. After an interruption, run the same call again.
+    docs/collapse.md. If the result of `duplicates` has an `fq`, pass the whole result: documents
+    outside `fq` keep their marks. After an interruption, run the same call again.
 
     Raises ArgumentError if a document is in two clusters or no document is in the collection,
     TemplateError if clusters may be templates, SettingsError if the collection lacks the fields for

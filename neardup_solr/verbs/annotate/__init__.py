@@ -353,8 +353,8 @@ def reband(
 
     Example: `nd.reband(listings, bands=35, rows=3)`
 
-    Returns the number of updated documents. Searches fail until it ends, because settings are
-    mixed. After an interruption, run the same call again.
+    Returns the number of updated documents. Until the call ends, searches fail because documents
+    have different settings. After an interruption, run the same call again.
 
     Raises ArgumentError if a number is below 1; SettingsError if `bands` × `rows` exceeds the
     stored hashes, the stored settings are mixed or lack signatures or bands, or an id could be in
