@@ -30,6 +30,7 @@ from neardup_solr.measures.fields import (
 from neardup_solr.measures.model import RecordMatcher
 from neardup_solr.records import as_text
 from neardup_solr.text.normalize import normalize
+from tests.faults.tiers import sized
 
 KINDS: dict[str, FieldKind] = {"name": "text", "street": "text", "zip": "exact", "born": "date"}
 Rows = list[tuple[object, ...]]
@@ -478,7 +479,7 @@ VALUES = st.one_of(
 )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=sized(usual=37, full=150))
 @given(st.lists(st.tuples(VALUES, VALUES, VALUES, VALUES), min_size=1, max_size=8))
 def test_any_values(rows: Rows) -> None:
     """Whatever the values are, probabilities lie in 0..1, or one message says what is wrong."""

@@ -13,6 +13,7 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.kernel import edits
 from neardup_solr.measures import Limits
 from neardup_solr.measures.sets import WORDS, hash_words
+from tests.faults.tiers import sized
 
 FORMS = st.lists(
     st.lists(st.sampled_from(["a", "b", "word", "ü", "漢字", "-"]), max_size=7).map(" ".join),
@@ -85,7 +86,7 @@ def edited(draw: st.DrawFn) -> tuple[list[str], list[str]]:
     return one, other
 
 
-@examples(deadline=None, max_examples=300)
+@examples(deadline=None, max_examples=sized(usual=75, full=300))
 @given(st.one_of(edited(), st.tuples(LONG, LONG)), st.integers(0, 320))
 def test_many_at_once_are_as_rapidfuzz_has_them(
     texts: tuple[list[str], list[str]], most: int

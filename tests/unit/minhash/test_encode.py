@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from neardup_solr.minhash import encode_documents, make_entry
 from neardup_solr.records import Document, Entry
 from neardup_solr.settings import OPTIONAL_FIELDS, Settings
+from tests.faults.tiers import sized
 
 
 def as_fields(entry: Entry, settings: Settings) -> dict[str, Any]:
@@ -44,7 +45,7 @@ DOCUMENTS = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=sized(usual=75, full=300), deadline=None)
 @given(documents=DOCUMENTS, fields=st.frozensets(st.sampled_from(OPTIONAL_FIELDS)))
 def test_json_is_that_of_the_entries(documents: list[Document], fields: frozenset[str]) -> None:
     """Whatever the texts and the chosen fields, both ways to a Solr document agree."""

@@ -42,7 +42,7 @@ def assert_equal(found: Signed, expected: Signed) -> None:
     assert np.array_equal(found.keys[filled], expected.keys[filled])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=sized(usual=100, full=400), deadline=None)
 @given(
     texts=st.lists(TEXT, max_size=5),
     kind=st.sampled_from(KINDS),
@@ -57,7 +57,7 @@ def test_batches_equal_the_slow_oracle(
     assert_equal(sign.sign(texts, chosen, keep_normal=True), oracle.signed(texts, chosen))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=sized(usual=50, full=200), deadline=None)
 @given(TEXT.filter(lambda text: not any(0xD800 <= ord(c) < 0xE000 for c in text)))
 def test_composed_and_decomposed_texts_have_one_signature(text: str) -> None:
     """NFC and NFD of a text give the same signature and bands."""

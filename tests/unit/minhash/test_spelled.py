@@ -8,10 +8,11 @@ from neardup_solr.arguments import Kind
 from neardup_solr.minhash import spell_shingles
 from neardup_solr.settings import KINDS, Settings
 from neardup_solr.text import normalize, shingles
+from tests.faults.tiers import sized
 from tests.unit.minhash.test_sign import TEXT
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=sized(usual=75, full=300), deadline=None)
 @given(
     texts=st.lists(TEXT, max_size=4),
     kind=st.sampled_from(KINDS),

@@ -28,6 +28,7 @@ from hypothesis import strategies as st
 from neardup_solr.errors import ArgumentError, NeardupError, RecordError, SourceError
 from neardup_solr.records import Document, Number, filter_usable
 from neardup_solr.sources import Reading, documents
+from tests.faults.tiers import sized
 
 COLUMNS: dict[str, list[Any]] = {"id": ["1", "2"], "text": ["Café", "日本"], "city": ["Ås", None]}
 KEEP = Reading(keep=("city",))
@@ -565,7 +566,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=sized(usual=37, full=150), deadline=None)
 @given(given=VALUES, reading=st.sampled_from([Reading(), KEEP, Reading(text=("text", "body"))]))
 def test_whatever_is_given_the_errors_are_ours(given: Any, reading: Reading) -> None:
     """No TypeError, KeyError or AttributeError, and each document is one that can be indexed."""

@@ -17,6 +17,7 @@ from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import Document, Run
 from neardup_solr.sources import Reading, lines, record
 from neardup_solr.sources import json as json_lines
+from tests.faults.tiers import sized
 
 BLOCKS = st.sampled_from([16, 64, 2**18])
 IDS = st.one_of(
@@ -113,7 +114,7 @@ def check(path: Path, block: int, **asked: Any) -> None:
             assert read(path, reading) == told
 
 
-@settings(max_examples=400)
+@settings(max_examples=sized(usual=100, full=400))
 @given(found=st.lists(OBJECTS | SPOILT, min_size=1), lossy=st.booleans(), block=BLOCKS)
 def test_json_lines(
     tmp_path_factory: pytest.TempPathFactory, found: list[bytes], lossy: bool, block: int
