@@ -83,7 +83,7 @@ def test_it_finds_what_a_full_run_finds(
     """Run after run on documents that come, change and go; nothing that holds is compared again."""
     working: dict[str, Any] = {"measure": measure, "linkage": linkage, "by": by}
     now = documents(texts(300, seed=1))
-    for round in range(4):
+    for round in range(3):
         found = duplicates(now, remember=tmp_path / "known", **working)
         full = duplicates(now, **working)
         assert result(found) == result(full)
