@@ -120,7 +120,7 @@ class ArgumentError(SettingsError, ValueError, TypeError):
 
 
 class TemplateError(ArgumentError):
-    """Documents to remove or mark may be templates instead of copies; nothing was changed.
+    """Documents to remove or mark may be templates instead of copies. Nothing was changed.
 
     `templates`: their clusters, as in `Duplicates.templates`.
     """

@@ -25,7 +25,7 @@ MOST_DIGITS = 18  # which fit 64 bits
 
 @compiled("uint8[] uint8[] uint8[] uint8[] uint64[] uint8[]")
 def scan_objects(block, id_key, text_key, texts, bounds, names):
-    """Read the id and the text of the object in each line; -1 if one is not plain.
+    """Read the id and the text of the object in each line, or return -1 if one is not plain.
 
     `block` (uint8) has whole lines, each with its newline. The text of line n becomes
     texts[bounds[n]:bounds[n + 1]], UTF-8. `names` gets the ids, strings and whole numbers, with a

@@ -393,12 +393,12 @@ class Evaluation:
 
     @property
     def precision(self) -> float:
-        """Share of the found pairs that are known, 0 to 1; 1 if none were found."""
+        """Share of the found pairs that are known, 0 to 1. It is 1 if none were found."""
         return _divide(self.right, self.found) if self.share is None else self.share.value
 
     @property
     def recall(self) -> float:
-        """Share of the known pairs that were found, 0 to 1; 1 if none are known."""
+        """Share of the known pairs that were found, 0 to 1. It is 1 if none are known."""
         return _divide(self.right, self.known) if self.share is None else math.nan
 
     @property

@@ -143,7 +143,7 @@ class Decision:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Decisions(Table, Iterator[Decision]):
-    """Iterator over the decisions of `gate`; each is made when it is read.
+    """Iterator over the decisions of `gate`. Each is made when it is read.
 
     With `index=True`, reading also indexes the documents; a RuntimeWarning follows if nothing is
     read.
@@ -160,7 +160,7 @@ class Decisions(Table, Iterator[Decision]):
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """Sentences about documents without a signature; each access queries Solr."""
+        """Sentences about documents without a signature. Each access queries Solr."""
         return tuple(self._find_gaps())
 
     @property
