@@ -1,6 +1,6 @@
 """How long the files of tests take, so that a run begins with those that take longest.
 
-    scripts/test && python -m tests.durations
+    scripts/test && scripts/test --rest && python -m tests.durations
 
 writes tests/durations.txt of what the last run measured: seconds and file, of the first sixty.
 """
@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 from tests import ROOT
 
 KEPT = ROOT / "tests" / "durations.txt"
-MEASURED = ROOT / "build" / "tests.xml"  # as scripts/test writes it
+MEASURED = [ROOT / "build" / "tests.xml", ROOT / "build" / "rest.xml"]  # of scripts/test
 MOST = 60
 
 
@@ -27,15 +27,17 @@ def read() -> dict[str, float]:
 def measured(report: Path) -> dict[str, float]:
     """The seconds of each file in the report of a run, setup and teardown included."""
     seconds: dict[str, float] = defaultdict(float)
-    for case in ElementTree.parse(report).iter("testcase"):
+    cases = ElementTree.parse(report).iter("testcase")
+    for case in (case for case in cases if "classname" in case.attrib):
         file = case.attrib["classname"].replace(".", "/") + ".py"
         seconds[file] += float(case.attrib["time"])
     return seconds
 
 
 def main() -> None:
-    """Keep what the last run measured."""
-    rows = sorted(((seconds, file) for file, seconds in measured(MEASURED).items()), reverse=True)
+    """Keep what the last runs of both halves measured."""
+    reports = [measured(report) for report in MEASURED]
+    rows = sorted(((s, file) for report in reports for file, s in report.items()), reverse=True)
     KEPT.write_text("".join(f"{seconds:5.0f} {file}\n" for seconds, file in rows[:MOST]), "utf-8")
 
 

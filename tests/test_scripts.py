@@ -98,3 +98,7 @@ def test_the_checks_run_in_the_environment_of_a_newcomer(
     given = ran.stdout.splitlines()
     assert {"https_proxy=x y", "PIP_CERT=x y", f"HOME={Path.home()}", "words: -k a"} <= {*given}
     assert not [line for line in given if line.startswith(("PYTHON", "NUMBA"))]
+    both = subprocess.run([runner], capture_output=True, text=True, check=True).stdout
+    assert [line for line in both.splitlines() if line.startswith("words:")] == [
+        "words:", "words: --rest"
+    ]  # fmt: skip
