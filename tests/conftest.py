@@ -6,8 +6,8 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import hypothesis
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+import neardup_solr as nd
 from neardup_solr import embedded, measures
 from neardup_solr.embedded import cores, process
 from neardup_solr.kernel import Compiled
@@ -156,6 +157,16 @@ class Cores:
         assert core.count() == 0, "somebody still writes to the core of this test"
         self._idle.append(name)
 
+    @contextmanager
+    def filled(self, documents: Sequence[nd.Document]) -> Iterator[Collection]:
+        """Give a core with these documents, only to be read, to the tests of a module."""
+        core = self.take()
+        with pytest.MonkeyPatch.context() as patch:
+            compare_by_words(patch)
+            nd.index(documents, core)
+        yield core
+        self.give_back(core.name)
+
 
 @pytest.fixture(scope="session")
 def core_pool(solr_url: str) -> Iterator[Cores]:
@@ -208,13 +219,18 @@ def shared_data() -> Path:
     return folder
 
 
+def compare_by_words(patch: pytest.MonkeyPatch) -> None:
+    """Choose the measure of words however short the texts are."""
+    patch.setattr(measures, "FEWEST", 1 << 62)
+
+
 @pytest.fixture(autouse=True)
 def words_by_default(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compare by words if no measure is named, where tests of other things index short texts."""
     folders = {"faults", "serve", "solr", "spark"}
     parts = request.path.parts[len(Path(__file__).parent.parts) :]  # not of the checkout's folder
     if request.path.name != "test_chosen.py" and folders.intersection(parts):
-        monkeypatch.setattr(measures, "FEWEST", 1 << 62)
+        compare_by_words(monkeypatch)
 
 
 @pytest.fixture

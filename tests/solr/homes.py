@@ -16,8 +16,7 @@ import pytest
 from neardup_solr import embedded
 from neardup_solr.embedded import jars, process
 from neardup_solr.embedded.jars import Layout, ServerState, layout, remember
-
-CHECKOUT = Path(embedded.__file__).parents[2]
+from tests import ROOT
 
 
 @contextmanager
@@ -57,7 +56,7 @@ def starter() -> subprocess.Popen[str]:
     )
     command = [sys.executable, "-c", program]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=CHECKOUT)
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=ROOT)
 
 
 def make_core(found: embedded.Server, name: str) -> None:

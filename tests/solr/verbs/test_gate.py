@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr import measures
 from neardup_solr.minhash import make_entry
 from neardup_solr.records import natural
 from neardup_solr.solr import finder as together
@@ -105,12 +104,8 @@ OLD, NEW = DRAWN[:150], DRAWN[150:]
 @pytest.fixture(scope="module")
 def old(core_pool: Cores) -> Iterator[Collection]:
     """A core with the old documents, only to be read."""
-    core = core_pool.take()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measures, "FEWEST", 1 << 62)  # by words, as tests have it
-        nd.index(OLD, core)
-    yield core
-    core_pool.give_back(core.name)
+    with core_pool.filled(OLD) as core:
+        yield core
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)

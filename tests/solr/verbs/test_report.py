@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr import measures
 from neardup_solr.measures import Limits
 from neardup_solr.records import Pair
 from neardup_solr.solr import finder
@@ -45,12 +44,8 @@ DOCUMENTS = families(100, 5, copied=0.7, wordless=("", ""))
 @pytest.fixture(scope="module")
 def indexed(core_pool: Cores) -> Iterator[Collection]:
     """A core with the documents, only to be read."""
-    core = core_pool.take()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measures, "FEWEST", 1 << 62)  # by words, as tests have it
-        nd.index(DOCUMENTS, core)
-    yield core
-    core_pool.give_back(core.name)
+    with core_pool.filled(DOCUMENTS) as core:
+        yield core
 
 
 @pytest.mark.parametrize("criteria", CRITERIA, ids=str)
