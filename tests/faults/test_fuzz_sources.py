@@ -106,7 +106,11 @@ def test_any_bytes_in_a_format_of_text(name: str, content: bytes, reading: Readi
     counted = check(name, content, reading)
     has_marks = content.startswith((b"\xff\xfe", b"\xfe\xff"))
     if name == "a.txt" and counted is not None and not (reading.encoding or has_marks):
-        lines = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").split("\n")
+        end = b"\n" if b"\n" in content else b"\r"  # as on old Macs
+        text = content.removeprefix(b"\xef\xbb\xbf")
+        if text.rstrip(b"\0")[-1:] in (b"", end):  # NUL bytes of a crash
+            text = text.rstrip(b"\0")
+        lines = text.decode("utf-8", "replace").split(end.decode())
         assert counted == sum(1 for line in lines if line.strip())
 
 
