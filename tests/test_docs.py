@@ -182,7 +182,7 @@ def unread(place: str, word: str) -> bool:
 # Words of such a sentence, with its proofs: commands that fail, tests by name, or functions that
 # return True if the claim holds.
 PROOFS: dict[str, tuple[str | Callable[[], bool], ...]] = {
-    "sets of anything but text": (
+    "sets of things other than text": (
         lambda: refuses([{1, 2}, {1, 2, 3}]),
         lambda: not any(inspect.iscoroutinefunction(getattr(nd, name)) for name in nd.__all__),
         lambda: refuses(verb=nd.search, text="fish and wine"),
@@ -192,7 +192,7 @@ PROOFS: dict[str, tuple[str | Callable[[], bool], ...]] = {
         lambda: refuses(by="bloom"),
         lambda: refuses(settings={"family": "simhash"}),
     ),
-    "columns of places, sets": (
+    "column types for places": (
         *(
             lambda kind=kind: refuses(fields={"city": kind})
             for kind in ("place", "set", "category")
