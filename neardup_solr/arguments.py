@@ -58,7 +58,7 @@ Id = str | int  # a whole number is taken as its text
 
 @typing.runtime_checkable
 class Frame(Protocol):
-    """A DataFrame of pandas or polars."""
+    """A pandas or polars DataFrame."""
 
     def to_numpy(self) -> Any:
         """Its rows as an array."""
@@ -66,19 +66,19 @@ class Frame(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Source with its format, for each function that reads one.
+    """Source and its format, for functions that read a source.
 
-    `source`: file, folder, "-" for standard input, list of files that are parts of one table,
-    DataFrame, Arrow table, or iterable of dicts, tuples or documents; `id`: column of the id;
-    `text`: column or columns of the text; `source_format`: format, if the suffix is misleading;
-    `delimiter`: character between the columns of a CSV; `encoding`: encoding, by default UTF-8, or
-    UTF-16 with a byte order mark; `skip_rows`: rows above the header of a CSV or sheet; `sheet`:
-    sheet of an Excel file, by default the first; `lossy`: replace invalid characters instead of
-    refusing the record; `max_doc_bytes`: refuse records with more text, such as "100M";
-    `on_repeat`: which records count if an id is repeated: "keep" (each), "last", "first" or "fail"
-    (the first, and the others fail); by default keep for `duplicates`, last for `index`.
+    `source`: file, folder, "-" for standard input, list of files that form one table, DataFrame,
+    Arrow table, or iterable of dicts, tuples or documents; `id`: column of the id; `text`: column
+    or columns of the text; `source_format`: format, if the suffix is misleading; `delimiter`:
+    character between the columns of a CSV; `encoding`: encoding, by default UTF-8, or UTF-16 with a
+    byte order mark; `skip_rows`: rows above the header of a CSV or sheet; `sheet`: sheet of an
+    Excel file, by default the first; `lossy`: replace invalid characters instead of refusing the
+    record; `max_doc_bytes`: refuse records with more text, such as "100M"; `on_repeat`: which
+    records count if an id is repeated: "keep" (each), "last", "first" or "fail" (the first; later
+    records fail); by default keep for `duplicates`, last for `index`.
 
-    Raises ArgumentError if a value does not fit.
+    Raises ArgumentError if a value is invalid.
     """
 
     source: Any

@@ -1,7 +1,7 @@
 """Errors of neardup_solr, in a tree, each a sentence that ends with what to do next.
 
     NeardupError
-    ├── SourceError            a source cannot be read as a whole
+    ├── SourceError            a file or source cannot be read or written
     ├── RecordError            a record of a source cannot be used; the rest can
     ├── SettingsError          settings that are impossible, or differ from the collection's
     │   └── ArgumentError      an argument of the wrong type, out of range, or against another
@@ -54,7 +54,7 @@ def counted(number: int, what: str, several: str | None = None) -> str:
 
 
 class NeardupError(Exception):
-    """Base of all errors of neardup_solr.
+    """Base class of all neardup_solr errors.
 
     `reason`: what is wrong; `next_step`: what to do next.
     """
@@ -68,7 +68,7 @@ class NeardupError(Exception):
 
 
 class SourceError(NeardupError):
-    """Source that cannot be read as a whole: missing, of another format, or without a column.
+    """File or source that cannot be read or written, or that lacks a required column.
 
     `source`: path or name, without credentials.
     """
@@ -83,7 +83,7 @@ class SourceError(NeardupError):
 
 
 class RecordError(NeardupError):
-    """Record that cannot be used. It has no `next_step`.
+    """Record that cannot be used. This error has no `next_step`.
 
     `position`: place in the source; `reason`: what is wrong; `id`: id, if known; `record`: values
     by column, or the line; None if it cannot be shown; `stage`: "read" or "check" if neardup_solr
@@ -109,14 +109,14 @@ class RecordError(NeardupError):
 
 
 class SettingsError(NeardupError):
-    """Settings that are impossible, or differ from those of the collection."""
+    """Settings that are impossible, or differ from the collection's settings."""
 
     def __init__(self, reason: str, next_step: str) -> None:
         super().__init__(without_password(reason), next_step)
 
 
 class ArgumentError(SettingsError, ValueError, TypeError):
-    """Argument of the wrong type, out of range, or in conflict with another."""
+    """Argument that has the wrong type, is out of range, or conflicts with a second argument."""
 
 
 class TemplateError(ArgumentError):
@@ -132,7 +132,7 @@ class TemplateError(ArgumentError):
 
 
 class JobError(NeardupError):
-    """Job of `index` that another run has open, or that cannot continue."""
+    """The job of an `index` call is in use by a second process, or cannot continue."""
 
 
 class Passes(IntEnum):
@@ -145,7 +145,7 @@ class Passes(IntEnum):
 
 
 class SolrError(NeardupError):
-    """Solr did not answer, or not as requested.
+    """Solr did not answer, or did not do what was requested.
 
     `may_pass` is True if the same call may succeed later.
 
@@ -196,9 +196,9 @@ class SolrUnauthorized(SolrError):
 
 
 class SolrAnswerError(SolrError):
-    """Solr answered with an error, or with something that is not understood.
+    """Solr answered with an error, or with an unexpected response.
 
-    `retry_after` is the number of seconds that the server asks to wait.
+    `retry_after` is the number of seconds that the server asks the client to wait.
 
     `status`: HTTP status.
     """
@@ -246,7 +246,7 @@ class CoreMissing(SolrError):
 
 
 class SchemaError(SolrError):
-    """Schema that lacks required fields, or has them with another type.
+    """Schema that lacks required fields, or has them with the wrong type.
 
     `missing`: names of the fields.
     """
@@ -278,4 +278,4 @@ class DocumentNotFound(SolrError):
 
 
 class ServerError(NeardupError):
-    """The embedded Solr cannot be fetched, started or stopped."""
+    """The embedded Solr cannot be downloaded, started or stopped."""

@@ -59,7 +59,7 @@ def _require_known(names: Iterable[str], fields: Iterable[str]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Settings of the computed fields of a collection, stored with each document.
+    """Settings of a collection's computed fields, stored with each document.
 
     `kind`: units of the shingles; `shingle_size`: units in a shingle; `language`: language of the
     stems; `family`: hash family; `hashes`: hashes in a signature; `seed`: seed of the hash
@@ -135,7 +135,7 @@ class Settings:
     def parse(cls, fingerprint: str) -> Settings:
         """Parse a stored fingerprint.
 
-        Raises SettingsError if the line is not a fingerprint of this version.
+        Raises SettingsError if `fingerprint` was not written by this version of neardup_solr.
         """
         match = _FINGERPRINT.fullmatch(fingerprint)
         if match is None:

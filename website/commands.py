@@ -77,7 +77,7 @@ def _shared_options() -> str:
             if shared and (heading != OTHER or row not in headings):
                 headings[row] = heading
     groups = {each: [row for row in headings if headings[row] == each] for each in TEXTS}
-    parts = ["## Shared options", "A command lists the options that differ."]
+    parts = ["## Shared options", "These options mean the same in all commands that share them."]
     for heading, rows in groups.items():
         parts += [f"### {heading}", "\n".join(rows)] if rows else []
     return "\n\n".join(parts)

@@ -62,7 +62,7 @@ def hash_text(text: str | None) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """Judgement of a person on a pair.
+    """A person's judgement of a pair.
 
     `id`: id of the first document; `other_id`: id of the second; `answer`: "same", "different" or
     "unsure"; `who`: name of the person; `when`: time in UTC; `hash`: hash of the first text, or "";
@@ -92,7 +92,7 @@ class Answer:
         return {self.id: self.hash, self.other_id: self.other_hash}
 
     def fits(self, hashes: Mapping[str, str]) -> bool:
-        """Return True unless a text has another hash than the text that was judged."""
+        """Return True unless a text's hash shows a change since the answer was given."""
         return all(not hash or hashes.get(id) == hash for id, hash in self.hashes.items())
 
     @property

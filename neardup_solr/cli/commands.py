@@ -497,7 +497,7 @@ def _say_annotated(done: AnnotateSummary) -> None:
 def strip(parsed: options.ParsedOptions) -> int:
     """Remove the neardup fields from all documents.
 
-    Marks are removed, too. All other fields stay unchanged.
+    Marks are also removed. All other fields stay unchanged.
     """
     target = parsed.connect()
     with show.watch() as watching, show.say_if_interrupted():
@@ -698,7 +698,7 @@ def show_letters(
 ) -> int:
     """Show the records that could not be indexed, and why.
 
-    With --job, Solr need not run.
+    With --job, Solr does not have to be running.
     """
     from neardup_solr import reports
     from neardup_solr.checkpoint import LETTERS, folders_of
@@ -735,7 +735,7 @@ def show_letters(
 
 
 def retry(parsed: options.ParsedOptions) -> int:
-    """Index again the records that could not be indexed.
+    """Retry the records that could not be indexed.
 
     Correct the records first, in the file that `dead-letters show` names. Indexed records are
     removed from the file. The exit code is 1 if any remain.

@@ -42,7 +42,7 @@ def duplicates(
 ) -> int:
     """Find all near-duplicates in a file or a collection, as clusters.
 
-    A file needs no Solr. Columns without the usual names are chosen by their values.
+    A file needs no Solr. Without a column named text, the columns are guessed from their contents.
     """
     from neardup_solr.verbs.duplicates import find_duplicates, plan
 

@@ -43,10 +43,10 @@ TEXTS: dict[str, dict[str, str]] = {
     ARGUMENTS: {
         "source": (
             "File (.txt .csv .tsv .jsonl .json .parquet .xlsx, also .gz .bz2 .xz .zst), several"
-            " files of one table, a folder, or - for standard input."
+            " files that form one table, a folder, or - for standard input."
         ),
-        "duplicates.source review.source": "Files of one table, or folder (default: a collection).",
-        "tune.source": "Files or folder to sample, - for standard input (default: a collection).",
+        "duplicates.source review.source": "Files or a folder (default: a collection).",
+        "tune.source": "Files or a folder to sample, - for standard input (default: a collection).",
         "ids": "Ids of the documents to delete.",
         "one": "ID: Id of a document.",
         "other": "OTHER_ID: Id of the other document.",
@@ -55,14 +55,14 @@ TEXTS: dict[str, dict[str, str]] = {
         "report": "REPORT: File of reported pairs (default: make a new report).",
     },
     OTHER: {
-        "explain.source": "FILE: File or folder of both texts (repeatable), or - (default: Solr).",
-        "answer.source": "FILE: File or folder of both texts (repeatable), or -, to detect edits.",
-        "answer.answers": "FILE: File of the answers.",
-        "pairs": "FILE: Import the answers in the column answer of a table of pairs.",
+        "explain.source": "FILE: File, folder or - with both texts (repeatable) [default: Solr].",
+        "answer.source": "FILE: Both texts: file, folder or - (repeatable); edits void the answer.",
+        "answer.answers": "FILE: Answers file.",
+        "pairs": "FILE: Import answers from the column named answer in a table of pairs.",
         "search.id": "Id of a document in the collection.",
         "search.text": "Text to search for, or - for standard input.",
-        "ordered": "The pairs have two sides, as with --against: a, b differs from b, a.",
-        "into": "OTHER: Write into this other collection; leave the first unchanged.",
+        "ordered": "The ids are from two sources, as with --against: a,b is not b,a.",
+        "into": "OTHER: Write into this collection; leave the original unchanged.",
         "which": "needed (fields are missing or outdated), missing (fields are missing) or all.",
         "query": "QUERY: Only documents that match this query.",
         "annotate.query strip.query": "QUERY: Only documents that match this query (repeatable).",
@@ -70,7 +70,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "against": "FILE|NAME|URL: Compare with this second file, folder or collection.",
         "canonical": (
             "RULE: Document of a cluster to keep: first, longest, shortest, oldest, oldest:FIELD,"
-            " or preferred values, FIELD=wire,agency."
+            " or FIELD=wire,agency (prefer the value wire, then agency)."
         ),
         "annotate.mark": "With --follow: also keep the cluster marks up to date.",
         "mark": "Write the clusters into the collection, so that queries can collapse them.",
@@ -78,10 +78,10 @@ TEXTS: dict[str, dict[str, str]] = {
         "duplicates.dry_run": "With --mark or --undo: change nothing, only count.",
         "delete.dry_run": "Delete nothing, only count the documents.",
         "dry_run": "Change nothing, only print the fields.",
-        "yes": "Do not ask before marking or removing possible chains or templates.",
-        "gate.yes": "Also reject documents that may only share a template.",
+        "yes": "Do not ask before marking or removing documents that may not be copies.",
+        "gate.yes": "Reject texts from a template instead of holding them.",
         "delete.yes": "Delete all documents without asking.",
-        "reset.yes": "Do not ask.",
+        "reset.yes": "Do not ask for confirmation.",
         "index": "Index the documents that are allowed or tagged.",
         "held": "Append held documents to this .jsonl file, each only once.",
         "strict": "Exit with code 3 if a document is held or rejected.",
@@ -101,7 +101,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "host": "Address to listen on; without --tokens, only a local address.",
         "serve.port": "Port to listen on; 0 chooses a free port.",
         "root_path": "PATH: Path of the service behind a proxy, such as /neardup.",
-        "allow_host": "NAME: Accept requests for this host and its pages (repeatable, or a,b).",
+        "allow_host": "NAME: Also accept requests with this host name (repeatable, or a,b).",
         "tokens": "FILE: File of access tokens, one client per line: NAME TOKEN RIGHT...",
         "max_body": "SIZE: Maximum size of a request.",
     },
@@ -113,22 +113,22 @@ TEXTS: dict[str, dict[str, str]] = {
         "hold": "Hold documents at least this similar.",
         "reject": "Reject documents at least this similar.",
         "exact": "Minimum action for a document with the same text.",
-        "by": "Key that near-duplicates must share (default: the first the collection has).",
+        "by": "Key that near-duplicates must share (default: the first choice the collection has).",
         "duplicates.by review.by tune.by": (
             "METHOD: How to find candidate pairs: bands, shingles, words (rare words; for short"
-            " records) or all (every pair). Default: all up to 2,000 documents, then bands;"
-            " shingles for --measure containment, words for aligned and records."
+            " records) or all (every pair). Default: every pair up to 2,000 documents; above that,"
+            " bands (shingles with --measure containment, words with aligned and records)."
         ),
         "candidates": "Candidates to compare for each document.",
         "measure": (
             "MEASURE: words (edit distance), jaccard (of shingles), containment (an excerpt in a"
             " longer text), aligned (short texts), records (short texts with equal numbers),"
-            " estimate (jaccard by signatures), or auto (that of the collection; for a file,"
-            " records if texts are short, else words)."
+            " estimate (jaccard estimated from signatures), or auto (the collection's measure; for"
+            " a file, records if its texts are short, else words)."
         ),
         "fields": (
             "FIELD: Compare this column or field by itself, such as name, zip:exact, price:number"
-            " or born:date (repeatable, or a,b). The similarity is the probability of a match."
+            " or born:date (repeatable, or a,b). The similarity is then the probability of a match."
         ),
         "max_distance": "Maximum number of words inserted, deleted or replaced.",
         "min_similarity": (
@@ -141,16 +141,16 @@ TEXTS: dict[str, dict[str, str]] = {
             "FIELD: Compare only documents with an equal value in this field or column, such as"
             " tenant (repeatable, or a,b)."
         ),
-        "equal": "RULE: Parts that must be equal: numbers, or a regular expression (repeatable).",
-        "review.answers": "FILE: File of the answers; created if missing.",
-        "review.reach": "Ask about pairs this far below the threshold (0.1; with --field 0.499).",
+        "equal": "RULE: Text that must be equal: numbers, or a regular expression (repeatable).",
+        "review.answers": "FILE: Answers file; created if missing.",
+        "review.reach": "Ask about pairs this far below the threshold [0.1; 0.499 with --field].",
         "review.port": "Port of the page on 127.0.0.1 (default: a free port).",
-        "answers": "FILE: Apply these answers: same makes a pair, different removes it.",
+        "answers": "FILE: Apply answers: 'same' adds a pair to the result, 'different' removes it.",
         "model": "FILE: Compare with a model written by neardup tune --answers.",
         "without_common": "Ignore passages that many texts share: boilerplate, footers, templates.",
-        "cap": "Maximum number of documents paired by one key [1024; a word: 50].",
-        "mutual_best": "With --against: keep a pair only if each is most similar to the other.",
-        "linkage": "Clusters: single (linked by pairs) or complete (every two are a pair).",
+        "cap": "Pair at most this many documents with the same band, shingle [1024] or word [50].",
+        "mutual_best": "With --against: keep a pair only if neither document has a better match.",
+        "linkage": "Clusters: single (linked by pairs) or complete (all match each other).",
     },
     "Output": {
         "output": "Write to a .tsv, .csv, .jsonl or .xlsx file.",
@@ -159,8 +159,8 @@ TEXTS: dict[str, dict[str, str]] = {
         "tune.output": "FILE: Write the model of --answers to this .json file.",
         "duplicates.output": "Write to .tsv, .csv, .jsonl, .xlsx, .parquet or .html (repeatable).",
         "texts": "Write the texts of both documents with each pair.",
-        "unique": "Write the records to keep (format of SOURCE or .jsonl; may be compressed).",
-        "removed": "Write the removed records, each with the id of the record that is kept.",
+        "unique": "Write the records to keep (in SOURCE's format or .jsonl; may be compressed).",
+        "removed": "Write the removed records, each with the id of the record kept instead.",
         "rejected": "Write the unusable records, each with reason and position.",
         "format": "Output format (default: table on a terminal, else tsv).",
         "explain.format tune.format": "Output format.",
@@ -168,10 +168,10 @@ TEXTS: dict[str, dict[str, str]] = {
     READ: {
         "id": "COLUMN: Column with the id, or :row to number the records from 1 [default: id].",
         "text": (
-            """COLUMN: Column with the text (repeatable, or a,b: joined; quoted: '"a, b",c')."""
+            """COLUMN: Column with the text; several (repeatable, a,b or '"a, b",c') are joined."""
         ),
         "gate.text": "COLUMN: Column with the text (repeatable, or a,b) [default: as indexed].",
-        "keep": "COLUMN: Another column to keep (repeatable, or a,b).",
+        "keep": "COLUMN: Additional column to keep (repeatable, or a,b).",
         "source_format": "FORMAT: lines, csv, tsv, jsonl, json, parquet, xlsx or folder.",
         "delimiter": "CHARACTER: Character between CSV columns, such as ';' or tab.",
         "encoding": "NAME: Text encoding, such as cp1252 [default: UTF-8].",
@@ -180,15 +180,15 @@ TEXTS: dict[str, dict[str, str]] = {
         "lossy": "Replace invalid characters instead of rejecting the record.",
         "max_doc_bytes": "SIZE: Maximum size of the text of a record, such as 100M.",
         "index.on_repeat": "Record to use if an id is repeated [last].",
-        "duplicates.on_repeat": "Record to use if an id is repeated [each, as 12@row3].",
+        "duplicates.on_repeat": "Record to use if an id is repeated [all; ids become 12@row3].",
     },
     "Signatures": {
         "settings.fields": (
-            "LIST: Fields to write: all, a list, =-content_ng (all but this field), or"
-            " +profile_hash (text profiles, too) [for long texts: no shingles]."
+            "LIST: Fields to write: all, a list, or changes to the default, such as +profile_hash"
+            " or --fields=-content_ng [default: no profile_hash; for long texts, no shingles]."
         ),
         "kind": "Units of the shingles [words].",
-        "settings.measure": "Default measure of the collection [default: chosen by the texts].",
+        "settings.measure": "Default measure of the collection [default: depends on the texts].",
         "shingle_size": "Units in a shingle [3].",
         "language": "NAME: Language of the stems [english].",
         "family": "Hash family [affine].",
@@ -203,13 +203,13 @@ TEXTS: dict[str, dict[str, str]] = {
         "min_replicas": "Replicas of each shard that must store a document.",
         "annotate.remember": "With --mark: file written by duplicates --remember.",
         "remember": "Remember the comparisons; the next run compares only changes.",
-        "memory": "SIZE: Memory to use, such as 4G (default: half of the machine's).",
+        "memory": "SIZE: Memory to use, such as 4G (default: half of the machine's memory).",
     },
     "Failures": {
         "checkpoint_every": "RECORDS: Maximum number of records sent again after an interruption.",
         "patience": "TIME: How long to wait for an unavailable Solr, such as 90s, 5m or 0.",
         "max_failed": "N|SHARE: Exit with code 0 if at most this many fail, such as 20 or 0.1%.",
-        "job": "FOLDER: Folder of checkpoint and failed records [default: in the data folder].",
+        "job": "FOLDER: Folder for checkpoints and failed records [default: in the data folder].",
         "resume": "Continue an interrupted run from its last checkpoint.",
     },
     "Solr": {

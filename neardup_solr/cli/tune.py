@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def tune(parsed: options.ParsedOptions, *, format: TableOrJson = "table") -> int:
     """Choose bands and rows, or learn a model from answers (--answers).
 
-    Shows the costs of the bands on a sample, or the quality of the model.
+    Shows how many pairs the bands select in a sample, or the quality of the model.
     """
     parsed.require_source("SOURCE")
     columns = options.choose_columns(parsed, by_fields=bool(parsed["answers"]))

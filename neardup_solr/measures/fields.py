@@ -135,7 +135,7 @@ class Evidence(NamedTuple):
 
 
 class Weight(NamedTuple):
-    """Weight of a level of a field in bits, from its rates among matches (m) and others (u)."""
+    """Weight of a field's level in bits, by its rates among matches (m) and all other pairs (u)."""
 
     field: str
     level: str

@@ -100,7 +100,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Tuning:
-    """Bands and rows that keep the limits given to `tune`, with their estimated cost.
+    """Bands and rows that meet the limits given to `tune`, with their estimated cost.
 
     `sampled`: documents compared with each other; `agreements`: pairs by number of equal hashes;
     `choice`: recommended bands and rows; `others`: alternatives with other rows; `current`: bands

@@ -768,8 +768,8 @@ def read(
 
     Several text columns are joined by line breaks.
 
-    Raises SourceError if the source cannot be read as a whole; RecordError for the first unusable
-    record, without `on_error`.
+    Raises SourceError if the source cannot be read; without `on_error`, RecordError for the first
+    unusable record.
     """
     source, reading = reading_of(source, "refuse", id=id, text=text, keep=keep)
     return iter(documents(source, reading=reading, on_error=on_error))

@@ -158,7 +158,7 @@ class ImportSummary:
 
 
 class Answers(reports.Table):
-    """Answers of people about pairs, in a file.
+    """File of the answers that people gave about pairs.
 
     The file is read at each access; `add` creates it.
 
@@ -202,15 +202,15 @@ class Answers(reports.Table):
         id: str | None = None,
         text: OneOrMore = "text",
     ) -> ImportSummary:
-        """Add the answers that people have filled into a table of pairs.
+        """Add the answers that people entered in a table of pairs.
 
         `pairs` is a DataFrame, or a file that `duplicates` or `Duplicates.sample` wrote, with the
-        columns id, other_id and answer: same, different, unsure or empty. Known answers are
-        skipped. The columns text and other_text, or else the `source`, provide the texts. `ordered`
-        pairs have two sides; the source is the first.
+        columns id, other_id and answer: same, different, unsure or empty. Answers already in the
+        file are skipped. The columns text and other_text, or else the `source`, provide the texts.
+        With `ordered`, id and other_id are from two sources; `source` is the first.
 
-        Raises ArgumentError if an answer is unknown, or a pair has two answers (then none is
-        added), SourceError if a file cannot be read or written.
+        Raises ArgumentError if an answer is a different word, or a pair has two answers (then no
+        answer is added), SourceError if a file cannot be read or written.
         """
         source, reading = reading_of(source, "number", id=id, text=text)
         before = choose_latest(_read_before(self.path, source, pairs))
@@ -253,8 +253,8 @@ def answer(
 
     Example: `nd.answer("listings.csv", "12", "13", "same", answers="answers.jsonl")`
 
-    With a source, the answer holds until either text changes; with None, for any text. The latest
-    answer about a pair counts.
+    With a source, the answer applies until either text changes. If `source` is None, changed texts
+    do not matter. The latest answer about a pair counts.
 
     Raises ArgumentError if both ids are the same, DocumentNotFound if the collection lacks an id,
     SourceError if the source lacks an id or a file cannot be read or written.

@@ -37,18 +37,18 @@ def connect(
 
     Example: `nd.connect("http://localhost:8983/solr", "listings")`
 
-    `address` is a Solr, any node of a SolrCloud, a collection ("http://host:8983/solr/listings"),
-    or a `pysolr.Solr`, whose session then sends the requests. Without an address, the embedded Solr
-    is started if needed. On another Solr, `init` creates collections. With `patience`, the call
-    waits for unavailable nodes or ZooKeeper of a SolrCloud.
+    `address` is the URL of a Solr server, a SolrCloud node or a collection
+    ("http://host:8983/solr/listings"). A `pysolr.Solr` is also accepted, and sends the requests.
+    The embedded Solr is started if needed. On your own Solr, create collections with `init`.
+    `patience` limits the wait for unavailable SolrCloud nodes or ZooKeeper.
 
-    User and password come from the address or the environment; a token, `ca`, `cert` and `proxy`
-    may also come from the environment: docs/security.md.
+    The user and password come from the address or the environment; a token, `ca`, `cert` and
+    `proxy` may also come from the environment (see docs/security.md).
 
     Raises ArgumentError if the name, the address or a certificate cannot be used, `create` is given
-    for another Solr that lacks the collection, or a password would go unencrypted to another
-    machine; SettingsError if a user or a password is missing or cannot be read; SolrUnreachable if
-    no Solr answers; ServerError if the embedded Solr cannot be fetched or started.
+    for a collection that your own Solr lacks, or a password would cross the network unencrypted;
+    SettingsError if a user or a password is missing or cannot be read; SolrUnreachable if no Solr
+    answers; ServerError if the embedded Solr cannot be downloaded or started.
     """
     patience = in_seconds(patience, "patience")
     if collection is not None:

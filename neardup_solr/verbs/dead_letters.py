@@ -59,8 +59,8 @@ def dead_letters(
 
     Example: `nd.dead_letters(job="old")[0].reason`
 
-    Give either the `job` folder of `index`, or a collection to read the jobs of the command
-    `neardup index`.
+    Give either `job`, the folder of an `index` call, or a collection. For a collection, the jobs of
+    the command `neardup index` are read.
 
     Raises ArgumentError if neither or both are given, JobError if the folder has no job or its
     files cannot be read.
@@ -87,13 +87,13 @@ def retry(
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> RetrySummary:
-    """Index the dead letters of a collection or of a job again.
+    """Retry the dead letters of a collection or of a job.
 
     Example: `nd.retry(listings, job="old").indexed`
 
     After the job has ended, you may edit the records in its dead-letters.jsonl. Letters leave that
-    file once their documents are committed and found by a search; the others stay, with the new
-    reason.
+    file once their documents are committed and searchable; letters that fail again stay, with the
+    new reason.
 
     Raises JobError if the folder has no job, the job has not ended or its files cannot be read,
     SettingsError if documents would lose columns, SourceError if the dead letters cannot be

@@ -370,24 +370,24 @@ def index(
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> IndexSummary:
-    """Index a source into a collection, with all fields that finding near-duplicates needs.
+    """Index a source into a collection, with the fields needed to find near-duplicates.
 
     Example: `nd.index("listings.csv", listings, keep="city").indexed`
 
-    Records replace documents with the same id; if records have the same id, the last one counts,
-    unless a `Source` has another `on_repeat`. `settings` default to those of the collection. An
-    empty collection gets the default settings, without shingles and signature terms if the first
-    thousand texts are long. Documents that would lose an earlier column are not sent: name the
-    column in `keep`, or pass keep=() to drop it.
+    A record replaces the document with its id. If several records share an id, the last one counts,
+    unless a `Source` has a different `on_repeat`. `settings` default to the collection's settings.
+    An empty collection gets the default settings, without shingles and signature terms if the first
+    thousand texts are long. SettingsError is raised before a document would lose a stored column:
+    name the column in `keep`, or pass keep=() to drop it.
 
-    On return, every record is committed and found by a search, or has failed. `index` waits for an
-    unavailable Solr, and sends lost documents again. `job` is a folder for the checkpoint and the
-    failed records (dead-letters.jsonl).
+    On return, every record is committed and searchable, or has failed. `index` waits for an
+    unavailable Solr, and resends documents that Solr loses. `job` is a folder for the checkpoint
+    and the failed records (dead-letters.jsonl).
 
-    Raises SourceError if the source cannot be read as a whole; SettingsError if the collection has
-    other settings or text fields; SchemaError if it lacks fields; SolrHalted if the disk of Solr is
-    full; SolrError if Solr stays unavailable (the same call again is safe); JobError if another run
-    has the job, or if the source or the collection has changed since the job began.
+    Raises SourceError if the source cannot be read; SettingsError if the collection has different
+    settings or text fields; SchemaError if it lacks fields; SolrHalted if Solr's disk is full;
+    SolrError if Solr stays unavailable (it is safe to repeat the call); JobError if the job is in
+    use, or if the source or the collection has changed since the job began.
     """
     source, reading = reading_of(source, "refuse", id=id, text=text, keep=keep)
     check_keep(reading.keep)

@@ -54,7 +54,7 @@ def init(
     dry_run: bool = False,
     remove: bool = False,
 ) -> Preparation:
-    """Create a collection with all neardup fields, or add missing ones to an existing collection.
+    """Create a collection with all neardup fields, or add missing fields to an existing collection.
 
     Example: `nd.init(books, text=["title", "body"], prefix="nd_")`
 
@@ -63,8 +63,8 @@ def init(
     add. An existing collection must match `shards` and `replicas`.
 
     Raises SettingsError if a neardup field cannot be used or (with `remove`) still has values, or
-    the collection has another prefix, other text fields, shards or replicas; SolrError if the
-    server refuses.
+    if the collection's prefix, text fields, shards or replicas differ from the arguments; SolrError
+    if the server refuses.
     """
     require_positive(shards=shards, replicas=replicas)
     texts = listed(text)

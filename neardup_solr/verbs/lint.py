@@ -97,9 +97,9 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     Example: `nd.lint(books, text="body").findings`
 
     Without `text`, the fields that `init` stored are checked, or else the field with the longest
-    texts, which a finding names.
+    texts. In that case, a finding names the field.
 
-    Raises CoreMissing if the collection does not exist, ArgumentError if a name is impossible,
+    Raises CoreMissing if the collection does not exist, ArgumentError if a name is invalid,
     SolrError if Solr does not answer.
     """
     chosen(collection.names, "", text=listed(text), prefix=prefix)  # before any request

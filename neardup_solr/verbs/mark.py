@@ -29,7 +29,7 @@ NO_MARK: Mark = (None, None, None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
-    """Counts of a `mark` run, and filters to use the marks.
+    """Counts of a `mark` run, and filter queries that use the marks.
 
     `marked`: documents whose marks changed; `unchanged`: documents that already had their marks;
     `vanished`: members no longer in the collection; `cleared`: documents no longer in a cluster;
@@ -58,13 +58,13 @@ def mark(
     patience: float | str = "5m",
     on_progress: OnProgress | None = None,
 ) -> Marks:
-    """Write the clusters into their documents, and clear earlier marks.
+    """Mark the documents of each cluster, and clear earlier marks.
 
     Example: `nd.mark(listings, nd.duplicates(listings), dry_run=True)`
 
-    Members get the fields `neardup_cluster`, `neardup_canonical` and `neardup_rank`:
-    docs/collapse.md. If the result of `duplicates` has an `fq`, pass the whole result: documents
-    outside `fq` keep their marks. After an interruption, run the same call again.
+    Marked documents get the fields `neardup_cluster`, `neardup_canonical` and `neardup_rank` (see
+    docs/collapse.md). If `duplicates` had an `fq`, pass its result, not the `.clusters` alone:
+    documents outside the `fq` keep their marks. After an interruption, run the same call again.
 
     Raises ArgumentError if a document is in two clusters or no document is in the collection,
     TemplateError if clusters may be templates, SettingsError if the collection lacks the fields for

@@ -58,7 +58,7 @@ class Report(reports.Table):
         return f"<Report: {pairs} among {documents}>"
 
     def columns(self) -> Columns:
-        """Make the columns id, other_id, similarity, distance, and answer, if any."""
+        """Make the columns id, other_id, similarity, distance and, with answers, answer."""
         names = ("id", "other_id", "similarity", "distance")
         return of_pairs(self.pairs, names if self.answered is None else (*names, ANSWER))
 
@@ -93,13 +93,13 @@ def report(
     answers: str | Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> Report:
-    """Find the near-duplicates of each document of a collection, in the order of ids.
+    """Find the near-duplicates of each document in a collection, in order of id.
 
     Example: `nd.report(listings, query="city:Rome", min_similarity=0.8).to_pandas()`
 
-    The report covers the documents that match `query` and have ids from `from_id` to `to_id`
-    (inclusive; whole numbers by value, then other ids by code point). With a `model`, the
-    similarity is the probability of a match. For a whole collection, `duplicates` is faster.
+    The report covers the documents that match `query`, with ids from `from_id` to `to_id`
+    inclusive. Whole numbers come first, by value; other ids follow, by code point. With a `model`,
+    the similarity is the probability of a match. For a whole collection, `duplicates` is faster.
 
     Raises ArgumentError if `from_id` comes after `to_id`, SettingsError if the collection lacks a
     required field or has no documents, SolrError if Solr does not answer.

@@ -89,9 +89,9 @@ def search(
 
     Example: `nd.search(listings, id="12", fq="city:Paris")`
 
-    Give either `id` or `text`. The `candidates` that share the most terms are compared. A document
-    is never its own match. Without a value in a `same` field, it has no matches. For a `text`,
-    `same` may only name "first_word" and "md5_hash".
+    Give either `id` or `text`. Only the documents that share the most terms are compared, at most
+    `candidates` of them. A document is never its own match. If it lacks a value in a `same` field,
+    it has no matches. With `text`, `same` may name only "first_word" and "md5_hash".
 
     Raises DocumentNotFound for an unknown id, SettingsError if the collection lacks a required
     field, SolrError if Solr does not answer.

@@ -49,7 +49,7 @@ def signatures(
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> SignaturesSummary:
-    """Write the signatures and bands of a source to a Parquet file, without any Solr.
+    """Write the signatures and bands of a source to a Parquet file, without Solr.
 
     Example: `nd.signatures("listings.csv", "signatures.parquet").written`
 
@@ -57,7 +57,7 @@ def signatures(
     and `bands` (a fixed list of `bands` uint64); both lists are null for a text without words. The
     metadata entry "neardup_settings" is the fingerprint of the settings.
 
-    Raises SourceError if the source cannot be read as a whole, or the file cannot be written or is
+    Raises SourceError if the source cannot be read, or if the output file cannot be written or is
     the source.
     """
     output = Path(output)

@@ -96,7 +96,7 @@ class Training:
         return sorted(influences, key=lambda each: -abs(each.equal - each.different))
 
     def write(self, path: str | Path) -> None:
-        """Write the model to a JSON file for the parameter `model` of other functions.
+        """Write the model to a JSON file, to pass as `model` to functions such as `duplicates`.
 
         Raises SourceError if the file cannot be written.
         """
@@ -300,20 +300,20 @@ def tune(
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> Tuning | Training:
-    """Choose bands and rows for given limits of error, or train a model on answers.
+    """Choose bands and rows that meet given limits, or train a model on answers.
 
     Example: `nd.tune("listings.csv", catch=0.6).choice.plan.bands`
 
-    `miss` limits the share of pairs with similarity `catch` that have no band in common; `load`
-    limits the share of pairs with similarity `avoid` that have one (all 0 to 1). `hashes` defaults
-    to the number in the settings. The cost is estimated from a random sample and all documents of
-    `known` pairs; for a collection, from stored signatures.
+    At most the share `miss` of the pairs with similarity `catch` may lack a common band; at most
+    the share `load` of the pairs with similarity `avoid` may have one (all four are 0 to 1).
+    `hashes` defaults to the number in the settings. The cost is estimated from a random sample and
+    all documents of `known` pairs; for a collection, from stored signatures.
 
     With `answers`, a model learns when two documents are the same, from four measures of the texts
-    and from any `fields`. Parameters for bands are then ignored. `output` receives the model for
-    the parameter `model` of `duplicates`.
+    and from any `fields`. Parameters for bands are then ignored. The model is written to `output`;
+    pass that file to `duplicates` as `model`.
 
-    Raises ArgumentError if a number is out of range; SettingsError if no bands keep the limits, or
+    Raises ArgumentError if a number is out of range; SettingsError if no bands meet the limits, or
     the collection lacks signatures, enough documents or all known pairs; SourceError if a file
     cannot be read; SolrError if Solr does not answer.
     """

@@ -86,16 +86,16 @@ def annotate(
     `which` selects documents: "needed" (fields are missing or outdated), "missing" (no fields) or
     "all". Nested documents are not annotated. After an interruption, run the same call again.
 
-    With `into`, another collection of the same Solr (created if missing) receives ids, texts and
-    fields, and this one stays unchanged. `text` and `prefix` default to those that `init` stored;
-    only `into` allows others.
+    With `into`, a second collection on the same Solr (created if missing) receives the ids, texts
+    and fields, and `collection` stays unchanged. `text` and `prefix` default to the values that
+    `init` stored, and may differ from these values only with `into`.
 
-    `follow` annotates new and changed documents within seconds until KeyboardInterrupt. `mark` then
-    also updates the marks of the clusters in `remember`, at most once a minute.
+    With `follow`, new and changed documents are annotated within seconds, until KeyboardInterrupt.
+    With `mark` as well, cluster marks are updated at most once a minute.
 
-    Raises SettingsError if the collection was annotated with other settings or an update would lose
-    data, SchemaError if fields are missing, SourceError if `remember` is not the file of a run,
-    SolrError if Solr stops answering.
+    Raises SettingsError if the collection was annotated with different settings or an update would
+    lose data, SchemaError if fields are missing, SourceError if `duplicates` did not write
+    `remember`, SolrError if Solr stops answering.
     """
     pace = RateLimit(rate=rate, threads=threads, batch=batch)
     reason = "`follow` keeps all documents of one collection up to date"

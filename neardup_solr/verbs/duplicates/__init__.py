@@ -71,31 +71,31 @@ def duplicates(
 
     Example: `nd.duplicates("listings.csv", fields=["text", "city:exact"]).clusters`
 
-    `settings` are for a source; a collection has its own. If neither text nor `fields` are named
-    and a source has no column "text", columns are chosen by their values, and a log line names
-    them. Records with the same id all count, as "12@row3" and "12@row7", unless a `Source` has
-    another `on_repeat`. With `against`, each pair consists of a document of the source and a
-    document of the other side.
+    `settings` apply to a source; a collection has its own. If you give no `text` and no `fields`,
+    and a source has no column "text", the columns to compare are guessed from its contents and
+    logged. Records with the same id are all compared, under ids such as "12@row3", unless a
+    `Source` has a different `on_repeat`. With `against`, each pair has a document from `source` and
+    one from `against`.
 
-    `by` names the terms that candidate pairs share: "bands" (LSH), "shingles", rare "words", or
-    "all" for every pair (default up to 2,000 documents). If more than `cap` documents share a term,
-    not all of them are paired; exact copies always are.
+    `by` names the terms that candidate pairs share: "bands" (LSH), "shingles" or rare "words".
+    "all" compares every pair, the default up to 2,000 documents. If more than `cap` documents share
+    a term, not all of them are paired; exact copies always are.
 
     `fields` compares columns as "text", "exact", "number" or "date". The similarity is then the
     probability of a match, with weights estimated from all candidates (Fellegi and Sunter 1969);
-    missing values carry no weight. Documents without a value in a `same` field have no pairs.
-    `answers` apply unless newer ones contradict them or a text has changed.
+    missing values carry no weight. Documents without a value in a `same` field have no pairs. An
+    answer in `answers` applies unless a newer answer contradicts it or a text has changed.
 
-    `linkage` "single" connects documents by pairs, "complete" requires every two documents of a
-    cluster to be a pair, "mutual_best" (with `against`) keeps a pair only if each document is most
-    similar to the other. `canonical` is "first", "longest", "shortest", "oldest", "oldest:FIELD" or
-    trusted values such as "FIELD=wire,agency".
+    With `linkage` "single", pairs link documents into clusters; with "complete", all documents in a
+    cluster pair with each other; with "mutual_best" and `against`, a pair counts only if neither
+    document has a better match. `canonical` is "first", "longest", "shortest", "oldest",
+    "oldest:FIELD" or "FIELD=wire,agency" (prefer the value wire, then agency).
 
     Data beyond $NEARDUP_MEMORY bytes (default: half of the machine's memory) goes to temporary
     files in $TMPDIR. A warning is logged if clusters may be templates.
 
-    Raises SettingsError if a collection lacks signatures, SourceError if a source cannot be read as
-    a whole, SolrError if Solr does not answer.
+    Raises SettingsError if a collection lacks signatures, SourceError if a source cannot be read,
+    SolrError if Solr does not answer.
     """
     return find_duplicates(make_work(locals()))
 

@@ -36,7 +36,7 @@ Known: TypeAlias = tuple[Pairs, NDArray[np.int64], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """Counts of changes since the earlier run, and of comparisons that were used again.
+    """Counts of changes since the earlier run, and of reused comparisons.
 
     `came`, `changed` and `gone` count documents, `reused` candidates that were not compared again.
     `reason` says why everything was compared, if it was.

@@ -91,7 +91,7 @@ class Origin:
 class Duplicates:
     """Near-duplicate pairs of a collection or a source, and their clusters.
 
-    Attributes with the name of an argument of `duplicates` hold its value.
+    Attributes named after arguments of `duplicates` hold the values of these arguments.
 
     `documents`: documents read; `candidates`: candidate pairs compared; `hot_keys`: band keys,
     shingles or words that more documents than `cap` share; `beyond_cap`: estimated pairs missed
@@ -99,10 +99,10 @@ class Duplicates:
     in numbers; `chosen`: why the measure was chosen, or ""; `repeated`: records with an earlier id;
     `failed`: records that could not be used; `errors`: their first 1,000 errors; `gaps`: sentences
     about documents that were not compared; `texts`: texts by id, on the second side by (1, id);
-    `kept`: columns, likewise; `frequencies`: word frequencies, for the measure aligned; `weights`:
-    weights of the fields; `against`: True if two sides were compared; `since`: changes since the
-    remembered run; `answered`: effect of the answers; `borderline`: pairs near the threshold;
-    `templates`: clusters that may be templates instead of copies.
+    `kept`: kept columns, with the same keys; `frequencies`: word frequencies, for the measure
+    aligned; `weights`: weights of the fields; `against`: True if two sides were compared; `since`:
+    changes since the remembered run; `answered`: effect of the answers; `borderline`: pairs near
+    the threshold; `templates`: clusters that may be templates instead of copies.
     """
 
     pairs: tuple[Duplicate, ...]
@@ -190,11 +190,11 @@ class Duplicates:
         return {key[1]: name for key, name in by_key.items() if isinstance(key, tuple)} | by_key
 
     def to_arrow(self, of: TableOf = "pairs") -> pa.Table:
-        """Make an Arrow table of the pairs, or of the members of the clusters.
+        """Make an Arrow table of the pairs, or of the cluster members.
 
-        Pairs have id, other_id, similarity, distance, measure and cluster; members ("clusters")
-        have cluster, id, canonical, and similarity and distance to the canonical document; with
-        `against` also side. Texts and kept columns follow.
+        The columns are id, other_id, similarity, distance, measure and cluster. With of="clusters",
+        they are cluster, id, canonical, similarity and distance (to the canonical document) and,
+        with `against`, side. Texts and kept columns follow.
 
         Raises SettingsError if pyarrow is missing.
         """
@@ -292,7 +292,7 @@ class Duplicates:
 
         The similarity of a member is NaN if it was not compared with the canonical document.
 
-        Raises ArgumentError if the threshold is lower than that of the result.
+        Raises ArgumentError if the threshold is lower than the result's threshold.
         """
         fits = self.min_similarity <= min_similarity <= 1
         reason = f"`min_similarity` cannot be {min_similarity:g}"
@@ -316,9 +316,9 @@ class Duplicates:
         )
 
     def sweep(self, known: KnownPairs) -> Sweep:
-        """Compute precision, recall and F1 at each threshold from that of the result upwards.
+        """Compute precision, recall and F1 at the result's threshold and all higher ones.
 
-        `known` is as in `evaluate`; `best` of the sweep has the highest F1.
+        `known` is as in `evaluate`. The sweep's `best` point has the highest F1.
 
         Raises ArgumentError and SourceError as `evaluate` does.
         """
@@ -327,7 +327,7 @@ class Duplicates:
         return sweep(self, known, self.min_similarity, in_order=self.against)
 
     def sample(self, size: int = 100, *, per: Per = "similarity", seed: int = 1) -> AnswerSheet:
-        """Draw pairs for people to judge, with an empty column answer.
+        """Draw pairs for people to judge, with an empty column named answer.
 
         With `per` "similarity", each stratum of similarity (0.05 wide) has the same number of
         pairs; with "pair", each pair has the same chance. Fill the column with same, different or
@@ -352,9 +352,10 @@ class Duplicates:
     def write(self, path: str | Path) -> None:
         """Write the pairs to a .tsv, .csv, .jsonl, .xlsx or .parquet file, or to an .html page.
 
-        Tables have the columns of `to_arrow`. Formulas get a backslash in TSV, an apostrophe in CSV
-        and .xlsx; `read_pairs` removes these. A page shows texts; for a collection and the measure
-        estimate, only with `texts=True`. If writing fails, an older file stays as it is.
+        Tables have the columns of `to_arrow`. Formulas are escaped by a backslash in TSV and an
+        apostrophe in CSV and .xlsx; `evaluate` removes both. A page shows texts, but needs
+        `texts=True` for a collection or the measure estimate. If writing fails, an older file stays
+        as it is.
 
         Raises SourceError if the suffix is unknown or the file cannot be written.
         """
@@ -382,8 +383,8 @@ class Duplicates:
         neardup_reason, neardup_position and neardup_record. Suffixes select the formats. If writing
         fails, no file changes.
 
-        Raises TemplateError without `yes` if there is a `doubt`, ArgumentError if the source cannot
-        be read twice, SourceError if it has changed or a file cannot be written.
+        Raises TemplateError if there is a `doubt` and `yes` is False, ArgumentError if the source
+        cannot be read twice, SourceError if the source has changed or a file cannot be written.
         """
         records = self.origin.records
         if isinstance(records, ArgumentError):

@@ -50,7 +50,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AnswerSheet(reports.Table):
-    """Sample of pairs with an empty column answer, to fill with same, different or unsure.
+    """Sample of pairs with an empty column named answer, for same, different or unsure.
 
     `write` it, fill the column, and give the file to `evaluate` with the result it was drawn from.
     """
@@ -245,13 +245,13 @@ def evaluate(
 
     Example: `nd.evaluate("known.tsv", nd.duplicates("listings.csv")).f1`
 
-    Both arguments are pairs of ids, tables with the columns id and other_id (or two columns), or
-    files of these; `found` may also be a result of `report` or `duplicates`. Known pairs are
-    completed by transitivity: a–b and a–c imply b–c. With two sides, only pairs between the sides
+    Each argument is a list of id pairs, or a table or file with the columns id and other_id (or
+    only two columns); `found` may also be the result of `report` or `duplicates`. Known pairs are
+    completed by transitivity: a–b and a–c imply b–c. With two sides, only pairs across the sides
     are added. `ordered` defaults to True for results with `against`.
 
-    If `known` has a column answer ("same", "different" or "unsure"), as from `Duplicates.sample`,
-    precision is estimated with its 95 % confidence interval; `found` must then have similarities.
+    If `known` has a column named answer ("same", "different" or "unsure"; see `Duplicates.sample`),
+    precision is estimated, with a 95 % confidence interval. `found` must then have similarities.
 
     Raises SourceError if a file cannot be read or has no known pairs; ArgumentError if there are no
     known pairs, a pair or an answer is invalid, the arguments seem swapped, or no answered pair is

@@ -423,9 +423,9 @@ def explain(
 
     Example: `nd.explain("listings.csv", "12", "13").verdict`
 
-    With `fields` or a `model`, `facts.evidence` has the bits that each field or measure adds to the
-    odds of a match. Weights for `fields` are estimated from all candidates, which takes as long as
-    `duplicates`.
+    With `fields` or a `model`, `facts.evidence` says how much each field or measure adds to the
+    odds of a match, in bits. Weights for `fields` are estimated from all candidates, which takes as
+    long as `duplicates`.
 
     Raises DocumentNotFound or SourceError if an id is missing, RecordError if its record is
     unusable, ArgumentError if the ids are equal, SettingsError if the collection has no texts,
@@ -627,10 +627,10 @@ VERDICTS = {  # by: is it a candidate, is it within the limits
 class Explanation:
     """Explanation of a pair.
 
-    `facts`: texts, similarities and shared terms; `way`: terms that candidates share, the first
-    that the collection has; `verdict`: "found", "missed" (near enough, but no candidate pair),
-    "beyond the limits" (a candidate pair, but not near enough) or "apart" (neither); `reasons`:
-    sentences; `advice`: command options that would find the pair, or "".
+    `facts`: texts, similarities and shared terms; `way`: terms that candidates share (the first
+    choice that the collection has); `verdict`: "found", "missed" (near enough, but no candidate
+    pair), "beyond the limits" (a candidate pair, but not near enough) or "apart" (neither);
+    `reasons`: sentences; `advice`: command options that would find the pair, or "".
     """
 
     facts: Facts

@@ -66,22 +66,21 @@ def gate(
 
     Example: `[each.action for each in nd.gate("new.jsonl", listings, reject=0.95)]`
 
-    Each decision is made, and with `index` its document is indexed, only when you read the result:
-    by a `for` loop, `list()`, `.to_pandas()`, `.to_polars()` or `.to_arrow()`.
+    Each decision is made only when you read it: by a `for` loop, `list()`, `.to_pandas()`,
+    `.to_polars()` or `.to_arrow()`. With `index`, documents are indexed only then.
 
-    A document is compared with documents of the collection that share an LSH band with it, and with
-    earlier documents that were admitted, but not with the document that it replaces. The similarity
-    (0 to 1) to the nearest of them decides; without `tag`, `hold` and `reject`, documents are
-    tagged from the threshold of the measure. Texts that are equal, or answered "same", get at least
-    the action `exact`. Texts of a template, which all differ in the same places, are held instead
-    of rejected, unless `yes` is set.
+    A document is compared with the documents in the collection that share an LSH band with it, and
+    with earlier admitted documents, but not with the document that it replaces. The similarity (0
+    to 1) of the best match decides. Without `tag`, `hold` and `reject`, a document is tagged if the
+    similarity reaches the measure's threshold. `exact` is the minimum action for equal texts and
+    texts answered "same". Texts from a template, which all differ in the same places, are held
+    instead of rejected, unless `yes` is set.
 
-    With `index`, each decision is returned once Solr has the document. A document that replaces
-    another must have all columns of the other, unless `keep` is given. Lost documents are sent
-    again.
+    With `index`, each decision is returned once Solr has the document. A replacement must have all
+    columns of the old document, unless `keep` is given. Documents lost by Solr are resent.
 
     Raises SettingsError if the collection lacks a required field, SourceError if the source cannot
-    be read as a whole, SolrError if Solr does not answer; earlier decisions stay valid.
+    be read, SolrError if Solr does not answer; earlier decisions stay valid.
     """
     if index:
         check_keep(listed(keep or ()))

@@ -134,7 +134,7 @@ class Decision:
     def kept(self) -> Mapping[str, Any]:
         """Return the columns to keep, with `neardup_of` for a tagged document.
 
-        `neardup_of` has the ids of the matches, the nearest first.
+        `neardup_of` lists the ids of the matches, the nearest first.
         """
         if self.action != TAG:
             return self.document.kept
@@ -143,9 +143,9 @@ class Decision:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Decisions(Table, Iterator[Decision]):
-    """Iterator over the decisions of `gate`. Each is made when it is read.
+    """Iterator over the decisions of `gate`. Each decision is made when it is read.
 
-    With `index=True`, reading also indexes the documents; a RuntimeWarning follows if nothing is
+    With `index=True`, reading also indexes the documents. A RuntimeWarning follows if nothing is
     read.
     """
 
@@ -169,7 +169,7 @@ class Decisions(Table, Iterator[Decision]):
         return self._count_answers()
 
     def with_failed(self) -> Iterator[Decision | RecordError]:
-        """Yield decisions, and the RecordError of each unusable record in its place."""
+        """Yield decisions, with a RecordError in the place of each unusable record."""
         self._warns = False
         for decision in self._coming:
             if isinstance(decision, RecordError):
@@ -186,8 +186,8 @@ class Decisions(Table, Iterator[Decision]):
     def columns(self) -> Columns:
         """Make columns of the remaining decisions.
 
-        They are id, action, reason, other_id, similarity, distance (of the nearest match), matches
-        (all ids), complete, replaces, and the kept columns.
+        The columns are id, action, reason, other_id, similarity, distance (of the nearest match),
+        matches (all ids), complete, replaces, and the kept columns.
         """
         made = list(self)
         nearest: list[Match | None] = [next(iter(each.matches), None) for each in made]

@@ -49,11 +49,11 @@ def serve(
 
     Example: `nd.serve(listings, reject=0.95, port=8985)`
 
-    POST /check decides about documents as `gate` does, with the same arguments; docs/serve.md
-    describes the other requests. `tokens` has a line "NAME TOKEN RIGHT..." for each client and is
-    read again when it changes. The rights are check, search, local-params, explain, entries,
-    metrics and all. Without tokens, `host` must be an address of this machine, and requests must
-    name this machine or `allow_host`.
+    POST /check decides about documents as `gate` does, with the same arguments; the page
+    docs/serve.md describes all requests. The file `tokens` has a line "NAME TOKEN RIGHT..." for
+    each client and is read again when it changes. The rights are check, search, local-params,
+    explain, entries, metrics and all. Without tokens, `host` must be an address of this machine,
+    and the Host of a request must be this machine or in `allow_host`.
 
     Raises ArgumentError if the port cannot be used, SourceError if the tokens cannot be read,
     SettingsError if starlette or uvicorn is missing or the collection lacks a required field,
