@@ -120,7 +120,7 @@ class ArgumentError(SettingsError, ValueError, TypeError):
 
 
 class TemplateError(ArgumentError):
-    """Documents to remove or mark may be templates instead of copies. Nothing was changed.
+    """Texts to remove or mark may come from a template instead of being copies; all are kept.
 
     `templates`: their clusters, as in `Duplicates.templates`.
     """

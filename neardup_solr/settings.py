@@ -133,7 +133,7 @@ class Settings:
 
     @classmethod
     def parse(cls, fingerprint: str) -> Settings:
-        """Parse a stored fingerprint.
+        """Parse the fingerprint of settings, as stored in a collection.
 
         Raises SettingsError if `fingerprint` was not written by this version of neardup_solr.
         """

@@ -217,7 +217,7 @@ PROOFS: dict[str, tuple[str | Callable[[], bool], ...]] = {
     "`serve` does not": (lambda: unread("verbs/serve", "template"),),
     "`index` does not choose": (lambda: unread("verbs/index.py", "guess"),),
     "`duplicates` does not commit": ("tests/solr/test_secured.py::test_a_user_who_may_only_read",),
-    "Solr before 8.11": ("tests/unit/verbs/test_lint.py::test_versions_that_nobody_has_tried",),
+    "versions before 8.11": ("tests/unit/verbs/test_lint.py::test_versions_that_nobody_has_tried",),
 }
 
 

@@ -402,7 +402,7 @@ def _count_fields(done: Preparation) -> str:
 
 
 def lint(parsed: options.ParsedOptions, *, format: RowFormat | None = None) -> int:
-    """Check whether a collection can be annotated, and change nothing.
+    """Check whether a collection can be annotated, without changing it.
 
     The exit code is 3 if documents would lose data or cannot be written, else 5 if this version of
     Solr is untested.

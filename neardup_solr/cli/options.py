@@ -56,7 +56,7 @@ TEXTS: dict[str, dict[str, str]] = {
     },
     OTHER: {
         "explain.source": "FILE: File, folder or - with both texts (repeatable) [default: Solr].",
-        "answer.source": "FILE: Both texts: file, folder or - (repeatable); edits void the answer.",
+        "answer.source": "FILE: Both texts: file, folder or - (repeatable). Edits void the answer.",
         "answer.answers": "FILE: Answers file.",
         "pairs": "FILE: Import answers from the column named answer in a table of pairs.",
         "search.id": "Id of a document in the collection.",
@@ -79,8 +79,8 @@ TEXTS: dict[str, dict[str, str]] = {
         "delete.dry_run": "Delete nothing, only count the documents.",
         "dry_run": "Change nothing, only print the fields.",
         "yes": "Do not ask before marking or removing documents that may not be copies.",
-        "gate.yes": "Reject texts from a template instead of holding them.",
-        "delete.yes": "Delete all documents without asking.",
+        "gate.yes": "Do not hold texts from a template: reject them.",
+        "delete.yes": "Do not ask before all documents are deleted.",
         "reset.yes": "Do not ask for confirmation.",
         "index": "Index the documents that are allowed or tagged.",
         "held": "Append held documents to this .jsonl file, each only once.",
@@ -113,7 +113,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "hold": "Hold documents at least this similar.",
         "reject": "Reject documents at least this similar.",
         "exact": "Minimum action for a document with the same text.",
-        "by": "Key that near-duplicates must share (default: the first choice the collection has).",
+        "by": "Key that near-duplicates must share (default: the first in the collection).",
         "duplicates.by review.by tune.by": (
             "METHOD: How to find candidate pairs: bands, shingles, words (rare words; for short"
             " records) or all (every pair). Default: every pair up to 2,000 documents; above that,"
@@ -122,7 +122,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "candidates": "Candidates to compare for each document.",
         "measure": (
             "MEASURE: words (edit distance), jaccard (of shingles), containment (an excerpt in a"
-            " longer text), aligned (short texts), records (short texts with equal numbers),"
+            " longer text), aligned (short texts), records (short texts; numbers must agree),"
             " estimate (jaccard estimated from signatures), or auto (the collection's measure; for"
             " a file, records if its texts are short, else words)."
         ),
@@ -143,12 +143,12 @@ TEXTS: dict[str, dict[str, str]] = {
         ),
         "equal": "RULE: Text that must be equal: numbers, or a regular expression (repeatable).",
         "review.answers": "FILE: Answers file; created if missing.",
-        "review.reach": "Ask about pairs this far below the threshold [0.1; 0.499 with --field].",
+        "review.reach": "Largest distance of a pair below the threshold [0.1; 0.499 with --field].",
         "review.port": "Port of the page on 127.0.0.1 (default: a free port).",
         "answers": "FILE: Apply answers: 'same' adds a pair to the result, 'different' removes it.",
         "model": "FILE: Compare with a model written by neardup tune --answers.",
         "without_common": "Ignore passages that many texts share: boilerplate, footers, templates.",
-        "cap": "Pair at most this many documents with the same band, shingle [1024] or word [50].",
+        "cap": "Most documents to pair that share a band or shingle [1024], or a word [50].",
         "mutual_best": "With --against: keep a pair only if neither document has a better match.",
         "linkage": "Clusters: single (linked by pairs) or complete (all match each other).",
     },
@@ -168,7 +168,7 @@ TEXTS: dict[str, dict[str, str]] = {
     READ: {
         "id": "COLUMN: Column with the id, or :row to number the records from 1 [default: id].",
         "text": (
-            """COLUMN: Column with the text; several (repeatable, a,b or '"a, b",c') are joined."""
+            """COLUMN: Column with the text (repeatable, or a,b or '"a, b",c', to join several)."""
         ),
         "gate.text": "COLUMN: Column with the text (repeatable, or a,b) [default: as indexed].",
         "keep": "COLUMN: Additional column to keep (repeatable, or a,b).",
@@ -180,12 +180,12 @@ TEXTS: dict[str, dict[str, str]] = {
         "lossy": "Replace invalid characters instead of rejecting the record.",
         "max_doc_bytes": "SIZE: Maximum size of the text of a record, such as 100M.",
         "index.on_repeat": "Record to use if an id is repeated [last].",
-        "duplicates.on_repeat": "Record to use if an id is repeated [all; ids become 12@row3].",
+        "duplicates.on_repeat": "Record to use if an id is repeated [all, under ids like 12@row3].",
     },
     "Signatures": {
         "settings.fields": (
             "LIST: Fields to write: all, a list, or changes to the default, such as +profile_hash"
-            " or --fields=-content_ng [default: no profile_hash; for long texts, no shingles]."
+            " or --fields=-content_ng [default: all but profile_hash; no shingles of long texts]."
         ),
         "kind": "Units of the shingles [words].",
         "settings.measure": "Default measure of the collection [default: depends on the texts].",

@@ -13,7 +13,7 @@ permutations" (2000).
 xor: maxima, as signed integers, of x XOR mask, the family of the restaurant example, kept to
 reproduce it. The masks are the first `hashes` values of java.util.Random(seed).nextInt(), as
 published with it (seed 42). XOR does not mix: masks that agree in their leading bits choose the
-same shingle, so the estimate is unbiased, but for short texts its error is up to 2.4 times that of
+same shingle, so the estimate is unbiased, but for short texts its error is up to 2.5 times that of
 the affine family.
 """
 

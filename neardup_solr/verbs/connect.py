@@ -45,8 +45,8 @@ def connect(
     The user and password come from the address or the environment; a token, `ca`, `cert` and
     `proxy` may also come from the environment (see docs/security.md).
 
-    Raises ArgumentError if the name, the address or a certificate cannot be used, `create` is given
-    for a collection that your own Solr lacks, or a password would cross the network unencrypted;
+    Raises ArgumentError if the name, the address or a certificate cannot be used, `create` is set
+    for a missing collection of your own Solr, or a password would cross the network unencrypted;
     SettingsError if a user or a password is missing or cannot be read; SolrUnreachable if no Solr
     answers; ServerError if the embedded Solr cannot be downloaded or started.
     """

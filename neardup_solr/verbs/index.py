@@ -377,8 +377,8 @@ def index(
     A record replaces the document with its id. If several records share an id, the last one counts,
     unless a `Source` has a different `on_repeat`. `settings` default to the collection's settings.
     An empty collection gets the default settings, without shingles and signature terms if the first
-    thousand texts are long. SettingsError is raised before a document would lose a stored column:
-    name the column in `keep`, or pass keep=() to drop it.
+    thousand texts are long. If a document would lose a stored column, SettingsError is raised: name
+    the column in `keep`, or pass keep=() to drop it.
 
     On return, every record is committed and searchable, or has failed. `index` waits for an
     unavailable Solr, and resends documents that Solr loses. `job` is a folder for the checkpoint

@@ -92,7 +92,7 @@ class Lint:
 
 @checked
 def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = None) -> Lint:
-    """Check if an existing collection can be annotated without losing data, and change nothing.
+    """Check if annotating a collection would lose data, without changing the collection.
 
     Example: `nd.lint(books, text="body").findings`
 

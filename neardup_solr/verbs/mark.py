@@ -63,12 +63,12 @@ def mark(
     Example: `nd.mark(listings, nd.duplicates(listings), dry_run=True)`
 
     Marked documents get the fields `neardup_cluster`, `neardup_canonical` and `neardup_rank` (see
-    docs/collapse.md). If `duplicates` had an `fq`, pass its result, not the `.clusters` alone:
-    documents outside the `fq` keep their marks. After an interruption, run the same call again.
+    docs/collapse.md). If `duplicates` had an `fq`, pass its whole result instead of `.clusters`, so
+    that documents outside the `fq` keep their marks. Repeat the call if it is interrupted.
 
     Raises ArgumentError if a document is in two clusters or no document is in the collection,
-    TemplateError if clusters may be templates, SettingsError if the collection lacks the fields for
-    marks, SolrError if Solr does not answer or refuses updates.
+    TemplateError if clusters may come from templates, SettingsError if the collection lacks the
+    fields for marks, SolrError if Solr does not answer or refuses updates.
     """
     on_progress = on_progress or ignore
     members = clusters.clusters if isinstance(clusters, Duplicates) else clusters

@@ -304,8 +304,8 @@ def tune(
 
     Example: `nd.tune("listings.csv", catch=0.6).choice.plan.bands`
 
-    At most the share `miss` of the pairs with similarity `catch` may lack a common band; at most
-    the share `load` of the pairs with similarity `avoid` may have one (all four are 0 to 1).
+    Of the pairs with similarity `catch`, at most a share of `miss` may have no common band; of the
+    pairs with similarity `avoid`, at most a share of `load` may have one (all four are 0 to 1).
     `hashes` defaults to the number in the settings. The cost is estimated from a random sample and
     all documents of `known` pairs; for a collection, from stored signatures.
 
@@ -314,8 +314,8 @@ def tune(
     pass that file to `duplicates` as `model`.
 
     Raises ArgumentError if a number is out of range; SettingsError if no bands meet the limits, or
-    the collection lacks signatures, enough documents or all known pairs; SourceError if a file
-    cannot be read; SolrError if Solr does not answer.
+    the collection has no signatures, too few documents or none of the known pairs; SourceError if a
+    file cannot be read; SolrError if Solr does not answer.
     """
     arguments = locals() | fill_in(locals(), by_fields=answers is not None)
     if answers is not None:

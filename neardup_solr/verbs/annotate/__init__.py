@@ -94,8 +94,8 @@ def annotate(
     With `mark` as well, cluster marks are updated at most once a minute.
 
     Raises SettingsError if the collection was annotated with different settings or an update would
-    lose data, SchemaError if fields are missing, SourceError if `duplicates` did not write
-    `remember`, SolrError if Solr stops answering.
+    lose data, SchemaError if fields are missing, SourceError if the file `remember` is
+    not from `duplicates`, SolrError if Solr stops answering.
     """
     pace = RateLimit(rate=rate, threads=threads, batch=batch)
     reason = "`follow` keeps all documents of one collection up to date"

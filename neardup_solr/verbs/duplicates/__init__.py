@@ -86,13 +86,13 @@ def duplicates(
     missing values carry no weight. Documents without a value in a `same` field have no pairs. An
     answer in `answers` applies unless a newer answer contradicts it or a text has changed.
 
-    With `linkage` "single", pairs link documents into clusters; with "complete", all documents in a
-    cluster pair with each other; with "mutual_best" and `against`, a pair counts only if neither
+    With `linkage` "single", a document joins a cluster by one pair; with "complete", it must form a
+    pair with each document in it; with "mutual_best" and `against`, a pair counts only if neither
     document has a better match. `canonical` is "first", "longest", "shortest", "oldest",
     "oldest:FIELD" or "FIELD=wire,agency" (prefer the value wire, then agency).
 
     Data beyond $NEARDUP_MEMORY bytes (default: half of the machine's memory) goes to temporary
-    files in $TMPDIR. A warning is logged if clusters may be templates.
+    files in $TMPDIR. A warning is logged if clusters may come from templates.
 
     Raises SettingsError if a collection lacks signatures, SourceError if a source cannot be read,
     SolrError if Solr does not answer.

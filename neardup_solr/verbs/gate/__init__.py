@@ -73,7 +73,7 @@ def gate(
     with earlier admitted documents, but not with the document that it replaces. The similarity (0
     to 1) of the best match decides. Without `tag`, `hold` and `reject`, a document is tagged if the
     similarity reaches the measure's threshold. `exact` is the minimum action for equal texts and
-    texts answered "same". Texts from a template, which all differ in the same places, are held
+    for pairs answered "same". Texts from a template, which all differ in the same places, are held
     instead of rejected, unless `yes` is set.
 
     With `index`, each decision is returned once Solr has the document. A replacement must have all
