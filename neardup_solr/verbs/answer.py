@@ -209,7 +209,7 @@ class Answers(reports.Table):
         file are skipped. The columns text and other_text, or else the `source`, provide the texts.
         With `ordered`, id and other_id are from two sources; `source` is the first.
 
-        Raises ArgumentError if an answer is a different word, or a pair has two answers (then no
+        Raises ArgumentError if an answer is an unknown word, or a pair has two answers (then no
         answer is added), SourceError if a file cannot be read or written.
         """
         source, reading = reading_of(source, "number", id=id, text=text)

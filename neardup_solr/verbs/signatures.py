@@ -53,8 +53,8 @@ def signatures(
 
     Example: `nd.signatures("listings.csv", "signatures.parquet").written`
 
-    The columns are `id` (string), `words` (int64), `signature` (a fixed list of `hashes` uint32)
-    and `bands` (a fixed list of `bands` uint64); both lists are null for a text without words. The
+    The columns are `id` (string), `words` (int64), `signature` (a list of `hashes` uint32 values)
+    and `bands` (a list of `bands` uint64 values); both lists are null for a text without words. The
     metadata entry "neardup_settings" is the fingerprint of the settings.
 
     Raises SourceError if the source cannot be read, or if the output file cannot be written or is

@@ -304,8 +304,8 @@ def tune(
 
     Example: `nd.tune("listings.csv", catch=0.6).choice.plan.bands`
 
-    Of the pairs with similarity `catch`, at most a share of `miss` may have no common band; of the
-    pairs with similarity `avoid`, at most a share of `load` may have one (all four are 0 to 1).
+    At most a share `miss` of the pairs with similarity `catch` may be missed, and at most a share
+    `load` of the pairs with similarity `avoid` may become candidates (all four are 0 to 1).
     `hashes` defaults to the number in the settings. The cost is estimated from a random sample and
     all documents of `known` pairs; for a collection, from stored signatures.
 

@@ -169,7 +169,7 @@ class Decisions(Table, Iterator[Decision]):
         return self._count_answers()
 
     def with_failed(self) -> Iterator[Decision | RecordError]:
-        """Yield decisions, with a RecordError in the place of each unusable record."""
+        """Yield decisions, with a RecordError in place of each unusable record."""
         self._warns = False
         for decision in self._coming:
             if isinstance(decision, RecordError):
