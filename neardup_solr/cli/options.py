@@ -143,14 +143,14 @@ TEXTS: dict[str, dict[str, str]] = {
         ),
         "equal": "RULE: Text that must be equal: numbers, or a regular expression (repeatable).",
         "review.answers": "FILE: Answers file; created if missing.",
-        "review.reach": "Ask down to this much below the threshold [0.1; with --field 0.499].",
+        "review.reach": "Ask about pairs up to this far below the threshold [0.1; --field: 0.499].",
         "review.port": "Port of the page on 127.0.0.1 (default: a free port).",
         "answers": "FILE: Apply answers: 'same' adds a pair to the result, 'different' removes it.",
         "model": "FILE: Compare with a model written by neardup tune --answers.",
         "without_common": "Ignore passages that many texts share: boilerplate, footers, templates.",
         "cap": "Maximum number of documents to pair per band or shingle [1024] or word [50].",
         "mutual_best": "With --against: keep a pair only if neither document has a better match.",
-        "linkage": "single (one pair links), complete (all match each other), or --mutual-best.",
+        "linkage": "single (one pair links), complete (all match), or as with --mutual-best.",
     },
     "Output": {
         "output": "Write to a .tsv, .csv, .jsonl or .xlsx file.",
@@ -168,7 +168,7 @@ TEXTS: dict[str, dict[str, str]] = {
     READ: {
         "id": "COLUMN: Column with the id, or :row to number the records from 1 [default: id].",
         "text": (
-            """COLUMN: Column with the text (repeatable, or a,b or '"a, b",c', to join several)."""
+            """COLUMN: Column with the text; a,b joins two (repeatable; quote names with commas)."""
         ),
         "gate.text": "COLUMN: Column with the text (repeatable, or a,b) [default: as indexed].",
         "keep": "COLUMN: Additional column to keep (repeatable, or a,b).",

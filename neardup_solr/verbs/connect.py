@@ -38,7 +38,7 @@ def connect(
     Example: `nd.connect("http://localhost:8983/solr", "listings")`
 
     `address` is the URL of a Solr server, a SolrCloud node or a collection
-    ("http://host:8983/solr/listings"). A `pysolr.Solr` is also accepted, and sends the requests.
+    ("http://host:8983/solr/listings"). A `pysolr.Solr` is also accepted; it sends the requests.
     The embedded Solr is started if needed. On your own Solr, create collections with `init`.
     `patience` limits the wait for unavailable SolrCloud nodes or ZooKeeper.
 

@@ -304,8 +304,8 @@ def tune(
 
     Example: `nd.tune("listings.csv", catch=0.6).choice.plan.bands`
 
-    At most a share `miss` of the pairs with similarity `catch` may be missed, and at most a share
-    `load` of the pairs with similarity `avoid` may become candidates (all four are 0 to 1).
+    Bands may miss pairs with similarity `catch` with a probability of at most `miss`. Pairs with
+    similarity `avoid` may become candidates with at most `load` (all four are 0 to 1).
     `hashes` defaults to the number in the settings. The cost is estimated from a random sample and
     all documents of `known` pairs; for a collection, from stored signatures.
 

@@ -353,9 +353,9 @@ class Duplicates:
         """Write the pairs to a .tsv, .csv, .jsonl, .xlsx or .parquet file, or to an .html page.
 
         Tables have the columns of `to_arrow`. Formulas are escaped by a backslash in TSV and an
-        apostrophe in CSV and .xlsx; `evaluate` removes both. A page shows texts. For
-        a collection or the measure "estimate", this requires `duplicates(..., texts=True)`.
-        If writing fails, an older file stays.
+        apostrophe in CSV and .xlsx; `evaluate` removes both. A page shows texts. For a collection
+        or the measure "estimate", this requires `duplicates(..., texts=True)`. If writing fails, an
+        existing file is left as it was.
 
         Raises SourceError if the suffix is unknown or the file cannot be written.
         """

@@ -145,7 +145,7 @@ class Decision:
 class Decisions(Table, Iterator[Decision]):
     """Iterator over the decisions of `gate`. Each decision is made when it is read.
 
-    With `index=True`, reading also indexes the documents. A RuntimeWarning follows if nothing is
+    With `index=True`, reading also indexes the documents. A RuntimeWarning is issued if nothing is
     read.
     """
 
