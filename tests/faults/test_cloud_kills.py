@@ -30,12 +30,14 @@ SEED = 20_261_122
 OLD = "ba de fi go"
 
 
-@pytest.fixture(scope="module")
-def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """An embedded SolrCloud that may be killed, in a folder of its own."""
-    with private_home(tmp_path_factory.mktemp("cloud")) as folder:
-        nodes.start(layout(), NODES, "512m", print)
-        yield folder
+@pytest.fixture
+def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The first node of a SolrCloud that may be killed, which commands connect to."""
+    (tmp_path / "cloud").mkdir()
+    with private_home(tmp_path / "cloud"):
+        cloud = nodes.start(layout(), NODES, "512m", print)
+        monkeypatch.setenv("NEARDUP_SOLR_URL", cloud.url)
+        yield cloud.url
         nodes.stop(layout(), NODES, timeout=0)
 
 
@@ -100,17 +102,17 @@ class Asking(threading.Thread):
 
 
 @pytest.mark.slow
-def test_nodes(cloud: Path, tmp_path: Path, row: Any) -> None:
+def test_nodes(address: str, tmp_path: Path, row: Any) -> None:
     """One `neardup index` through many kills of nodes ends with 0, and searches go on."""
     documents = invent(tmp_path / "documents.jsonl", DOCUMENTS)
-    solr = nd.connect(collection="killed")
+    solr = nd.connect(address, "killed")
     nd.init(solr, shards=SHARDS, replicas=REPLICAS)
     fields = nd.Settings(fields=frozenset(FIELDS.split(",")))
     older = documents.good[::10]  # is replaced, so that a version that is lost is found out
     nd.index([nd.Document(id=id, text=OLD) for id in older], solr, settings=fields)
     words = ["index", str(documents.path), "-c", solr.name, "--fields", FIELDS, "--job",
              str(tmp_path / "job"), "--patience", "5m"]  # fmt: skip
-    killer, asking = NodeKiller(Random(SEED)), Asking(nd.connect(collection="killed"))
+    killer, asking = NodeKiller(Random(SEED)), Asking(nd.connect(address, "killed"))
     running = Command(words, tmp_path / "said.txt", {})
     killer.start()
     asking.start()

@@ -8,23 +8,33 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import requests
 from kazoo.client import KazooClient
 
 import neardup_solr as nd
 from neardup_solr.embedded.jars import security_rules
+from neardup_solr.progress import until
 from tests.solr.cloud import nodes, with_jars
 from tests.solr.nodes import ZOOKEEPER
 
 # Two nodes of its own.
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("plain_environment")]
+LOGIN = ("neardup", "p/w")
 TEXTS = {str(n): f"the quick brown fox leaps over the lazy dog {n // 2}" for n in range(200)}
 RIGHTS = {"read": "r", "schema-read": "r", "update": "w"}
+
+
+def knows_password(address: str) -> bool:
+    """Tell whether a node has read the rules: it accepts the user, and refuses others."""
+    path = f"{address}/admin/info/system"
+    codes = [requests.get(path, auth=auth, timeout=30).status_code for auth in (None, LOGIN)]
+    return codes == [401, 200]
 
 
 @pytest.fixture(scope="module")
 def guarded(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ...]]:
     """The addresses of two nodes that know the user `neardup`, and one who may only read."""
-    rules = security_rules("p/w", os.urandom(32))
+    rules = security_rules(LOGIN[1], os.urandom(32))
     rules["authentication"]["credentials"]["reader"] = rules["authentication"]["credentials"][
         "neardup"
     ]
@@ -37,14 +47,15 @@ def guarded(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tu
         zookeeper.set("/security.json", json.dumps(rules).encode())
         zookeeper.stop()
         zookeeper.close()
+        assert until(lambda: all(knows_password(node) for node in server.nodes), 60, 0.1)
         yield server.nodes
 
 
 @pytest.fixture
 def login(monkeypatch: pytest.MonkeyPatch) -> None:
     """The administrator's, in the environment."""
-    monkeypatch.setenv("NEARDUP_SOLR_USER", "neardup")
-    monkeypatch.setenv("NEARDUP_SOLR_PASSWORD", "p/w")
+    monkeypatch.setenv("NEARDUP_SOLR_USER", LOGIN[0])
+    monkeypatch.setenv("NEARDUP_SOLR_PASSWORD", LOGIN[1])
 
 
 @pytest.mark.usefixtures("login")
