@@ -44,7 +44,7 @@ MOVED = {
 }
 COMMANDS = "reference/commands"
 ELSEWHERE = {"CHANGELOG.md": "changes.md", "solr_config/README.md": "fields.md"}
-LINK = re.compile(r"\[(?P<text>[^]\n]*)\]\((?P<target>[^)#\s]+)(?P<heading>#[^)\s]*)?\)")
+LINK = re.compile(r"\[(?P<text>[^]]*)\]\((?P<target>[^)#\s]+)(?P<heading>#[^)\s]*)?\)")
 
 
 def main() -> None:

@@ -222,7 +222,7 @@ def test_jars_are_fetched_by_one_of_several_at_the_same_time(tmp_path: Path) -> 
             for _ in range(3)
         ]
     assert [job.result() for job in jobs] == [None, None, None]
-    assert len(heard) == 1
+    assert sum(line.startswith("Fetching") for line in heard) == 1  # "Fetched" if it takes long
     assert fetching.is_installed(tmp_path / "jars", [smallest])
 
 
