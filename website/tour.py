@@ -49,6 +49,8 @@ def record(folder: Path) -> list[tuple[str, list[str], float]]:
             command, shell=True, cwd=folder, check=True, text=True, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, env=os.environ | {"PATH": path, "COLUMNS": str(COLUMNS)},
         ).stdout.splitlines()  # fmt: skip
+        home = str(Path.home())
+        output = [line.replace(home, "/home/you") for line in output]
         screens.append((command, output, time.perf_counter() - start))
     return screens
 

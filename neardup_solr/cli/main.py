@@ -34,7 +34,7 @@ Find the near-duplicates in a file, without Solr:
   neardup duplicates ads.csv --id-field ad --text-field title,body
 
 Index a file into a collection, then find the near-duplicates of one document, or of all:
-  neardup index ads.csv --text-field title,body
+  neardup index ads.csv --id-field ad --text-field title,body
   neardup search --id 17
   neardup duplicates -o report.html
 
