@@ -45,14 +45,14 @@ TEXTS: dict[str, dict[str, str]] = {
             "File (.txt .csv .tsv .jsonl .json .parquet .xlsx, also .gz .bz2 .xz .zst), several"
             " files that form one table, a folder, or - for standard input."
         ),
-        "duplicates.source review.source": "Files or a folder (default: a collection).",
-        "tune.source": "Files or a folder to sample, - for standard input (default: a collection).",
+        "duplicates.source review.source": "Files or a folder [default: a collection].",
+        "tune.source": "Files or a folder to sample, - for standard input [default: a collection].",
         "ids": "Ids of the documents to delete.",
         "one": "ID: Id of a document.",
         "other": "OTHER_ID: Id of the other document.",
         "answer": "same, different or unsure.",
         "evaluate.known": "File of known pairs: two columns of ids.",
-        "report": "REPORT: File of reported pairs (default: make a new report).",
+        "report": "REPORT: File of reported pairs [default: make a new report].",
     },
     OTHER: {
         "explain.source": "FILE: File, folder or - with both texts (repeatable) [default: Solr].",
@@ -107,13 +107,13 @@ TEXTS: dict[str, dict[str, str]] = {
     },
     "Comparison": {
         "tag": (
-            "Tag documents at least this similar (default without --hold and --reject: 0.5;"
-            " containment 0.8, aligned 0.75, records 0.7)."
+            "Tag documents at least this similar [default without --hold and --reject: 0.5;"
+            " containment 0.8, aligned 0.75, records 0.7]."
         ),
         "hold": "Hold documents at least this similar.",
         "reject": "Reject documents at least this similar.",
         "exact": "Minimum action for a document with the same text.",
-        "by": "Key that near-duplicates must share (default: the first that is indexed).",
+        "by": "Key that near-duplicates must share [default: the first that is indexed].",
         "duplicates.by review.by tune.by": (
             "METHOD: How to find candidate pairs: bands, shingles, words (rare words; for short"
             " records) or all (every pair). Default: every pair up to 2,000 documents; above that,"
@@ -132,8 +132,8 @@ TEXTS: dict[str, dict[str, str]] = {
         ),
         "max_distance": "Maximum number of words inserted, deleted or replaced.",
         "min_similarity": (
-            "Minimum similarity, 0 to 1 (default: 0.5; containment 0.8, aligned 0.75, records 0.7;"
-            " none with --max-distance)."
+            "Minimum similarity, 0 to 1 [default: 0.5; containment 0.8, aligned 0.75, records 0.7;"
+            " none with --max-distance]."
         ),
         "fq": "QUERY: Compare only with documents that match this query (repeatable).",
         "duplicates.fq review.fq": "QUERY: Use only documents that match this query (repeatable).",
@@ -143,12 +143,12 @@ TEXTS: dict[str, dict[str, str]] = {
         ),
         "equal": "RULE: Text that must be equal: numbers, or a regular expression (repeatable).",
         "review.answers": "FILE: Answers file; created if missing.",
-        "review.reach": "Ask about pairs up to this far below the threshold [0.1; --field: 0.499].",
-        "review.port": "Port of the page on 127.0.0.1 (default: a free port).",
+        "review.reach": "Distance below the threshold to ask about [default: 0.1; --field: 0.499].",
+        "review.port": "Port of the page on 127.0.0.1 [default: a free port].",
         "answers": "FILE: Apply answers: 'same' adds a pair to the result, 'different' removes it.",
         "model": "FILE: Compare with a model written by neardup tune --answers.",
         "without_common": "Ignore passages that many texts share: boilerplate, footers, templates.",
-        "cap": "Maximum number of documents to pair per band or shingle [1024] or word [50].",
+        "cap": "Documents to pair at most per band or shingle [default: 1024; word: 50].",
         "mutual_best": "With --against: keep a pair only if neither document has a better match.",
         "linkage": "single (one pair links), complete (all match), or as with --mutual-best.",
     },
@@ -162,7 +162,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "unique": "Write the records to keep (in SOURCE's format or .jsonl; may be compressed).",
         "removed": "Write the removed records, each with the id of the record kept instead.",
         "rejected": "Write the unusable records, each with reason and position.",
-        "format": "Output format (default: table on a terminal, else tsv).",
+        "format": "Output format [default: table on a terminal, else tsv].",
         "explain.format tune.format": "Output format.",
     },
     READ: {
@@ -179,22 +179,22 @@ TEXTS: dict[str, dict[str, str]] = {
         "sheet": "NAME: Sheet of an Excel file [default: the first].",
         "lossy": "Replace invalid characters instead of rejecting the record.",
         "max_doc_bytes": "SIZE: Maximum size of the text of a record, such as 100M.",
-        "index.on_repeat": "Record to use if an id is repeated [last].",
-        "duplicates.on_repeat": "Record to use if an id is repeated [all, under ids like 12@row3].",
+        "index.on_repeat": "Record to use if an id is repeated [default: last].",
+        "duplicates.on_repeat": "Record to use if an id is repeated [default: all, as 12@row3].",
     },
     "Signatures": {
         "settings.fields": (
             "LIST: Fields to write: all, a list, or changes to the default, such as +profile_hash"
             " or --fields=-content_ng [default: all but profile_hash; no shingles of long texts]."
         ),
-        "kind": "Units of the shingles [words].",
+        "kind": "Units of the shingles [default: words].",
         "settings.measure": "Default measure of the collection [default: depends on the texts].",
-        "shingle_size": "Units in a shingle [3].",
-        "language": "NAME: Language of the stems [english].",
-        "family": "Hash family [affine].",
-        "hashes": "Hashes in a signature [128].",
-        "bands": "LSH bands [42].",
-        "settings.rows": "Rows in a band [3].",
+        "shingle_size": "Units in a shingle [default: 3].",
+        "language": "NAME: Language of the stems [default: english].",
+        "family": "Hash family [default: affine].",
+        "hashes": "Hashes in a signature [default: 128].",
+        "bands": "LSH bands [default: 42].",
+        "settings.rows": "Rows in a band [default: 3].",
     },
     "Performance": {
         "rate": "Maximum number of documents written per second (0: no limit).",
@@ -203,7 +203,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "min_replicas": "Replicas of each shard that must store a document.",
         "annotate.remember": "With --mark: file written by duplicates --remember.",
         "remember": "Remember the comparisons; the next run compares only changes.",
-        "memory": "SIZE: Memory to use, such as 4G (default: half of the machine's memory).",
+        "memory": "SIZE: Memory to use, such as 4G [default: half of the machine's memory].",
     },
     "Failures": {
         "checkpoint_every": "RECORDS: Maximum number of records sent again after an interruption.",
@@ -214,8 +214,8 @@ TEXTS: dict[str, dict[str, str]] = {
     },
     "Solr": {
         "address": (
-            "URL: Solr address, such as http://host:8983/solr (default: $NEARDUP_SOLR_URL, or the"
-            " embedded Solr, started when needed)."
+            "URL: Solr address, such as http://host:8983/solr [default: $NEARDUP_SOLR_URL, or the"
+            " embedded Solr, started when needed]."
         ),
         "collection": "NAME: Collection to use [default: from the address, or neardup].",
     },

@@ -137,8 +137,8 @@ def test_the_help_tells_every_default() -> None:
     own = [f"{one.name} {one.default:g}" for one in map(measure_named, NAMES) if one.default != 0.5]
     bounds = TEXTS["Comparison"]
     usual = f"{measure_named('words').default:g}; {', '.join(own)}"
-    assert f"(default: {usual};" in bounds["min_similarity"]
-    assert f": {usual})" in bounds["tag"]
+    assert f"[default: {usual};" in bounds["min_similarity"]
+    assert f": {usual}]" in bounds["tag"]
 
 
 @pytest.mark.parametrize("measure", ["words", "jaccard", "containment", "aligned", "records"])
