@@ -77,7 +77,7 @@ def __getattr__(name: str) -> object:
     near = (
         "" if name[0] == "_" else suggest(name, "commands", {each: f"'{each}'" for each in __all__})
     )
-    moved = f"; it is nd.{place}.{name} now" if place else f"; {near}" if near else ""
+    moved = f"; it is now nd.{place}.{name}" if place else f"; {near}" if near else ""
     raise AttributeError(f"module 'neardup_solr' has no attribute {name!r}{moved}")
 
 

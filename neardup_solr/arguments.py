@@ -98,7 +98,7 @@ class Source:
         check_fields(self, ("id", "text", *DIALECT))
         object.__setattr__(self, "text", _split_text("text", self.text, OneOrMore))
         kind = type(self.source).__name__
-        require(kind not in ("Collection", "Source"), f"`source` is a {kind}", "give it as it is")
+        require(kind not in ("Collection", "Source"), f"`source` is a {kind}", "pass it directly")
 
 
 DIALECT = tuple(each.name for each in fields(Source))[3:]
@@ -116,8 +116,8 @@ def split_names(typed: Iterable[str]) -> tuple[str, ...]:
     try:
         rows = [row for each in typed for row in csv.reader([each], strict=True)]
     except csv.Error:
-        reason, step = "a name with a comma or a quote is written as in CSV", '"Surname, name",city'
-        raise ArgumentError(reason, f"give such as '{step}'") from None
+        why, step = "names with commas or quotes must be written as in CSV", '"Surname, name",city'
+        raise ArgumentError(why, f"for example '{step}'") from None
     return tuple(name.strip() for row in rows for name in row if name.strip())
 
 
@@ -278,7 +278,7 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
     if isinstance(source := bound.get("source"), Source):
         for name in ("id", "text"):
             is_once = name not in bound or getattr(source, name) is None
-            require(is_once, f"`{name}` is in nd.Source, too", "leave one of the two out")
+            require(is_once, f"`{name}` is also in nd.Source", "remove one of the two")
     for name, value in bound.items():
         hint = hints.get(name, hints.get(further, Any))
         if not _fits(value, hint):
@@ -363,7 +363,7 @@ def _is_several(value: object) -> typing.TypeGuard[Collection[object]]:
 
 # By the name of a type: how it is called, and an example.
 _WORDS = {
-    "str": ("a text", '"12"'),
+    "str": ("a string", '"12"'),
     "int": ("a whole number", "5"),
     "float": ("a number", "0.5"),
     "bool": ("True or False", "True"),
@@ -372,14 +372,14 @@ _WORDS = {
     "Mapping": ("a mapping", '{"X-Api-Key": "..."}'),
     "Settings": ("nd.Settings", "nd.Settings(hashes=256)"),
     "Collection": ("a Collection", 'nd.connect("http://host:8983/solr", "NAME")'),
-    "Duplicates": ("what nd.duplicates returns", "nd.duplicates(...)"),
+    "Duplicates": ("the result of nd.duplicates", "nd.duplicates(...)"),
     "Connection": ("a pysolr.Solr", ""),
     "Path": ("a path", '"pairs.csv"'),
     "Frame": ("a DataFrame", ""),
-    "DataFrame": ("a DataFrame of Spark", "session.createDataFrame(df)"),
+    "DataFrame": ("a Spark DataFrame", "session.createDataFrame(df)"),
     "SparkSession": ("a SparkSession", "spark.local()"),
 }
-_SEVERAL = {"str": "texts", "Literal": "them", "tuple": "pairs of ids"}
+_SEVERAL = {"str": "strings", "Literal": "them", "tuple": "pairs of ids"}
 
 
 def _refuse(name: str, value: object, hint: Any) -> ArgumentError:
@@ -401,7 +401,7 @@ def _refuse(name: str, value: object, hint: Any) -> ArgumentError:
         step = "give the name of the column"
     else:
         step = f"give one such as {name}={next(filter(None, map(_example, kinds)), '...')}"
-    return ArgumentError(f"`{name}` has to be {wanted}, not {described}", step)
+    return ArgumentError(f"`{name}` must be {wanted}, not {described}", step)
 
 
 def _describe_kind(kind: Any) -> str:
@@ -431,7 +431,7 @@ def describe(value: object) -> str:
         return repr(value)[:40]
     if isinstance(value, str):
         problem = "" if _is_text(value) else ", which is not valid Unicode"
-        return f"the text {value[:40]!r}{problem}"
+        return f"the string {value[:40]!r}{problem}"
     kind = type(value)
     name = kind.__name__
     if kind.__module__ != "builtins":
@@ -454,8 +454,8 @@ def in_bytes(size: int | str, name: str | None = None) -> int:
     try:
         return int(_parse(size.strip().lower().removesuffix("b"), UNITS))
     except (ValueError, OverflowError):
-        about = f"{size} is not a size" if name is None else f"`{name}` {size} is not a size"
-        raise ArgumentError(about, "give one such as 512M or 4G") from None
+        of = size if name is None else f"`{name}` {size}"
+        raise ArgumentError(f"{of} is not a valid size", "give one such as 512M or 4G") from None
 
 
 def in_seconds(time: float | str, name: str) -> float:
@@ -471,7 +471,7 @@ def in_seconds(time: float | str, name: str) -> float:
     except ValueError:
         seconds = -1.0
     is_time = 0 <= seconds < math.inf
-    require(is_time, f"`{name}` {time} is not a time", "give one such as 90s or 5m")
+    require(is_time, f"`{name}` {time} is not a valid time", "give one such as 90s or 5m")
     return seconds
 
 

@@ -29,8 +29,8 @@ FORMAT: Final = 1
 CHECKPOINT: Final = "checkpoint.json"
 LETTERS: Final = "dead-letters.jsonl"
 LOCK: Final = "lock"
-_BUSY: Final = "wait until it has ended, or name another folder with `job`"
-_ELSEWHERE: Final = "move it away, or name another folder with `job`"
+_BUSY: Final = "wait until it has ended, or set `job` to a different folder"
+_ELSEWHERE: Final = "move that file elsewhere, or set `job` to a different folder"
 ANEW: Final = "leave `resume` out to start over"
 _FIELDS: Final = {"position": str, "id": str | None, "stage": str, "reason": str,
                   "record": dict | str | None}  # fmt: skip
@@ -192,7 +192,7 @@ class Job:
             if first.strip() and not is_torn:
                 _parse_letter(first)
         except ValueError:
-            reason = f"{self.letters} is not a file of dead letters"
+            reason = f"{self.letters} is not a dead-letter file"
             raise JobError(reason, _ELSEWHERE) from None
 
     def keep(
@@ -258,7 +258,7 @@ def read_checkpoint(folder: Path) -> SavedJob | None:
     try:
         content = json.loads(path.read_bytes())
         if content["format"] != FORMAT:
-            raise ValueError("another version wrote it")
+            raise ValueError("it was written by a different version")
         reached = content["reached"]
         return SavedJob(
             work=JobSpec(**content["work"]),
@@ -269,7 +269,7 @@ def read_checkpoint(folder: Path) -> SavedJob | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        reason = f"the checkpoint {path} cannot be understood ({error})"
+        reason = f"the checkpoint {path} cannot be read ({error})"
         raise JobError(reason, _ELSEWHERE) from None
 
 
@@ -362,10 +362,10 @@ def _parse_letter(line: bytes) -> Letter:
     """Parse the line of a dead letter. Raises ValueError, as people may have edited it."""
     content = json.loads(line)
     if not isinstance(content, dict) or content.keys() != _FIELDS.keys():
-        raise ValueError(f"it has to be an object of {', '.join(_FIELDS)}")
+        raise ValueError(f"it must be an object with {', '.join(_FIELDS)}")
     for name, kind in _FIELDS.items():
         if not isinstance(content[name], kind):
-            raise ValueError(f"{name!r} is {type(content[name]).__name__}")
+            raise ValueError(f"{name!r} has the type {type(content[name]).__name__}")
     return Letter(**content)
 
 
@@ -386,6 +386,6 @@ def _replace(path: Path, pieces: Iterable[str]) -> None:
 
 _writing = partial(
     refuse_failure,
-    next_step="name another folder with `job`",
-    full="free some space or name another folder with `job`, then continue with `resume`",
+    next_step="set `job` to a different folder",
+    full="free some space or set `job` to a different folder, then continue with `resume`",
 )

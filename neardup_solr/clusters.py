@@ -37,8 +37,8 @@ _NOWHERE = np.uint32(0xFFFFFFFF)  # the node of a document without a pair
 _AT_ONCE = 1 << 17  # pairs
 _NUMBER = re.compile(r"\s*[+-]?[0-9]{1,300}(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,2})?\s*")
 _WORDING = (
-    "choose longest, shortest, oldest, oldest:FIELD (the least value), first"
-    " or trusted values in their order, FIELD=wire,agency"
+    "choose longest, shortest, oldest, oldest:FIELD (the lowest value), first,"
+    " or trusted values in order of preference, such as FIELD=wire,agency"
 )
 
 Labels = NDArray[np.int64]

@@ -126,7 +126,7 @@ class TemplateError(ArgumentError):
     """
 
     def __init__(self, templates: Sequence[Any], reason: str) -> None:
-        super().__init__(reason, "give `yes` to treat them as copies anyway")
+        super().__init__(reason, "use `yes` to treat them as copies anyway")
         self.args = (templates, reason)
         self.templates = tuple(templates)
 
@@ -222,7 +222,7 @@ class SolrHalted(SolrError):
 
     def __init__(self, url: str, reason: str) -> None:
         step = "free space on its disk, restart Solr, then run this again"
-        super().__init__(url, f"Solr accepts no more documents ({reason})", step)
+        super().__init__(url, f"Solr no longer accepts documents ({reason})", step)
         self.args = (url, reason)
 
 

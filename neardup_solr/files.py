@@ -32,8 +32,8 @@ def solr_config() -> Path:
     for folder in (package / "solr_config", package.parent / "solr_config"):
         if (folder / "server").is_dir():
             return folder
-    step = "install neardup-solr again: pip install --force-reinstall neardup-solr"
-    raise ServerError(f"the folder solr_config is missing beside {package}", step)
+    step = "reinstall neardup-solr: pip install --force-reinstall neardup-solr"
+    raise ServerError(f"there is no folder solr_config in or next to {package}", step)
 
 
 def home() -> Path:
@@ -89,7 +89,7 @@ def check_place(path: Path) -> None:
         if path.exists() and not path.is_file():  # it would be replaced
             raise SourceError(str(path), "is a device or a pipe, not a file", "name a file")
         if not path.parent.is_dir():
-            raise SourceError(str(path), "its folder does not exist", "create it, or name another")
+            raise SourceError(str(path), "its folder does not exist", "create it, or use another")
         trial = _beside(path)
         trial.touch(exist_ok=False)
         trial.unlink()
@@ -105,7 +105,7 @@ def check_apart(files: Mapping[str, Path | None]) -> None:
         named = {name: os.path.realpath(path) for name, path in files.items() if path is not None}
     except ValueError as error:  # of a NUL character
         name = next(str(path) for path in files.values() if "\0" in str(path))
-        raise SourceError(name, f"is not a valid file name ({error})", "name another") from None
+        raise SourceError(name, f"is not a valid file name ({error})", "change the name") from None
     for (name, path), (other, other_path) in combinations(named.items(), 2):
         if path == other_path:
             raise SourceError(str(files[name]), f"is both {name} and {other}", "name two files")
@@ -176,13 +176,13 @@ def read_arrays(path: Path, kind: bytes) -> tuple[dict[str, Any], dict[str, NDAr
             if not first.strip(b"\0"):  # a crash of the machine may leave nothing in it
                 return f"{path.name} is {'damaged' if first else 'empty'}"
             if first != kind:
-                reason = "no run of duplicates wrote this file"
-                raise SourceError(str(path), reason, "name another file")
+                reason = "was not written by a run of duplicates"
+                raise SourceError(str(path), reason, "name a different file")
             with np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
             return orjson.loads(arrays.pop("about").tobytes()), arrays
     except FileNotFoundError:
-        return "there was no run before"
+        return "there was no earlier run"
     except (ValueError, KeyError, EOFError, BadZipFile, NotImplementedError):
         return f"{path.name} is damaged"
     except OSError as error:
@@ -237,7 +237,7 @@ def private(path: str, flags: int) -> int:
 
 @contextmanager
 def refuse_failure(
-    path: str | Path, next_step: str = "choose another place", full: str = ""
+    path: str | Path, next_step: str = "choose a different place", full: str = ""
 ) -> Iterator[None]:
     """Raise a SourceError for a failure to write a file, with the step `full` without room."""
     try:

@@ -247,7 +247,7 @@ class Strings(Column[str]):
 
 
 def _no_room(error: OSError) -> SourceError:
-    reason = f"has no space for data that exceeds the memory ({error.strerror})"
+    reason = f"has no space for data that does not fit in memory ({error.strerror})"
     return SourceError(tempfile.gettempdir(), reason, "set $TMPDIR to a folder with more space")
 
 
@@ -255,7 +255,7 @@ def parse_memory(memory: int | str, name: str) -> int:
     """Parse a number of bytes, such as "4G". Raises ArgumentError below 1 MB."""
     size = in_bytes(memory, name)
     reason = f"`{name}` cannot be {size:,}, which is less than 1 MB"
-    require(size >= 1 << 20, reason, 'give more, such as "64M"')
+    require(size >= 1 << 20, reason, 'set it to more, such as "64M"')
     return size
 
 

@@ -260,15 +260,15 @@ class Borderline:
         """The reason why the threshold is doubtful, as a sentence, or "" if it is not."""
         if self.open is not None and self.open >= max(FEWEST, OPEN * self.pairs):
             return (
-                f"The threshold {self.min_similarity:g} may be too low: {self.open:,} times, two"
+                f"The threshold {self.min_similarity:g} may be too low: in {self.open:,} cases, two"
                 " documents are near a third document but not near each other"
-                f" ({self.open_higher:,} times at {self.higher:g})."
+                f" ({self.open_higher:,} cases at {self.higher:g})."
             )
         # Near 1 it is as it has to be: most pairs are nearly equal.
         if self.higher < 1 and self.above >= max(FEWEST, DENSE * self.pairs):
             return (
-                f"Much depends on the threshold {self.min_similarity:g}: {self.above:,} of"
-                f" {counted(self.pairs, 'pair')} are less than {BORDER} above it."
+                f"The result depends heavily on the threshold {self.min_similarity:g}:"
+                f" {self.above:,} of {counted(self.pairs, 'pair')} are less than {BORDER} above it."
             )
         return ""
 
@@ -321,7 +321,7 @@ def id_problem(id: str) -> str | None:
         return "the id holds a lone surrogate or bytes that are not UTF-8"
     if size == 0:
         return EMPTY_ID
-    return f"the id takes {size:,} bytes, more than {MAX_ID_BYTES}" if size > MAX_ID_BYTES else None
+    return f"the id has {size:,} bytes, more than {MAX_ID_BYTES}" if size > MAX_ID_BYTES else None
 
 
 def filter_usable(
@@ -368,7 +368,7 @@ def _find_problem_of_kept(kept: Mapping[str, Any]) -> str | None:
     try:
         orjson.dumps(dict(kept))
     except TypeError as error:
-        return f"a kept column cannot be written as JSON: {error}"
+        return f"a kept column cannot be converted to JSON: {error}"
     # Solr would take an object for an update: {"add": 1}, {"set": null}.
     objects = [name for name, value in kept.items() if isinstance(value, Mapping)]
     return f"the kept column {objects[0]!r} is an object, not a value" if objects else None

@@ -97,19 +97,19 @@ class Settings:
             # One of numpy's would be another type for compiled code.
             object.__setattr__(self, name, _READ.get(name, int)(value))
         needed = self.bands * self.rows
-        reason = f"{self.bands} bands of {self.rows} rows need {needed} hashes, and there are"
-        fewer = f"give `bands` {self.hashes // self.rows}, or " if self.hashes >= self.rows else ""
-        step = f"{fewer}sign with {needed} hashes"
+        reason = f"{self.bands} bands of {self.rows} rows need {needed} hashes, but there are"
+        fewer = f"set `bands` to {self.hashes // self.rows} or " if self.hashes >= self.rows else ""
+        step = f"{fewer}use {needed} hashes"
         require(needed <= self.hashes, f"{reason} {self.hashes}", step)
         step = f"give 0 to {self.hashes}, the number of hashes"
         require(self.signatures <= self.hashes, f"`signatures` cannot be {self.signatures}", step)
         reason = f"shingles of {self.kind} have no language"
-        step = "leave `language` out, or choose the `kind` stems"
+        step = "leave `language` out, or set `kind` to stems"
         require(self.kind == "stems" or self.language == "english", reason, step)
-        reason = f"normalization {self.normalization} is not known to this version"
+        reason = f"this version does not support normalization {self.normalization}"
         require(self.normalization in (1, NORMALIZATION), reason, _OTHER_VERSION)
         is_set = isinstance(self.fields, Set) and all(isinstance(name, str) for name in self.fields)
-        require(is_set, "`fields` has to be a set of names", _CHOICE)
+        require(is_set, "`fields` must be a set of names", _CHOICE)
         _require_known(self.fields, OPTIONAL_FIELDS)
 
     def require(self, *fields: str) -> None:
@@ -194,7 +194,7 @@ def settings_of(
 def require_indexed(
     needed: Iterable[str],
     fields: Set[str],
-    next_step: str = "index it into another collection with that field",
+    next_step: str = "index the documents into a different collection, with that field",
 ) -> None:
     """Refuse a collection of these `fields` that lacks any of those needed, by SettingsError."""
     lacking = sorted(set(needed) - fields)
@@ -204,7 +204,7 @@ def require_indexed(
 
 def refuse_settings(settings: object, next_step: str) -> None:
     """Refuse settings for a collection, which has its own, by ArgumentError."""
-    reason = "a collection has its own settings, and `settings` are given"
+    reason = "a collection has its own settings, so `settings` cannot be set"
     require(not settings, reason, next_step)
 
 
@@ -217,11 +217,11 @@ def choose_fields(choice: str, usual: Iterable[str] = DEFAULT_FIELDS) -> frozens
     Raises ArgumentError if a name is not that of a field, or only some have a minus.
     """
     names = {name.strip() for name in choice.split(",")} - {""}
-    require(bool(names), "`fields` names no field", _CHOICE)
+    require(bool(names), "`fields` does not name any field", _CHOICE)
     _require_known((name.lstrip("+-") for name in names), (*ALL_FIELDS, "all"))
     chosen = {name for name in names if name[0] not in "+-"} or set(usual)
     is_mixed = names & (chosen - {"all"}) and any(name[0] == "-" for name in names)
-    require(not is_mixed, "only some `fields` have a minus", "give all of them a minus, or none")
+    require(not is_mixed, "only some of the `fields` have a minus sign", "use it for all or none")
     if "all" in chosen:
         chosen.update(OPTIONAL_FIELDS)
     chosen.update(name[1:] for name in names if name[0] == "+")

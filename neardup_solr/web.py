@@ -50,8 +50,8 @@ HEADERS = {
 }
 LEVELS, LONGEST = 200, 4_000  # lists within lists, and digits of a whole number, that are read
 FAULT = secrets.token_hex(16)  # the key of what is wrong with an object, which no other has
-TWICE = "appears twice, or a key within it does"
-NO_VALUE = f"has NaN, Infinity or more than {LEVELS} levels, which cannot be read"
+TWICE = "appears twice, or contains a key that does"
+NO_VALUE = f"contains NaN, Infinity or more than {LEVELS} nested levels, which cannot be read"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
@@ -111,14 +111,14 @@ def find_foreign(
     name, page_port = page = _split(origin)
     if page == host or name in names or (is_loopback(name) and page_port == port):
         return None
-    return 403, f"pages of the Origin {origin[:100]!r} may not use this service"
+    return 403, f"pages from the Origin {origin[:100]!r} may not use this service"
 
 
 def parse_host(host: str) -> str:
     """Parse the name of a host that is allowed. Raises ArgumentError if it is none."""
     name, port = _split(f"//{host}")
     is_name = name and port is None and not set(name + host) & set("/*@?# ")
-    step = "give the name alone, such as search.example.org"
+    step = "give only the host name, such as search.example.org"
     require(bool(is_name), f"`allow_host` cannot be {host!r}", step)
     return name
 
@@ -146,8 +146,8 @@ async def read_body(request: Request, most: int) -> bytes:
                 if size > most + DISCARDED:
                     break
     except TimeoutError:
-        reason = f"the request did not come within {REQUEST_SECONDS:g} seconds"
-        raise Failure(408, reason, "send it faster, or less", Connection="close") from None
+        reason = f"the request did not arrive within {REQUEST_SECONDS:g} seconds"
+        raise Failure(408, reason, "send it faster, or send less", Connection="close") from None
     if size > most:
         raise too_large
     return bytes(body)
@@ -255,7 +255,7 @@ def _read_page(package: str, name: str, root_path: str) -> Response:
 
 def bind(host: str, port: int, next_step: str) -> socket.socket:
     """Take a port of an address. Raises ArgumentError with `next_step` if that cannot be."""
-    require(0 <= port < 1 << 16, f"`port` cannot be {port}", "give 1 to 65535, or 0 for a free one")
+    require(0 <= port < 1 << 16, f"`port` cannot be {port}", "use 1 to 65535, or 0 for a free port")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sends at once only on sockets that say they are of TCP; others wait for 40 ms.
     bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -266,7 +266,7 @@ def bind(host: str, port: int, next_step: str) -> socket.socket:
     except (OSError, UnicodeError) as error:
         bound.close()
         reason = getattr(error, "strerror", None) or error
-        problem = f"the port {port} of {host!r} cannot be used ({reason})"
+        problem = f"port {port} on {host!r} cannot be used ({reason})"
         raise ArgumentError(problem, next_step) from None
     return bound
 

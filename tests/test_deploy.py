@@ -118,7 +118,7 @@ SERVING = ["neardup-serve.service", "serve.yaml", "compose serve"]
 def test_what_is_run_is_a_command_that_there_is(name: str) -> None:
     """Each of its options is known: it ends as there is no Solr, or no file of tokens."""
     done = neardup(*command_of(name), env={"NEARDUP_SOLR_URL": "http://127.0.0.1:9/solr"})
-    reason = "tokens: cannot be read" if name in SERVING else "nothing listens there"
+    reason = "tokens: cannot be read" if name in SERVING else "nothing is listening"
     assert reason in done.stderr
 
 

@@ -151,7 +151,7 @@ TRIALS = (
         now=NEW + 'nd.index("ads.jsonl", c)\nnd.mark(c, nd.report(c))',
         before=COLLECTION + 'nd.index("ads.jsonl", c)\nnd.mark(c, nd.report(c))',
         code=1,
-        says="`clusters` has to be",
+        says="`clusters` must be",
     ),
     Trial(
         title="Something else where pairs belong (evaluate)",
@@ -236,7 +236,8 @@ TRIALS = (
     Trial(
         title="Ids that come again in a file",
         now="$ neardup duplicates repeated.csv --format tsv",
-        says="2 records repeat an id: each counts, and its row comes to its id, as in 12@row7",
+        says="2 records repeat an id: each of them is compared, with its row number added to the id"
+        ", as in 12@row7",
     ),
     Trial(
         title="A CSV through a pipe",

@@ -171,17 +171,17 @@ def parse_answers(
 def _log_cut(path: str, count: int, first: int) -> None:
     """Log, once a process, that lines are cut."""
     cut = counted(count, "answer is", "answers are")
-    text = "%s: %s cut off and ignored, the first in line %s"
-    LOG.warning(text, path, cut, f"{first:,}")
+    LOG.warning("%s: %s cut off and ignored, the first in line %s", path, cut, f"{first:,}")
 
 
 def _name_fault(number: int, line: bytes) -> tuple[str, str]:
     """Name the fault of a line that is no JSON, and what to do."""
     if line.startswith(_MERGING):
-        return f"line {number} is a conflict marker of git", "delete the markers, keep both sides"
+        return f"line {number} is a git conflict marker", "delete the markers and keep both sides"
     if line.startswith((b'"{', b"PK\x03", b"\xff\xfe", b"{,", b"id,", b"id;", b"id\t")):
-        reason = f"line {number} is not JSON: it is another kind of file, or a spreadsheet saved it"
-        return reason, "restore the file; to import a table of answers: neardup answer --import"
+        reason = "the file has a different format, or was saved by a spreadsheet program"
+        step = "restore the file; to import a table of answers: neardup answer --import"
+        return f"line {number} is not JSON: {reason}", step
     return f"line {number} is not an answer", "correct it, or remove it"
 
 
@@ -200,12 +200,12 @@ def _parse(path: str, number: int, row: Any, before: datetime) -> Answer:
     judgement = parse_judgement(row.get("answer", "?"))
     if judgement is None or is_blank(row["answer"]):
         word = str(row.get("answer", ""))[:40]
-        raise refuse(f"has the answer {word!r}", "answer same, different or unsure")
+        raise refuse(f"has the invalid answer {word!r}", "use same, different or unsure")
     try:
         when = datetime.fromisoformat(str(row["when"])) if row.get("when") else before
         when = (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise refuse(f"has the time {str(row['when'])[:40]!r}", "write it in ISO 8601") from None
+        raise refuse(f"has the invalid time {str(row['when'])[:40]!r}", "use ISO 8601") from None
     names = ("who", "hash", "other_hash", "withdraws")
     texts = {name: str(row.get(name) or "") for name in names}
     is_ordered = row.get("ordered") is True
@@ -305,7 +305,7 @@ def _write(file: FileIO, answers: Iterable[Answer]) -> None:
     begin = b"" if file.read(1) in (b"", b"\n") else b"\n"
     lines = b"".join(answer.to_line() for answer in answers)
     if lines and file.write(begin + lines) < len(begin + lines):
-        raise OSError("the last line is cut")
+        raise OSError("the last line was cut off")
     os.fsync(file.fileno())
 
 
@@ -342,17 +342,17 @@ def parse_table(columns: Mapping[str, Sequence[Any]], *, ordered: bool) -> Itera
             continue
         judgement, pair = parse_judgement(word), f"{id} – {other_id}"
         if judgement is None:
-            reason = f"the answer {str(word)[:40]!r} to {pair} is not known"
-            raise ArgumentError(reason, "answer same, different or unsure")
+            reason = f"the answer {str(word)[:40]!r} to {pair} is unknown"
+            raise ArgumentError(reason, "use same, different or unsure")
         hash, other_hash = (hash_text(str(each) if each else None) for each in (text, other_text))
         answer = Answer(id=_spell(id), other_id=_spell(other_id), answer=judgement,
                         hash=hash, other_hash=other_hash, ordered=ordered)  # fmt: skip
         has_ids = not any(map(id_problem, (answer.id, answer.other_id)))
         require(has_ids, f"the answer {judgement!r} has no pair of ids", "give both ids")
         is_pair = ordered or answer.id != answer.other_id
-        require(is_pair, f"both ids of a row are {answer.id!r}", "give `ordered` for two sides")
+        require(is_pair, f"both ids in a row are {answer.id!r}", "set `ordered` for two sides")
         before = earlier.setdefault(answer.pair, answer).answer
-        reason = f"{pair} is answered {before} and {judgement}"
+        reason = f"{pair} is answered both {before} and {judgement}"
         require(before == judgement, reason, "keep one of the two answers")
         yield answer
 
@@ -397,9 +397,9 @@ class Answered:
     def _refused(self) -> Iterator[tuple[tuple[Answer, ...], str, str]]:
         """Give the answers that are not obeyed, with a word and a sentence about them."""
         for answers, name, reason in (
-            (self.set_aside, "set aside", "because newer answers contradict"),
+            (self.set_aside, "set aside", "because of contradictory newer answers"),
             (self.changed, "about other texts",
-             "because the texts have changed since: answer again"),
+             "because the texts have changed since then: answer again"),
             (self.gone, "about missing documents",
              "because documents are missing or have no words"),
         ):  # fmt: skip

@@ -187,7 +187,7 @@ def too_many(joining: Joining, key: str = "band") -> SettingsError:
     """Make the error for more pairs than are allowed, which share what `key` names."""
     more_rows = ", or index with more `rows` (neardup tune)" if key == "band" else ""
     lower = f"lower `cap` from {joining.cap:,} to {joining.cap // 2:,}"
-    step = f"{lower}, or give more `memory`{more_rows}"
+    step = f"{lower}, or increase `memory`{more_rows}"
     return SettingsError(f"more than {joining.most:,} pairs share a {key}", step)
 
 
@@ -206,7 +206,7 @@ def all_candidates(count: int, joining: Joining = DEFAULT) -> Candidates:
     if pairs > MOST_OF_ALL:
         raise SettingsError(
             f"{count:,} records make {pairs:,} pairs, more than the {MOST_OF_ALL:,} allowed",
-            "give `by` words to compare records that share a rare word, or `by` bands",
+            "set `by` to words, to compare records that share a rare word, or to bands",
         )
     blocks = (block.view(np.uint32) for block in pair_rows(posted, joining.sides, cap=count))
     return Candidates(pairs=np.concatenate([NO_PAIRS.ravel(), *blocks]).reshape(-1, 2))

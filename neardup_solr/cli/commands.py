@@ -85,7 +85,7 @@ def index(parsed: options.ParsedOptions, *, max_failed: str = "0") -> int:
     show.say_gaps(describe_unspaced(target))
     if summary.failed:
         job = shlex.quote(str(folder))
-        show.warn(f"The records that failed: neardup dead-letters show --job {job}")
+        show.warn(f"To see the records that failed: neardup dead-letters show --job {job}")
     return 1 if summary.failed > most_failed(max_failed, summary.read) else 0
 
 
@@ -176,7 +176,7 @@ def report(
     as_rows = options.choose_format(format)
     if output is not None:
         if format not in (None, output.suffix.lower()[1:]):
-            raise click.BadParameter(f"--format {format} contradicts -o {output}: leave one out")
+            raise click.BadParameter(f"--format {format} conflicts with -o {output}: leave one out")
         reports.check_output(output)
     target, result = _make_report(parsed)
     if output is not None:
@@ -248,7 +248,7 @@ def answer(
         raise click.BadParameter("give either ID OTHER_ID same|different|unsure or --import FILE")
     answers, is_list = nd.Answers(parsed["answers"]), answer is None and pairs is None
     if output is not None and not is_list:
-        raise click.BadParameter("-o is for a list of answers: leave the pair out")
+        raise click.BadParameter("-o is only for listing answers: leave out the pair or --import")
     if is_list:
         _print_answers(answers, output, options.choose_format(format))
         return 0
@@ -266,12 +266,12 @@ def answer(
         noted = nd.answer(one=one or "", other=other or "", answer=answer or "unsure", **parsed)
         show.say(f"{noted.id} – {noted.other_id} recorded as {noted.answer} in {place}.")
     if parsed["source"] is None:
-        texts = "the answer applies to any texts" if pairs is None else "except those in the table"
-        show.say(f"Without --source, the texts are not recorded: {texts}.")
+        texts = ": the answer applies to any texts" if pairs is None else ", except from the table"
+        show.say(f"Without --source, the texts are not recorded{texts}.")
     if more := [each for each in answers.set_aside if each not in aside]:
         first = f"{more[0].id} – {more[0].other_id} {more[0].answer}"
         contradicted = show.counted(len(more), "answer is", "answers are")
-        show.warn(f"{contradicted} set aside, because newer answers contradict: {first}.")
+        show.warn(f"{contradicted} set aside, contradicted by newer answers: {first}.")
     return 0
 
 
@@ -351,7 +351,7 @@ def init(parsed: options.ParsedOptions) -> int:
         _say_removed(target.name, done, is_dry=parsed["dry_run"])
         return 0
     if done.is_created:
-        show.say(f"{target.url} is created; next: neardup index FILE {target.place}")
+        show.say(f"Created {target.url}; next: neardup index FILE {target.place}")
         return 0
     _say_prepared(target, done)
     return 0 if done.is_done or parsed["dry_run"] else 1
@@ -373,7 +373,7 @@ def _say_prepared(target: Collection, done: Preparation) -> None:
     else:
         print(done.xml)
         show.warn(
-            f"{url}: {_count_fields(done)} would be added, as above."
+            f"{url}: {_count_fields(done)} would be added, as shown above."
             if done.is_mutable
             else f"{url}: this schema cannot be changed over HTTP: paste the lines above into it,"
             " before </schema>, and reload the collection."
@@ -383,7 +383,7 @@ def _say_prepared(target: Collection, done: Preparation) -> None:
     for danger in done.dangers[:1]:
         more = f" (and {len(done.dangers) - 1} more)" if done.dangers[1:] else ""
         problem = f"{danger.about}: {danger.reason}{more}"
-        show.warn(f"But annotate will refuse: {problem}; {danger.remedy}.")
+        show.warn(f"But annotate will refuse to run: {problem}; {danger.remedy}.")
     if done.beside:
         show.say(f"The schema is shared with {', '.join(done.beside)}.")
 
@@ -398,7 +398,7 @@ def _say_removed(name: str, done: Preparation, *, is_dry: bool) -> None:
 
 
 def _count_fields(done: Preparation) -> str:
-    return show.counted(len(done.fields), "field") if done.fields else "the names of fields"
+    return show.counted(len(done.fields), "field") if done.fields else "the field names"
 
 
 def lint(parsed: options.ParsedOptions, *, format: RowFormat | None = None) -> int:
@@ -460,7 +460,7 @@ def annotate(parsed: options.ParsedOptions) -> int:
     """
     which = parsed["which"]
     if parsed["into"] is not None and which != "needed":
-        raise click.BadParameter(f"--which {which} does not go with --into: leave one out")
+        raise click.BadParameter(f"--which {which} cannot be combined with --into: leave one out")
     from neardup_solr.solr.schema import describe_unspaced
 
     target = parsed.connect()
@@ -489,9 +489,9 @@ def _say_annotated(done: AnnotateSummary) -> None:
     show.say(f"Read {read} = {' + '.join(parts)} ({done.seconds:.1f} s, {rate:,.0f}/s).")
     if done.redone:
         others = show.counted(done.redone, "document")
-        show.say(f"{others} changed while they were written, and were read again.")
+        show.say(f"{others} changed while being written, and had to be read again.")
     if done.read and done.without_text == done.read:
-        show.warn("No document has a text: check --text-field.")
+        show.warn("No document has any text: check --text-field.")
 
 
 def strip(parsed: options.ParsedOptions) -> int:
@@ -528,7 +528,7 @@ def serve(parsed: options.ParsedOptions) -> int:
 
     def tell(address: str) -> None:
         show.compile_kernel()
-        show.say(f"Serving {target.name!r} at {address}; Ctrl-C ends it.")
+        show.say(f"Serving {target.name!r} at {address}; press Ctrl-C to stop.")
 
     nd.serve(target, on_ready=tell, **parsed)
     return 0
@@ -553,22 +553,22 @@ def review(parsed: options.ParsedOptions) -> int:
         def show_address(address: str) -> None:
             if is_typed:
                 print(address, flush=True)
-                show.say("The page opens when the documents are compared.")
+                show.say("The page opens once the documents have been compared.")
             watching.update(shown.enter_context(show.watch(comparing="pairs")))
 
         def open_page(address: str) -> None:
             shown.close()  # the bars, which have the terminal
             if not is_typed:
                 print(address, flush=True)
-            show.say("Open this address in a browser of this machine; Ctrl-C ends the review.")
+            show.say("Open this address in a browser on this machine; Ctrl-C ends the review.")
             _open_browser(address, Path(folder) / "review.html")
 
         # The bars begin when the address has been shown, before anything is read.
         names = ("on_error", "on_progress")
         later: dict[str, Any] = {key: lambda each, key=key: watching[key](each) for key in names}
         reviewed = nd.review(on_address=show_address, on_ready=open_page, **later, **parsed)
-    kept = show.counted(reviewed.kept, "answer")
-    show.say(f"Kept {kept} in {reviewed.answers}, which has {reviewed.tally} about these pairs.")
+    kept = f"{show.counted(reviewed.kept, 'answer')} to {reviewed.answers}"
+    show.say(f"Saved {kept}, which now has {reviewed.tally} for these pairs.")
     if reviewed.advice:
         show.say(f"{show.in_options(reviewed.advice)}.")
     return 0
@@ -599,7 +599,7 @@ def start(parsed: options.ParsedOptions, *, port: int | None = None) -> int:
     from neardup_solr import embedded
 
     server = embedded.start(port=port, tell=show.say)
-    verb = "runs" if server.started_now else "runs already"
+    verb = "is running" if server.started_now else "is already running"
     click.echo(
         f"Solr {server.version} {verb} at {server.url} "
         f"(pid {server.pid}, heap {server.heap}, data in {server.home})"
@@ -608,7 +608,7 @@ def start(parsed: options.ParsedOptions, *, port: int | None = None) -> int:
         click.echo(f"It requires a login: {_user(server.password)}")
     if port not in (None, server.port):
         step = "stop it first with: neardup solr stop"
-        raise ServerError("--port does not change a running Solr", step)
+        raise ServerError("--port has no effect on a running Solr", step)
     return 0
 
 
@@ -651,7 +651,7 @@ def stop(parsed: options.ParsedOptions) -> int:
     """Stop Solr, and keep the index."""
     from neardup_solr import embedded
 
-    click.echo("Solr is stopped" if embedded.stop(tell=show.say) else "Solr was not running")
+    click.echo("Solr has been stopped" if embedded.stop(tell=show.say) else "Solr was not running")
     return 0
 
 
@@ -712,7 +712,7 @@ def show_letters(
         folders = folders_of(target.base, target.name)
         place = f"of {target.name} at {target.base}"
     elif parsed.address is not None or parsed.collection is not None:
-        raise click.BadParameter("--job names the collection: leave --solr and --collection out")
+        raise click.BadParameter("--job sets the collection: leave --solr and --collection out")
     else:
         folders, place = [job], f"in {job}"
     letters_of = {folder: nd.dead_letters(job=folder) for folder in folders}
@@ -747,8 +747,8 @@ def retry(parsed: options.ParsedOptions) -> int:
         done = nd.retry(target, **watching, **parsed)
     for folder in done.unfinished:
         show.warn(
-            f"The job in {folder} has not ended: wait for it, or continue it first with neardup"
-            " index and --resume."
+            f"The job in {folder} has not finished: wait for it, or continue it with neardup index"
+            " --resume, then run this again."
         )
     if done.read:
         show.say(
@@ -762,7 +762,7 @@ def retry(parsed: options.ParsedOptions) -> int:
     if done.failed:
         for path in done.left:
             show.warn(f"To be corrected: {path}")
-        show.warn("Correct 'record' (a text, or an object of columns), or remove the line; rerun.")
+        show.warn("Correct 'record' (text, or object of columns) or remove the line, then rerun.")
     return 1 if done.failed or done.unfinished else 0
 
 
@@ -781,7 +781,7 @@ def _find_target(parsed: options.ParsedOptions) -> Collection:
     address = None if usual or work.server == embedded.address() else work.server
     target = options.connect(address, parsed.collection or work.collection)
     if usual and target.base != work.server:
-        reason = f"the job is of a collection at {work.server}, but ${ADDRESS} names another"
+        reason = f"the job's collection is at {work.server}, but ${ADDRESS} is a different Solr"
         raise nd.errors.JobError(reason, f"add --solr {work.server}")
     return target
 

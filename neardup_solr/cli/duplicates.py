@@ -212,7 +212,7 @@ def _say_duplicates(result: Duplicates) -> None:
         show.warn(show.in_options(result.capped))
     if result.numeric >= max(MANY_NUMERIC, NUMERIC * len(result.pairs)) and not result.doubt:
         pairs = show.counted(result.numeric, "pair")
-        show.say(f"About {pairs} differ in numbers only: --equal numbers separates them.")
+        show.say(f"About {pairs} differ only in numbers: use --equal numbers to tell them apart.")
     if result.chosen:
         show.say(show.in_options(result.chosen))
     elif result.borderline is not None and result.borderline.warning:
@@ -228,25 +228,25 @@ def _describe_changes(since: Changes) -> str:
     """Describe what changed since the run that was remembered, and what of it was used."""
     if since.reason:
         return f"Everything was compared: {since.reason}."
-    counts = {"came": since.came, "changed": since.changed, "went": since.gone}
+    counts = {"added": since.came, "changed": since.changed, "removed": since.gone}
     changes = [f"{show.counted(size, 'document')} {word}" for word, size in counts.items() if size]
     reused = show.counted(since.reused, "comparison was", "comparisons were")
-    changed = ", ".join(changes) or "nothing has changed"
-    return f"Since the last run {changed}; {reused} reused."
+    changed = ", ".join(changes) or "nothing changed"
+    return f"Since the last run: {changed}; {reused} reused."
 
 
 def _say_unique(
     result: Unique, unique: Path | None, removed: Path | None, rejected: Path | None
 ) -> None:
     """Say where the records of a file are, and how many are in none, which add up."""
-    repeated = f" ({result.repeated:,} for another record with the id)" if result.repeated else ""
+    repeated = f" ({result.repeated:,} with a repeated id)" if result.repeated else ""
     kept = f"{result.kept:,} {_are(result.kept)} {f'in {unique}' if unique else 'kept'}"
     gone = result.removed + result.repeated
     away = f"{gone:,} {f'in {removed}' if removed else 'removed'}{repeated}"
     failed = f", {result.failed:,} in {rejected}" if rejected else ""
     if result.failed and not rejected:
-        failed = f"; {result.failed:,} could not be used and {_are(result.failed)} in no file:"
-        failed += " --rejected FILE writes them"
+        failed = f"; {result.failed:,} could not be used and {_are(result.failed)} not in any file:"
+        failed += " --rejected FILE saves them"
     show.say(f"Of {show.counted(result.records, 'record')}, {kept}, {away}{failed}.")
 
 
@@ -274,7 +274,7 @@ def _check(
     parsed.require_source("SOURCE")
     for name, path in files.items():
         if path is not None and not source:
-            step = "for a collection, --mark prints the filter query without near-duplicates"
+            step = "for a collection, --mark prints a filter query that excludes near-duplicates"
             raise click.BadParameter(f"--{name} needs a file; {step}")
 
 
@@ -362,8 +362,8 @@ def _say_torn(solr: Collection, made: Marks, *, dry_run: bool) -> None:
         clusters = show.counted(made.torn, "cluster")
         are = "would be" if dry_run else _are(made.torn)
         show.warn(
-            f"{clusters} of an earlier run {are} split: documents outside --fq keep their old"
-            f" marks; to mark all again: neardup duplicates {solr.place} --mark"
+            f"{clusters} from an earlier run {are} split: documents that do not match --fq keep"
+            f" their old marks; to re-mark everything: neardup duplicates {solr.place} --mark"
         )
 
 

@@ -79,7 +79,7 @@ def gate(
         except BrokenPipeError:
             total = sum(counts[name] for name in OUTCOMES if name != "failed")
             made = show.counted(total, "decision")
-            show.warn(f"neardup: the output was closed after {made}; the rest was not decided.")
+            show.warn(f"neardup: the output was closed after {made}; no more were made.")
             raise
     if output is not None:
         show.say(f"Wrote {output}.")
@@ -141,7 +141,7 @@ def _say_counts(counts: Counter[str], held: Path | None) -> None:
     parts = " + ".join(f"{counts[name]:,} {word}" for name, word in OUTCOMES.items())
     show.say(f"Read {total} = {parts}.")
     if counts["replaced"]:
-        show.say(f"{counts['replaced']:,} of them replaced a document of the same id.")
+        show.say(f"{counts['replaced']:,} of them replaced a document with the same id.")
     if held is not None and counts["hold"]:
         show.say(f"Held documents are in {held}.")
     if counts["incomplete"]:

@@ -291,8 +291,8 @@ def _check_words(words: Sequence[str]) -> int:
     try:
         " ".join(words).encode()
     except UnicodeEncodeError as error:
-        odd = show.printable(error.object[error.start : error.end])
-        show.warn(f"neardup: {odd} is not valid in this locale's encoding; use UTF-8 for both")
+        odd = f"neardup: {show.printable(error.object[error.start : error.end])}"
+        show.warn(f"{odd} is not valid in this locale's encoding; use UTF-8 for text and locale")
         return WRONG_USAGE
     return 0
 

@@ -318,7 +318,7 @@ class ParsedOptions(dict[str, Any]):
         """Refuse settings without a source: a collection has its own."""
         if self["settings"] and not self.paths:
             names = ", ".join(self["settings"])
-            raise click.BadParameter(f"a collection has its own {names}: name a {name}")
+            raise click.BadParameter(f"{names} cannot be set for a collection: add {name}")
 
 
 class Command(click.Command):
@@ -357,7 +357,7 @@ class Command(click.Command):
         of_settings = fields(Settings) if "settings" in of_verb else ()
         python = {each.name: f"settings={{'{each.name}': ...}}" for each in of_settings}
         python |= {each: f"{each}=..." for each in of_verb if each != "settings"}
-        names = {each: f"nd.{self.verb}(..., {typed}) takes it" for each, typed in python.items()}
+        names = {each: f"use nd.{self.verb}(..., {typed})" for each, typed in python.items()}
         for param in ctx.find_root().command.params:
             step = f"it goes before the command: neardup {param.opts[0]} ..."
             names[param.name or ""] = step
@@ -689,7 +689,7 @@ def choose_other_side(parsed: ParsedOptions) -> None:
             try:
                 collection.require_fields(())
             except CoreMissing:
-                reason = "there is no such file or folder, and no collection of that name"
+                reason = "there is no such file or folder, and no collection with that name"
                 raise nd.SourceError(against, reason, "check the path, or the name") from None
 
         parsed["against"] = connect(solr, against, check=require_fields)

@@ -28,7 +28,7 @@ UNITS = {"joining": "bands"}  # what a stage counts, if not documents
 EVERY = 10.0  # seconds between two lines of progress, which stand for bars without a terminal
 MOST_ROWS = 40  # of a report on a terminal; files and pipes get all
 RESUMABLE = "Everything written so far is kept; run this again to continue."
-UNSURE = "The last documents may not be stored; it is safe to run the same command again."
+UNSURE = "The last documents may not have been stored; it is safe to run the same command again."
 _BREAKS = re.compile(r"[\t\n\r]+")
 WIDEST_ID = 0.3  # of the terminal, longer ones are folded
 NARROW = 66  # columns of a terminal; below it a table leaves no room for texts
@@ -63,14 +63,14 @@ def warn(line: str) -> None:
 def say_if_typed(sources: Sequence[str], what: str) -> None:
     """Tell a person that a source is read from the keyboard."""
     if "-" in sources and sys.stdin.isatty():
-        say(f"Reading {what} from the keyboard; Ctrl-D on a line of its own ends it.")
+        say(f"Reading {what} from the keyboard; to finish, press Ctrl-D on an empty line.")
 
 
 def say_if_full_text(queries: Iterable[str | None], place: str) -> None:
     """Tell why a query found nothing, if it looks for words in a field that is a string."""
     if any(query and _FULL_TEXT.search(query) for query in queries):
         say(
-            "Hint: content is stored, not indexed, so no query finds words in it;"
+            "Hint: content is stored, but not indexed, so queries cannot find words in it;"
             f" neardup search {place} --text 'SOME WORDS' finds documents similar to a text."
         )
 
@@ -79,7 +79,7 @@ def compile_kernel() -> None:
     """Compile the kernel before it is needed, and say so if that takes time."""
     from neardup_solr.minhash import sign
 
-    line = "Compiling the kernel for this processor, once: up to half a minute ..."
+    line = "Compiling the kernel for this processor (first use only): up to half a minute ..."
     sign.compile_kernel(on_wait=lambda: say(line))
 
 
@@ -247,7 +247,7 @@ def say_report(report: Report) -> None:
     pairs = counted(len(report.pairs), "near-duplicate pair")
     say(f"{pairs} among {counted(report.documents, 'document')}.")
     if report.cut:
-        cut = f"{counted(report.cut, 'document')} had all {report.candidates:,} --candidates"
+        cut = f"{counted(report.cut, 'document')} reached --candidates {report.candidates}"
         warn(f"{cut}, and may have more near-duplicates: --candidates {report.enough} is enough.")
     if report.answered is not None:
         say(f"{report.answered}.")
@@ -298,9 +298,9 @@ def say_summary(summary: IndexSummary) -> None:
     """Say the counts of an indexing run, which add up."""
     rate = (summary.read - summary.resumed) / summary.seconds if summary.seconds else 0.0
     if summary.resumed:
-        say(f"{counted(summary.resumed, 'record')} were done by an earlier run.")
+        say(f"{counted(summary.resumed, 'record was', 'records were')} done by an earlier run.")
     if summary.resent:
-        say(f"{counted(summary.resent, 'document')} that Solr had lost were sent again.")
+        say(f"Resent {counted(summary.resent, 'document')} that Solr had lost.")
     say(
         f"Read {summary.read:,} records = {summary.indexed:,} indexed"
         f" + {summary.repeated:,} repeated + {summary.failed:,} failed"
@@ -315,8 +315,8 @@ def say_summary(summary: IndexSummary) -> None:
         say(f"Its {few} are compared by --measure {measure}; --measure words counts words.")
     if long and "content_ng" in summary.settings.fields:
         say(
-            "Hint: the word shingles of texts this long are most of the index;"
-            " --fields=-content_ng, into a new collection (-c NAME), leaves them out."
+            "Hint: for texts this long, word shingles make up most of the index; to leave them"
+            " out, use --fields=-content_ng with a new collection (-c NAME)."
         )
 
 
@@ -414,7 +414,7 @@ def first_errors(say: Callable[[str], None]) -> Callable[[Exception], None]:
         if errors <= MOST_ERRORS:
             say(printable(str(error)))
         elif errors == MOST_ERRORS + 1:
-            say("... further errors are counted, not shown.")
+            say("... further errors are counted, but not shown.")
 
     return on_error
 

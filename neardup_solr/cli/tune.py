@@ -89,7 +89,7 @@ def _describe_training(training: Training, output: Path | None) -> Iterator[str]
     )
     if training.unlike:
         more = counted(training.unlike, "more is", "more are")
-        yield f"{more} about pairs so unlike that nothing is learnt from them."
+        yield f"{more} about pairs too dissimilar to learn from."
     if training.is_default:
         few, each = FEWEST, FEWEST_OF_EACH
         yield f"Too few answers: {few} are needed, including {each} of each kind."
@@ -99,11 +99,11 @@ def _describe_training(training: Training, output: Path | None) -> Iterator[str]
         rows += [[name, *(f"{bits:+.1f}" for bits in ends)] for name, *ends in training.influences]
         yield from ("", *show.align(rows, right=(1, 2)), "")
         yield (
-            f"Cross-validated, the model predicts {training.right} of {total} answers,"
+            f"In cross-validation, the model predicts {training.right} of {total} answers,"
             f" {default} {training.default_right}."
         )
         if training.right < training.default_right:
-            yield "These answers do not show yet that the model is better."
+            yield "These answers do not yet show that the model is better."
     yield f"Among the pairs without an answer, it finds {training.found:,}."
     if output:
         yield f"Wrote {output}: neardup duplicates … --model {output}"
@@ -139,12 +139,12 @@ def list_lines(tuning: Tuning, commands: Sequence[str]) -> Iterator[str]:
     yield (
         f"caught: share of pairs found at similarity {demand.catch:g}; passed: at {demand.avoid:g};"
     )
-    yield "candidates, bytes of index: expected for a document of the whole collection."
+    yield "candidates, bytes of index: expected per document of the whole collection."
     if tuning.absent:
         yield f"{counted(tuning.absent, 'known pair')} left out: a document is missing."
     yield ""
     if tuning.current and tuning.current.plan == plan:
-        yield "The collection has the chosen bands already."
+        yield "The collection already has the chosen bands."
         return
     miss, load = percent(demand.miss), percent(demand.load)
     yield f"Fewest bands that miss at most {miss} and pass at most {load}:"

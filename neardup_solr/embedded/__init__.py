@@ -92,7 +92,7 @@ def start(*, heap: str | None = None, port: int | None = None, tell: Tell = to_s
     """
     size = process.heap_size(heap)
     if port is not None and not 0 < port < 65536:
-        raise ArgumentError(f"`port` cannot be {port}", "give one between 1024 and 65535")
+        raise ArgumentError(f"`port` cannot be {port}", "choose a port between 1024 and 65535")
     place = layout()
     if server := running(place):
         return server
@@ -119,7 +119,7 @@ def server_lock(place: Layout, tell: Tell) -> Iterator[None]:
         try:
             held = lock.acquire(blocking=False)
         except Timeout:
-            tell("Waiting for another command that starts or stops Solr")
+            tell("Waiting for another command that is starting or stopping Solr")
             held = lock.acquire()
     with held:
         yield
@@ -181,15 +181,15 @@ def _choose_port(place: Layout, port: int | None, tell: Tell) -> int:
     """Choose a port: `port`, the last one, or the first that is free."""
     if port is not None:
         if not process.is_free(port):
-            reason = f"port {port} is taken by another program"
-            raise ServerError(reason, "name another `port`, or leave it out")
+            reason = f"port {port} is in use by another program"
+            raise ServerError(reason, "choose a different `port`, or leave it out")
         return port
     last = recall(place).port
     if last and process.is_soon_free(last):
         return last
     port = process.free_port()
     if last:
-        tell(f"Port {last} is taken by another program; Solr uses {port} from now on")
+        tell(f"Port {last} is in use by another program; Solr uses {port} from now on")
     return port
 
 

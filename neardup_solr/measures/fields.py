@@ -246,7 +246,7 @@ def parse_fields(fields: Mapping[str, str] | Iterable[str]) -> dict[str, FieldKi
     else:
         parted = [field.rpartition(":") for field in fields]
         pairs = [(name, kind) if colon else (kind, "text") for name, colon, kind in parted]
-    require(bool(pairs), "`fields` has no field", "name one or more, such as name or zip:exact")
+    require(bool(pairs), "`fields` is empty", "name one or more, such as name or zip:exact")
     kinds: dict[str, FieldKind] = {}
     for name, kind in pairs:
         require(bool(name), "a field of `fields` has no name", "give it as name or zip:exact")
@@ -624,9 +624,9 @@ def explain_pairs(
     rest = weigh_pairs(columns, pairs, levels, weights) - weights.weigh(levels)
     have_other_names = _mark_other_names(columns, levels)
     for at in np.flatnonzero(np.abs(rest) > 1e-9).tolist():
-        reason = ("all fields", "equal") if rest[at] > 0 else ("others", "agree as much, differ")
+        reason = ("all fields", "equal") if rest[at] > 0 else ("others", "as similar, but differ")
         if have_other_names[at]:
-            reason = ("name", "of another one")
+            reason = ("name", "different name")
         explained[at].append(Evidence(*reason, float(rest[at])))
     return explained
 

@@ -132,8 +132,8 @@ def parse_model(text: str) -> Model:
         if version == VERSION:
             return _parse_model(content)
     except (ValueError, KeyError, TypeError, AttributeError, ArgumentError) as error:
-        raise ValueError(f"is not a model of neardup ({type(error).__name__}: {error})") from None
-    raise ValueError(f"is of version {version!r}, and this neardup knows {VERSION}")
+        raise ValueError(f"is not a neardup model ({type(error).__name__}: {error})") from None
+    raise ValueError(f"has version {version!r}, but this neardup supports {VERSION}")
 
 
 def _parse_model(content: dict[str, Any]) -> Model:

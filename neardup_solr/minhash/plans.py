@@ -56,9 +56,8 @@ class Demand:
                 raise ArgumentError(reason, "give a share between 0 and 1, such as 0.01 for 1 %")
         if self.catch <= self.avoid:
             raise ArgumentError(
-                f"the similarity to `catch`, {self.catch:g}, is not above that to `avoid`,"
-                f" {self.avoid:g}",
-                f"give `catch` more than {self.avoid:g}, or `avoid` less than {self.catch:g}",
+                f"`catch` ({self.catch:g}) must be greater than `avoid` ({self.avoid:g})",
+                f"set `catch` above {self.avoid:g}, or `avoid` below {self.catch:g}",
             )
 
 
@@ -210,11 +209,11 @@ def _explain_unmet(demand: Demand, hashes: int, best: Plan | None) -> SettingsEr
             f"{hashes} hashes miss at least {percent(missed)} of the pairs at similarity"
             f" {demand.catch:g}, {missed / demand.miss:.3g} times the {percent(demand.miss)}"
             " allowed",
-            f"{more}allow a `miss` of {_round_up(missed)}, or `catch` a similarity of {caught:g}",
+            f"{more}allow a `miss` of {_round_up(missed)}, or set `catch` to {caught:g}",
         )
     passed = similarity_at(demand.load, best.bands, best.rows)
     avoid = math.floor(passed * 1000) / 1000
-    lower = f", or an `avoid` of {avoid:g}" if avoid else ""
+    lower = f", or set `avoid` to {avoid:g}" if avoid else ""
     return SettingsError(
         f"{hashes} hashes that catch enough pairs pass {percent(best.load)} of the pairs at"
         f" similarity {demand.avoid:g} ({best.bands} × {best.rows}),"

@@ -16,7 +16,7 @@ from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.minhash.sign import Signature, hash_bands
 from neardup_solr.settings import Settings
 
-_ENCODED = "give the text of a field called signature"
+_ENCODED = "give the text of a signature field"
 
 Values = NDArray[np.float64]
 
@@ -149,7 +149,7 @@ def _broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     except ValueError:
         listed = " and ".join(map(str, shapes))
         raise ArgumentError(
-            f"the shapes {listed} do not go together", "give as many of each, or one of one"
+            f"the shapes {listed} do not match", "give the same number of each, or one of either"
         ) from None
 
 

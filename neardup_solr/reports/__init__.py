@@ -348,11 +348,11 @@ def write_sheets(
         book.save(unfinished)
     if sheets > 1:
         total = counted(count - sheets, "row")
-        LOG.warning("%s: its %s are in %d sheets, because one is full", path, total, sheets)
+        LOG.warning("%s: its %s are in %d sheets, because a sheet is full", path, total, sheets)
     if cut:
         what = counted(cut, "text is", "texts are")
-        reason = f"{what} cut to the {LONGEST:,} characters that a cell can hold"
-        LOG.warning("%s: %s; .csv, .jsonl and .parquet keep them complete", path, reason)
+        reason = f"{what} cut to {LONGEST:,} characters, the most that a cell can hold"
+        LOG.warning("%s: %s; use .csv, .jsonl or .parquet to keep them whole", path, reason)
 
 
 def _cut(text: str) -> str:
@@ -538,10 +538,10 @@ def check_copy(path: Path, source_format: str, *, adds: bool) -> None:
         same = None
     suffix = suffix_of(path)
     if suffix not in (same, *JSON_LINES):
-        reason = "records stay in the format of their source, or become JSON lines"
+        reason = "records can be written only in the format of their source or as JSON lines"
         raise SourceError(str(path), reason, f"choose {f'{same} or ' if same else ''}.jsonl")
     if suffix in (".parquet", ".xlsx") and path.suffix.lower() in DECOMPRESSORS:
-        raise SourceError(str(path), f"{suffix} is already compressed", f"name it {suffix}")
+        raise SourceError(str(path), f"{suffix} is already compressed", f"end it in {suffix}")
     if suffix == ".parquet":
         require_library(path, "Parquet", "pyarrow")
     if path.suffix.lower() == ".zst":
@@ -553,8 +553,8 @@ def check_added(source: str, columns: Collection[str], added: Collection[str]) -
     """Refuse, by SourceError, a source with columns of the names that are added."""
     taken = next((name for name in added if name in columns), None)
     if taken is not None:
-        reason = f"has a column {taken!r} already, which would be overwritten"
-        raise SourceError(source, reason, "rename that column, or drop it")
+        reason = f"already has a column {taken!r}, which would be overwritten"
+        raise SourceError(source, reason, "rename or remove that column")
 
 
 @contextmanager
@@ -578,7 +578,7 @@ def open_copy(path: Path, source: SourceTable, added: Beside = records.NOTHING) 
             if suffix in JSON_LINES:
                 encode = _encode_objects(source, path)
                 if source.encoding != "utf-8":
-                    LOG.warning("%s is UTF-8, and not %s as its source", path.name, source.encoding)
+                    LOG.warning("%s uses UTF-8, not %s like its source", path.name, source.encoding)
             else:
                 encode = _encode_rows(source)
                 if (source.encoding, source.newline) != ("utf-8", "\n"):
@@ -611,7 +611,7 @@ def _require_names(path: Path, source: SourceTable) -> None:
     if twice is not None:
         instead = f"write it as {source.format}, or " if source.format in SAME else ""
         reason = f"the source has the column {twice!r} twice"
-        raise SourceError(str(path), reason, f"{instead}rename one of them")
+        raise SourceError(str(path), reason, f"{instead}rename one of these columns")
 
 
 @contextmanager
@@ -719,7 +719,7 @@ def check_types(path: Path, schema: Any) -> None:
             table = pyarrow.table({field.name: pyarrow.nulls(1, field.type)})
             parquet.write_table(table, pyarrow.BufferOutputStream())
         except pyarrow.ArrowException as error:
-            reason = f"Parquet cannot hold the column {field.name!r} of the type {field.type}"
+            reason = f"Parquet cannot store the column {field.name!r} of type {field.type}"
             raise SourceError(str(path), reason, "choose a .jsonl file") from error
 
 
@@ -759,5 +759,5 @@ def _parquet(path: Path, unfinished: Path, source: SourceTable, added: Beside) -
             if held:
                 writer.write_table(table())
         except pyarrow.ArrowException as error:
-            reason = f"cannot hold a value of the source ({error})"
+            reason = f"cannot store a value from the source ({error})"
             raise SourceError(str(path), reason, "choose a .jsonl file") from error

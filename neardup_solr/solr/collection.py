@@ -124,7 +124,7 @@ class Collection:
 
     def commit(self) -> None:
         """Make what was sent durable and visible to searches (a hard commit)."""
-        self._edit({"commit": {"waitSearcher": True}}, "look into Solr's log for the cause")
+        self._edit({"commit": {"waitSearcher": True}}, responses.LOG)
 
     def commit_if_allowed(self) -> bool:
         """Commit, and return False if this user may only read."""
@@ -275,7 +275,7 @@ class Collection:
         if not docs:
             raise errors.DocumentNotFound(self.url, id)
         if (other := str(docs[0][self.names.id])) != id:
-            reason = f"the answer has the document {other!r} instead of {id!r}"
+            reason = f"the response has the document {other!r} instead of {id!r}"
             raise SolrAnswerError(self.url, 200, reason, responses.LOG_AGAIN)
         return self.names.logical(docs[0], fields)
 
@@ -349,12 +349,12 @@ class Collection:
         for document in results:
             id = document[self.names.id]
             if id == last:
-                reason = f"the id {id!r} came twice"
+                reason = f"Solr returned the id {id!r} twice"
                 raise SolrAnswerError(self.url, 200, reason, responses.LOG_AGAIN)
             yield str(id)
             count, last = count + 1, id
         if count < results.hits and count < self.count(filters):
-            reason = f"only {count:,} of {results.hits:,} ids came"
+            reason = f"Solr returned only {count:,} of {results.hits:,} ids"
             raise SolrAnswerError(self.url, 200, reason, responses.LOG_AGAIN)
 
     def exported(
@@ -511,9 +511,9 @@ class Collection:
             each = (f"{counted(count, 'document')} with [{text}]" for text, count in counts.items())
             shown = "; ".join(each)
             delete = f"neardup delete {self.place} --query '{self.names.of(SETTINGS)}:\"...\"'"
-            step = "finish the reband that was interrupted, or delete the documents of one kind"
+            step = "finish the interrupted reband, or delete the documents with one of the settings"
             step += f" ({delete}) and index them again"
-            raise SettingsError(f"the collection mixes settings: {shown}", step)
+            raise SettingsError(f"the collection has mixed settings: {shown}", step)
         self._learnt.update((SETTINGS, Settings.parse(text)) for text in counts)
         if not counts:
             self._learnt.clear()
@@ -529,7 +529,7 @@ class Collection:
             return settings
         if count := self.count():
             documents = counted(count, "document")
-            reason = f"none of the {documents} of {self.name!r} has fields to compare"
+            reason = f"none of the {documents} in {self.name!r} has fields to compare"
             raise SettingsError(reason, f"add them first: neardup annotate {self.place}")
         reason = f"the collection {self.name!r} has no documents"
         raise SettingsError(reason, f"index some: neardup index FILE {self.place}")
@@ -538,7 +538,7 @@ class Collection:
         self,
         wanted: Settings | Mapping[str, Any] | None,
         usual: Settings | Callable[[], Settings] | None = None,
-        step: str = "leave these settings out to use the stored ones, or index into another"
+        step: str = "leave these settings out to use the stored ones, or index into a different"
         " collection",
     ) -> Settings:
         """The settings to index with: those wanted, else those stored, else the usual settings.
@@ -563,7 +563,7 @@ class Collection:
         differs = base != wanted or wanted.measure not in (None, base.measure)
         if stored is not None and differs:
             reason = f"the collection was indexed with [{stored.fingerprint}]"
-            raise SettingsError(f"{reason}, and [{wanted.fingerprint}] was requested", step)
+            raise SettingsError(f"{reason}, but [{wanted.fingerprint}] was requested", step)
         return wanted if stored is None else base
 
     def take_names(self, names: Names) -> None:

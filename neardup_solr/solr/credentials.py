@@ -64,7 +64,7 @@ def find_credentials(address: SplitResult) -> Credentials | None:
         return Credentials(user=user or "", password=unquote(address.password), source="`address`")
     if not address.username and (token := os.environ.get(TOKEN, "").strip()):
         if not _is_header("Authorization", token):
-            raise SettingsError(f"${TOKEN} is no token", "set it to one word of Latin letters")
+            raise SettingsError(f"${TOKEN} is not a token", "set it to one word of Latin letters")
         return Credentials(user=None, password=token, source=f"${TOKEN}")
     named = next((name for name in (PASSWORD, PASSWORD_FILE) if os.environ.get(name)), None)
     if user and named:
@@ -72,11 +72,11 @@ def find_credentials(address: SplitResult) -> Credentials | None:
         password = value if named == PASSWORD else _read_password(value)
         return Credentials(user=user, password=password, source=f"${named}")
     if named:
-        raise SettingsError(f"${named} is set, but no user", f"set ${USER}, too, or unset ${named}")
+        raise SettingsError(f"${named} is set, but no user", f"also set ${USER}, or unset ${named}")
     if address.username:  # some servers take a token as the user
         return Credentials(user=user or "", password="", source="`address`")
     if user:
-        raise SettingsError(f"${USER} is set, but no password", f"{_SET}, too, or unset ${USER}")
+        raise SettingsError(f"${USER} is set, but no password", f"also {_SET}, or unset ${USER}")
     entry = get_netrc_auth(address.geturl())
     return entry and Credentials(user=entry[0], password=entry[1], source="~/.netrc")
 
@@ -93,8 +93,8 @@ def require_private(address: SplitResult, source: str, access: Access) -> None:
     secret = {"a header": "credentials", f"${TOKEN}": "token"}.get(source, "password")
     is_private = address.scheme == "https" or is_loopback(address.hostname or "")
     if source and not (is_private or access.plain_http or os.environ.get(PLAIN_HTTP) == "1"):
-        reason = f"the {secret} of {source} would be sent to {address.hostname} unencrypted"
-        step = f"give an https:// address, or allow it with `plain_http` or ${PLAIN_HTTP}=1"
+        reason = f"the {secret} from {source} would be sent to {address.hostname} unencrypted"
+        step = f"use an https:// address, or allow this with `plain_http` or ${PLAIN_HTTP}=1"
         raise ArgumentError(reason, step)
 
 
@@ -122,18 +122,18 @@ def _read_password(path: str) -> str:
         reason = getattr(error, "strerror", None) or error
         raise _unusable(path, f"cannot be read ({reason})", "check the file") from None
     if os.name == "posix" and mode & OTHERS:
-        raise _unusable(path, "can be read by others", f"type: chmod 600 {path}")
+        raise _unusable(path, "can be read by other users", f"run: chmod 600 {path}")
     try:
         password = content.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError:
-        raise _unusable(path, "is not text in UTF-8", "write the password to it") from None
+        raise _unusable(path, "is not UTF-8 text", "write the password to it") from None
     if not password or "\n" in password or len(content) > LONGEST:
         raise _unusable(path, "is not a single line", "write only the password to it")
     return password
 
 
 def _unusable(path: str, reason: str, next_step: str) -> SettingsError:
-    return SettingsError(f"{path}, the file of ${PASSWORD_FILE}, {reason}", next_step)
+    return SettingsError(f"{path}, the file in ${PASSWORD_FILE}, {reason}", next_step)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,8 +159,8 @@ class Access:
     def __post_init__(self) -> None:
         odd = [name for name, value in self.headers.items() if not _is_header(name, value)]
         if odd:  # the value may be a secret
-            reason = f"`headers` cannot have {odd[0]!r} with its value"
-            raise ArgumentError(reason, "give names and values of one line, in Latin letters")
+            reason = f"the name or value of {odd[0]!r} in `headers` is not valid"
+            raise ArgumentError(reason, "use names and values of one line, in Latin letters")
         # As in the environment, a proxy may leave http:// out.
         proxy = self.proxy if self.proxy and "://" in self.proxy else f"http://{self.proxy}"
         if self.proxy is not None and not is_url(proxy, PROXIES):
@@ -177,9 +177,9 @@ class Access:
         name, path = next(((name, path) for name, path in named.items() if path), ("", None))
         if path is not None and not os.access(path, os.R_OK):
             # The option `--ca` sets the first of the variables.
-            of = {"ca": "", AUTHORITIES[0]: f" of `ca` or ${name}"}.get(name, f" of ${name}")
+            of = {"ca": "", AUTHORITIES[0]: f" from `ca` or ${name}"}.get(name, f" from ${name}")
             reason = f"the CA file {path}{of} cannot be read"
-            raise ArgumentError(reason, "name a PEM file of certificates")
+            raise ArgumentError(reason, "name a PEM file with certificates")
         return None if path is None else str(path)
 
     def certificate(self) -> str | None:
@@ -192,8 +192,8 @@ class Access:
             if path:  # without a password for the key, which OpenSSL would ask for on the terminal
                 ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(path, password="")
         except (OSError, ValueError):
-            reason = f"{path} of `cert` or ${CERTIFICATE} is not a usable client certificate"
-            step = "name a PEM file of the certificate and its private key, without a password"
+            reason = f"{path} from `cert` or ${CERTIFICATE} is not a usable client certificate"
+            step = "name a PEM file with the certificate and its private key, without a password"
             raise ArgumentError(reason, step) from None
         return path or None
 
@@ -323,12 +323,12 @@ class SolrCluster:
         self.require_one()
         if self.misplacing:
             reason = f"the collection {name!r} has {self.misplacing}"
-            step = "take one with the usual router, as neardup init creates (or annotate --into)"
-            raise SettingsError(reason, step)
+            step = "use a collection with the default router, as created by neardup init"
+            raise SettingsError(reason, f"{step} (or annotate --into)")
         least = min((shard.size for shard in self.shards), default=1)
         has = counted(least, "replica")
-        reason = f"`min_replicas` cannot be {replicas}: a shard of {name!r} has {has}"
-        require(replicas <= least, reason, f"give {least}, or add replicas")
+        reason = f"`min_replicas` cannot be {replicas}: a shard of {name!r} has only {has}"
+        require(replicas <= least, reason, f"set it to {least}, or add replicas")
 
 
 def require_single(**numbers: int) -> None:
@@ -389,9 +389,9 @@ def _alias_of(aliases: Mapping[str, str], name: str) -> tuple[str, ...]:
 def placement_problem(router: Mapping[str, Any]) -> str:
     """Say what of a router lets documents of one id get into several shards, if anything does."""
     if field := router.get("field"):
-        after = "once its value changes, a document gets into another shard, and the old one stays"
+        after = "if its value changes, a document goes to a different shard, but the old one stays"
         return f"the router.field {field!r}: {after}"
-    sender = "the sender of a document has to choose its shard, and the same id could get into"
+    sender = "the sender of a document must choose its shard, so the same id could be in"
     is_implicit = router.get("name") == IMPLICIT
     return f"the router {IMPLICIT!r}: {sender} several" if is_implicit else ""
 

@@ -143,7 +143,7 @@ def _read_answer(
             if number == 0 and not is_success(header):
                 raise _not_solr(shard)
             if number == 0 and is_partial(header):
-                raise SolrAnswerError(shard, 200, "Solr gave only a part of the export", LOG_AGAIN)
+                raise SolrAnswerError(shard, 200, "Solr sent only part of the export", LOG_AGAIN)
             count += len(documents)
             _require_order(last + documents, key, shard)
             last = documents[-1:] or last
@@ -158,7 +158,7 @@ def _require_order(documents: Block, key: str, shard: str) -> None:
     if not any(set(map(type, keys)) <= {kind} for kind in (str, int)):
         raise _not_solr(shard)
     if not all(map(lt, keys, islice(keys, 1, None))):
-        reason = "the export gives a document twice, or its documents in disorder"
+        reason = "the export contains a document twice, or its documents are out of order"
         raise SolrAnswerError(shard, 200, reason, LOG_AGAIN)
 
 
@@ -172,8 +172,8 @@ def _once(blocks: Iterator[Block], key: str, shard: str) -> Iterator[Block]:
         yield block
     in_order = np.sort(np.concatenate(hashes)) if hashes else np.empty(0, np.int64)
     if count := int(np.count_nonzero(in_order[1:] == in_order[:-1])):
-        reason = f"two shards hold a document of the same id ({count:,} of them)"
-        raise SolrAnswerError(shard, 200, reason, "delete it by its id, then index it again")
+        reason = f"two shards contain documents with the same id ({count:,} ids)"
+        raise SolrAnswerError(shard, 200, reason, "delete them by id, then index them again")
 
 
 def _parts(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
@@ -197,12 +197,12 @@ def _parts(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
 
 
 def _broke_off(shard: str, count: int, total: int, cause: str = "") -> SolrAnswerError:
-    reason = f"the export broke off after {count:,} of {total:,} documents{cause}"
+    reason = f"the export stopped after {count:,} of {total:,} documents{cause}"
     return SolrAnswerError(shard, 200, reason, LOG_AGAIN)
 
 
 def _not_solr(shard: str) -> SolrAnswerError:
-    return SolrAnswerError(shard, 200, "the answer is not an export of Solr", NOT_SOLR)
+    return SolrAnswerError(shard, 200, "the response is not a Solr export", NOT_SOLR)
 
 
 @contextmanager

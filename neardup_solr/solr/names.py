@@ -58,8 +58,8 @@ class Names:
         if odd:
             raise ArgumentError(f"{odd[0]!r} is not a valid field name", "check `id` and `text`")
         if not self.text or len(set(self.text)) < len(self.text):
-            reason = "`text` has to name fields, each once"
-            raise ArgumentError(reason, "name the fields of the text")
+            reason = "`text` must name one or more fields, each only once"
+            raise ArgumentError(reason, "name the fields that contain the text")
         ours = {self.prefix + name for name in OWN}
         clash = next((name for name in (self.id, *self.text) if name in ours), None)
         if clash is not None:
@@ -83,7 +83,7 @@ class Names:
         except (orjson.JSONDecodeError, LookupError, TypeError, ArgumentError):
             lacks = "does not contain the field names of the collection"
             reason = f"the schema's field {NOTE!r} {lacks}"
-            step = f"delete that field, then: neardup init {place}"
+            step = f"delete that field, then run: neardup init {place}"
             raise SettingsError(reason, step) from None
 
     def to_note(self) -> str:
@@ -103,7 +103,7 @@ class Names:
         """Say what adds our fields to a schema that has these, by the options of a command."""
         # Then init needs the name of the text, or a prefix.
         if self.is_plain and (TEXT not in fields or SHINGLES in fields):
-            return f"see what adds them: neardup lint {place}"
+            return f"see how to add them: neardup lint {place}"
         return f"add them with: neardup init {place}"
 
     @property
@@ -237,5 +237,5 @@ PLAIN = Names()
 def require_name(name: str) -> None:
     """Refuse a name that no collection can have, by ArgumentError."""
     if not _NAME.fullmatch(name):
-        step = "choose a name of letters, digits, '.', '_' and '-', without '-' at its start"
+        step = "choose a name of letters, digits, '.', '_' and '-', but without '-' at the start"
         raise ArgumentError(f"`collection` cannot be {name!r}", step)

@@ -30,34 +30,34 @@ class Fault(NamedTuple):
 
 
 SAYS = "Solr says: "  # before what an error repeats
-NOT_SOLR = "check that this is the address of a Solr"
-LOG = "look into Solr's log for the cause"
-LOG_AGAIN = "look into Solr's log, then run it again"
-_TRUST = "name the file of its own CA with `ca` or $REQUESTS_CA_BUNDLE"
-_NAME = "name a PEM file of {} and its key with `cert` or $NEARDUP_SOLR_CERT"
-_OF_PROXY = "give them in the proxy's address as http://user:password@proxy:3128"
-_HOST_UNKNOWN = Fault("the host name is not known")
-_NO_TLS = Fault("it does not speak TLS (is it an http:// address?)")
-_CLOSED = Fault("it closed the connection without an answer")
-WANTS_CERTIFICATE = Fault("it asks for a client certificate", _NAME.format("one"))
-_VALID = _NAME.format("one that it trusts and that has not expired,")
+NOT_SOLR = "check that this is the address of a Solr server"
+LOG = "check Solr's log for the cause"
+LOG_AGAIN = "check Solr's log, then run this again"
+_TRUST = "set `ca` or $REQUESTS_CA_BUNDLE to its CA file"
+_NAME = "set `cert` or $NEARDUP_SOLR_CERT to a PEM file with {} and its key"
+_OF_PROXY = "set them in the proxy's address, as in http://user:password@proxy:3128"
+_HOST_UNKNOWN = Fault("the host name is unknown")
+_NO_TLS = Fault("it does not use TLS (is it an http:// address?)")
+_CLOSED = Fault("it closed the connection without a response")
+WANTS_CERTIFICATE = Fault("it requires a client certificate", _NAME.format("a certificate"))
+_VALID = _NAME.format("a trusted certificate that has not expired")
 REFUSES_CERTIFICATE = Fault("it refuses the client certificate", _VALID)
 PROXY_REFUSES = Fault("the proxy refuses these credentials (HTTP 407)", _OF_PROXY)
 PROXY_AWAY = Fault("the proxy does not answer",
-                   "check the proxy that is set (`proxy`, $HTTPS_PROXY or $HTTP_PROXY), or name"
-                   " the host in $NO_PROXY")  # fmt: skip
-PROXY_ODD = Fault("the proxy has no valid address")
-CUT_OFF = Fault("it closed the connection in the middle of its answer")
-_SLOW = Fault("no answer in time")
+                   "check the proxy setting (`proxy`, $HTTPS_PROXY or $HTTP_PROXY), or add"
+                   " the host to $NO_PROXY")  # fmt: skip
+PROXY_ODD = Fault("the address of the proxy is not valid")
+CUT_OFF = Fault("it closed the connection in the middle of its response")
+_SLOW = Fault("it did not respond in time")
 _TUNNEL = "Tunnel connection failed"  # the proxy answers, but does not connect
 # Signs in the innermost message of an exception, which may pass once a Solr has answered.
 _OF_CONNECTION = {
-    "Connection refused": Fault("nothing listens there (connection refused)"),
+    "Connection refused": Fault("nothing is listening at this address (connection refused)"),
     "Name or service not known": _HOST_UNKNOWN,
     "nodename nor servname": _HOST_UNKNOWN,
     "getaddrinfo failed": _HOST_UNKNOWN,
-    "Temporary failure in name resolution": Fault("the host name cannot be looked up"),
-    "(Hostname|IP address) mismatch": Fault("its TLS certificate belongs to another host",
+    "Temporary failure in name resolution": Fault("the host name cannot be resolved"),
+    "(Hostname|IP address) mismatch": Fault("its TLS certificate is for a different host",
                                             "use the host name in the certificate"),
     "certificate has expired": Fault("its TLS certificate has expired", "renew it on that server"),
     "CERTIFICATE_VERIFY_FAILED": Fault("its TLS certificate is not trusted", _TRUST),
@@ -65,10 +65,10 @@ _OF_CONNECTION = {
     "RECORD_LAYER_FAILURE": _NO_TLS,
     "CERTIFICATE_REQUIRED": WANTS_CERTIFICATE,
     "ALERT_HANDSHAKE_FAILURE": Fault(
-        "it refuses the TLS handshake (does it ask for a client certificate?)",
+        "it refuses the TLS handshake (does it require a client certificate?)",
         WANTS_CERTIFICATE.step),
     "ALERT_(CERTIFICATE_|UNKNOWN_CA|BAD_CERTIFICATE)": REFUSES_CERTIFICATE,
-    "NO_CERTIFICATE_OR_CRL_FOUND": Fault("the file of the CA holds no certificate", _TRUST),
+    "NO_CERTIFICATE_OR_CRL_FOUND": Fault("the CA file contains no certificates", _TRUST),
     f"{_TUNNEL}: 407": PROXY_REFUSES,
     # As tinyproxy says of a wrong password.
     f"{_TUNNEL}: 401": Fault(PROXY_REFUSES.reason.replace("407", "401"), _OF_PROXY),
@@ -84,9 +84,9 @@ TOO_LARGE = "too large for this server (HTTP 413)"
 _OF_PAGE = {
     b"No required SSL certificate": WANTS_CERTIFICATE,
     b"The SSL certificate error": REFUSES_CERTIFICATE,
-    b"plain HTTP request was sent to HTTPS": Fault("it speaks TLS", "give an https:// address"),
+    b"plain HTTP request was sent to HTTPS": Fault("it uses TLS", "use an https:// address"),
     b"413 Request Entity Too Large": Fault(
-        TOO_LARGE, "raise its limit (client_max_body_size of nginx)"),
+        TOO_LARGE, "raise its limit (client_max_body_size in nginx)"),
 }  # fmt: skip
 _COME_AGAIN = frozenset({429, 502, 503, 504})  # HTTP statuses
 _REFUSED = frozenset({407, 413})  # by Solr or a proxy; of Solr all other 4xx are, too
@@ -130,15 +130,15 @@ _NODE_AWAY = {
     ),
     r"(?P<says>Error trying to proxy request for url: \S+)": "no replica{of} answers",
 }
-_START_NODE = "start its node, then run it again"
-_NODES = "check that all nodes are running, then run it again"
+_START_NODE = "start its node, then run this again"
+_NODES = "check that all nodes are running, then run this again"
 # What a header says if a limit of time, memory or hits ended a search early.
 _PARTIAL = ("partialResults", "segmentTerminatedEarly", "maxHitsTerminatedEarly")
-_ALL = "take limits such as timeAllowed and minExactCount out of the defaults of its /select"
-_SHARDS = "check that all shards are running, then run it again"
+_ALL = "remove limits such as timeAllowed and minExactCount from the defaults of its /select"
+_SHARDS = "check that all shards are running, then run this again"
 _WRITABLE = "make the collection writable (MODIFYCOLLECTION with readOnly=false)"
-_WITH_SOLR = "give the address with /solr at its end, such as http://host:8983/solr"
-_REDIRECT = "give that address if it is your Solr, or credentials if it is a page to log in"
+_WITH_SOLR = "give the address with /solr at the end, such as http://host:8983/solr"
+_REDIRECT = "use that address if it is your Solr, or give credentials if it is a login page"
 MAX_ANSWER = "NEARDUP_MAX_ANSWER"
 _LARGEST = 1 << 30  # bytes: a page of 1,000 documents of a megabyte each
 _PIECE = 1 << 20  # bytes
@@ -219,7 +219,7 @@ def _cluster_fault(message: str, url: str, without_keeper: bool = False) -> Faul
         return None
     if without_keeper or _NO_KEEPER.match(message):
         reason = f"{KEEPER_AWAY} (Solr says: {message.rstrip('.')})"
-        return Fault(reason, "start it, then run it again")
+        return Fault(reason, "start ZooKeeper, then run this again")
     if not _DISTURBED.search(message):
         return None
     name = url.partition("/solr/")[2].partition("/")[0]
@@ -249,34 +249,34 @@ def _foreign_error(response: requests.Response, url: str, *, embedded: bool) -> 
         if sign in response.content[:1_000]:
             return answer_error(url, status, fault)
     kind = response.headers.get("Content-Type", "something else").partition(";")[0]
-    reason = "the answer is damaged JSON, or not from a Solr"
+    reason = "the response is damaged JSON, or does not come from Solr"
     if not response.content:
-        reason = "the answer is empty"
+        reason = "the response is empty"
     elif "json" not in kind:
-        reason = f"the answer is not JSON but {kind}"
+        reason = f"the response is not JSON but {kind}"
     step = NOT_SOLR if slash else _WITH_SOLR
     if status == 200 and kind == "text/html":
-        step += ", or give credentials if it is a page to log in"
+        step += ", or give credentials if it is a login page"
     return answer_error(url, status, Fault(f"{reason} (HTTP {status})", step))
 
 
-_NO_HEADER = Fault("the answer has no responseHeader with status 0", NOT_SOLR)
+_NO_HEADER = Fault("the response has no responseHeader with status 0", NOT_SOLR)
 
 
 def _partial(decoded: Mapping[str, Any]) -> Fault | None:
     """The fault of an answer which Solr itself calls a part of the results."""
     if is_partial(decoded["responseHeader"]):
-        return Fault("Solr gave only a part of the results", _ALL)
+        return Fault("Solr returned only part of the results", _ALL)
     shards = decoded.get("shards.info", {})
     if not isinstance(shards, dict) or not all(isinstance(each, dict) for each in shards.values()):
-        return Fault("its report on the shards is not understood", NOT_SOLR)
+        return Fault("its report on the shards is in an unknown format", NOT_SOLR)
     for failed in (shard["error"] for shard in shards.values() if "error" in shard):
-        return Fault(f"a shard of it failed: {_message(failed, 200)}", _SHARDS)
+        return Fault(f"one of its shards failed: {_message(failed, 200)}", _SHARDS)
     response = decoded.get("response", {})
     if not isinstance(response, dict):
-        return Fault("its response is not understood", NOT_SOLR)
+        return Fault("its response is in an unknown format", NOT_SOLR)
     is_rough = response.get("numFoundExact") is False
-    return Fault("Solr counted the results only roughly", _ALL) if is_rough else None
+    return Fault("Solr did not count the results exactly", _ALL) if is_rough else None
 
 
 def is_success(header: Any) -> bool:
@@ -310,7 +310,7 @@ def connection_fault(error: Exception) -> Fault:
     if "Unable to connect to proxy" in str(error) and _TUNNEL not in text:
         return PROXY_AWAY
     faults = (fault for sign, fault in _OF_CONNECTION.items() if re.search(sign, text))
-    return next(faults, Fault(text or "no answer"))
+    return next(faults, Fault(text or "no response"))
 
 
 def read_body(response: requests.Response, url: str) -> None:
@@ -324,8 +324,8 @@ def read_body(response: requests.Response, url: str) -> None:
         size += len(piece)
         if size > most:
             response.close()
-            step = f"if it is right, allow more, such as ${MAX_ANSWER}=4G"
-            fault = Fault(f"the answer has more than {most:,} bytes", step)
+            step = f"if this is expected, raise the limit, for example ${MAX_ANSWER}=4G"
+            fault = Fault(f"the response has more than {most:,} bytes", step)
             raise answer_error(url, response.status_code, fault)
     vars(response)["_content"] = b"".join(pieces)
 
@@ -376,7 +376,7 @@ def require_parts(decoded: Mapping[str, Any], needed: Mapping[str, type], url: s
         for name in path.split("."):
             part = part.get(name) if isinstance(part, dict) else None
         if type(part) is not kind:  # as True is a number to Python, but not here
-            raise SolrAnswerError(url, 200, f"the answer has no {path}", NOT_SOLR)
+            raise SolrAnswerError(url, 200, f"the response has no {path}", NOT_SOLR)
 
 
 def require_page(decoded: Mapping[str, Any], request: Mapping[str, Any], url: str) -> None:
@@ -388,7 +388,7 @@ def require_page(decoded: Mapping[str, Any], request: Mapping[str, Any], url: st
     docs, total = decoded["response"]["docs"], decoded["response"]["numFound"]
     due = max(0, min(request["limit"], total - request.get("offset", 0)))
     if len(docs) != due:
-        reason = f"the answer has {len(docs):,} documents instead of {due:,}"
+        reason = f"the response has {len(docs):,} documents instead of {due:,}"
         raise SolrAnswerError(url, 200, reason, LOG_AGAIN)
     require_rows(docs, {}, url)
 
@@ -397,17 +397,17 @@ def require_rows(rows: Iterable[Any], needed: Mapping[str, type], url: str) -> N
     """Refuse rows of an answer that are not all objects with these parts of these types."""
     for row in rows:
         if not isinstance(row, dict):
-            raise SolrAnswerError(url, 200, "the answer has a row that is no object", NOT_SOLR)
+            raise SolrAnswerError(url, 200, "a row is not an object", NOT_SOLR)
         for name, kind in needed.items():
             if row.get(name) is None or not isinstance(row[name], kind):
-                raise SolrAnswerError(url, 200, f"the answer has a row without {name}", NOT_SOLR)
+                raise SolrAnswerError(url, 200, f"a row has no {name}", NOT_SOLR)
 
 
 def require_once(documents: Sequence[Any], key: str, url: str) -> None:
     """Raise SolrAnswerError if a document lacks its key or appears twice."""
     require_rows(documents, {key: object}, url)
     if len({str(document[key]) for document in documents}) < len(documents):
-        raise SolrAnswerError(url, 200, "the answer has a document twice", LOG_AGAIN)
+        raise SolrAnswerError(url, 200, "the response contains a document twice", LOG_AGAIN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -450,7 +450,7 @@ def parse_refusals(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
     """
     refusals = decoded["responseHeader"].get("errors", [])
     if not isinstance(refusals, list) or not all(isinstance(each, dict) for each in refusals):
-        reason = "the answer has a list of errors that is not understood"
+        reason = "the response has a list of errors in an unknown format"
         raise SolrAnswerError(url, 200, reason, NOT_SOLR)
     messages = [_first_line(each.get("message")) for each in refusals]
     if halted := next(filter(_HALTED.search, messages), None):

@@ -30,10 +30,10 @@ NEST_PATH = "_nest_path_"
 INTERNAL = frozenset({"_version_", "_root_", NEST_PATH, "_nest_parent_"})
 SAMPLE = 100  # documents whose texts are looked at
 UNSPACED = (
-    "texts of scripts without blanks (Chinese, Thai, …) are compared as whole words by the settings"
-    " of this collection; index them into a new one to find near-duplicates among them"
+    "texts in scripts without spaces (Chinese, Thai, …) are compared as whole words with the"
+    " settings of this collection; index them into a new one to find near-duplicates among them"
 )
-CHANGED = "the collection has changed in the meantime; run it again"
+CHANGED = "the collection has changed in the meantime; run this again"
 NUMBERS = frozenset({"IntPointField", "LongPointField", "TrieIntField", "TrieLongField"})
 
 
@@ -70,7 +70,7 @@ class Field:
         problems = {
             f"it is a {self.kind}, not a {wanted.kind}": not same_kind,
             "it is multi-valued": self.multi_valued and not wanted.multi_valued,
-            "it takes a single value only": wanted.multi_valued and not self.multi_valued,
+            "it accepts only a single value": wanted.multi_valued and not self.multi_valued,
             "it is not indexed": wanted.indexed and not self.indexed,
             "it has no docValues": wanted.doc_values and not self.doc_values,
             "it is not stored": not self.is_kept,
@@ -113,9 +113,9 @@ class Schema:
         if not sources:
             if field.doc_values:
                 return "it is not stored, and its docValues do not count as stored"
-            return "it is only indexed: neither stored nor in docValues"
+            return "it is only indexed: it is not stored and has no docValues"
         gone = [source for source in sources if not (self.field(source) or field).is_kept]
-        return f"it is copied from {', '.join(gone)}, which is not kept itself" if gone else ""
+        return f"it is copied from {', '.join(gone)}, which is not itself stored" if gone else ""
 
     def sources(self, name: str, used: Iterable[str]) -> Iterator[str]:
         """The fields from which copyFields fill this field, of those in the schema or `used`."""
@@ -195,8 +195,8 @@ def require_exported(collection: Collection, names: Iterable[str]) -> None:
         fields = [*schema.fields.values(), *schema.dynamic]
         usable = [field.name for field in fields if field.is_exported]
         read = [ours.get(name, name) for name in usable if name not in INTERNAL]
-        reason = f"the export of Solr cannot read {', '.join(lost)}, without docValues"
-        step = f"leave it out, or name some that it can read: {', '.join(read)}"
+        reason = f"Solr's export cannot read {', '.join(lost)} (no usable docValues)"
+        step = f"leave it out, or name fields that it can read: {', '.join(read)}"
         raise SchemaError(collection.url, lost, reason, step)
 
 
@@ -208,9 +208,9 @@ def require_kept(collection: Collection, names: Iterable[str], next_step: str) -
         field = schema.field(place)
         reason = f"the collection {collection.name!r} has no field {name!r}"
         if field is not None:
-            reason = f"no document has a value of {name}"
+            reason = f"no document has a value in {name}"
             if not field.is_kept:
-                reason = f"the field {name!r} is neither stored nor in docValues"
+                reason = f"the field {name!r} is not stored and has no usable docValues"
             elif collection.count([f"{place}:[* TO *]"]):
                 continue
         raise SettingsError(reason, next_step)
@@ -352,7 +352,7 @@ def describe_unsigned(collection: Collection, count: int | None = None) -> list[
         count = count_unsigned(collection, read_schema(collection))
     if not count:
         return describe_unspaced(collection)
-    again = remedy(collection, "index them again", "adds them")
+    again = remedy(collection, "index them again", "adds signatures")
     unsigned = f"documents without a signature: {count:,}; {again}"
     return [unsigned, *describe_unspaced(collection)]
 

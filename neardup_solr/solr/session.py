@@ -38,7 +38,7 @@ from neardup_solr.solr.responses import Fault, answer, connection_fault, redact
 LONGEST_WAIT = 30.0  # seconds between two attempts, if the server does not ask for more
 PROBE_PAUSE = 0.5  # seconds between two looks whether it is back
 _REPLAY, _REPLAYED = "TLOG.state", 3
-_REPLAYING = "Solr is unavailable, or still replays its log"
+_REPLAYING = "Solr is unavailable, or is still replaying its log"
 _LATER = "check that it is running and can be searched, then run the same command again"
 
 Ask = Callable[..., dict[str, Any]]
@@ -142,7 +142,7 @@ class Outages:
             fault = self._look(end, error)
             if fault is None:
                 if is_second:
-                    LOG.warning("%s: %s; trying for %s", error.url, error.reason, bound)
+                    LOG.warning("%s: %s; retrying for up to %s", error.url, error.reason, bound)
                 return
             if self._given_up is not None:  # another thread has waited as long as it may
                 raise self._given_up
@@ -156,7 +156,7 @@ class Outages:
                 fault = self._look(end, error)
             took = format_time(time.monotonic() - began)
             if fault is None:
-                LOG.warning("%s: it answers again, after %s", error.url, took)
+                LOG.warning("%s: it is available again after %s", error.url, took)
                 return
             if isinstance(fault, SolrUnauthorized | errors.ServerError):
                 self._given_up = fault
@@ -212,7 +212,7 @@ class Outages:
 
 def _explain(error: SolrError, last: SolrError, waited: str) -> None:
     """Give an error what was wrong at the end of a wait: not always what was at first."""
-    error.reason = f"it has not come back in {waited}: {last.reason}"
+    error.reason = f"it was still unavailable after {waited}: {last.reason}"
     # What says which part is away says what to start; other answers send to Solr's log.
     is_clear = isinstance(last, SolrUnreachable) or last.next_step.startswith("start ")
     error.next_step = last.next_step if is_clear else _LATER
@@ -349,7 +349,7 @@ class CheckedSession(requests.Session):
             try:
                 yield from response.iter_content(PIECE)
             except requests.exceptions.RequestException as error:
-                reason = f"the answer broke off: {connection_fault(error).reason}"
+                reason = f"the response was cut off: {connection_fault(error).reason}"
                 raise SolrAnswerError(shown, 200, reason, responses.LOG) from None
 
     def lasting(self, send: Callable[[float], T]) -> T:
@@ -418,8 +418,8 @@ class CheckedSession(requests.Session):
             raise self.outages.halted
         is_elsewhere = self.nodes.is_elsewhere(url)
         if is_elsewhere and not self.nodes.may_have(url):
-            reason = "the cluster names this node, to which no password may go from your address"
-            step = "give the address of a node as the others reach it, by https://"
+            reason = "the cluster names this node, but your credentials must not be sent to it"
+            step = "give a node's https:// address, as the other nodes use it"
             raise SolrUnreachable(redact(url), reason, step)
         if self._process != os.getpid():
             # After a fork the parent's connections are open here too; both would use the same ones.
@@ -473,7 +473,7 @@ class CheckedSession(requests.Session):
                 if is_empty and not any(name in response.headers for name in _LENGTHS):
                     raise self._unreachable(shown, responses.CUT_OFF)  # inside its headers
         except requests.exceptions.ContentDecodingError:
-            reason = "the answer is damaged: it cannot be unpacked"
+            reason = "the response is damaged: it cannot be decompressed"
             raise SolrAnswerError(shown, 200, reason, responses.NOT_SOLR) from None
         except LocationParseError:  # which requests lets through for the address of a proxy
             raise self._unreachable(shown, responses.PROXY_ODD) from None
@@ -526,9 +526,9 @@ class CheckedSession(requests.Session):
         if not shown:
             is_token = challenge.startswith("bearer")
             wanted = "a token" if is_token else "a user and a password"
-            return f"Solr asks for {wanted} {status}", f"set ${TOKEN}" if is_token else step
+            return f"Solr requires {wanted} {status}", f"set ${TOKEN}" if is_token else step
         if self.source == f"${TOKEN}":
-            step = f"set ${TOKEN} to a new one, then run it again"
+            step = f"set ${TOKEN} to a new one, then run this again"
         return f"Solr refuses {shown} {status}", step
 
     def _name_credentials(self, status: int) -> str:
@@ -538,8 +538,8 @@ class CheckedSession(requests.Session):
         if self.auth is None and self.carrier is None:
             return ""
         if self.source == f"${TOKEN}":
-            return f"the token of {self.source}"
-        return f"the user and password of {self.source}" if self.source else "these credentials"
+            return f"the token from {self.source}"
+        return f"the user and password from {self.source}" if self.source else "these credentials"
 
     def _hidden(self, text: str) -> str:
         """Hide the secrets that were sent in what a server says: some repeat what they refuse."""

@@ -335,9 +335,9 @@ def _check_columns(parts: Sequence[Opened]) -> list[Opened]:
         elif names != first[1] and not has_notice:
             has_notice = True
             is_order = set(names) == set(first[1])
-            how = "its columns in another order" if is_order else "other columns"
-            what = "" if is_order else ", and what a part lacks is missing"
-            part.on_notice(f"{part.name} has {how} than {first[0]}: they are taken by name{what}")
+            how = "its columns in a different order" if is_order else "different columns"
+            what = "" if is_order else ", and absent ones are treated as missing"
+            part.on_notice(f"{part.name} has {how} than {first[0]}: they are matched by name{what}")
     return list(parts)
 
 
@@ -355,7 +355,7 @@ def _notice_if_none(source: Opened, pieces: Iterator[Piece]) -> Iterator[Piece]:
         is_empty = False
         yield piece
     if is_empty:
-        source.on_notice(f"{source.name} holds no records")
+        source.on_notice(f"{source.name} contains no records")
 
 
 def _require_most(source: Opened, pieces: Iterator[Piece], step: str) -> Iterator[Piece]:
@@ -697,10 +697,10 @@ def _read_lines(path: Path, keys: Sequence[str] | None = None) -> tuple[str, lis
     except (SourceError, UnicodeDecodeError) as error:
         if isinstance(error, SourceError) and "UTF" not in error.reason:
             raise
-        reason = "is not text in UTF-8, and so not a file of pairs"
-        step = "give a TSV, CSV, JSONL, Parquet or .xlsx file; a spreadsheet saves CSV as UTF-8"
+        reason = "is not UTF-8 text, so it cannot be a file of pairs"
+        step = "give a TSV, CSV, JSONL, Parquet or .xlsx file; in a spreadsheet, save CSV as UTF-8"
         if name := rows.guess_encoding(path.read_bytes()[: rows.SAMPLE]):
-            step = f"it reads as {name}: save it as UTF-8"
+            step = f"it appears to be {name}: save it as UTF-8"
         raise SourceError(str(path), reason, step) from None
 
 
@@ -737,7 +737,7 @@ def _with_first(path: Path, first: list[str], lines: list[Line]) -> list[Line]:
         return lines
     are_numbers = below and all(map(str.isdigit, below))
     if PAIR[0] in first or (are_numbers and not any(map(str.isdigit, above))):
-        step = "name the two columns of ids id and other_id, or remove that line"
+        step = "name the two id columns id and other_id, or remove that line"
         raise SourceError(str(path), "line 1 looks like a header without id and other_id", step)
     return [(1, first), *lines]
 
@@ -749,7 +749,7 @@ def _is_name(cell: str) -> bool:
 def _pair(path: Path, number: int, cells: Sequence[Any]) -> tuple[str, str]:
     ids = [str(cell) for cell in map(as_whole, cells) if type(cell) in (str, int)]
     if len(ids) < 2 or any(map(id_problem, ids)):
-        step = "give two columns of ids, or in JSON id and other_id"
+        step = "give two ids per line, in JSON as id and other_id"
         raise SourceError(str(path), f"line {number} is not a pair of ids", step)
     if ids[0] == ids[1]:
         reason = f"line {number} pairs {ids[0]!r} with itself"

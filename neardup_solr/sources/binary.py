@@ -94,7 +94,7 @@ def _batches(file: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
 
 def _open_file(source: Opened) -> Any:
     if source.path is None:
-        raise source.error("Parquet cannot be read from standard input", "give the file's name")
+        raise source.error("Parquet cannot be read from standard input", "give a file name")
     pyarrow = source.require("Parquet", "pyarrow")
     from pyarrow.parquet import ParquetFile
 
@@ -103,10 +103,10 @@ def _open_file(source: Opened) -> Any:
         return ParquetFile(source.path, buffer_size=2**20, pre_buffer=False)
     except pyarrow.ArrowNotImplementedError as error:
         reason = f"has a type that pyarrow cannot read ({first_line(error)})"
-        raise source.error(reason, "write that column as another type") from error
+        raise source.error(reason, "write that column as a different type") from error
     except (pyarrow.ArrowException, OSError) as error:
         reason = f"is not a complete Parquet file ({first_line(error)})"
-        raise source.error(reason, "check it, or give `source_format`") from error
+        raise source.error(reason, "check the file, or set `source_format`") from error
 
 
 def read_arrow(source: Opened, batches: Any) -> Iterator[Piece]:
@@ -322,8 +322,8 @@ def _rows(source: Opened, *, has_cells: bool = False) -> Iterator[tuple[int, Any
         if repeated:
             source.on_notice(f"{source.name}: the header is repeated in row {rows.shown(repeated)}")
         if number == SHEET_ROWS:
-            full = f"its sheet is full, with {SHEET_ROWS:,} rows: what did not fit is not there"
-            source.on_notice(f"{source.name}: {full}")
+            full = f"its sheet is full ({SHEET_ROWS:,} rows)"
+            source.on_notice(f"{source.name}: {full}: any further rows were lost when it was saved")
 
 
 def _find_sheet(source: Opened, sheets: Sequence[Any]) -> Any:
@@ -337,7 +337,7 @@ def _find_sheet(source: Opened, sheets: Sequence[Any]) -> Any:
     for sheet in sheets:
         if sheet.title.casefold() == name.casefold():
             return sheet
-    raise source.error(f"has no sheet {name!r}", f"name another: {rows.shown(titles)}")
+    raise source.error(f"has no sheet {name!r}", f"choose one of: {rows.shown(titles)}")
 
 
 def unescape(cell: str) -> str:
@@ -348,9 +348,9 @@ def unescape(cell: str) -> str:
 @contextmanager
 def _open_book(source: Opened) -> Iterator[Any]:
     if source.path is None:
-        raise source.error("Excel cannot be read from standard input", "give the file's name")
+        raise source.error("Excel cannot be read from standard input", "give a file name")
     if source.path.exists() and not source.path.is_file():  # a device might never end
-        raise source.error("is a pipe or a device, not an Excel file", "give the file's name")
+        raise source.error("is a pipe or a device, not an Excel file", "give a file name")
     openpyxl = source.require("Excel", "openpyxl")
     with ExitStack() as stack:
         try:
@@ -377,8 +377,8 @@ def _check_parts(source: Opened, file: BinaryIO) -> None:
             is_streamed = part.filename.startswith(STREAMED)
             grows = part.file_size > MOST_GROWTH * part.compress_size
             if part.file_size > MOST_WHOLE and (grows or not is_streamed):
-                reason = f"its part {part.filename!r} is {part.file_size:,} bytes, like a ZIP bomb"
-                raise source.error(reason, "save it again, or as CSV")
+                reason = f"expands to {part.file_size:,} bytes: possibly a ZIP bomb"
+                raise source.error(f"part {part.filename!r} {reason}", "save it again, or as CSV")
 
 
 def _rows_with_cells(
@@ -392,7 +392,7 @@ def _rows_with_cells(
     rows = sheet.iter_rows(first, most, max_col=width, values_only=not has_cells)
     for number, row in enumerate(rows, first):
         if number > SHEET_ROWS:
-            raise ValueError(f"a row beyond the {SHEET_ROWS:,}th")
+            raise ValueError(f"a row number above {SHEET_ROWS:,}")
         values = (cell.value for cell in row) if has_cells else row
         if row is not before and any(value is not None for value in values):
             yield number, row

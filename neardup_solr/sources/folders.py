@@ -33,7 +33,7 @@ SUFFIXES: Final = {
     ".xlsm": "xlsx",
 }
 FORMATS: Final = tuple(dict.fromkeys([*SUFFIXES.values(), "folder"]))
-CHOICES: Final = f"give `source_format` as one of: {', '.join(FORMATS)}"
+CHOICES: Final = f"set `source_format` to one of: {', '.join(FORMATS)}"
 WITHOUT_COLUMNS: Final = ("lines", "folder")
 
 STDIN: Final = "standard input"
@@ -72,7 +72,7 @@ def list_parts(
     notify = notify_once(on_notice)
     sources = [name_source(path, reading, on_progress, notify) for path in paths]
     if reading.source_format not in (None, *FORMATS):
-        problem = f"there is no format {reading.source_format!r}"
+        problem = f"unknown format {reading.source_format!r}"
         raise ArgumentError(f"{sources[0].label}: {problem}", CHOICES)
     parts = [part for source in sources for part in _list_folder(source, refuses_mixed)]
     if len(parts) > 1:
@@ -123,14 +123,14 @@ def _choose_format(source: Opened) -> str | None:
     if has_files and format is None:
         return "folder"
     if has_files != wants_files:
-        what = "a folder, not a file" if has_files else "a file, not a folder"
-        raise source.error(f"is {what}", "leave `source_format` out, or name the other")
+        kind, want = ("folder", "file") if has_files else ("file", "folder")
+        raise source.error(f"is a {kind}, not a {want}", f"omit `source_format`, or name a {want}")
     if format is None:
         format = suffix_format(source.path)
         if source.reading.delimiter and format in (None, "lines"):
             return "csv"
         if format is None:
-            raise source.error("its suffix does not show its format", CHOICES)
+            raise source.error("its format is not clear from its suffix", CHOICES)
     return format
 
 
@@ -151,7 +151,7 @@ def _list_folder(source: Opened, refuses_mixed: bool) -> list[Opened]:
             mixed = f"{other.name} is not part of the same table as {paths[0].name}"
             if refuses_mixed:
                 reason = f"{mixed}, so each file would be read as one text"
-                step = "take it out, name the files of the table, or give `source_format` folder"
+                step = "remove it, list the files of the table, or set `source_format` to folder"
                 raise source.error(reason, step)
             line = f"{line}, as {mixed}; name the files of a table one by one"
         source.on_notice(line)
@@ -194,7 +194,7 @@ def _make_part(source: Opened, path: Path) -> Opened:
     if path.is_symlink() and not is_inside(path, source.path):
         raise part.error("a link that leaves the folder is not followed", "name the file itself")
     if not path.is_file():  # reading a pipe or a device might never end
-        raise part.error("is not a file that can be read", "take it out of the folder")
+        raise part.error("is not a readable file", "move it out of the folder")
     return part
 
 
@@ -208,7 +208,7 @@ def _join_parts(sources: Sequence[Opened]) -> list[Opened]:
     for source in sources:
         if source.path is None:
             problem = "standard input cannot be one of several sources"
-            raise ArgumentError(problem, "give it alone")
+            raise ArgumentError(problem, "use it alone")
         name = source.name if names.count(source.name) == 1 else source.label
         notify = source.on_progress
         parts.append(replace(source, name=name, on_progress=notify and _shift(done, notify)))
@@ -223,7 +223,7 @@ def _shift(done: int, on_progress: Callable[[int], None]) -> Callable[[int], Non
 def is_folder(source: Opened, path: Path) -> bool:
     """Tell whether a path is that of a folder, or raise SourceError if nothing can be read."""
     is_text = any(blank in source.label for blank in " \n")
-    step = "check the path" + ("; give a text itself as [(id, text)]" if is_text else "")
+    step = "check the path" + ("; pass a text as [(id, text)]" if is_text else "")
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except FileNotFoundError as error:
@@ -280,7 +280,7 @@ def _read_folder(source: Opened, reading: Reading) -> Iterator[Record]:
             read += size(path)
             source.on_progress(read)
     if path is None:
-        raise source.error("holds no files", "name the folder that the text files are in")
+        raise source.error("contains no files", "name the folder that the text files are in")
 
 
 def _file(path: Path, source: Opened, reading: Reading) -> Record | None:
@@ -293,7 +293,7 @@ def _file(path: Path, source: Opened, reading: Reading) -> Record | None:
             return RecordError(position, "a link that leaves the folder is not followed", id)
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
-            unreadable = RecordError(position, "a folder that may not be read", id)
+            unreadable = RecordError(position, "a folder that cannot be read", id)
             return None if path.is_symlink() else unreadable
         if not stat.S_ISREG(mode):  # reading a pipe or a device might never end
             return RecordError(position, "not a regular file", id)

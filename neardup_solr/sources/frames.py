@@ -32,7 +32,7 @@ KINDS: Final = {
     ("polars", "Series"): "polars.Series",
 }
 SERIES: Final = {
-    "pandas.Series": "make a DataFrame of it: "
+    "pandas.Series": "make a DataFrame from it: "
     'series.rename_axis("id").rename("text").reset_index()',
     "polars.Series": 'give pl.DataFrame({"id": ids, "text": series})',
 }
@@ -40,8 +40,8 @@ SERIES: Final = {
 DOORS: Final = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "to_batches")
 
 WHAT_MAY_BE: Final = (
-    "give the path of a file or folder, a list of paths, a DataFrame, a table of Arrow, or an "
-    "iterable of (id, text), of dicts or of nd.Document"
+    "give the path of a file or folder, a list of paths, a DataFrame, an Arrow table, or an "
+    "iterable of (id, text), dicts or nd.Document"
 )
 
 
@@ -223,7 +223,7 @@ def _read_mapping(source: Any, opened: Opened) -> Iterator[Record]:
     if len(set(map(len, parts.values()))) > 1:
         lengths = ", ".join(f"{name!r} {len(part):,}" for name, part in parts.items())
         reason = f"its columns differ in length: {lengths}"
-        raise opened.error(reason, "give as many values for each of them")
+        raise opened.error(reason, "give the same number of values for each")
     return (
         rows.from_row(f"{opened.name}, row {number}", row, columns, opened.reading)
         for number, row in enumerate(zip(*parts.values(), strict=True), 1)

@@ -39,7 +39,7 @@ SHORT, CATEGORIES = 4, 50  # characters of a value, and values, that are categor
 SPAN = 20  # years: dates that only grow within it are those of entries
 WIDE = 4  # more digits than small amounts have large ones
 
-ONE_VALUE, UNIQUE, NUMBERS = "one value", "unique in each record", "numbers of rows"
+ONE_VALUE, UNIQUE, NUMBERS = "one value", "unique in each record", "row numbers"
 
 _NUMBER = re.compile(
     r"(?P<before>(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|NZD|CNY|INR|BRL|MXN|RUB|TRY|ZAR|KRW|SEK|NOK|DKK|PLN|CZK"
@@ -85,7 +85,7 @@ class Guess:
         """Describe in a line what is not compared, "" if all is."""
         shown = [f"{name} ({why})" for name, why in self.left_out.items()]
         more = self.more + len(shown[MOST_SHOWN:])
-        shown = shown[:MOST_SHOWN] + ([f"{more:,} more that tell less"] if more else [])
+        shown = shown[:MOST_SHOWN] + ([f"{more:,} less informative ones"] if more else [])
         return f"Left out: {', '.join(shown)}." if shown else ""
 
 
@@ -185,7 +185,7 @@ def guess_columns(
     nested = {name for side in sides for row in side for name in kept if _is_nested(row.get(name))}
     texts, notes = _choose_texts(kept, fields)
     if texts and not nested:
-        left_out |= dict.fromkeys((name for name in kept if name not in texts), "beside the text")
+        left_out |= {name: "not part of the text" for name in kept if name not in texts}
         return Guess(id=id, texts=texts, left_out=left_out)
     left_out |= dict.fromkeys(notes, "free text")
     fields = {name: kind for name, kind in fields.items() if name not in notes}
@@ -393,7 +393,7 @@ def _find_joined(columns: Sequence[_Values]) -> dict[str, str]:
         parts = [name for name, count in held.items() if count >= most / 2]
         same = [part for part in parts if sum(words[part][at] == rows[at] for at in filled) >= most]
         if same or len(parts) > 1:
-            joined[each.name] = f"as {same[0]}" if same else f"{', '.join(parts[:3])} … joined"
+            joined[each.name] = f"same as {same[0]}" if same else f"{', '.join(parts[:3])} … joined"
             for at in filled:
                 counts[at].subtract(rows[at])
     return joined
@@ -411,11 +411,11 @@ class Chosen(NamedTuple):
 
     def lines(self, spell: Callable[[Mapping[str, Any]], str]) -> list[str]:
         """Describe the choice in a line or two, with the arguments spelled to be repeated."""
-        is_table = "fields" in self.arguments
-        chosen = f"text, so {'its columns are compared' if is_table else 'others are read as text'}"
+        used = ("its", "compared") if "fields" in self.arguments else ("other", "read as text")
+        chosen = "text, so {} columns are {}".format(*used)
         if self.arguments.keys() == {"id"}:
             is_row = self.arguments["id"] == ROW
-            chosen = f"id, so {'its records are numbered' if is_row else 'another is read as id'}"
+            chosen = f"id, so {'its records are numbered' if is_row else 'another column is used'}"
         line = f"{self.name} has no column {chosen}, as with {spell(self.arguments)}"
         return [line, *filter(None, [self.left_out])]
 
@@ -503,7 +503,7 @@ def _look_at_rows(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:
         arguments["text"] = guess.texts or tuple(guess.fields)
     else:
         arguments["fields"] = guess.spelled
-    twice = {each: "there twice" for each in shown if any(len(side[each]) > 1 for side in keys)}
+    twice = {each: "appears twice" for each in shown if any(len(side[each]) > 1 for side in keys)}
     return Chosen(
         name, arguments, replace(guess, left_out=guess.left_out | twice).describe_left_out()
     )

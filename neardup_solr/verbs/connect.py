@@ -88,8 +88,8 @@ def _create(target: Collection) -> None:
     if admin.exists(target):
         return
     if not target.session.embedded:
-        reason = f"`create` is for the embedded Solr, and {target.base} has no {target.name!r}"
-        raise ArgumentError(reason, "leave it out, and create it with nd.init(collection)")
+        reason = f"{target.base} has no {target.name!r}, and `create` requires the embedded Solr"
+        raise ArgumentError(reason, "omit it, and create the collection with nd.init(collection)")
     admin.create(target, configset=solr_config() / "conf")
 
 
@@ -110,7 +110,7 @@ def _open(address: str | Connection, collection: str | None, access: Access) -> 
     """Open a collection at an address, and ask it nothing."""
     target = open_collection(address, collection or NAME, access=access)
     if collection not in (None, target.name):
-        reason = f"the address names the collection {target.name!r}, and `collection` is"
+        reason = f"the address names the collection {target.name!r}, but `collection` is"
         step = f"give the address without a collection: {target.base}"
         raise ArgumentError(f"{reason} {collection!r}", step)
     return target
@@ -123,5 +123,5 @@ def _revive(url: str, heap: str | None) -> None:
     # At the same port: a Java that was killed may hold it a while longer.
     server = embedded.start(heap=heap, port=urlsplit(url).port)
     if server.url != url:
-        reason = f"the embedded Solr that was at {url} is gone"
-        raise ServerError(reason, "run this again: it takes the Solr that runs now")
+        reason = f"the embedded Solr is no longer at {url}"
+        raise ServerError(reason, "run this again to use the Solr that is running now")

@@ -21,9 +21,9 @@ from neardup_solr.sources.json import from_objects, load
 from neardup_solr.sources.record import AGAIN, NUMBERED, Opened, Record, matches
 from neardup_solr.verbs.index import index
 
-GONE = "the record itself is not in the file: put an object with its columns into 'record'"
-NO_HEADER = "the header of its source is needed to read it, and is no longer the same"
-NO_NUMBER = "its number as a record, which is its id, is not known: index its source again"
+GONE = "the record itself is not in the file: set 'record' to an object with its columns"
+NO_HEADER = "reading it requires the header of its source, which is missing or has changed"
+NO_NUMBER = "its record number, which is its id, is unknown: index its source again"
 TABLES = ("csv", "tsv")
 OBJECTS = ("json", "jsonl")
 
@@ -67,7 +67,7 @@ def dead_letters(
     """
     require(
         (collection is None) != (job is None),
-        "dead letters are those of a collection or of a job",
+        "dead letters belong to a collection or to a job",
         "give either `collection` or `job`",
     )
     if job is not None:
@@ -105,7 +105,7 @@ def retry(
     else:
         folders, name = [Path(job)], _read_ended(Path(job)).work.collection
         if name != collection.name:
-            reason = f"the job in {job} is one of the collection {name!r}, not {collection.name!r}"
+            reason = f"the job in {job} is for the collection {name!r}, not {collection.name!r}"
             raise JobError(reason, f"retry it with `collection` {name}")
     ended = [folder for folder in folders if read_job(folder).has_ended]
     unfinished = [each for each in folders if each not in ended and any(read_letters(each))]
@@ -135,7 +135,7 @@ def retry(
 def read_job(folder: Path) -> SavedJob:
     """Read the checkpoint of a job. Raises JobError if the folder has none."""
     if (saved := checkpoint.read_checkpoint(folder)) is None:
-        step = "name the folder of a job that `index` has told; a job without dead letters has none"
+        step = "give the folder of an `index` job; a finished job without dead letters is deleted"
         raise JobError(f"there is no job in {folder}", step)
     return saved
 
@@ -143,7 +143,7 @@ def read_job(folder: Path) -> SavedJob:
 def _read_ended(folder: Path) -> SavedJob:
     """Read the checkpoint of a job that has ended. Raises JobError for any other."""
     if not (saved := read_job(folder)).has_ended:
-        step = "go on with it first: the same index with `resume`"
+        step = "finish it first: run the same `index` again with `resume`"
         raise JobError(f"the job in {folder} has not ended", step)
     return saved
 
@@ -229,8 +229,8 @@ class LetterReader:
             columns = {name: tuple(work.reading[name]) for name in ("text", "keep")}
             self.reading = Reading(**{**work.reading, **columns})
         except (KeyError, TypeError, NeardupError) as error:
-            reason = f"how {work.source} was read cannot be understood ({error})"
-            raise JobError(reason, "index it again as a whole") from None
+            reason = f"the stored settings for reading {work.source} are invalid ({error})"
+            raise JobError(reason, "index the whole source again") from None
         self.max_doc_bytes = self.reading.max_doc_bytes
         self._source = work.source
         self._format, self._header = self.reading.source_format, b""

@@ -288,7 +288,7 @@ class Delivery:
         if not progress.until(
             have_copies, self.collection.session.outages.patience, progress.PAUSE
         ):
-            reason = f"{copies} of {self.min_replicas} replicas have the last documents"
+            reason = f"only {copies} of {self.min_replicas} required replicas are up to date"
             step = "check that all nodes are running, then continue with `resume`"
             raise errors.SolrUnreachable(self.collection.url, reason, step)
 
@@ -302,7 +302,7 @@ class Delivery:
         if lost and len(lost) == len(stretch.documents):
             reason = f"a search finds none of the {len(lost):,} documents that Solr accepted last"
             lint = f"neardup lint {self.collection.place}"
-            step = f"check its update chain ({lint}), then run it again"
+            step = f"check the collection's update chain ({lint}), then run this again"
             raise SolrAnswerError(self.collection.url, 200, reason, step)
         for id in lost:
             stretch.dead.append(self._error(stretch.documents.pop(id), LOST))
@@ -394,10 +394,10 @@ def index(
     require_positive(threads=threads, batch=batch)
     require_positive(checkpoint_every=checkpoint_every, min_replicas=min_replicas)
     patience = arguments.in_seconds(patience, "patience")
-    reason = "`on_repeat` cannot be keep: a collection has a document of each id"
-    require(reading.on_repeat != "keep", reason, "give last, first or fail")
+    reason = "`on_repeat` cannot be keep: a collection has only one document per id"
+    require(reading.on_repeat != "keep", reason, "set it to last, first or fail")
     require(job is not None or not resume, "`resume` needs a `job`", "name the folder of the job")
-    require(str(job).strip() not in ("", "."), "`job` names no folder", "name one for this job")
+    require(str(job).strip() not in ("", "."), f"`job` cannot be {str(job)!r}", "name a folder")
     _require_one_text_field(collection, reading.text)
     run = _IndexRun(
         source=source,
@@ -458,15 +458,15 @@ def _require_one_text_field(collection: Collection, columns: Sequence[str]) -> N
     fields = collection.names.text
     if fields == (TEXT,) or len(fields) == len(columns) == 1:
         return
-    step = "post the documents by your own program, then: "
+    step = "post the documents with your own program, then run: "
     step += f"neardup annotate {collection.place}"
     of = f"the text of {collection.name!r} is"
     if len(fields) > 1:
-        reason = f"{of} in several fields ({', '.join(fields)}): `index` has one"
+        reason = f"{of} in several fields ({', '.join(fields)}), but `index` writes one"
         raise SettingsError(reason, step)
-    joined = f"{' and '.join(columns)} would be joined in the field {fields[0]!r}"
-    step = f"name one with `text`, and others with `keep`; or {step}"
-    raise SettingsError(f"{of} that of one column: {joined}", step)
+    joined = f"{' and '.join(columns)} would be joined in {fields[0]!r}"
+    step = f"name one with `text` and the others with `keep`, or {step}"
+    raise SettingsError(f"{of} in a single field: {joined}", step)
 
 
 def not_begun(source: object) -> str:
@@ -503,13 +503,13 @@ def _require_own(folder: Path, saved: SavedJob | None, work: JobSpec) -> None:
         return
     source, collection = saved.work.source, saved.work.collection
     if (source, collection) != (work.source, work.collection):
-        reason = f"{folder} has the dead letters of {source} for the collection {collection!r}"
-        raise JobError(reason, "index those first, or name another folder with `job`")
+        reason = f"{folder} contains the dead letters of {source} for the collection {collection!r}"
+        raise JobError(reason, "index them first, or name a different folder with `job`")
 
 
 def _change_error(work: JobSpec) -> JobError:
-    reason = f"{work.source} has changed since it was indexed in part, or is read in another way"
-    return JobError(reason, ANEW)
+    reason = "has changed since it was partly indexed, or is now being read with different settings"
+    return JobError(f"{work.source} {reason}", ANEW)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -712,7 +712,7 @@ class _IndexRun:
             if has_job and (self.has_begun or may_pass):
                 if self.reached.read:
                     done = f"The first {self.reached.read:,} records of {self.work.source} are done"
-                    anew = "it cannot be read a second time, and the same command starts over"
+                    anew = "it cannot be read a second time, so the same command starts over"
                     how = "`resume` continues after them" if self.work.identity else anew
                     error.add_note(f"{done}: {how}.")
                 elif is_of_server or (self.sent and isinstance(error, errors.NeardupError)):
@@ -768,7 +768,7 @@ def _loss(collection: Collection, count: int, columns: Sequence[str]) -> Setting
     documents = counted(count, "document")
     reason = f"{documents} in the collection would lose columns: {', '.join(columns)}"
     if not collection.names.is_plain:
-        step = "another program writes them; to add the neardup fields, run"
+        step = "another program writes its documents; to add the neardup fields, run"
         return SettingsError(reason, f"{step}: neardup annotate {collection.place}")
     kept = ",".join(columns)
     return SettingsError(reason, f"keep them with `keep` {kept}, or drop them with an empty `keep`")
@@ -794,7 +794,7 @@ def delete(
     is a string.
     """
     named = [str(id) for id in ids]
-    reason = "no documents to delete are named"
+    reason = "no documents to delete were given"
     require(bool(named) or query is not None, reason, "give `ids` or `query`")
     collection.cluster().require_one()
     # Searches do not see what an interrupted run sent, so it would not be counted.
@@ -813,8 +813,8 @@ def delete(
         return [*collection.versions(named)] if collection.session.nodes.is_cloud else []
 
     if left := settle(collection, collection.delete_ids, missing, named):
-        reason = f"{counted(len(left), 'document')} deleted again and again did not go"
-        step = "check that all nodes are running and no program adds them, then run it again"
+        reason = f"{counted(len(left), 'document')} could not be deleted in several attempts"
+        step = "check that all nodes are running and no program is adding them, then run this again"
         raise SolrAnswerError(collection.url, 200, reason, step)
     if not named:
         collection.commit()

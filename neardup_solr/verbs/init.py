@@ -70,7 +70,7 @@ def init(
     texts = listed(text)
     reason = "`remove` removes all neardup fields"
     is_plain = prefix is None and not texts
-    require(is_plain or not remove, reason, "leave `text` and `prefix` out")
+    require(is_plain or not remove, reason, "omit `text` and `prefix`")
     chosen(PLAIN, "", text=texts, prefix=prefix)  # refuses impossible names
     if remove:
         done = _remove(collection, dry_run=dry_run)
@@ -78,7 +78,7 @@ def init(
         _require_sizes(collection, shards=shards, replicas=replicas)
         done = _add(collection, texts, prefix, dry_run=dry_run)
     else:
-        reason = f"there is no collection {collection.name!r} yet"
+        reason = f"the collection {collection.name!r} does not exist yet"
         step = "create it first, without `text`, `prefix` and `dry_run`"
         require(not (texts or prefix or dry_run), reason, step)
         done = _create(collection, shards=shards or 1, replicas=replicas or 1)
@@ -96,9 +96,9 @@ def _require_sizes(collection: Collection, *, shards: int | None, replicas: int 
         return
     has = len(existing) or 1, min((shard.size for shard in existing), default=1)
     if (shards or has[0], replicas or has[1]) != has:
-        sizes = f"{counted(has[0], 'shard')} of {counted(has[1], 'replica')}"
-        reason = f"the collection {collection.name!r} exists, with {sizes}"
-        step = "leave `shards` and `replicas` out, or create another one"
+        sizes = f"{counted(has[0], 'shard')} and {counted(has[1], 'replica')} per shard"
+        reason = f"the collection {collection.name!r} already exists, with {sizes}"
+        step = "omit `shards` and `replicas`, or create a different collection"
         raise SettingsError(reason, step)
 
 
@@ -109,7 +109,7 @@ def _create(collection: Collection, *, shards: int, replicas: int) -> Preparatio
     nodes = len(collection.cluster().nodes) or 1
     if nodes < replicas:
         LOG.warning(
-            "%s: %d replicas of a shard on %s: a node that is away takes several of them with it",
+            "%s: %d replicas of each shard on only %s: a node failure affects several of them",
             collection.url, replicas, counted(nodes, "node"),
         )  # fmt: skip
     collection.require_fields(ALL_FIELDS)
@@ -178,13 +178,13 @@ def _remove(collection: Collection, *, dry_run: bool) -> Preparation:
     any_value = " OR ".join(f"{name}:[* TO *]" for name in ours if name != NOTE)
     if count := collection.count([any_value]) if any_value else 0:
         reason = f"{counted(count, 'document')} {'has' if count == 1 else 'have'} values"
-        step = f"remove them first: neardup strip {collection.place}"
+        step = f"remove the values first: neardup strip {collection.place}"
         raise SettingsError(f"{reason} in neardup fields", step)
     if dry_run:
         return planned
     if not planned.is_mutable:
         reason = f"the schema of {collection.name!r} cannot be changed over HTTP"
-        raise SettingsError(reason, f"delete there, and reload: {', '.join(ours)}")
+        raise SettingsError(reason, f"delete from the schema, then reload: {', '.join(ours)}")
     used = {kind for name, kind in has.items() if name not in ours}
     used |= {each.type for each in existing.dynamic}
     unused = sorted((types & existing.types.keys()) - used)
@@ -207,7 +207,7 @@ def _names(
     kept = collection.kept_names()
     names = chosen(kept, existing.key, text=text, prefix=prefix)
     if NOTE in existing.fields and names.prefix != kept.prefix:
-        reason = f"the neardup fields exist already, with the prefix {kept.prefix!r}"
+        reason = f"the neardup fields already exist, with the prefix {kept.prefix!r}"
         raise SettingsError(reason, f"remove them first: neardup init {collection.place} --remove")
     require_texts(collection, existing, names.text)
     is_new = NOTE not in existing.fields and names.of(BANDS) not in existing.fields
@@ -226,7 +226,7 @@ def _require_free(collection: Collection, existing: Schema, names: Names) -> Non
         used = frozenset(name for name in shared if collection.count([f"{name}:[* TO *]"]))
     for name, needed in wanted.items():
         if problem := clash(name, needed, existing, names, used):
-            raise SettingsError(f"the field {name!r} exists already: {problem}", remedy)
+            raise SettingsError(f"the field {name!r} already exists: {problem}", remedy)
 
 
 def _commands(collection: Collection, existing: Schema, names: Names) -> dict[str, Any]:

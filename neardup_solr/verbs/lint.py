@@ -64,11 +64,11 @@ class Growth:
         beside = ""
         if now:
             times = (now + added) / now
-            peak = f"up to about {PEAK * times:.1f} while it is written"
-            beside = f" beside {now / 1e6:,.1f} MB ({times:.1f} times, {peak})"
+            peak = f"up to about {PEAK * times:.1f} during writing"
+            beside = f" on top of the current {now / 1e6:,.1f} MB ({times:.1f} times, {peak})"
         return (
             f"annotate adds about {added / 1e6:,.1f} MB to the index{beside}, and"
-            f" {self.bytes_each:,} bytes a document to answers of queries without `fl`"
+            f" {self.bytes_each:,} bytes per document to responses to queries without `fl`"
         )
 
 
@@ -239,7 +239,7 @@ def require_other(collection: Collection, other: Collection) -> None:
     names = {collection.name, *admin.cluster(collection).alias_of}
     others = {other.name, *cluster.alias_of}
     made = replace(other, name="OTHER").place
-    next_step = f"name another collection, made with: neardup init {made}"
+    next_step = f"name a different collection, created with: neardup init {made}"
     if cluster.is_read_only:
         raise SettingsError(f"{other.name!r} is read-only", next_step)
     if collection.base == other.base and names & others:
@@ -247,7 +247,7 @@ def require_other(collection: Collection, other: Collection) -> None:
     written = {*other.names.fields([ID, TEXT]), *own_fields(other)}
     lost = sorted(_fields_in_use(other) - written - INTERNAL - {_NATIVE})
     if other.count() and (lost or not other.names.is_plain):
-        what = f" with the fields {', '.join(lost)}" if lost else " of another program"
+        what = f" with the fields {', '.join(lost)}" if lost else " from another program"
         reason = f"{other.name!r} has documents{what}, which would be replaced"
         raise SettingsError(reason, next_step)
 
@@ -268,10 +268,10 @@ def _require_only_copied(collection: Collection, fields: Schema) -> None:
         for name in (name for name in document if _is_text_of(name, targets, fields)):
             if _was_written(name, document):
                 id = document[collection.names.id]
-                reason = f"{name}: the document {id!r} has a value there that was not copied"
+                reason = f"{name}: the document {id!r} has a value in this field that is not a copy"
                 into = f"neardup annotate {collection.place} --into OTHER"
-                next_step = f"write another collection: {into}"
-                raise SettingsError(f"{reason}, and an update would lose it", next_step)
+                next_step = f"write to a different collection: {into}"
+                raise SettingsError(f"{reason}, so an update would lose it", next_step)
 
 
 def _is_text_of(name: str, targets: Sequence[str], fields: Schema) -> bool:
@@ -348,7 +348,7 @@ class CollectionFacts:
         return f"neardup init {self.place}{names.options(self.kept)}"
 
 
-INTO = "write another collection: neardup annotate -c NAME --into OTHER"
+INTO = "write to a different collection: neardup annotate -c NAME --into OTHER"
 SHOWN = 8  # fields that may hold the text, in a message
 _VALUES = re.compile(
     "(Trie)?(Int|Long|Float|Double|Date)(Point|Range)?Field|(Bool|Binary|RandomSort|Rank|Nest"
@@ -357,9 +357,9 @@ _VALUES = re.compile(
 # Update processors that run before Solr rebuilds the document: they see only a part of it, and so
 # overwrite what the whole document has.
 _FILLING = {
-    "TimestampUpdateProcessorFactory": "gives an updated document a new time",
-    "DefaultValueUpdateProcessorFactory": "sets a field back to its default",
-    "SignatureUpdateProcessorFactory": "computes the signature from a part of the document",
+    "TimestampUpdateProcessorFactory": "sets a new timestamp whenever a document is updated",
+    "DefaultValueUpdateProcessorFactory": "resets a field to its default",
+    "SignatureUpdateProcessorFactory": "computes the signature from only part of the document",
 }
 # Processors that change nothing in a document that was processed before.
 _HARMLESS = frozenset(
@@ -394,16 +394,16 @@ def clash(name: str, needed: Field, schema: Schema, names: Names, used: Containe
         return problem
     # If that field is missing, the values cannot be ours.
     if name in used and names.of("signature_settings") not in schema.fields:
-        return f"documents have it {'with other values' if existing else 'as a dynamic field'}"
+        return f"documents contain it {'with other values' if existing else 'as a dynamic field'}"
     return ""
 
 
 def no_text(field: Field | None) -> str:
     """Say why texts cannot be read from a field, or "" if they can."""
     if field is None:
-        return "there is no such field"
+        return "this field does not exist"
     if not field.is_kept:
-        return "it cannot be read back: it is neither stored nor in docValues"
+        return "it cannot be read back: it is not stored and has no docValues"
     return f"its type is {field.kind}, not text" if _VALUES.fullmatch(field.kind) else ""
 
 
@@ -420,7 +420,7 @@ def text_field(schema: Schema, ours: Mapping[str, Field], used: Iterable[str] = 
         and name not in ours and name != schema.key and not name.startswith("_")
     )  # fmt: skip
     named = f": {' or '.join(name for _, name in likely[:SHOWN])}" if likely else ""
-    return f"name a field that holds text with `text`{named}"
+    return f"set `text` to a field that contains text{named}"
 
 
 def likely_texts(schema: Schema, names: Names, used: Iterable[str]) -> list[str]:
@@ -456,22 +456,22 @@ def _check_updates(facts: CollectionFacts) -> Iterator[Finding]:
          "the schema has no unique key, so no document can be updated",
          "add a <uniqueKey> and index the documents again"),
         (name and key is not None and not key.doc_values, WARNING, "key", name,
-         "the unique key has no docValues, which the export of whole collections"
-         " (duplicates, report) needs",
-         "give it docValues and index the documents again; annotate, search and gate work without"
-         " them"),
+         "the unique key has no docValues, which are needed to export whole collections"
+         " (duplicates, report)",
+         "enable docValues for it and index the documents again; annotate, search and gate work"
+         " without them"),
         (name and name != facts.names.id, NOTE, "names", name,
          f"the unique key is not {facts.names.id}",
-         f"{facts.init} keeps its name with the collection"),
+         f"{facts.init} stores its name with the collection"),
         (without_version, DANGER, "versions", "_version_",
-         "without it a change made by someone else at the same time would be overwritten",
+         "without this field, changes made by others at the same time would be overwritten",
          "add the field _version_ (a long with docValues) and index again"),
         (facts.has_log is False, DANGER, "update-log", "updateLog",
-         "the update log is off: Solr refuses to update a part of a document",
-         "add <updateLog/> to <updateHandler> in solrconfig.xml, reload"),
+         "the update log is off: Solr refuses partial updates",
+         "add <updateLog/> to <updateHandler> in solrconfig.xml, then reload the collection"),
         (facts.has_log is None, WARNING, "update-log", "updateLog",
-         "it is unknown whether the update log is on: /get does not answer",
-         "enable /get, or look into solrconfig.xml"),
+         "it is unknown whether the update log is on: /get does not respond",
+         "enable /get, or check solrconfig.xml"),
     )  # fmt: skip
 
 
@@ -479,28 +479,28 @@ def _check_losses(facts: CollectionFacts) -> Iterator[Finding]:
     """Find what an update of a part of a document would lose."""
     level, children = DANGER if facts.documents else WARNING, facts.children
     for name, why in facts.schema.lost(facts.used or facts.schema.fields).items():
-        reason = f"an update of a part of a document would lose it: {why}"
-        remedy = f"store it (or give it docValues) and index again, or {INTO}"
+        reason = f"a partial update would lose this field: {why}"
+        remedy = f"store the field (or add docValues) and index again, or {INTO}"
         yield Finding(level, "lost-field", name, reason, remedy)
-    unknown = "documents have it, but the schema does not know it: Solr refuses to update them"
+    unknown = "documents contain it, but the schema does not: Solr refuses to update them"
     for name in sorted(facts.used or ()):
         if facts.schema.field(name) is None:
             yield Finding(DANGER, "unknown-field", name, unknown, "add it to the schema again")
-    untold = "it is unknown whether documents have any (/admin/luke does not answer)"
+    untold = "if any document contains one (unknown: /admin/luke does not respond)"
     for dynamic in facts.schema.dynamic if facts.used is None else ():
         if dynamic.indexed and not dynamic.is_kept:
-            reason = f"an update would lose such fields, and {untold}"
-            remedy = f"enable /admin/luke and lint again, or {INTO}"
+            reason = f"an update would lose fields of this pattern, {untold}"
+            remedy = f"enable /admin/luke and run lint again, or {INTO}"
             yield Finding(WARNING, "lost-field", dynamic.name, reason, remedy)
     are_lost = children is None or children > facts.placed
     yield from select(
         (are_lost, DANGER, "children", "_root_",
          f"there {'may be' if children is None else 'are'} nested documents without _nest_path_:"
          " an update of a parent would delete its children",
-         f"index them again as named children, in a schema that has _nest_path_, or {INTO}"),
+         f"index them again as named children, with a schema that has _nest_path_, or {INTO}"),
         (children and not are_lost, NOTE, "children", "_root_",
-         f"{counted(children or 0, 'document is a child', 'documents are children')} of others",
-         "nothing to do: they stay as they are"),
+         counted(children or 0, "document is a child of another", "documents are nested in others"),
+         "nothing to do: they stay unchanged"),
     )  # fmt: skip
 
 
@@ -510,14 +510,14 @@ def _check_chain(facts: CollectionFacts) -> Iterator[Finding]:
     cut = classes.index(REBUILDS) if classes else 0
     for name in classes[:cut]:
         if name in _FILLING:
-            reason = f"this processor of the default update chain {_FILLING[name]}"
-            remedy = f"remove it from the chain during updates, or {INTO}"
+            reason = f"this processor in the default update chain {_FILLING[name]}"
+            remedy = f"remove it from the chain while neardup updates documents, or {INTO}"
             yield Finding(DANGER, "update-chain", name, reason, remedy)
-    after = "this processor runs after the one that rebuilds a document"
+    after = "this processor runs after the one that rebuilds documents"
     for name in classes[cut:]:
         if name not in _HARMLESS:
-            reason = f"{after}, and changes it again with every update"
-            remedy = f"put it before DistributedUpdateProcessorFactory, or {INTO}"
+            reason = f"{after}, and changes them again with every update"
+            remedy = f"move it before DistributedUpdateProcessorFactory, or {INTO}"
             yield Finding(DANGER, "update-chain", name, reason, remedy)
 
 
@@ -531,12 +531,12 @@ def _check_texts(facts: CollectionFacts) -> Iterator[Finding]:
     name, length = facts.longest or ("", 0)
     yield from select(
         (facts.longest, NOTE, "text", name,
-         "it is taken for the field of the text: its values are the longest,"
-         f" {length:,} characters on average",
-         f"name it, or another one: {facts.init}"),
+         "it is used as the text field because its values are the longest"
+         f" ({length:,} characters on average)",
+         f"name it or a different field with: {facts.init}"),
         (facts.growth, NOTE, "growth", "index", facts.growth,
-         "name the fields that you want in answers (fl); without `duplicates`, neardup annotate"
-         " -c NAME --fields=-signature adds half"),
+         "list the fields that you want returned (fl); if you do not need `duplicates`, neardup"
+         " annotate -c NAME --fields=-signature adds only half as much"),
     )  # fmt: skip
 
 
@@ -545,8 +545,8 @@ def _check_schema(facts: CollectionFacts) -> Iterator[Finding]:
     for part in ("appends", "invariants"):
         for name in sorted(_HIDING & facts.select.get(part, {}).keys()):
             if (name, facts.select[part][name]) != ("wt", "json"):
-                reason = "it changes the queries of neardup, which then miss documents"
-                remedy = "use another handler for that setting"
+                reason = "it changes neardup's queries, so that they miss documents"
+                remedy = "use a different handler for this setting"
                 yield Finding(DANGER, "select", f"/select {part} {name}", reason, remedy)
     prefixed = replace(facts, names=replace(facts.names, prefix="nd_")).init
     missing = [name for name in facts.wanted if name not in facts.schema.fields]
@@ -554,8 +554,8 @@ def _check_schema(facts: CollectionFacts) -> Iterator[Finding]:
     for name, needed in facts.wanted.items():
         if problem := clash(name, needed, facts.schema, facts.names, facts.used or ()):
             taken[name] = problem
-            reason = f"a neardup field has the name of an existing field: {problem}"
-            remedy = f"choose a prefix: {prefixed} (or delete that field, if you do not need it)"
+            reason = f"a neardup field has the same name as an existing field: {problem}"
+            remedy = f"choose a prefix: {prefixed} (or delete that field if you do not need it)"
             yield Finding(DANGER, "clash", name, reason, remedy)
     free, remedy = ", ".join(name for name in missing if name not in taken), ""
     if missing:
@@ -573,11 +573,11 @@ def check_versions(versions: Sequence[str]) -> Iterator[Finding]:
     """Find what is to be done about the versions of the nodes of a Solr, () if none tells."""
     yield from select(
         (len(versions) > 1, WARNING, "version", "versions of Solr",
-         f"the nodes of this cloud run {' and '.join(versions)}",
-         "upgrade the others before anything is written: a replica may move to an older one"),
+         f"the nodes of this SolrCloud run {' and '.join(versions)}",
+         "upgrade the older nodes before writing anything: a replica may move to one of them"),
         (not versions, NOTE, "version", "Solr",
-         "this Solr does not tell its version (/admin/info/system)",
-         "8.11 to 9.10 are known to work: look it up"),
+         "this Solr does not report its version (/admin/info/system)",
+         "versions 8.11 to 9.10 are known to work: check which one this is"),
     )  # fmt: skip
     holes = "CVE-2026-22022, CVE-2026-22444, and more in older releases"
     for version in versions:
@@ -588,7 +588,7 @@ def check_versions(versions: Sequence[str]) -> Iterator[Finding]:
              "this version is untested; 8.11 to 9.10 are known to work",
              "upgrade to 9.10.1" if is_old else "try it on a copy first"),
             (not is_new and numbers < TESTED, NOTE, "version", about,
-             f"it has security holes that 9.10.1 closes ({holes})", "upgrade to 9.10.1"),
+             f"it has security vulnerabilities that 9.10.1 fixes ({holes})", "upgrade to 9.10.1"),
         )  # fmt: skip
 
 
@@ -597,25 +597,25 @@ def _check_server(facts: CollectionFacts) -> Iterator[Finding]:
     cluster, is_far = facts.cluster, not facts.is_local
     yield from select(
         (facts.takes_clauses is False, WARNING, "clauses", "maxBooleanClauses",
-         f"a query of {CLAUSES:,} clauses is refused: long texts cannot be searched by shingles",
+         f"a query with {CLAUSES:,} clauses is refused: long texts cannot be searched by shingles",
          "set it to 1024 in solrconfig.xml and in solr.xml, or search by bands"),
         (len(cluster.alias_of) > 1, DANGER, "alias", ", ".join(cluster.alias_of),
          SEVERAL, NAME_ONE),
         (cluster.misplacing, DANGER, "router", "router",
          f"the collection has {cluster.misplacing}", INTO),
         (cluster.is_read_only, DANGER, "read-only", "readOnly", "the collection is read-only",
-         "set its readOnly to false (MODIFYCOLLECTION)"),
+         "set its property readOnly to false (MODIFYCOLLECTION)"),
         (cluster.beside, NOTE, "shared", ", ".join(cluster.beside),
-         "these collections share the configset: they get the added fields too",
+         "these collections share the configset, so they also get the added fields",
          "nothing to do: their documents are not changed"),
     )  # fmt: skip
     yield from check_versions(facts.versions)
     yield from select(
         (is_far and facts.is_open, WARNING, "access", "authentication",
-         "anyone who reaches this address can read, change and delete everything",
-         "set up security.json, with blockUnknown and an all permission"),
+         "anyone who can reach this address can read, change and delete everything",
+         'set up security.json with blockUnknown and a permission for "all"'),
         (is_far and not (facts.is_open or facts.is_encrypted), WARNING, "access", "TLS",
-         "user and password are sent unencrypted", "use https"),
+         "the user name and password are sent unencrypted", "use https"),
     )  # fmt: skip
 
 
@@ -764,16 +764,16 @@ def _documents(counts: Diagnosis) -> Iterator[Finding]:
         (counts.without_text, NOTE, "no-text",
          f"{counts.without_text or 0:,} of {counted(counts.documents, 'document')}",
          f"they have no text in {', '.join(text)}: annotate skips them",
-         "if they should have one, name the right field: neardup init"
+         "if they should have text, name the correct field: neardup init"
          f" {counts.place} --text-field FIELD"),
         (sampled.stale, WARNING, "stale", such(sampled.stale),
-         "their text has changed since", again),
+         "their text has changed since the neardup fields were computed", again),
         (sampled.damaged, DANGER, "damaged", such(sampled.damaged),
          "the neardup fields do not match the text", f"{again} --which all"),
         (sampled.unspaced, NOTE, "blanks", such(sampled.unspaced), unspaced, annotate),
         (len(sampled.html) > SOME_HTML * sampled.documents, NOTE, "html", such(sampled.html),
-         "their text contains HTML: names of tags count as words",
-         "index the text without tags into its own field (HTMLStripFieldUpdate"
+         "their text contains HTML: tag names count as words",
+         "index the text without tags into a separate field (HTMLStripFieldUpdate"
          "ProcessorFactory) and name that field"),
     )  # fmt: skip
 
@@ -786,17 +786,17 @@ def _server(health: Health) -> Iterator[Finding]:
          "it is unavailable: nothing can be written, and the state of the replicas is unknown",
          "start it, then run this again"),
         (health.inactive, DANGER, "replicas", ", ".join(health.inactive),
-         "these replicas do not answer", "see the log of their node"),
+         "these replicas are not active", "check the log of their node"),
         (health.replaying, DANGER, "replaying", "update log",
          "Solr is replaying it after a crash",
-         "wait until that is done; until then a commit does nothing"),
+         "wait until it has finished; until then, a commit has no effect"),
         (disk < LITTLE_DISK, DANGER, "disk", f"{disk / 2**20:,.0f} MB free",
-         "if the disk is full, the index closes until Solr restarts", "free some space"),
+         "if the disk fills up, the index stays closed until Solr is restarted", "free some space"),
         (heap > FULL_HEAP, WARNING, "heap", f"{heap:.0%} of Java's memory",
-         "little is free at the moment", "if so for long, add memory"),
+         "little memory is free at the moment", "if this persists, give Solr more memory"),
         (deleted > MANY_DELETED, NOTE, "deleted", f"{deleted:.0%} of the index",
-         "deleted and rewritten documents still take space",
-         "merges free it, or /update?commit=true&expungeDeletes=true"),
+         "deleted and rewritten documents still take up space",
+         "merges free this space, or use /update?commit=true&expungeDeletes=true"),
     )  # fmt: skip
     if health.versions:
         yield from check_versions(health.versions)

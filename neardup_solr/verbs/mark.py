@@ -86,11 +86,11 @@ def mark(
         run = _MarkRun(collection, wanted, filters, on_progress)
         rest = run.missing()
         if wanted and not wanted.keys() & run.marks.keys():
-            reason = f"no document of these clusters is in the collection {collection.name!r}"
-            raise ArgumentError(reason, "mark the collection that they were found in")
+            reason = f"the collection {collection.name!r} contains no document of these clusters"
+            raise ArgumentError(reason, "mark the collection in which the clusters were found")
         if not dry_run and (rest := settle(collection, run.send, run.missing, rest)):
-            reason = f"the marks of {counted(len(rest), 'document')} do not stay: {run.reason}"
-            step = "run it again when nobody else writes, and all nodes run"
+            reason = f"the marks of {counted(len(rest), 'document')} were not kept: {run.reason}"
+            step = "run this again when no other program is writing and all nodes are running"
             raise SolrAnswerError(collection.url, 200, reason, step)
     present = wanted.keys() & run.marks.keys()
     marked = len(present & run.touched)
@@ -138,7 +138,7 @@ class _MarkRun:
     marks: Mapping[str, Mark] = field(default_factory=dict)
     sent: Mapping[str, Mark] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
-    reason: str = "others change these documents, or a node that fails loses what it took"
+    reason: str = "other programs change these documents, or a failing node loses updates"
 
     def missing(self) -> Mapping[str, Mark]:
         """Find the documents whose marks are not the wanted ones, with those they should have."""
@@ -177,7 +177,7 @@ def _require_apart(clusters: Sequence[Cluster]) -> None:
     for member in (member for cluster in clusters for member in cluster.members):
         if member.id in seen:
             reason = f"the document {member.id!r} is in two clusters"
-            raise ArgumentError(reason, "mark the clusters of one run of duplicates")
+            raise ArgumentError(reason, "mark the clusters from a single run of duplicates")
         seen.add(member.id)
 
 
@@ -243,7 +243,7 @@ def require_markable(collection: Collection) -> None:
     except errors.SchemaError as error:
         remedy = f"add them with: neardup init {collection.place}; nothing has to be indexed again"
         if collection.session.embedded:
-            remedy = "restart it: neardup solr stop, then run this again"
+            remedy = "restart Solr: neardup solr stop, then run this again"
         lacking = ", ".join(error.missing)
         reason = f"the collection {collection.name!r} lacks the fields for marks, {lacking}"
         raise SettingsError(reason, remedy) from None

@@ -39,7 +39,7 @@ WAYS: dict[By, tuple[str, Callable[[Entry], Sequence[str]]]] = {
 SIGNED = ("bands", "signatures")  # the ways that need a signature, and so the kernel
 COMPUTED = ("first_word", "md5_hash")  # fields of ours that may have to be equal: of any text
 NO_LIMITS = Limits()
-NOT_BOTH = "`id` is that of a document in the collection, `text` any text"
+NOT_BOTH = "`id` is for a document in the collection, `text` for any text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,10 +106,10 @@ def search(
         measure=measure,
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
-    require(answers is None or id is not None, "`answers` are about documents", "give an `id`")
+    require(answers is None or id is not None, "`answers` cannot be used with `text`", "use `id`")
     if id is None:
-        reason = f"a text has no value of {', '.join(criteria.read)} for `same`"
-        require(not criteria.read, reason, f"name {' or '.join(COMPUTED)}, or take `fq`")
+        reason = f"`same` names fields that a text does not have: {', '.join(criteria.read)}"
+        require(not criteria.read, reason, f"name {' or '.join(COMPUTED)}, or use `fq`")
         document = Document(id="(text)", text=text or "")
     else:
         id = str(id)
@@ -221,20 +221,20 @@ def _choose_way(collection: Collection, settings: Settings, criteria: Criteria) 
     by = criteria.by or (ways[0] if ways else DEFAULT_WAY)
     measure = measures.measure_named(criteria.measure)
     if not measure.needs_texts:
-        next_step = f"choose another `measure`: {measure.name} compares signatures"
+        next_step = f"choose a different `measure`: {measure.name} compares signatures"
         require_indexed(["signature"], fields, next_step)
     needed = [WAYS[by][0], TEXT, *(name for name in criteria.same if name in COMPUTED)]
     if ways and TEXT in fields:
-        require_indexed(needed, fields, f"choose another `by`: {' or '.join(ways)}")
+        require_indexed(needed, fields, f"choose a different `by`: {' or '.join(ways)}")
     require_indexed(needed, fields)
     if measure.way == "shingles" and criteria.by is None and by != "shingles":
         LOG.warning(
-            "by %s most excerpts of longer texts are missed: index the documents into a collection"
-            " with fields=all to find them",
+            "with %s, most excerpts from longer texts are missed: to find them, index the documents"
+            " into a collection with fields=all",
             by,
         )
     if criteria.read:
-        require_kept(collection, criteria.read, "name another one in `same`")
+        require_kept(collection, criteria.read, "name a different field in `same`")
     return replace(criteria, by=by)
 
 
@@ -322,11 +322,11 @@ def measure_by(
     from neardup_solr.verbs.duplicates.read import read_model
 
     is_free = measure == measures.AUTO
-    require(is_free, "a model has its own measure", "leave `model` or `measure` out")
+    require(is_free, "a model has its own measure", "omit `model` or `measure`")
     trained = read_model(model)
     if collection.count():
         next_step = (
-            "index again with `keep` for the fields of the model, or take one without fields"
+            "index again with the fields of the model in `keep`, or use a model without fields"
         )
         require_kept(collection, trained.fields, next_step)
     ids = list(islice(collection.ids(), SAMPLE))

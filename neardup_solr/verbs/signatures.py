@@ -62,7 +62,7 @@ def signatures(
     """
     output = Path(output)
     if output.suffix.lower() != ".parquet":
-        reason = "signatures are written to a .parquet file"
+        reason = "signatures can only be written to a .parquet file"
         raise SourceError(str(output), reason, f"name it {output.stem}.parquet")
     source, reading = reading_of(source, "number", id=id, text=text)
     for path in sources.paths_of(source) or ():

@@ -110,12 +110,12 @@ def train(output: str | Path | None = None, **given: Any) -> Training:
     """
     work = plan(**given)
     require(work.measure.needs_texts, "a model compares texts, not estimates",
-            "choose another `measure`")  # fmt: skip
+            "choose a different `measure`")  # fmt: skip
     if output is not None:
         check_place(Path(output))
         for path in (given.get("answers"), *(paths_of(work.sides[0]) or ())):
             place = None if path is None else Path(path)
-            check_apart({"`output`": Path(output), "what is read": place})
+            check_apart({"`output`": Path(output), "an input file": place})
     with Spill(memory=work.memory) as spill:
         trained = _train(work, spill)
     if output is not None:
@@ -183,7 +183,7 @@ OF_MODELS = (
     "source", "answers", "fields", "measure", "by", "against", "output", "id", "text",
     "settings", "on_error", "on_progress",
 )  # fmt: skip
-NAME_ANSWERS = "name the file of the answers with `answers`"
+NAME_ANSWERS = "name the answer file with `answers`"
 NEIGHBOURS = 2  # numbers of rows shown above and below the recommended number
 
 
@@ -204,8 +204,8 @@ class Sample:
         if len(self.ids) < 2:
             raise SettingsError("there are fewer than two documents", "give two or more")
         if self.pairs and not self.present:
-            reason = f"none of the {len(self.pairs)} known pairs has both documents here"
-            raise SettingsError(reason, "check that its ids are those of the collection")
+            reason = f"none of the {len(self.pairs)} known pairs has both documents in the source"
+            raise SettingsError(reason, "check that the pairs have the ids of these documents")
 
     @cached_property
     def present(self) -> list[tuple[str, str]]:
@@ -218,7 +218,7 @@ class Sample:
         signatures = [self.signatures[id] for id in self.ids]
         with_words = [signature for signature in signatures if len(signature)]
         if not with_words:
-            raise SettingsError("no document of the sample has words", "check the text column")
+            raise SettingsError("no document in the sample has words", "check the text column")
         totals = plans.count_agreements(np.stack(with_words)).tolist()
         totals[0] += math.comb(len(signatures), 2) - math.comb(len(with_words), 2)
         return tuple(totals)
@@ -319,12 +319,12 @@ def tune(
     """
     arguments = locals() | fill_in(locals(), by_fields=answers is not None)
     if answers is not None:
-        require(known is None, "`known` is for bands, and `answers` for a model", "leave one out")
+        require(known is None, "`known` cannot be combined with `answers`", "omit one of them")
         return train(**{name: arguments[name] for name in OF_MODELS})
     of_model = fields is None and against is None and by is None and output is None
-    require(of_model, "`fields`, `by`, `against` and `output` are for a model", NAME_ANSWERS)
+    require(of_model, "`fields`, `by`, `against` and `output` require `answers`", NAME_ANSWERS)
     demand = plans.Demand(catch=catch, miss=miss, avoid=avoid, load=load)
-    require(sample > 1, f"`sample` cannot be {sample}", "pairs need 2 or more documents")
+    require(sample > 1, f"`sample` cannot be {sample}", "give 2 or more documents")
     fits = hashes is None or 1 <= hashes <= plans.MOST_HASHES
     require(fits, f"`hashes` cannot be {hashes}", f"give 1 to {plans.MOST_HASHES:,} (default: 128)")
     is_file = isinstance(known, str | Path)
@@ -332,7 +332,7 @@ def tune(
     pairs = sorted({ordered(str(first), str(second)) for first, second in ids})
     failures, current = Failures(on_error), None
     if isinstance(source, Collection):
-        refuse_settings(settings, "leave them out, or tune on a file")
+        refuse_settings(settings, "omit `settings`, or tune on a file")
         used = _read_settings(source, hashes)
         current = plans.plan(used.bands, used.rows, demand)
         read: Callable[..., _Read] = partial(_read_collection, source)
@@ -369,7 +369,7 @@ def _read_settings(collection: Collection, hashes: int | None) -> Settings:
     stored = collection.needed_settings()
     stored.require("signature")
     if hashes is not None and hashes > stored.hashes:
-        reason = f"the collection stores {stored.hashes} hashes, and `hashes` is {hashes}"
+        reason = f"the collection stores {stored.hashes} hashes, but `hashes` is {hashes}"
         raise SettingsError(reason, "tune on a file (neardup tune FILE), and index it again")
     return stored
 

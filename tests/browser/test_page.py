@@ -196,7 +196,7 @@ def test_filters_by_text_id_similarity_and_size(open_page: OpenPage) -> None:
     first(chrome, "#least").send_keys("0.9")
     count_becomes(chrome, "4 of 5 clusters")  # but for the first, whose texts differ most
     first(chrome, "#list .opener").click()
-    assert "of 15, by the filter" in first(chrome, ".detail").text
+    assert "of 15, selected by the filter" in first(chrome, ".detail").text
 
 
 def test_shows_what_was_looked_for(open_page: OpenPage) -> None:
@@ -231,7 +231,7 @@ def test_opens_a_cluster_and_a_diff(open_page: OpenPage) -> None:
     why = first(chrome, ".why").text
     assert "of 42" in why
     assert "words" in why
-    assert "at that similarity" in why
+    assert "at this similarity" in why
     side, inline = len(css(chrome, ".diff > p")), first(chrome, ".tools button")
     inline.click()
     assert inline.get_attribute("aria-pressed") == "true"
@@ -429,7 +429,7 @@ def test_more_clusters_than_are_drawn(open_page: OpenPage) -> None:
     """Beyond a bound a line tells how many rows are left, and draws them; filters find all."""
     chrome = open_page(large_page(5, 20))
     chrome.execute_script("most = 2; show()")
-    assert first(chrome, "#rest").text.startswith("3 more clusters of this page are not shown")
+    assert first(chrome, "#rest").text.startswith("3 more clusters not shown yet")
     first(chrome, "#query").send_keys("doc-4b")
     count_becomes(chrome, "1 of 5 clusters")
     assert column(chrome, 1) == ["doc-4a"]

@@ -54,7 +54,7 @@ def test_answers_by_keys(chrome: Chrome, tmp_path: Path) -> None:
     with reviewing(path, 4) as address:
         chrome.get(address)
         first = shown(chrome)
-        assert "% alike" in first
+        assert "% similar" in first
         assert chrome.find_elements(By.CSS_SELECTOR, "td del")
         assert press(chrome, "s") != first
         assert first in press(chrome, "b")

@@ -111,8 +111,9 @@ def test_a_near_duplicate_with_its_differences(place: Place, chrome: Chrome) -> 
     compare(chrome, NEAR, Keys.CONTROL, Keys.ENTER)
     answer = first(chrome, "#answer")
     assert answer.text.splitlines() == [
-        "Hold Needs a decision by a person: 0.714 similar to 'cafe', which is 0.7 or more.",
-        "1 document is 0.5 or more similar",
+        "Hold Needs a decision by a person: its similarity to 'cafe' is 0.714, which is 0.7 or"
+        " more.",
+        "1 document has a similarity of 0.5 or more",
     ]
     assert answer.aria_role == "status"
     assert texts(chrome, "#matches .figure") == ["0.714 similar · 4 words apart"]

@@ -20,14 +20,14 @@ def solr(address: str) -> collection.Collection:
     ("nothing", "said"),
     [
         (Answer(status=404, kind="text/html", body=b"<html>"), "text/html"),
-        (Answer(status=404, body=b'{"status":"404"}'), "not from a Solr"),
+        (Answer(status=404, body=b'{"status":"404"}'), "does not come from Solr"),
     ],
 )
 def test_an_address_without_solr_at_its_end(nothing: Answer, said: str) -> None:
     """A server that is no Solr at that path: the line says how an address ends."""
     with (
         answering(nothing) as (address, _),
-        pytest.raises(e.SolrAnswerError, match=rf"{said} \(HTTP 404\); .* with /solr at its end"),
+        pytest.raises(e.SolrAnswerError, match=rf"{said} \(HTTP 404\); .* with /solr at the end"),
     ):
         solr(address.removesuffix("/solr")).count()
 
@@ -36,7 +36,7 @@ def test_tls_where_there_is_none() -> None:
     """https to a port that speaks http is one line in words."""
     with (
         answering(FINE) as (address, _),
-        pytest.raises(e.SolrUnreachable, match=r": it does not speak TLS \(is it an http:// addr"),
+        pytest.raises(e.SolrUnreachable, match=r": it does not use TLS \(is it an http:// addr"),
     ):
         solr(address.replace("http://", "https://")).count()
 

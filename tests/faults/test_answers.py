@@ -34,10 +34,10 @@ def solr(address: str) -> collection.Collection:
 
 
 LIES = [
-    (HTML, e.SolrAnswerError, "the answer is not JSON but text/html"),
-    (Answer(body=b""), e.SolrAnswerError, "the answer is empty"),
-    (Answer(body=b"[]"), e.SolrAnswerError, "damaged JSON, or not from a Solr"),
-    (Answer(body=b"null"), e.SolrAnswerError, "damaged JSON, or not from a Solr"),
+    (HTML, e.SolrAnswerError, "the response is not JSON but text/html"),
+    (Answer(body=b""), e.SolrAnswerError, "the response is empty"),
+    (Answer(body=b"[]"), e.SolrAnswerError, "damaged JSON, or does not come from Solr"),
+    (Answer(body=b"null"), e.SolrAnswerError, "damaged JSON, or does not come from Solr"),
     (Answer(body=b"{}"), e.SolrAnswerError, "no responseHeader"),
     (Answer(body=b'{"responseHeader":{}}'), e.SolrAnswerError, "no responseHeader"),
     (Answer(body=b'{"responseHeader":{"status":1}}'), e.SolrAnswerError, "no responseHeader"),
@@ -46,9 +46,9 @@ LIES = [
     (Answer(body=b'{"responseHeader":{"status":0}'), e.SolrAnswerError, "damaged JSON, or"),
     (Answer(body=b'{"responseHeader":{"status":0},"error":{"msg":"lost"}}'),
      e.SolrAnswerError, "Solr says: lost"),
-    (Answer(body=b'{"responseHeader":{"status":0,"errors":7}}'), e.SolrAnswerError, "not underst"),
-    (Answer(body=b'{"responseHeader":{"status":0,"errors":[7]}}'), e.SolrAnswerError, "not under"),
-    (Answer(status=204, body=b""), e.SolrAnswerError, "the answer is empty"),
+    (Answer(body=b'{"responseHeader":{"status":0,"errors":7}}'), e.SolrAnswerError, "list of err"),
+    (Answer(body=b'{"responseHeader":{"status":0,"errors":[7]}}'), e.SolrAnswerError, "unknown f"),
+    (Answer(status=204, body=b""), e.SolrAnswerError, "the response is empty"),
     (Answer(status=202), e.SolrAnswerError, "Solr says: HTTP 202"),
     (Answer(status=302, location="http://elsewhere/"), e.SolrAnswerError, "redirects to"),
     (Answer(status=301, location="http://u:secret@elsewhere/"), e.SolrAnswerError, "redirects to"),
@@ -59,7 +59,7 @@ LIES = [
     (error("disk full", 500), e.SolrAnswerError, "Solr says: disk full"),
     (Answer(status=500, kind="text/html", body=b"<html>"), e.SolrAnswerError, "HTTP 500"),
     (Answer(kind="application/json", body=b"\xff\xfe"), e.SolrAnswerError, "damaged JSON, or"),
-    (Answer(encoding="gzip", body=b"plain"), e.SolrAnswerError, "it cannot be unpacked; check"),
+    (Answer(encoding="gzip", body=b"plain"), e.SolrAnswerError, "it cannot be decompressed; check"),
 ]  # fmt: skip
 
 
@@ -176,7 +176,7 @@ def test_incomplete_answers(ask: Callable[[collection.Collection], object], part
     """An answer of status 0 without the part that was asked for is an error that names it."""
     with (
         answering(FINE) as (address, _),
-        pytest.raises(e.SolrAnswerError, match=f"the answer has no {part}; check that this is"),
+        pytest.raises(e.SolrAnswerError, match=f"the response has no {part}; check that this is"),
     ):
         ask(solr(address))
 
@@ -217,7 +217,7 @@ def test_the_first_contact_is_not_repeated() -> None:
     """Where nothing has answered yet, the address is wrong: no minute of trying again."""
     with (
         answering(SILENT) as (address, asked),
-        pytest.raises(e.SolrUnreachable, match="without an answer; check the address"),
+        pytest.raises(e.SolrUnreachable, match="without a response; check the address"),
     ):
         solr(address).count()
     assert len(asked) == 1

@@ -149,7 +149,7 @@ KINDS: dict[str, Kind] = {
     "no line end at the end": Kind("a.csv", TABLE.rstrip(), 0, "4 written"),
     "a mark of UTF-32": Kind("a.txt", LINES.decode().encode("utf-32"), 0, "4 written"),
     # Lines and rows.
-    "an id of 513 bytes": lines(b"1" * 513 + b" a", "the id takes 513 bytes, more than 512"),
+    "an id of 513 bytes": lines(b"1" * 513 + b" a", "the id has 513 bytes, more than 512"),
     "an over-long line": lines(b"x " + b"a " * 6_000_000, "too_large: more than 10,485,760 bytes"),
     "a row with too few fields": csv(b"x", "1 field, but the header has 2"),
     "a row with too many fields": csv(b"x,a,b", "3 fields, but the header has 2"),
@@ -203,17 +203,19 @@ KINDS: dict[str, Kind] = {
     "a gzip with a wrong sum": ends("a.txt.gz", gzip.compress(LINES)[:-8] + bytes(8), "damaged"),
     "a gzip followed by junk": ends("a.txt.gz", gzip.compress(LINES) + b"junk", "damaged"),
     "a truncated zstd": cut_off("a.txt.zst", cut(zstandard.compress(RANDOM))),
-    "no gzip": whole("a.txt.gz", LINES, "is not gzip, though its name says so"),
-    "no zstd": whole("a.txt.zst", LINES, "is not zstd, though its name says so"),
+    "no gzip": whole("a.txt.gz", LINES, "is not gzip despite its suffix"),
+    "no zstd": whole("a.txt.zst", LINES, "is not zstd despite its suffix"),
     "an empty gzip": whole("a.txt.gz", gzip.compress(b""), "is empty"),
-    "a gzip in a gzip": whole("a.txt.gz", gzip.compress(gzip.compress(LINES)), "by gzip, not text"),
+    "a gzip in a gzip": whole(
+        "a.txt.gz", gzip.compress(gzip.compress(LINES)), "compressed with gzip, not text"
+    ),
     "a bomb in one line": Kind(
         "a.txt.gz", gzip.compress(LINES + bytes(30_000_000) + b"\n"), 1, "too_large"
     ),
     "a bomb": whole(
         "a.txt.gz",
         gzip.compress(LINES) + gzip.compress(bytes(2**24)) * 17,
-        "grows more than 1,000 times",
+        "expands to more than 1,000 times",
     ),
     # Other formats than the name says.
     "nothing": whole("a.txt", b"", "is empty"),
@@ -222,7 +224,7 @@ KINDS: dict[str, Kind] = {
     "a PDF as text": whole("a.txt", b"%PDF-1.7\n" + bytes(99), "is a PDF, not text"),
     "random bytes": whole("a.txt", RANDOM[:1] + b"\xff\0\n" * 99, "records cannot be used"),
     "CSV as JSON": whole("a.jsonl", TABLE, "records cannot be used"),
-    "an unknown suffix": whole("a.docx", LINES, "its suffix does not show its format"),
+    "an unknown suffix": whole("a.docx", LINES, "its format is not clear from its suffix"),
     # Parquet and Excel.
     "no Parquet": whole("a.parquet", TABLE, "is not a complete Parquet file"),
     "a truncated Parquet": whole("a.parquet", cut(PARQUET), "is not a complete Parquet file"),
@@ -241,8 +243,10 @@ KINDS: dict[str, Kind] = {
     "an entity bomb": whole(
         "a.xlsx", excel(workbook='<!DOCTYPE x [<!ENTITY a "b">]>'), "is not a complete Excel file"
     ),
-    "a ZIP bomb": whole("a.xlsx", excel(sheet1=" " * 2**25), "like a ZIP bomb"),
-    "a row far below": Kind("a.xlsx", excel(sheet1='<row r="9999999999"/>'), 1, "beyond the 1,048"),
+    "a ZIP bomb": whole("a.xlsx", excel(sheet1=" " * 2**25), "possibly a ZIP bomb"),
+    "a row far below": Kind(
+        "a.xlsx", excel(sheet1='<row r="9999999999"/>'), 1, "a row number above 1,048"
+    ),
     "a damaged row": Kind("a.xlsx", excel(sheet1='<row r="x"/>'), 1, "damaged from here on"),
 }
 

@@ -295,7 +295,7 @@ def test_a_replay_that_does_not_end_costs_no_document(place: Place, tmp_path: Pa
     """Once patience is at its end, the run ends with an error that names the replay."""
     place.client().take([{"id": "before", "content": "x"}])
     place.model.crash(Crash(away=0, replay=10**9))
-    with pytest.raises(nd.SolrError, match="still replays its log"):
+    with pytest.raises(nd.SolrError, match="still replaying its log"):
         place.index(documents(3), patience=0.05, job=tmp_path / "job")
     assert list(read_letters(tmp_path / "job")) == []
 
@@ -360,7 +360,7 @@ def test_records_that_changed_before_the_checkpoint_are_not_passed_over(
         records[120], records[480] = records[480], records[120]
     elif change == "text":
         records[120] = nd.Document(id="d120", text="another text")
-    before, again = place.sent(), "has changed since it was indexed in part.*leave `resume` out"
+    before, again = place.sent(), "has changed since it was partly indexed.*leave `resume` out"
     with pytest.raises(nd.errors.JobError, match=again):
         place.index(records, checkpoint_every=150, job=job, resume=True)
     assert place.sent() == before
@@ -457,7 +457,7 @@ def test_each_outage_is_waited_for(place: Place, caplog: pytest.LogCaptureFixtur
     for nth in range(0, 8, 2):
         place.model.plan("add", nth, Crash(away=3))
     assert place.index(documents(15), patience=60).indexed == 15
-    assert caplog.text.count(WAITING) == caplog.text.count("it answers again") == 4
+    assert caplog.text.count(WAITING) == caplog.text.count("it is available again") == 4
 
 
 @pytest.mark.parametrize(

@@ -41,15 +41,15 @@ def test_an_answer_cut_anywhere_is_the_same(ids: list[str], size: int, block: in
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (Answer(body=exported(["1"], found=2)), "the export broke off after 1 of 2 documents"),
-        (Answer(body=exported([], found=2)), "the export broke off after 0 of 2 documents"),
+        (Answer(body=exported(["1"], found=2)), "the export stopped after 1 of 2 documents"),
+        (Answer(body=exported([], found=2)), "the export stopped after 0 of 2 documents"),
         (
             Answer(body=exported(["1", "2"]).replace(b'"id":"2"', b'"EXCEPTION":"x"')),
             "after 1 of 2 documents: x",
         ),
-        (Answer(body=exported(["1", "2"])[:-9]), "is not an export of Solr"),
-        (Answer(body=b"<html>", kind="text/html"), "is not an export of Solr"),
-        (Answer(body=b'{"responseHeader":{"status":0}}'), "is not an export of Solr"),
+        (Answer(body=exported(["1", "2"])[:-9]), "is not a Solr export"),
+        (Answer(body=b"<html>", kind="text/html"), "is not a Solr export"),
+        (Answer(body=b'{"responseHeader":{"status":0}}'), "is not a Solr export"),
         (Answer(status=500, body=b'{"error":{"msg":"disk"}}'), "Solr says: disk"),
     ],
 )
@@ -69,7 +69,7 @@ def test_an_export_that_breaks_off_between_documents(monkeypatch: pytest.MonkeyP
     cut = Answer(body=body[: body.index(b'"id":"7"')])
     with (
         answering(NO_SHARDS, cut) as (address, _),
-        pytest.raises(nd.errors.SolrAnswerError, match="broke off after"),
+        pytest.raises(nd.errors.SolrAnswerError, match="stopped after"),
     ):
         once(address).export(["id"])
 
@@ -130,11 +130,11 @@ def test_a_part_that_is_not_whole_is_refused(damaged: int, monkeypatch: pytest.M
     answers = [
         Answer(body=exported(ids, found=count)) for ids, count in zip(PARTS, found, strict=True)
     ]
-    with pytest.raises(nd.errors.SolrAnswerError, match="broke off after"):
+    with pytest.raises(nd.errors.SolrAnswerError, match="stopped after"):
         in_parts(*answers)
 
 
 def test_parts_that_overlap_are_refused() -> None:
     """As from a server that does not know how to part documents, and gives all of them twice."""
-    with pytest.raises(nd.errors.SolrAnswerError, match="gives a document twice"):
+    with pytest.raises(nd.errors.SolrAnswerError, match="contains a document twice"):
         in_parts(Answer(body=exported(["1", "2"])), Answer(body=exported(["1", "2"])))

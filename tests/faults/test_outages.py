@@ -59,7 +59,7 @@ def test_index(collection: nd.Collection, caplog: pytest.LogCaptureFixture) -> N
     assert (done.indexed, done.failed, done.documents) == (DOCUMENTS, 0, DOCUMENTS)
     assert collection.session.outages.count >= len(KILLS)
     assert "waiting up to 5 minutes for it" in caplog.text
-    assert "it answers again, after" in caplog.text
+    assert "it is available again after" in caplog.text
 
 
 @pytest.mark.slow

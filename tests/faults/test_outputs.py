@@ -93,7 +93,8 @@ def test_what_was_compared_outlives_a_full_disk(
     assert failed.returncode == 1
     told, error = failed.stderr.splitlines()[-2:]
     assert told == f"Finished comparisons are in {kept.name}; run this again to continue."
-    refused = rf"neardup: {out.name}: cannot be written \(.*File too large\); choose another place"
+    cannot = rf"neardup: {out.name}: cannot be written"
+    refused = rf"{cannot} \(.*File too large\); choose a different place"
     assert re.fullmatch(refused, error)
     assert out.read_text() == "the old one"
     assert 0 < kept.stat().st_size < ROOM

@@ -337,7 +337,7 @@ def test_an_answer_beyond_the_bound_is_not_held(
         assert solr.count() == 0
         monkeypatch.setenv(MAX_ANSWER, "much")
         with pytest.raises(
-            nd.SettingsError, match=rf"\${MAX_ANSWER}: much is not a size; give one"
+            nd.SettingsError, match=rf"\${MAX_ANSWER}: much is not a valid size; give one"
         ):
             solr.count()
 
@@ -350,7 +350,7 @@ def test_an_endless_document_is_not_held(monkeypatch: pytest.MonkeyPatch) -> Non
     start = b'{"responseHeader":{"status":0},"response":{"numFound":1,"docs":[{\n"id":"'
     with answering(ALONE, Answer(body=start + b"x" * (1 << 14), missing=1 << 30)) as (address, _):
         began = open_collection(address, "x")
-        with pytest.raises(nd.errors.SolrAnswerError, match="is not an export of Solr"):
+        with pytest.raises(nd.errors.SolrAnswerError, match="is not a Solr export"):
             began.export(["id"])
 
 
@@ -367,7 +367,7 @@ def test_one_document_in_two_shards() -> None:
                 solr = open_collection(front, "x")
                 if refused:
                     with pytest.raises(
-                        nd.errors.SolrAnswerError, match="two shards hold a document"
+                        nd.errors.SolrAnswerError, match="two shards contain documents"
                     ):
                         solr.export(["id"])
                 else:
@@ -383,7 +383,7 @@ def test_a_report_on_a_collection_that_changes(filled: Collection) -> None:
 
     try:
         found = nd.report(filled, by="bands", on_progress=on_progress)
-        assert found.gaps == ("the collection has changed in the meantime; run it again",)
+        assert found.gaps == ("the collection has changed in the meantime; run this again",)
         assert not found.complete
         found = nd.report(filled, by="bands")
         assert found.gaps == ("documents without a signature: 1; index them again",)

@@ -333,7 +333,7 @@ def test_a_password_goes_to_no_server_that_is_not_trusted(
             env=os.environ | given.variables, capture_output=True, text=True, timeout=60,
         )  # fmt: skip
     assert ran.returncode == 1
-    assert "its TLS certificate is not trusted; name the file of its own CA" in ran.stderr
+    assert "its TLS certificate is not trusted; set --ca or $REQUESTS_CA_BUNDLE" in ran.stderr
     assert not shows(ran.stderr)
 
 

@@ -118,15 +118,15 @@ def scripted(answer: Answer) -> Iterator[tuple[str, list[str]]]:
 SCRIPTED = {
     "another server": (
         Answer(kind="text/html", body=b"<html>welcome</html>"),
-        ["the answer is not JSON but text/html", "check that this is the address of a Solr"],
+        ["the response is not JSON but text/html", "check that this is the address of a Solr"],
     ),
     "a redirect": (
         Answer(status=302, location="https://login.example/", body=b""),
-        ["it redirects to https://login.example/", "give that address if it is your Solr"],
+        ["it redirects to https://login.example/", "use that address if it is your Solr"],
     ),
     "no credentials": (
         Answer(status=401, kind="text/html", body=b"<html>"),
-        ["asks for a user and a password (HTTP 401)", "user:password@host"],
+        ["requires a user and a password (HTTP 401)", "user:password@host"],
     ),
     "not allowed": (
         Answer(status=403, kind="text/html", body=b"<html>"),
@@ -147,7 +147,7 @@ def test_tls_is_asked_of_a_server_without(tmp_path: Path, row: Any) -> None:
     """https:// instead of http://."""
     with answering(Answer()) as (address, asked):
         address = address.replace("http://", "https://")
-        wrong = Wrong(words=["--solr", address], said=["does not speak TLS", "http:// address?"])
+        wrong = Wrong(words=["--solr", address], said=["does not use TLS", "http:// address?"])
         refused(tmp_path, wrong, row, "https for http")
     assert asked == []
 
@@ -157,7 +157,7 @@ def test_an_address_without_its_path(
 ) -> None:
     """The address of a real Solr, but for /solr at its end."""
     words = ["--solr", proxy.url.removesuffix("/solr"), "-c", solr.name]
-    refused(tmp_path, Wrong(words=words, said=["with /solr at its end"]), row, "no /solr")
+    refused(tmp_path, Wrong(words=words, said=["with /solr at the end"]), row, "no /solr")
     assert (sent.documents, proxy.connections) == ([], 1)
 
 

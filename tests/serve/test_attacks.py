@@ -131,7 +131,7 @@ BAD: dict[str, tuple[bytes, str, str]] = {
         "failed",
         "id in 'id' is a v",
     ),
-    "NaN": (b'{"id": "a", %s, "x": NaN}' % TEXT, "failed", "the field 'x' has NaN"),
+    "NaN": (b'{"id": "a", %s, "x": NaN}' % TEXT, "failed", "the field 'x' contains NaN"),
     "Infinity": (b'{"id": "a", %s, "x": [{"y": -Infinity}]}' % TEXT, "failed", "the field 'x' has"),
     "levels": (b'{"id": "a", %s, "x": %s}' % (TEXT, DEEP), "failed", "more than 200 levels"),
     "levels of objects": (
@@ -141,7 +141,7 @@ BAD: dict[str, tuple[bytes, str, str]] = {
     ),
     "a key twice": (b'{"id": "a", "text": "x", "text": "y"}', "failed", "'text' appears twice"),
     "an id twice": (b'{"id": "a", "\\u0069d": "b", %s}' % TEXT, "failed", "'id' appears twice"),
-    "NaN as an id": (b'{"id": NaN, %s}' % TEXT, "failed", "the field 'id' has NaN"),
+    "NaN as an id": (b'{"id": NaN, %s}' % TEXT, "failed", "the field 'id' contains NaN"),
     "null": (b'{"id": "a", "text": null}', "failed", "'text' is missing or null"),
     "a list as an id": (b'{"id": ["a"], %s}' % TEXT, "failed", "the id in 'id' is a list"),
     "no object": (b"[5]", "failed", "not a JSON object"),
@@ -251,7 +251,7 @@ def test_the_last_token_is_revoked(large: Collection, tmp_path: Path) -> None:
 
     path.chmod(0o644)
     with serving(large.url, tmp_path / "log", "--tokens", str(path)) as served:
-        part = f"{path} can be read by others: type chmod o-r {path}\n"
+        part = f"{path} can be read by all users: run chmod o-r {path}\n"
         assert served.log.read_text("utf-8").count(part) == 1
         path.chmod(0o600)
         assert served.ask("metrics", **token).status == 200
@@ -262,7 +262,7 @@ def test_the_last_token_is_revoked(large: Collection, tmp_path: Path) -> None:
             assert served.process.poll() is None
     with serving(large.url, tmp_path / "log", "--tokens", str(path)) as served:
         assert served.ask("metrics", **token).status == 401
-        assert f"{path} contains no token, so all requests are refused" in served.log.read_text(
+        assert f"{path} contains no tokens, so all requests are refused" in served.log.read_text(
             "utf-8"
         )
         path.write_text("ops c4n4ry-of-the-ops all\n")

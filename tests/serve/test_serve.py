@@ -228,7 +228,7 @@ def test_a_search_takes_the_key_by_its_name(listings: Collection) -> None:
         for given in ({"id": "A1"}, {"key": "A1"}, {"KEY": "A1"}):
             service.search(given)
         assert asked == ["A1"] * 3
-        with pytest.raises(nd.ArgumentError, match="'key' and 'id' both name the key; leave one"):
+        with pytest.raises(nd.ArgumentError, match="'key' and 'id' both name the key; omit one"):
             service.search({"key": "A1", "id": "A2"})
 
 
@@ -300,7 +300,7 @@ def test_fields_that_are_missing_are_named(home: Path, tmp_path: Path) -> None:
                 matches = served.ask("search", sent | {"min_similarity": 0.3}).json["matches"]
                 assert [match["id"] for match in matches] == expected, sent
             assert served.ask("search", {"title": text}).json["missing"] == ["body"]
-            assert "there is no `boddy`" in served.ask("search", misspelt).json["error"]
+            assert "`boddy` is unknown" in served.ask("search", misspelt).json["error"]
 
 
 def test_two_keys_that_differ_are_refused(core_pool: Cores, tmp_path: Path) -> None:
@@ -407,14 +407,14 @@ def test_what_lets_everything_pass_is_told(
     assert not caplog.messages
     Service(listings, Policy(), fq=("nofield:x",), answers=tmp_path / "none.csv")
     assert [message.partition(", ")[0] for message in caplog.messages] == [
-        "no document matches the filters now",
+        "no document currently matches the filters",
         f"{tmp_path / 'none.csv'}: the file is missing",
     ]
 
 
 def test_a_path_begins_with_a_slash(listings: Collection) -> None:
     """Else the address would be wrong."""
-    with pytest.raises(nd.ArgumentError, match="cannot be 'neardup'; begin it with /"):
+    with pytest.raises(nd.ArgumentError, match="cannot be 'neardup'; start it with /"):
         nd.serve(listings, root_path="neardup")
 
 
@@ -777,12 +777,12 @@ def test_behind_a_proxy(listings: Collection, tmp_path: Path) -> None:
 
 
 WRONG = {
-    "--port 70000": "--port cannot be 70000; give 1 to 65535, or 0 for a free one",
-    "--host 0.0.0.0": "without --tokens it does not listen on 0.0.0.0",
+    "--port 70000": "--port cannot be 70000; use 1 to 65535, or 0 for a free port",
+    "--host 0.0.0.0": "--tokens are required to listen on 0.0.0.0",
     "--host nowhere.invalid --tokens good": "cannot be used",
     "--tokens none": "none: cannot be read (No such file or directory)",
-    "--tokens bad": "bad: line 2 is wrong; the rights are check, search",
-    "--tokens short": "short: line 1 is wrong",
+    "--tokens bad": "bad: line 2 is invalid; use only the rights check, search",
+    "--tokens short": "short: line 1 is invalid",
     "--allow-host https://a": "--allow-host cannot be 'https://a'",
     "--allow-host a:1": "--allow-host cannot be 'a:1'",
     "--max-body 0": "--max-body cannot be 0",

@@ -43,12 +43,12 @@ def test_other_numbers_of_shards_or_replicas_are_refused(
     """Of a collection that exists; more replicas than nodes are told as of little use."""
     solr = collection.open_collection(cloud, "sized")
     assert nd.init(solr, shards=2, replicas=2).is_created
-    assert "2 replicas of a shard on 1 node" in caplog.text
+    assert "2 replicas of each shard on only 1 node" in caplog.text
     caplog.clear()
     for shards, replicas in ((None, None), (2, None), (None, 2), (2, 2)):
         assert not nd.init(solr, shards=shards, replicas=replicas).is_created
     for shards, replicas in ((1, None), (2, 3), (None, 1)):
-        with pytest.raises(nd.SettingsError, match="'sized' exists, with 2 shards of 2 replicas;"):
+        with pytest.raises(nd.SettingsError, match="'sized' already exists, with 2 shards and 2 r"):
             nd.init(nd.connect(cloud, "sized"), shards=shards, replicas=replicas)
     assert caplog.text == ""
 

@@ -37,5 +37,5 @@ def test_the_name_of_a_folder_that_a_swapped_core_has(address: str) -> None:
     for action, more in (("SWAP", {"other": "second"}), ("UNLOAD", {"core": "second"})):
         params = {"action": action, "core": "first", **more, "deleteInstanceDir": "true"}
         first.session.ask("GET", f"{address}/admin/cores", {}, params=params)
-    with pytest.raises(nd.SolrError, match="choose another name"):
+    with pytest.raises(nd.SolrError, match="choose a different name"):
         nd.init(nd.connect(address, "second"))

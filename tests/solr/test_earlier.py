@@ -81,7 +81,7 @@ COMPARED = re.compile(r"[\d,]+ (?=pairs compared)")
 # What is said besides: copies, hints, and that scripts without blanks are compared as whole words.
 TOLD_BESIDES = re.compile(
     rf" \d+ (is an exact copy|are exact copies);|Incomplete: {re.escape(UNSPACED)}\.\n"
-    r"|About \d+ pairs differ in numbers only: .*\n"
+    r"|About \d+ pairs differ only in numbers: .*\n"
 )
 
 

@@ -127,7 +127,7 @@ def test_the_commands_read_well(found: embedded.Server) -> None:
     place = re.escape(str(found.home))
     line = r"http://127\.0\.0\.1:\d+/solr \(pid \d+, heap 300m, data in " + place + r"\)\n"
     started = neardup("solr", "start")
-    assert re.fullmatch(r"Solr 9\.10\.1 runs already at " + line, started.stdout)
+    assert re.fullmatch(r"Solr 9\.10\.1 is already running at " + line, started.stdout)
     assert started.returncode == 0
     status = neardup("solr", "status")
     assert status.returncode == 0
@@ -178,7 +178,7 @@ def test_a_port_or_a_number_that_another_program_has_is_left(
         assert embedded.running() is None
         assert not embedded.stop()
         remember(home, stale)
-        with pytest.raises(ServerError, match=f"port {port} is taken by another program"):
+        with pytest.raises(ServerError, match=f"port {port} is in use by another program"):
             embedded.start(port=port)
         # Between the look at a port and its use another program comes.
         guesses, real = iter([taken]), process.free_port
@@ -189,7 +189,7 @@ def test_a_port_or_a_number_that_another_program_has_is_left(
     assert list(process.running_pids(home)) == [moved.pid] != [other.pid]
     assert moved.port not in (port, taken)
     assert heard == [
-        f"Port {left} is taken by another program; Solr uses {used} from now on"
+        f"Port {left} is in use by another program; Solr uses {used} from now on"
         for left, used in ((port, taken), (taken, moved.port))
     ]
     os.kill(moved.pid, SIGSTOP)
@@ -204,7 +204,7 @@ def test_a_start_that_fails_says_why_and_leaves_nothing(
 ) -> None:
     """Java's own words are in the one line, and in the log."""
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:NoSuchOption")
-    with pytest.raises(ServerError, match=r"Solr ended while it started: .*NoSuchOption") as error:
+    with pytest.raises(ServerError, match=r"Solr ended during startup: .*NoSuchOption") as error:
         embedded.start()
     assert str(home.logs / "console.log") in str(error.value)
     assert "\n" not in str(error.value)
@@ -222,7 +222,7 @@ def test_jars_are_fetched_by_one_of_several_at_the_same_time(tmp_path: Path) -> 
             for _ in range(3)
         ]
     assert [job.result() for job in jobs] == [None, None, None]
-    assert sum(line.startswith("Fetching") for line in heard) == 1  # "Fetched" if it takes long
+    assert sum(line.startswith("Downloading") for line in heard) == 1  # "Downloaded" comes late
     assert fetching.is_installed(tmp_path / "jars", [smallest])
 
 

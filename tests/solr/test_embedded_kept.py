@@ -38,7 +38,7 @@ def test_a_damaged_jar_is_found_out_after_the_start_it_spoils(home: Layout) -> N
     path, aside = home.jars / damaged.name, home.home / damaged.name
     path.rename(aside)
     path.write_bytes(bytes(damaged.size))
-    with pytest.raises(ServerError, match="Solr ended while it started"):
+    with pytest.raises(ServerError, match="Solr ended during startup"):
         embedded.start()
     assert not jars.is_installed(home.jars, wanted)
     aside.replace(path)
@@ -58,7 +58,7 @@ def test_after_a_crash_it_starts_again_with_its_cores(
     unloaded = home.cores / "more" / "core.properties"
     unloaded.parent.mkdir()
     unloaded.touch()
-    with pytest.raises(ServerError, match="Solr ended while it started"):
+    with pytest.raises(ServerError, match="Solr ended during startup"):
         process.wait_until_ready(
             home, first.pid, first.port, timeout=0, tell=lambda _: os.kill(first.pid, SIGKILL)
         )
@@ -177,12 +177,12 @@ def test_a_reset_deletes_the_cores_and_keeps_jars_and_password(
     home.password.write_text(f"{own}\n", encoding="utf-8")
     line, asked = neardup("solr", "start").stdout.splitlines()
     server = rf"http://127\.0\.0\.1:\d+/solr \(pid \d+, heap 1g, data in {place}\)"
-    assert re.fullmatch(rf"Solr 9\.10\.1 runs at {server}", line)
+    assert re.fullmatch(rf"Solr 9\.10\.1 is running at {server}", line)
     assert asked == f"It requires a login: neardup, with the password in {home.password}"
     running = embedded.running()
     assert running is not None
     assert embedded.credentials(running) == ("neardup", own)
     assert embedded.cores(running) == {}
     assert nd.connect(collection="x", create=True).count() == 0
-    assert neardup("solr", "stop").stdout == "Solr is stopped\n"
+    assert neardup("solr", "stop").stdout == "Solr has been stopped\n"
     assert neardup("solr", "stop").stdout == "Solr was not running\n"

@@ -98,7 +98,7 @@ def test_aliases_and_read_only_collections(shop: Collection) -> None:
     collections(shop, action="CREATEALIAS", name="other", collections="one")
     assert dangers(collection.open_collection(shop.base, "other")) == {"readOnly": "read-only"}
     assert admin.exists(collection.open_collection(shop.base, "other"))
-    with pytest.raises(SettingsError, match="'one' is read-only; name another collection"):
+    with pytest.raises(SettingsError, match="'one' is read-only; name a different collection"):
         annotate(
             replace(shop, names=Names(id="sku", text=("title",))),
             into=collection.open_collection(shop.base, "one"),

@@ -123,7 +123,7 @@ def test_the_command_takes_a_ca(guarded: str, certified: Certified) -> None:
             [*command, file, *words], env=environment, capture_output=True, text=True, timeout=60
         )
         assert ran.returncode == code, ran.stderr
-    assert "the CA file /elsewhere.pem of --ca or $REQUESTS_CA_BUNDLE cannot" in ran.stderr
+    assert "the CA file /elsewhere.pem from --ca or $REQUESTS_CA_BUNDLE cannot" in ran.stderr
 
 
 def test_a_named_ca_counts_more_than_the_environment(
@@ -138,7 +138,7 @@ def test_a_named_ca_counts_more_than_the_environment(
 
 def test_a_ca_that_nobody_trusts(secured: str) -> None:
     """The line says what to name, and shows no secret."""
-    with pytest.raises(nd.SolrUnreachable, match=r"not trusted; name the file of its own CA") as e:
+    with pytest.raises(nd.SolrUnreachable, match=r"not trusted; set `ca` or .* to its CA") as e:
         nd.connect(secured).count()
     assert "p/w" not in str(e.value)
     assert "p%2Fw" not in str(e.value)
@@ -149,7 +149,7 @@ def test_a_host_that_the_certificate_is_not_for(solr: nd.Collection, tmp_path: P
     other = certify(tmp_path, names="DNS:elsewhere")
     with (
         front(solr.base, tls=other) as address,
-        pytest.raises(nd.SolrUnreachable, match="belongs to another host; use the host name"),
+        pytest.raises(nd.SolrUnreachable, match="is for a different host; use the host name"),
     ):
         nd.connect(address, ca=other.ca).count()
 
@@ -160,7 +160,7 @@ def test_a_ca_file_that_is_none(secured: str, tmp_path: Path) -> None:
         nd.connect(secured, ca="/nowhere.pem")
     empty = tmp_path / "empty.pem"
     empty.write_text("no certificate\n")
-    with pytest.raises(nd.SolrUnreachable, match="file of the CA holds no certificate"):
+    with pytest.raises(nd.SolrUnreachable, match="the CA file contains no certificates"):
         nd.connect(secured, ca=empty).count()
 
 

@@ -155,10 +155,10 @@ def core(addresses: dict[str, str], certified: Certified) -> Iterator[nd.Collect
 
 
 SAID = {
-    "none": "asks for a client certificate",
-    "foreign": "it refuses the client certificate; name a PEM file of one that it trusts and",
-    "expired": "it refuses the client certificate; name a PEM file of one that it trusts and that"
-    " has not expired, and its key with --cert or $NEARDUP_SOLR_CERT",
+    "none": "requires a client certificate",
+    "foreign": "it refuses the client certificate; set --cert or $NEARDUP_SOLR_CERT to a PEM file",
+    "expired": "it refuses the client certificate; set --cert or $NEARDUP_SOLR_CERT to a PEM file"
+    " with a trusted certificate that has not expired and its key",
 }
 
 

@@ -77,9 +77,9 @@ def test_a_token_is_all_it_takes(solr: nd.Collection, monkeypatch: pytest.Monkey
     for given, said in (
         (
             token(-5),
-            "Solr refuses the token of $NEARDUP_SOLR_TOKEN (HTTP 401); set $NEARDUP_SOLR_T",
+            "Solr refuses the token from $NEARDUP_SOLR_TOKEN (HTTP 401); set $NEARDUP_SOLR_T",
         ),
-        (None, "Solr asks for a token (HTTP 401); set $NEARDUP_SOLR_TOKEN"),
+        (None, "Solr requires a token (HTTP 401); set $NEARDUP_SOLR_TOKEN"),
     ):
         ran = neardup(*words, env={"NEARDUP_SOLR_TOKEN": given})
         assert (ran.returncode, ran.stderr.count("\n")) == (1, 1)
@@ -98,7 +98,7 @@ def test_a_token_that_expires(
     before = nd.connect(solr.base, solr.name).count()
     ran = neardup(*words, env={"NEARDUP_SOLR_TOKEN": token(5)})
     assert ran.returncode == 4, ran.stderr
-    assert "set $NEARDUP_SOLR_TOKEN to a new one, then run it again" in ran.stderr
+    assert "set $NEARDUP_SOLR_TOKEN to a new one, then run this again" in ran.stderr
     assert "are done: --resume continues after them." in ran.stderr
     monkeypatch.setenv("NEARDUP_SOLR_TOKEN", token(3_600))
     ran = neardup(*words, "--resume")

@@ -108,7 +108,7 @@ def test_estimates_need_stored_signatures(solr: Collection) -> None:
     """Where signatures were left out, an estimate is refused and the other measures are not."""
     without = nd.Settings(fields=frozenset(DEFAULT_FIELDS) - {"signature"})
     nd.index([nd.Document(id=id, text="one two three four") for id in "ab"], solr, settings=without)
-    refused = "without signature; choose another `measure`: estimate compares"
+    refused = "without signature; choose a different `measure`: estimate compares"
     with pytest.raises(nd.SettingsError, match=refused):
         nd.search(solr, text="one two three four", measure="estimate")
     with pytest.raises(nd.SettingsError, match=refused):

@@ -61,11 +61,11 @@ def test_several_columns_are_not_joined_in_a_field_of_theirs(shop: Collection) -
     with pytest.raises(SettingsError) as refused:
         nd.index(records, shop, text=("title", "body"))
     assert refused.value.reason == (
-        f"the text of {shop.name!r} is that of one column: title and body would be joined in the"
+        f"the text of {shop.name!r} is in a single field: title and body would be joined in "
         " field 'body'"
     )
     assert refused.value.next_step.startswith(
-        "name one with `text`, and others with `keep`; or post"
+        "name one with `text` and the others with `keep`, or post"
     )
     assert shop.count() == len(TEXTS)
 

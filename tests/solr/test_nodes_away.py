@@ -76,7 +76,7 @@ def test_a_shard_without_a_node_is_told_and_waited_for(
     source.write_text("id\ttext\n1\ta b c d e f\n")
     address = running.nodes[0]
     kill(place, 2)
-    step = r"\(Solr says: .*\); start its node, then run it again$"
+    step = r"\(Solr says: .*\); start its node, then run this again$"
     with pytest.raises(nd.errors.SolrAnswerError, match=rf"no replica of 'there' answers {step}"):
         nd.connect(address, "there")
     deadline = time.monotonic() + 60
@@ -93,7 +93,7 @@ def test_a_shard_without_a_node_is_told_and_waited_for(
                        "--patience", "2s", "--min-replicas", least)  # fmt: skip
         assert (done.returncode, done.stdout) == (4, "")
         assert "the same command starts over" in done.stderr
-        assert ("1 of 2 replicas have" if least == "2" else "no replica of") in done.stderr
+        assert ("1 of 2 required rep" if least == "2" else "no replica of") in done.stderr
     with started_again(place, 3):
         solr = nd.connect(address, "there", patience=90)
         assert nd.index(list(enumerate(TEXTS)), solr, patience=90).documents == 40
@@ -124,7 +124,7 @@ def test_a_zookeeper_that_is_away_is_told_and_waited_for(
     [found] = nd.doctor(nd.connect(address, "both")).problems
     assert (found.level, found.rule) == ("danger", "zookeeper")
     assert "the state of the replicas is unknown" in found.reason
-    said = r"ZooKeeper is unavailable \(Solr says: .*\); start it, then run it again$"
+    said = r"ZooKeeper is unavailable \(Solr says: .*\); start ZooKeeper, then run this again$"
     for write in (
         lambda: nd.index([("1", TEXTS[1])], nd.connect(address, "both"), patience=1),
         lambda: nd.index([("1", TEXTS[1])], nd.connect(address, "halves"), patience=1),

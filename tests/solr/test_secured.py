@@ -107,7 +107,7 @@ def test_ipv6_and_a_password(
     monkeypatch.setenv("NEARDUP_SOLR_PASSWORD", "wrong")
     ran = neardup("search", "--id", "1", "-c", solr.name, "--solr", address)
     assert (ran.returncode, ran.stderr.count("\n")) == (1, 1)
-    assert "refuses the user and password of $NEARDUP_SOLR_PASSWORD (HTTP 401); set" in ran.stderr
+    assert "refuses the user and password from $NEARDUP_SOLR_PASSWORD (HTTP 401); set" in ran.stderr
 
 
 def test_a_client_certificate(
@@ -123,17 +123,17 @@ def test_a_client_certificate(
     assert neardup("--cert", str(cert), *words).returncode == 0
     assert neardup(*words, env={"NEARDUP_SOLR_CERT": str(cert)}).returncode == 0
     ran = neardup(*words)
-    assert "it asks for a client certificate; name a PEM file of one and its key" in ran.stderr
+    assert "it requires a client certificate; set --cert or $NEARDUP_SOLR_CERT to" in ran.stderr
     foreign = certify_client(certify(tmp_path))
     for other in (foreign, certify_client(certified, "expired", is_expired=True)):
         ran = neardup("--cert", str(other), *words)
-        assert "it refuses the client certificate; name a PEM file of one that it" in ran.stderr
+        assert "it refuses the client certificate; set --cert or $NEARDUP_SOLR_CERT" in ran.stderr
         assert (ran.returncode, ran.stderr.count("\n")) == (1, 1)
 
 
 @pytest.mark.parametrize(
     ("version", "said"),
-    [("-tls1_2", "does it ask for a client certificate"), ("-tls1_3", "asks for a client cert")],
+    [("-tls1_2", "does it require a client certificate"), ("-tls1_3", "it requires a client")],
 )
 def test_a_server_that_wants_one_within_tls(
     version: str, said: str, certified: Certified, tmp_path: Path
@@ -175,17 +175,17 @@ def test_a_client_certificate_that_cannot_be_used(certified: Certified, tmp_path
         ran = neardup("--cert", str(file), "lint", "--solr", "https://127.0.0.1:1/solr")
         assert ran.returncode == 2
         assert ran.stderr == (
-            f"neardup: {file} of --cert or $NEARDUP_SOLR_CERT is not a usable client certificate"
-            "; name a PEM file of the certificate and its private key, without a password\n"
+            f"neardup: {file} from --cert or $NEARDUP_SOLR_CERT is not a usable client certificate"
+            "; name a PEM file with the certificate and its private key, without a password\n"
         )
 
 
 REFUSED = {
     "expired": "its TLS certificate has expired; renew it on that server",
-    "login": "it redirects to https://login.example.org/; give that address if it is your Solr, or"
-    " credentials if it is a page to log in",
-    "page": "the answer is not JSON but text/html (HTTP 200); check that this is the address of a"
-    " Solr, or give credentials if it is a page to log in",
+    "login": "it redirects to https://login.example.org/; use that address if it is your Solr, or"
+    " credentials if it is a login page",
+    "page": "the response is not JSON but text/html (HTTP 200); check that this is the address of a"
+    " Solr server, or give credentials if it is a login page",
     "denied": "Solr does not allow this (HTTP 403); set $NEARDUP_SOLR_USER and",
 }
 
@@ -205,7 +205,7 @@ def test_plain_http_to_a_port_of_tls(addresses: dict[str, str]) -> None:
     """The line names the other scheme."""
     address = addresses["expired"].replace("https://", "http://")
     ran = neardup("search", "--text", "x", "--solr", f"{address}/solr")
-    assert "it speaks TLS; give an https:// address" in ran.stderr
+    assert "it uses TLS; use an https:// address" in ran.stderr
 
 
 def test_a_proxy_with_a_password(addresses: dict[str, str], solr: nd.Collection) -> None:
@@ -216,7 +216,7 @@ def test_a_proxy_with_a_password(addresses: dict[str, str], solr: nd.Collection)
     words = ("search", "--id", "1", "-c", solr.name, "--solr", address)
     assert neardup(*words, env={"HTTP_PROXY": own}).returncode == 0
     ran = neardup(*words, env={"HTTP_PROXY": proxy})
-    assert "the proxy refuses these credentials (HTTP 407); give them in" in ran.stderr
+    assert "the proxy refuses these credentials (HTTP 407); set them in" in ran.stderr
 
 
 @contextmanager
@@ -249,7 +249,7 @@ def test_tls_through_a_proxy_with_a_password(
         work(connect("tls", own))
         for wrong in (proxy, own.replace("pw@", "wrong@")):
             with pytest.raises(
-                nd.SolrUnreachable, match=r"\(HTTP 40[17]\); give them in the proxy's address"
+                nd.SolrUnreachable, match=r"\(HTTP 40[17]\); set them in the proxy's address"
             ):
                 connect("tls", wrong).count()
         with pytest.raises(
@@ -274,16 +274,16 @@ def test_a_token(
     work(nd.connect(address, solr.name))
     words = ("search", "--id", "1", "-c", solr.name, "--solr", address)
     for token, said in (
-        ("bad.token", "refuses the token of $NEARDUP_SOLR_TOKEN (HTTP 401); set $NEARDUP_SOLR_TOK"),
-        ("bad\ntoken", "$NEARDUP_SOLR_TOKEN is no token; set it to one word of Latin letters"),
-        (None, "Solr asks for a token (HTTP 401); set $NEARDUP_SOLR_TOKEN"),
+        ("bad.token", "refuses the token from $NEARDUP_SOLR_TOKEN (HTTP 401); set $NEARDUP_SOLR"),
+        ("bad\ntoken", "$NEARDUP_SOLR_TOKEN is not a token; set it to one word of Latin letters"),
+        (None, "Solr requires a token (HTTP 401); set $NEARDUP_SOLR_TOKEN"),
     ):
         variables = {"NEARDUP_SOLR_TOKEN": token, "NEARDUP_SOLR_USER": None, "NETRC": "/nowhere"}
         ran = neardup(*words, env=variables)
         assert (ran.returncode, ran.stderr.count("\n")) == (1, 1)
         assert said in ran.stderr
         assert "bad" not in ran.stderr
-    with pytest.raises(nd.ArgumentError, match=r"the token of \$NEARDUP_SOLR_TOKEN would be sent"):
+    with pytest.raises(nd.ArgumentError, match=r"the token from \$NEARDUP_SOLR_TOKEN would be"):
         nd.connect("http://solr.invalid/solr")
 
 
@@ -312,7 +312,7 @@ def test_a_token_that_ends(
         ran = neardup(*words)
         error, note = ran.stderr.splitlines()[-2:]
         assert ran.returncode == 4
-        assert error.endswith("set $NEARDUP_SOLR_TOKEN to a new one, then run it again")
+        assert error.endswith("set $NEARDUP_SOLR_TOKEN to a new one, then run this again")
         assert "are done: --resume continues after them." in note
         has_ended = False
         ran = neardup(*words, "--resume")
@@ -337,12 +337,12 @@ def test_a_user_who_may_only_read(
     ran = neardup("index", str(tmp_path / "a.csv"), *place)
     assert ran.returncode == 1
     assert (
-        "/update: Solr does not allow this with the user and password of --solr (HTTP 403); ask"
+        "/update: Solr does not allow this with the user and password from --solr (HTTP 403); ask"
         " its administrator for a role with the permission update" in ran.stderr
     )
     ran = neardup("duplicates", *place)
     assert (ran.returncode, ran.stdout.count("\n")) == (0, 2)
-    assert "this user may not commit; reading committed documents" in ran.stderr
+    assert "this user cannot commit; reading only committed documents" in ran.stderr
     usual = neardup("lint", "-c", solr.name, "--solr", solr.base)
     assert neardup("lint", *place).returncode == usual.returncode
     assert solr.count() == 3

@@ -94,7 +94,7 @@ def test_a_cloud_of_two_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             nd.mark(core, found)
             assert core.count(["neardup_canonical:0"]) == 2
             said = [one.reason for one in nd.lint(core).findings if one.rule == "version"]
-            assert said[0] == f"the nodes of this cloud run {SOLR_VERSION} and {older}"
+            assert said[0] == f"the nodes of this SolrCloud run {SOLR_VERSION} and {older}"
             assert said[0] in [one.reason for one in nd.doctor(core).problems]
     finally:
         nodes.stop(places[0], 2, timeout=0)
@@ -102,7 +102,7 @@ def test_a_cloud_of_two_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize(
     ("version", "remedy"),
-    [("7.7.3", "upgrade to 9.10.1"), ("11.0.0", "try it on a copy first"), (None, "look it up")],
+    [("7.7.3", "upgrade to 9.10.1"), ("11.0.0", "try it on a copy first"), (None, "one this is")],
 )
 def test_a_version_that_nobody_has_tried(
     version: str | None, remedy: str, solr: nd.Collection

@@ -38,5 +38,5 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     for name, call in calls.items():
         with pytest.raises(nd.ArgumentError) as refused:
             call()
-        step = "begin a new one, and read the data again by it"
+        step = "start a new one and read the data again with it"
         assert str(refused.value) == f"{name} was stopped; {step}"

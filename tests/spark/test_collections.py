@@ -98,7 +98,7 @@ def test_kept_columns_are_read_if_they_have_doc_values(session: SparkSession, cl
     [row] = spark.read(session, cloud, "dynamic", fields=("id", *keep[:3])).collect()
     assert row.asDict() == {"id": "1", "price_i": "5", "area_d": "1.5", "new_b": "true"}
     with pytest.raises(
-        nd.errors.SchemaError, match=r"cannot read city, without docValues; leave it out,"
+        nd.errors.SchemaError, match=r"cannot read city \(no usable docValues\); leave it out,"
     ):
         spark.read(session, cloud, "dynamic", fields=("id", *keep))
 
@@ -167,7 +167,7 @@ def test_a_wrong_place_is_told_before_the_executors_begin(
         spark.write(frame, cloud, "settled", settings={"shingle_size": 7})
     for field in ("colour", "content"):
         with pytest.raises(
-            nd.errors.SchemaError, match=rf"export of Solr cannot read {field}, .* id, .*_i"
+            nd.errors.SchemaError, match=rf"Solr's export cannot read {field} .* id, .*_i"
         ):
             spark.read(session, cloud, "settled", fields=("id", field))
     nowhere = "http://127.0.0.1:9/solr"

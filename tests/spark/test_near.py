@@ -298,12 +298,10 @@ def test_an_id_that_comes_again_is_told(session: SparkSession) -> None:
     """Which of its texts would count depends on the partitions, so none does."""
     texts = [("1", "a b c d"), ("1", "e f g h"), ("2", "a b c d")]
     twice = session.createDataFrame(texts, "ad string, text string")
-    step = r'df.dropDuplicates\(\["ad"\]\).cache\(\) keeps one record each'
-    with pytest.raises(PythonException, match=f"more than once, among them '1'; {step}"):
+    step = r'df.dropDuplicates\(\["ad"\]\).cache\(\) keeps one record for each id'
+    with pytest.raises(PythonException, match=f"more than once, such as '1'; {step}"):
         spark.pairs(twice, id="ad").collect()
-    with pytest.raises(
-        SparkRuntimeException, match=f"more than once, among them '1' or '2'; {step}"
-    ):
+    with pytest.raises(SparkRuntimeException, match=f"more than once, such as '1' or '2'; {step}"):
         spark.candidates(twice, id="ad").collect()
 
 
@@ -311,9 +309,9 @@ def test_two_equal_records_of_one_id_are_told(session: SparkSession) -> None:
     """Although they are in no pair but that of each other."""
     texts = [("1", "a b c d"), ("1", "a b c d"), ("2", "e f g h")]
     twice = session.createDataFrame(texts, "id string, text string")
-    with pytest.raises(PythonException, match="some ids come more than once"):
+    with pytest.raises(PythonException, match="some ids occur more than once"):
         spark.pairs(twice).collect()
-    with pytest.raises(SparkRuntimeException, match="some ids come more than once"):
+    with pytest.raises(SparkRuntimeException, match="some ids occur more than once"):
         spark.candidates(twice).count()
 
 
@@ -326,7 +324,7 @@ def test_ids_made_anew_at_each_reading_are_told(session: SparkSession) -> None:
             yield pa.RecordBatch.from_pydict({"id": ids, "text": ["a b c d"] * len(ids)})
 
     made = session.range(8, numPartitions=1).mapInArrow(named, "id string, text string")
-    said = r"its id differs at each reading; df\.cache\(\) keeps"
+    said = r"its id changes each time it is read; df\.cache\(\) keeps"
     with pytest.raises(PythonException, match=said):
         spark.pairs(made).collect()
     with pytest.raises(SparkRuntimeException, match=said):
@@ -359,7 +357,7 @@ def test_a_document_that_cannot_be_indexed_is_told(session: SparkSession) -> Non
             None,
             "no id: 'ad' is missing or null; leave such documents out: df.dropna(subset=['ad'])",
         ),
-        ("", "the id is empty; mend such documents, or leave them out"),
+        ("", "the id is empty; correct such documents, or leave them out"),
     ):
         batch = pa.record_batch({"id": pa.array([id], pa.string()), "text": pa.array(["a b"])})
         with pytest.raises(nd.SourceError) as refused:
@@ -385,13 +383,13 @@ KINDS = (
     ("arguments", "said"),
     [
         ({"id": "double"}, "the id in 'double' is of the type double, not text or a whole number;"
-         ' name the right column with `id`, or make one of it: df.withColumn("double",'
+         ' name the right column with `id`, or convert it: df.withColumn("double",'
          ' df["double"].cast("long"))'),
         ({"id": "decimal"}, "the id in 'decimal' is of the type decimal, not text or a whole"),
         ({"id": "boolean"}, "the id in 'boolean' is of the type boolean, not text or a whole"),
         ({"id": "struct"}, "the id in 'struct' is of the type struct, not text or a whole number"),
         ({"id": "long", "text": "long"}, "the text in 'long' is of the type long, not text; name"
-         ' the right column with `text`, or make one of it: df.withColumn("long",'
+         ' the right column with `text`, or convert it: df.withColumn("long",'
          ' df["long"].cast("string"))'),
         ({"id": "long", "text": ("text", "array")}, "the text in 'array' is of the type array,"),
     ],
@@ -411,7 +409,7 @@ def test_ids_that_differ_at_each_reading_are_told() -> None:
     """A pair whose documents cannot be found is no pair that is not there."""
     texts = pa.table({"h": [5], "id": ["1"], "form": ["a b c"]})
     pairs = blob([(5, 9, 42)])
-    with pytest.raises(nd.SourceError, match="its id differs at each reading"):
+    with pytest.raises(nd.SourceError, match="its id changes each time it is read"):
         compare(texts, pairs)
 
 

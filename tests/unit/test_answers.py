@@ -147,17 +147,29 @@ def test_an_answer_without_a_time_follows_the_line_before(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b'"{""id"":""1"",""other_id"":""2""}"', "line 2 is not JSON: it is another kind of file"),
-        (b"id,other_id,answer\n1,2,same", "line 2 is not JSON: it is another kind of file"),
-        (b"<<<<<<< HEAD", "line 2 is a conflict marker of git; delete the markers, keep both"),
+        (
+            b'"{""id"":""1"",""other_id"":""2""}"',
+            "line 2 is not JSON: the file has a different format",
+        ),
+        (b"id,other_id,answer\n1,2,same", "line 2 is not JSON: the file has a different format"),
+        (b"<<<<<<< HEAD", "line 2 is a git conflict marker; delete the markers and keep both"),
         (b"hello", "line 2 is not an answer; correct it, or remove it"),
         (b"[1, 2]", "line 2 is not an answer"),
         (b'{"id":"1","answer":"same"}', "line 2 does not have two ids"),
         (b'{"id":"1","other_id":null,"answer":"same"}', "line 2 does not have two ids"),
-        (b'{"id":"1","other_id":"2"}', "line 2 has the answer ''"),
-        (b'{"id":"1","other_id":"2","answer":"maybe"}', "has the answer 'maybe'; answer same, "),
-        (b'{"id":"1","other_id":"2","answer":"same","when":"May"}', "line 2 has the time 'May'"),
-        (LINE.replace(b"2026-03-01T12:00:00Z", b"0001-01-01T00:00+14:00"), "has the time '0001"),
+        (b'{"id":"1","other_id":"2"}', "line 2 has the invalid answer ''"),
+        (
+            b'{"id":"1","other_id":"2","answer":"maybe"}',
+            "has the invalid answer 'maybe'; use same, ",
+        ),
+        (
+            b'{"id":"1","other_id":"2","answer":"same","when":"May"}',
+            "line 2 has the invalid time 'May'",
+        ),
+        (
+            LINE.replace(b"2026-03-01T12:00:00Z", b"0001-01-01T00:00+14:00"),
+            "has the invalid time '0001",
+        ),
     ],
 )
 def test_a_line_that_is_no_answer_is_one_message(tmp_path: Path, content: bytes, said: str) -> None:

@@ -141,7 +141,7 @@ def test_a_value_of_a_wrong_kind(name: str) -> None:
             with pytest.raises(nd.ArgumentError) as refused:
                 verb(**RIGHT[name] | {argument: value})
             line = str(refused.value)
-            about = f"^`{argument}` (has to be .+, not .+|cannot be '.*'); [^;]+$"
+            about = f"^`{argument}` (must be .+, not .+|cannot be '.*'); [^;]+$"
             assert re.search(about, line) or "\n" in line, (argument, value, line)
             assert len(line) < 250, line
             assert "give another" not in line, line
@@ -209,21 +209,21 @@ def test_what_is_no_argument_at_all(name: str) -> None:
     ("call", "said"),
     [
         (lambda nd: nd.search("ads", text="x"),
-         "`collection` has to be a Collection, not the text 'ads'; give one such as "
+         "`collection` must be a Collection, not the string 'ads'; give one such as "
          'collection=nd.connect("http://host:8983/solr", "NAME")'),
         (lambda nd: nd.index(NOWHERE, "ads.jsonl"),
-         "`collection` has to be a Collection, not the text 'ads.jsonl'; give one such as "
+         "`collection` must be a Collection, not the string 'ads.jsonl'; give one such as "
          'collection=nd.connect("http://host:8983/solr", "NAME")'),
         (lambda nd: nd.gate(NOWHERE, []),
-         '`collection` has to be a Collection, not a list; give one such as '
+         '`collection` must be a Collection, not a list; give one such as '
          'collection=nd.connect("http://host:8983/solr", "NAME")'),
         (lambda nd: nd.search(NOWHERE, text="x", candidates="5"),
-         "`candidates` has to be a whole number, not the text '5'; give one such as candidates=5"),
+         "`candidates` must be a whole number, not the string '5'; give one such as candidates=5"),
         (lambda nd: nd.search(NOWHERE, text="x", candidates="all"),
-         "`candidates` has to be a whole number, not the text 'all'; give one such as "
+         "`candidates` must be a whole number, not the string 'all'; give one such as "
          'candidates=5'),
         (lambda nd: nd.search(NOWHERE, text="x", candidates=2.7),
-         '`candidates` has to be a whole number, not 2.7; give one such as candidates=5'),
+         '`candidates` must be a whole number, not 2.7; give one such as candidates=5'),
         (lambda nd: nd.reband(NOWHERE, bands=5, row=3),
          "nd.reband() has no argument `row`; did you mean `rows`?"),
         (lambda nd: nd.duplicates([], threshold=0.5),
@@ -236,9 +236,9 @@ def test_what_is_no_argument_at_all(name: str) -> None:
         (lambda nd: nd.duplicates("ads.csv", lsh=True),
          "nd.duplicates() has no argument `lsh`; did you mean `by='bands'`?"),
         (lambda nd: nd.duplicates("ads.csv", output_file="a"),
-         "nd.duplicates() has no argument `output_file`; the result writes it: found.write(path)"),
+         "nd.duplicates() has no argument `output_file`; use the result: found.write(path)"),
         (lambda nd: nd.search(NOWHERE, text="x", url="a"),
-         "nd.search() has no argument `url`; give nd.connect(ADDRESS, NAME)"),
+         "nd.search() has no argument `url`; use nd.connect(ADDRESS, NAME)"),
         (lambda nd: nd.index([], NOWHERE, n_jobs=2),
          "nd.index() has no argument `n_jobs`; did you mean `threads`?"),
         (lambda nd: nd.index([], NOWHERE, quiet=True),
@@ -247,7 +247,7 @@ def test_what_is_no_argument_at_all(name: str) -> None:
          "`measure` cannot be 'Levenshtein'; did you mean 'words'? Choose one of auto, words,"
          " jaccard, containment, aligned, records, estimate, fields, model"),
         (lambda nd: nd.search(NOWHERE, text="x", min_similarity="0.8"),
-         "`min_similarity` has to be a number, not the text '0.8'; give one such as "
+         "`min_similarity` must be a number, not the string '0.8'; give one such as "
          'min_similarity=0.5'),
         (lambda nd: nd.search(NOWHERE, text="x", min_similarity=80),
          "`min_similarity` cannot be 80; for 80 % give 0.8"),
@@ -256,48 +256,49 @@ def test_what_is_no_argument_at_all(name: str) -> None:
         (lambda nd: nd.duplicates([], texts=-1),
          "`texts` cannot be -1; give 0 or more, or True"),
         (lambda nd: nd.duplicates([], by="all", cap=9),
-         "`cap` is not for `by` all, which compares every pair; leave it out"),
+         "`cap` cannot be used with `by` all, which compares every pair; omit it"),
         (lambda nd: nd.search(NOWHERE, id=5.5),
-         '`id` has to be a text or a whole number, not 5.5; give one such as id="12"'),
+         '`id` must be a string or a whole number, not 5.5; give one such as id="12"'),
         (lambda nd: nd.search(NOWHERE, text="\ud800"),
-         "`text` has to be a text, not the text '\\ud800', which is not valid Unicode; give one "
+         "`text` must be a string, not the string '\\ud800', which is not valid Unicode; give one "
          'such as text="12"'),
         (lambda nd: nd.search(NOWHERE, text="x", same=["city"]),
-         "a text has no value of city for `same`; name first_word or md5_hash, or take `fq`"),
+         "`same` names fields that a text does not have: city; name first_word or"
+         " md5_hash, or use `fq`"),
         (lambda nd: nd.search(NOWHERE, text="x", by="band"),
          "`by` cannot be 'band'; did you mean 'bands'? Choose one of shingles, bands, signatures,"
          " profile, md5"),
         (lambda nd: nd.duplicates([], within=True),
-         "nd.duplicates() has no argument `within`; compare each side by itself, too"),
+         "nd.duplicates() has no argument `within`; run it again on each side alone"),
         (lambda nd: nd.search(NOWHERE, text="x", fq=[5]),
-         '`fq` has to be a text or a list of texts, not a list with 5; give one such as fq="12"'),
+         '`fq` must be a string or a list of strings, not a list with 5; give one such as fq="12"'),
         (lambda nd: nd.duplicates([], output="pairs.tsv"),
-         "nd.duplicates() has no argument `output`; the result writes it: found.write(path)"),
+         "nd.duplicates() has no argument `output`; use the result: found.write(path)"),
         (lambda nd: nd.delete(NOWHERE, "abc"),
-         '`ids` has to be a list of texts, not the text \'abc\'; give one such as ids=["12"]'),
+         '`ids` must be a list of strings, not the string \'abc\'; give one such as ids=["12"]'),
         (lambda nd: nd.delete(NOWHERE, 7),
-         '`ids` has to be a list of texts, not 7; give one such as ids=["12"]'),
+         '`ids` must be a list of strings, not 7; give one such as ids=["12"]'),
         (lambda nd: nd.mark(NOWHERE, [1]),
-         '`clusters` has to be what nd.duplicates returns or a list of Clusters, not a list with '
+         '`clusters` must be the result of nd.duplicates or a list of Clusters, not a list with '
          '1; give one such as clusters=nd.duplicates(...)'),
         (lambda nd: nd.duplicates([], settings=5),
-         '`settings` has to be nd.Settings or a mapping, not 5; give one such as '
+         '`settings` must be nd.Settings or a mapping, not 5; give one such as '
          'settings=nd.Settings(hashes=256)'),
         (lambda nd: nd.duplicates(NOWHERE, settings={"hashes": 256}),
-         "a collection has its own settings, and `settings` are given; leave `settings` out"),
+         "a collection has its own settings, so `settings` cannot be set; omit `settings`"),
         (lambda nd: nd.index([], NOWHERE, patience="soon"),
-         "`patience` soon is not a time; give one such as 90s or 5m"),
+         "`patience` soon is not a valid time; give one such as 90s or 5m"),
         (lambda nd: nd.connect(ADDRESS, patience=-1), "`patience` cannot be -1; give 0 or more"),
         (lambda nd: nd.duplicates([], settings={"hash": 5}),
          "`settings` cannot be 'hash'; did you mean 'hashes'? Choose one of kind,"
          " shingle_size, language, family, hashes, seed, bands, rows, signatures, fields,"
          " profile_min_token_len, profile_quant_rate, normalization, measure"),
         (lambda nd: nd.Source([], lossy="yes"),
-         "`lossy` has to be True or False, not the text 'yes'; give one such as lossy=True"),
+         "`lossy` must be True or False, not the string 'yes'; give one such as lossy=True"),
         (lambda nd: nd.duplicates([], on_error=5),
-         '`on_error` has to be a function, not 5; give one such as on_error=print'),
+         '`on_error` must be a function, not 5; give one such as on_error=print'),
         (lambda nd: nd.tune([], known=[("1",)]),
-         '`known` has to be a list of pairs of ids or a text or a path or a DataFrame, not a list'
+         '`known` must be a list of pairs of ids or a string or a path or a DataFrame, not a list'
          ' with a tuple; give one such as known=[("1", "2")]'),
     ],
 )  # fmt: skip
@@ -336,7 +337,7 @@ def test_columns_are_named_in_one_text(tmp_path: Path) -> None:
     assert len(nd.duplicates(path, text="a,b").pairs) == 1
     assert len(nd.duplicates(path, fields="a,b:exact").pairs) == 1
     assert nd.duplicates(path, text=["a,b"]).pairs == ()
-    with pytest.raises(nd.ArgumentError, match="a name with a comma or a quote is written as"):
+    with pytest.raises(nd.ArgumentError, match="names with commas or quotes must be written as"):
         nd.duplicates(path, text='"a,b')
 
 
@@ -391,7 +392,7 @@ def test_what_values_are() -> None:
     """In the words of messages."""
     given: list[Any] = [None, True, 5, 0.5, "a", b"a", [], object(), np.int8(3), Path("x")]
     assert [describe(value) for value in given] == [
-        "None", "True", "5", "0.5", "the text 'a'", "a bytes", "a list", "an object",
+        "None", "True", "5", "0.5", "the string 'a'", "a bytes", "a list", "an object",
         repr(np.int8(3)), "a pathlib.PosixPath",
     ]  # fmt: skip
 
@@ -434,7 +435,8 @@ def test_in_bytes(size: str, expected: int) -> None:
 @pytest.mark.parametrize("size", ["", "b", "g", "3x", "1 2", "inf", "nan", "2gg", "2tb"])
 def test_what_is_no_size(size: str) -> None:
     """The line quotes it and shows a good one."""
-    with pytest.raises(SettingsError, match="is not a size; give one such as 512M or 4G") as error:
+    refused = "is not a valid size; give one such as 512M or 4G"
+    with pytest.raises(SettingsError, match=refused) as error:
         in_bytes(size)
     assert str(error.value).startswith(size)
 

@@ -133,7 +133,7 @@ def test_the_umask_does_not_decide_who_may_read(tmp_path: Path) -> None:
 def test_a_damaged_checkpoint_is_refused(tmp_path: Path, content: bytes) -> None:
     """Nothing is guessed: the error names the file and what to do."""
     (tmp_path / CHECKPOINT).write_bytes(content)
-    with pytest.raises(JobError, match=r"checkpoint\.json cannot be understood .* move it away"):
+    with pytest.raises(JobError, match=r"checkpoint\.json cannot be read .* move that file"):
         read_checkpoint(tmp_path)
 
 
@@ -313,7 +313,7 @@ def test_files_of_somebody_else_are_left_alone(tmp_path: Path) -> None:
         folder = tmp_path / name
         folder.mkdir()
         (folder / name).write_text(content)
-        with Job(folder) as job, pytest.raises(JobError, match="name another folder with `job`"):
+        with Job(folder) as job, pytest.raises(JobError, match="set `job` to a different folder"):
             job.begin(None)
         assert (folder / name).read_text() == content
 

@@ -84,7 +84,7 @@ def test_arrays_come_back(tmp_path: Path) -> None:
 def test_damaged_arrays_are_none(tmp_path: Path) -> None:
     """Cut at any place, with another byte in an array, or empty; another file is left alone."""
     path = tmp_path / "kept"
-    assert read_arrays(path, KIND) == "there was no run before"
+    assert read_arrays(path, KIND) == "there was no earlier run"
     write_arrays(path, KIND, {}, {"array": np.arange(100)})
     whole = path.read_bytes()
     damaged = bytearray(whole)
@@ -97,7 +97,7 @@ def test_damaged_arrays_are_none(tmp_path: Path) -> None:
     assert read_arrays(path, KIND) == "kept is empty"
     for other in (b"id,text\n", b"PK\x03\x04", KIND[:-3]):
         path.write_bytes(other)
-        with pytest.raises(SourceError, match="no run of duplicates wrote this file"):
+        with pytest.raises(SourceError, match="was not written by a run of duplicates"):
             read_arrays(path, KIND)
 
 

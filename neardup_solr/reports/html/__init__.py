@@ -143,7 +143,7 @@ def _left_out(page: Page, listed: Sequence[Listed], texts: int) -> str:
         return ""
     *first, last = parts
     what = f"{', '.join(first)} and {last}" if first else last
-    return f"To stay small, this page shows only {what}. The figures count everything."
+    return f"To keep it small, this page shows only {what}. The figures count everything."
 
 
 def _policy(style: str, script: str) -> str:

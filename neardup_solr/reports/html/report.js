@@ -126,10 +126,10 @@ function startList() {
   }
   find("list").replaceChildren(...[...find("list").children].filter((part) => part.tagName !== "TBODY"), ...blocks);
   const unprinted = shown.length - PRINTED;
-  find("unprinted").textContent = unprinted > 0 ? `The first ${number(PRINTED)} of these ${number(shown.length)} clusters are printed: to print others, use the filters.` : "";
+  find("unprinted").textContent = unprinted > 0 ? `Only the first ${number(PRINTED)} of these ${number(shown.length)} clusters are printed: to print others, use the filters.` : "";
   const left = shown.length - listed.length;
   find("rest").hidden = left === 0;
-  find("rest").replaceChildren(`${counted(left, "more cluster")} of this page are not shown yet: filters find them, too. `, button(`Show ${number(Math.min(MOST, left))} more`, () => { most += MOST; startList(); }));
+  find("rest").replaceChildren(`${counted(left, "more cluster")} not shown yet; the filters search them, too. `, button(`Show ${number(Math.min(MOST, left))} more`, () => { most += MOST; startList(); }));
 }
 
 /* Why a pair was found */
@@ -144,13 +144,13 @@ function why(pair) {
     const bands = facts.curve[0];
     entries.push(
       pair.shared ? entry("Shared bands", number(pair.shared), `of ${number(bands)}`, track(0, pair.shared / bands)) : entry("Shared bands", "–", "not counted"),
-      entry("Chance of being found", percent(chance(pair.similarity)), "at that similarity"),
+      entry("Chance of being found", percent(chance(pair.similarity)), "at this similarity"),
     );
   }
   return [make("dl", { class: "why" }, ...entries), make("p", { class: "why-note" }, reason(pair))];
 }
 
-const COMPARED = { all: "All pairs of documents", bands: "Documents that share a band", shingles: "Documents that share some of their shingles", words: "Documents that share a rare word, or two common ones in a row," };
+const COMPARED = { all: "All pairs of documents", bands: "Documents that share a band", shingles: "Documents that share some of their shingles", words: "Documents that share a rare word, or two common words in a row," };
 const IS_JACCARD = ["estimate", "jaccard"].includes(facts.measure);
 
 function reason(pair) {
@@ -159,7 +159,7 @@ function reason(pair) {
   const rule = `Documents that share one of ${number(bands)} bands of ${counted(rows, "row")} are compared.`;
   if (IS_JACCARD || !pair.shared) return rule;
   const alike = ((pair.shared / bands) ** (1 / rows)).toFixed(2);
-  return `${rule} The chance is that for the Jaccard similarity of shingles, here about ${alike}, judged by the shared bands.`;
+  return `${rule} The chance depends on the Jaccard similarity of shingles, here about ${alike}, estimated from the shared bands.`;
 }
 
 const sideOf = (row) => ({ words: textOf(row) ? textOf(row).split(" ") : [], name: named(row), head: linked(row) });
@@ -227,7 +227,7 @@ function detail(cluster) {
   const near = pairs.filter((pair) => pair.similarity >= matched.least);
   const places = cluster.members.map((_, place) => place);
   const choice = pairs.length < cluster.count ? `${some(pairs.length, cluster.count, "pair")} of this cluster are in this page: the least similar, then those of bridges, and examples` : counted(pairs.length, "pair");
-  const title = near.length < pairs.length ? `${counted(near.length, "pair")} of ${number(cluster.count)}, by the filter` : choice;
+  const title = near.length < pairs.length ? `${counted(near.length, "pair")} of ${number(cluster.count)}, selected by the filter` : choice;
   const cell = make("td", { colspan: COLUMNS.length },
     make("section", {}, make("h3", {}, `${some(places.length, cluster.size, "document")}, compared with the canonical one`), ...growing("members", places, (place) => memberItem(cluster, place))),
     make("section", {}, make("h3", {}, title), ...growing("pairs", near, (pair) => pairItem(pair, near.length))),

@@ -174,7 +174,7 @@ function fieldTable(names, rows, measure) {
     const weighed = isWeighed ? [make("td", {}, level), make("td", { class: "number" }, bits === null ? "" : signed(bits))] : [];
     return make("tr", { class: values ? "" : "beside" }, make("th", { scope: "row" }, ...plain(field)), ...cells, ...weighed);
   });
-  const note = isWeighed || !measure ? [] : [make("caption", {}, `The fields are compared together, as one text by ${measure}, so no field has bits of its own.`)];
+  const note = isWeighed || !measure ? [] : [make("caption", {}, `The fields are compared together, as one text with the measure ${measure}, so no field has bits of its own.`)];
   const head = make("tr", {}, ...heads.map((each) => make("th", { scope: "col", class: each === "Bits" ? "number" : "" }, each)));
   return make("div", { class: "wide" }, make("table", { class: "fields" }, ...note, make("thead", {}, head), make("tbody", {}, ...drawn)));
 }

@@ -100,18 +100,18 @@ def annotate(
     pace = RateLimit(rate=rate, threads=threads, batch=batch)
     reason = "`follow` keeps all documents of one collection up to date"
     is_plain = into is None and which == "needed"
-    require(is_plain or not follow, reason, "leave `into` and `which` out")
-    require(follow or not mark, "`mark` needs `follow`", "mark once with `duplicates`")
+    require(is_plain or not follow, reason, "omit `into` and `which`")
+    require(follow or not mark, "`mark` needs `follow`", "to mark once, use `duplicates`")
     both = mark == (remember is not None)
-    require(both, "`mark` and `remember` go together", "give both, or none")
+    require(both, "`mark` and `remember` must be used together", "give both or neither")
     patience = arguments.in_seconds(patience, "patience")
     with collection.session.outages.waited_for(patience):
         collection = _rename_fields(collection, listed(text), prefix, in_place=into is None)
         if into is not None:
-            reason = f"`which` is {which!r}, and `into` is given"
-            require(which == "needed", reason, "leave one out")
+            reason = f"`which` is {which!r}, but `into` is also given"
+            require(which == "needed", reason, "omit one of them")
             reason = f"{into!r} would be written into itself"
-            require(into != collection.name, reason, "name another collection with `into`")
+            require(into != collection.name, reason, "name a different collection with `into`")
             other = into if isinstance(into, Collection) else _open_or_create(collection, into)
             watching = Callbacks(on_error=on_error, on_progress=on_progress or ignore)
             return _copy(collection, other, settings, listed(query), pace, patience, watching)
@@ -142,9 +142,9 @@ def _rename_fields(
     chosen(collection.names, "", text=text, prefix=prefix)  # refused before any request
     names = chosen(collection.names, schema.read_schema(collection).key, text=text, prefix=prefix)
     if in_place and names != collection.names:
-        reason = f"{collection.name!r} was not prepared with these names"
+        reason = f"{collection.name!r} was not prepared with these field names"
         command = f"neardup init {collection.place}{names.options(collection.names)}"
-        raise SettingsError(reason, f"prepare it, so that searches use them, too: {command}")
+        raise SettingsError(reason, f"prepare it so that searches use them too: {command}")
     return replace(collection, names=names)
 
 
@@ -234,8 +234,8 @@ def choose_settings(
     step = {}
     if source is None:
         bands, anew = (f"neardup {verb} {collection.place}" for verb in ("reband", "strip"))
-        others = f"leave these settings out; for other bands: {bands}; for any others: {anew}"
-        step["step"] = f"{others}, then annotate anew"
+        others = f"omit these settings; to change only bands: {bands}; to change others: {anew}"
+        step["step"] = f"{others}, then annotate again"
     chosen = collection.choose_settings(settings, choose, **step)
     if not always <= chosen.fields:
         reason = f"the collection has documents without {', '.join(sorted(always))}"
@@ -392,8 +392,8 @@ def _choose_settings(collection: Collection, bands: int, rows: int) -> Settings:
     chosen.require("signature", BANDS)
     for settings in stored:
         if replace(settings, bands=bands, rows=rows) != chosen:
-            reason = f"the collection was indexed with [{settings.fingerprint}], and"
-            step = "change only bands and rows, or index the texts into another collection"
-            other = f"[{chosen.fingerprint}] differs in more than bands"
+            reason = f"the collection was indexed with [{settings.fingerprint}], but"
+            step = "change only bands and rows, or index the texts into a different collection"
+            other = f"[{chosen.fingerprint}] differs in more than bands and rows"
             raise SettingsError(f"{reason} {other}", step)
     return chosen

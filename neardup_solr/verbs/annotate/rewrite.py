@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 T = TypeVar("T")
-_GIVEN_UP = "another program changed it, or a node lost it, at each attempt to write it"
+_GIVEN_UP = "every attempt to write it failed: another program changed it, or a node lost it"
 FIRST = 3  # documents that are updated one by one and compared, before any other is updated
 
 # Classes of types whose values come back from JSON as they were, if they are in docValues alone.
@@ -90,7 +90,7 @@ class RateLimit:
     batch: int = 500
 
     def __post_init__(self) -> None:
-        require(self.rate >= 0, f"`rate` cannot be {self.rate:g}", "give 0 or more a second")
+        require(self.rate >= 0, f"`rate` cannot be {self.rate:g}", "give 0 or more per second")
         require_positive(threads=self.threads, batch=self.batch)
 
     def portions(self, orders: list[Order]) -> Iterator[list[Order]]:
@@ -255,7 +255,7 @@ def pages(ids: Iterator[T], size: int) -> Iterator[list[T]]:
         yield page
 
 
-_INSTEAD = "write another collection with `into`, or use an update chain that keeps those fields"
+_INSTEAD = "write to a different collection (`into`), or use an update chain that keeps the fields"
 
 
 def _update_and_compare(
@@ -287,7 +287,7 @@ def _update_and_compare(
     changed = {name: before.get(name) for name in names if before.get(name) != after.get(name)}
     if not changed:
         return sent
-    put_back = "Solr did not let them be restored"
+    put_back = "they could not be restored"
     if (latest := sent.versions.get(order.id)) is not None:
         update.send(collection, [Order(order.id, latest, changed)])
         collection.commit()
@@ -454,7 +454,7 @@ class Follower:
             self._take_marks(end - time.monotonic())
             if self._has_work() or self._marking or outages.count != self._outages:
                 rest = f", {len(self._waiting):,} waiting" if self._waiting else ""
-                rest += ", while it wrote marks" if self._marking else ""
+                rest += ", while writing marks" if self._marking else ""
                 line = "following %s: stopped before it had caught up%s"
                 LOG.info(line, run.collection.name, rest)
         return dict(self._marks)
@@ -498,7 +498,7 @@ class Follower:
         self._waiting = {}
         recent = reversed(list(self._done.items()))
         self._sweep, self._is_behind = chain(pages(recent, PORTION), self._look_through([])), True
-        LOG.info("following %s: all documents are looked through once", collection.name)
+        LOG.info("following %s: all documents are checked once", collection.name)
 
     def _begin_again(self, *, is_time: bool) -> None:
         """Begin anew if Solr was away or the schema has changed, which is looked at once a minute.
@@ -513,8 +513,8 @@ class Follower:
         elif is_time:
             collection.require_fields([ID, SETTINGS])
             if collection.kept_names() != collection.names:
-                reason = f"{collection.name!r} was prepared with other names meanwhile"
-                raise SettingsError(reason, "run it again to follow with these")
+                reason = f"the field names of {collection.name!r} have changed in the meantime"
+                raise SettingsError(reason, "run this again to use the new names")
             if schema.read_schema(collection) != self.schema:
                 self._check()
                 self._begin()
@@ -612,7 +612,7 @@ class Follower:
         try:
             marks = future.result()
         except (errors.SolrError, errors.SourceError) as error:  # it is tried again
-            LOG.warning("following %s: marks: %s", self.run.collection.name, error)
+            LOG.warning("following %s: marking failed: %s", self.run.collection.name, error)
         else:
             self._marked = state
             self._changed_marks += marks.marked + marks.cleared
@@ -645,8 +645,8 @@ class Follower:
         for row in rows:
             id = row["id"]
             if (theirs := row.get(SETTINGS, ours)) != ours:
-                reason = f"the document {id!r} has [{theirs}] now, but this run uses [{ours}]"
-                raise SettingsError(reason, "finish that change of settings, then run this again")
+                reason = f"the document {id!r} now has [{theirs}], but this run uses [{ours}]"
+                raise SettingsError(reason, "finish changing the settings, then run this again")
             self._late += id in self._dropped and id not in ordered
             self._dropped.discard(id)
             self._done[id] = row[VERSION]
@@ -676,7 +676,7 @@ class Follower:
         waits = [now - since for _, since in self._waiting.values()]
         late = f"at most {max(0.0, self._behind, *waits):.1f} s behind"
         late += f", {len(waits):,} waiting" if waits else ""
-        late = late if self._standby is None else "as another follower works"
+        late = late if self._standby is None else "because another follower is active"
         marks = f", {counted(self._changed_marks, 'mark')} changed" if self._mark else ""
         done = f"{counted(annotated, 'document')} annotated in the last minute"
         LOG.info("following %s: %s, %s%s", self.run.collection.name, done, late, marks)

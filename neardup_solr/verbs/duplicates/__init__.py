@@ -30,11 +30,11 @@ from neardup_solr.verbs.duplicates.result import Duplicates, identify, make_resu
 
 # What becomes of records whose id came before; those that fail are told as such.
 REPEATED = {
-    "keep": "each counts, and its row comes to its id, as in 12@row7",
-    "last": "the last one counts",
-    "first": "the first one counts",
+    "keep": "each of them is compared, with its row number added to the id, as in 12@row7",
+    "last": "only the last record of each id is used",
+    "first": "only the first record of each id is used",
 }
-ROWS = '; to filter a table by `removed`, give id=":row", which numbers its rows from 1 on'
+ROWS = '; to filter a table by `removed`, set id=":row", which numbers its rows from 1'
 
 __all__ = ["Duplicates", "duplicates"]
 
@@ -167,7 +167,7 @@ def find_duplicates(work: Work) -> Duplicates:
 def warn_of_bands(measure: PairMeasure) -> None:
     """Log that candidates by bands are few of those that a measure looks for, if they are."""
     if measure_named(measure).way == "shingles":
-        LOG.warning("by bands most excerpts of longer texts are missed; by shingles they are found")
+        LOG.warning("bands miss most excerpts from longer texts; shingles find them")
 
 
 def _warn(work: Work, documents: Corpus) -> None:

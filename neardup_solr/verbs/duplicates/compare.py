@@ -395,7 +395,7 @@ class Comparison:
         if is_first and matcher.weights is not None and not matcher.weights.are_matches.any():
             progress.LOG.warning(
                 "the fields do not separate matches from other pairs, so only records"
-                " equal in all fields are found: name other fields"
+                " that are equal in all fields are found: choose different fields"
             )
         is_near = probabilities >= floor(least)
         distances = np.full(np.count_nonzero(is_near), NO_DISTANCE, dtype=np.int64)
@@ -546,9 +546,9 @@ def make_records(work: Work, documents: Corpus, frequencies: Frequencies) -> Rec
             values[name] += some
     columns = [make_column(name, kind, values[name]) for name, kind in kinds.items()]
     if kinds and len(documents) and not any(column.values for column in columns):
-        reason = f"no record has a value of {' or '.join(kinds)}"
+        reason = f"no record has a value in {' or '.join(kinds)}"
         is_stored = any(side.collection is not None for side in documents.sides)
-        again = ", or index the documents again and keep these columns" if is_stored else ""
+        again = ", or index the documents again with these columns in `keep`" if is_stored else ""
         step = f"check the names in `fields`{again}"
         raise SettingsError(reason, step)
     for column in columns:

@@ -322,8 +322,8 @@ def _read_values(work: Work, documents: Corpus, rows: RowNumbers) -> list[object
         column = documents.values(rows[rising].tolist(), [name])[name]
         values = [column[at] for at in np.argsort(rising).tolist()]
         if values and all(value is None for value in values):
-            hint = "index with num_words" if name == LENGTH else "check its name"
-            step = f"{hint}, or choose another `canonical`"
+            hint = "index the documents with num_words" if name == LENGTH else "check its name"
+            step = f"{hint}, or choose a different `canonical`"
             raise SettingsError(f"no document has the field {name!r}", step)
     return values
 

@@ -56,7 +56,8 @@ else:
 WAYS: tuple[Way, ...] = get_args(Way)
 LITTLE = 10**9  # documents × characters of their texts
 ALIGNING = 10  # times as slow as other measures
-TUNE = "make one with: neardup tune FILE --answers answers.jsonl -o model.json"
+OMIT_ONE = "omit one of them"
+TUNE = "create a model with: neardup tune FILE --answers answers.jsonl -o model.json"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -152,7 +153,7 @@ def make_work(
     """
     arguments = SimpleNamespace(**{**values, **fill_in(values)})
     across = arguments.against is not None or arguments.linkage != "mutual_best"
-    require(across, "there is only one side to compare", "name the other with `against`")
+    require(across, "`linkage` mutual_best needs two sources", "name the second with `against`")
     model, kinds = _take_model(arguments), _take_fields(arguments)
     if arguments.measure == AUTO and (
         arguments.max_distance is not None or arguments.by == "shingles"
@@ -186,9 +187,9 @@ def make_work(
     watching = Callbacks(on_error=arguments.on_error, on_progress=arguments.on_progress or ignore)
     files = _check_files(arguments, sides, checkpoint)
     has_collection = any(map(is_collection, sides))
-    require(has_collection or not arguments.fq, "`fq` is for a collection", "leave it out")
+    require(has_collection or not arguments.fq, "`fq` needs a collection", "omit it")
     if has_collection:
-        refuse_settings(arguments.settings, "leave `settings` out")
+        refuse_settings(arguments.settings, "omit `settings`")
     judged = None if arguments.answers is None else read_answers(arguments.answers)
     names = ("by", "cap", "linkage", "canonical", "texts", "without_common")
     return Work(
@@ -220,12 +221,12 @@ def read_model(path: str | Path) -> Model:
 def _take_model(arguments: SimpleNamespace) -> Model | None:
     """Take the measure and the fields of a model, if one is named."""
     if arguments.model is None:
-        require(arguments.measure != "model", "there is no model", "name its file with `model`")
+        require(arguments.measure != "model", "`model` is missing", "set it to the model's file")
         return None
     is_alone = arguments.fields is None and arguments.measure in (AUTO, "model")
-    require(is_alone, "a model has its own measure and fields", "leave `model` or these out")
-    require(arguments.remember is None, "`remember` does not go with `model`", "leave one out")
-    require(arguments.max_distance is None, "a model has no distance", "give `min_similarity`")
+    require(is_alone, "a model has its own measure and fields", "omit them or `model`")
+    require(arguments.remember is None, "`remember` cannot be combined with `model`", OMIT_ONE)
+    require(arguments.max_distance is None, "a model has no distance", "use `min_similarity`")
     model = read_model(arguments.model)
     arguments.measure, arguments.fields = model.measure, model.fields or None
     return model
@@ -234,14 +235,14 @@ def _take_model(arguments: SimpleNamespace) -> Model | None:
 def _take_fields(arguments: SimpleNamespace) -> dict[str, FieldKind]:
     """Choose the measure if fields are named, and the text that candidates come from."""
     if arguments.fields is None:
-        reason = "the measure fields compares named fields, and there are none"
+        reason = "the measure fields needs the names of the fields to compare"
         step = "name them with `fields`, such as name and zip:exact"
         require(arguments.measure != "fields", reason, step)
         return {}
-    reason = f"`fields` does not go with the measure {arguments.measure}"
-    require(arguments.measure in (AUTO, "fields"), reason, "leave one of them out")
-    require(arguments.remember is None, "`remember` does not go with `fields`, whose weights come"
-            " from all candidates", "leave one of them out")  # fmt: skip
+    reason = f"`fields` cannot be combined with the measure {arguments.measure}"
+    require(arguments.measure in (AUTO, "fields"), reason, OMIT_ONE)
+    reason = "`remember` cannot be combined with `fields`, whose weights depend on all candidates"
+    require(arguments.remember is None, reason, OMIT_ONE)
     from neardup_solr.measures.fields import parse_fields
 
     arguments.measure, kinds = "fields", parse_fields(arguments.fields)
@@ -253,13 +254,13 @@ def _take_fields(arguments: SimpleNamespace) -> dict[str, FieldKind]:
 def _check_way(arguments: SimpleNamespace, name: PairMeasure, measure: Measure) -> None:
     if arguments.by is not None:
         require_choice("by", arguments.by, WAYS)
-    reason = f"`by` shingles does not go with the measure {name}"
-    step = 'take the `measure` "containment" or "jaccard", or leave `by` out'
+    reason = f"`by` shingles cannot be combined with the measure {name}"
+    step = 'use the `measure` "containment" or "jaccard", or omit `by`'
     require(arguments.by != "shingles" or measure.counts_shingles, reason, step)
     is_cap = arguments.cap is None or arguments.cap > 1
     require(is_cap, f"`cap` cannot be {arguments.cap}", "give 2 or more")
-    reason = "`cap` is not for `by` all, which compares every pair"
-    require(arguments.by != "all" or arguments.cap is None, reason, "leave it out")
+    reason = "`cap` cannot be used with `by` all, which compares every pair"
+    require(arguments.by != "all" or arguments.cap is None, reason, "omit it")
     require_choice("linkage", arguments.linkage, LINKAGES)
 
 
@@ -268,7 +269,7 @@ def _check_common(arguments: SimpleNamespace) -> None:
     require(0 <= share <= 1, f"`without_common` cannot be {share:g}", "give a share below 1")
     for name in ("remember", "fields", "model"):
         is_alone = not arguments.without_common or getattr(arguments, name) is None
-        require(is_alone, f"`without_common` does not go with `{name}`", "leave one of them out")
+        require(is_alone, f"`without_common` cannot be combined with `{name}`", OMIT_ONE)
 
 
 def _check_files(
@@ -287,11 +288,10 @@ def _check_files(
     for name in files.keys() & {"checkpoint", "remember"}:
         check_place(files[name])
     if "remember" in files:
-        is_alone = arguments.against is None
-        require(is_alone, "`remember` is for one source", "leave it or `against` out")
+        require(arguments.against is None, "`remember` cannot be combined with `against`", OMIT_ONE)
         for path in map(Path, paths_of(sides[0]) or ()):
-            reason = "`remember` lies in the folder that is read"
-            require(not is_inside(files["remember"], path), reason, "name another place")
+            reason = "`remember` is inside the folder that is being read"
+            require(not is_inside(files["remember"], path), reason, "choose a different place")
     return {name: files.get(name) for name in names}
 
 
@@ -371,7 +371,7 @@ class Groups:
         """
         table = self.rows.table()[:, 0]
         if len(table) and self.alone == len(table):
-            reason = f"no document has a value of {' and '.join(self.fields)}"
+            reason = f"no document has a value in {' and '.join(self.fields)}"
             raise SettingsError(reason, "check the names in `same`")
         return table
 
@@ -504,7 +504,7 @@ class Corpus:
             rows.append(signed.signatures)
         self.signatures = rows.table()
         runs = "words" if self.common.size == 1 else f"runs of {self.common.size} words"
-        LOG.warning("compared without %s that %.2g %% of the documents or more share: %d",
+        LOG.warning("compared without %s that at least %.2g %% of the documents share: %d",
                     runs, 100 * self.common.share, len(self.common.hashes))  # fmt: skip
 
     def living(self) -> NDArray[np.intp]:
@@ -570,7 +570,7 @@ def read_documents(work: Work, spill: Spill) -> Corpus:
     # Not by their fields: those that are read are there, and others do not shape signatures.
     if len({replace(each, fields=frozenset()) for each in stored}) == 2:
         shown = " and ".join(f"[{each.fingerprint}]" for each in stored)
-        reason = f"the two collections were indexed with different settings, {shown}"
+        reason = f"the two collections were indexed with different settings: {shown}"
         raise SettingsError(reason, "index one of them again with the settings of the other")
     settings = stored[0] if stored else work.settings
     if stored:
@@ -612,7 +612,7 @@ def read_documents(work: Work, spill: Spill) -> Corpus:
 
 def _read_settings(collection: Collection) -> Settings:
     if not collection.commit_if_allowed():
-        LOG.warning("%s: this user may not commit; reading committed documents", collection.url)
+        LOG.warning("%s: this user cannot commit; reading only committed documents", collection.url)
     settings = collection.needed_settings()
     settings.require("signature", "content")
     return settings
@@ -663,7 +663,7 @@ def _read_collection(collection: Collection, work: Work, documents: Corpus) -> I
         side.documents += len(block)
         work.watching.on_progress(Progress(READING, side.documents, count))
     if side.documents != count and collection.state() == state:
-        reason = f"the export has {side.documents:,} of its {count:,} documents"
+        reason = f"the export returned {side.documents:,} of {count:,} documents"
         raise SolrAnswerError(collection.url, 200, reason, LOG_AGAIN)
     return side
 
@@ -675,9 +675,9 @@ def _require_readable(collection: Collection, schema: Schema, name: str, argumen
     """
     field = schema.field(collection.names.of(name))
     if field is None or not (field.is_exported or field.is_kept):
-        lacks = f"the field {name!r} is neither stored nor in docValues"
+        lacks = f"the field {name!r} is not stored and has no docValues"
         missing = f"the collection {collection.name!r} has no field {name!r}"
-        raise SettingsError(lacks if field else missing, f"name another one in `{argument}`")
+        raise SettingsError(lacks if field else missing, f"name a different field in `{argument}`")
     return field.is_exported
 
 

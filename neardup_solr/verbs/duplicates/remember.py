@@ -70,9 +70,9 @@ class Memory:
         (source,), (side,) = work.sides, documents.sides
         measure, contents = work.measure, side.contents
         if measure.needs_frequencies:
-            reason = f"{measure.name} weighs words by all documents, so nothing can be remembered"
+            reason = f"{measure.name} weights depend on all documents, so nothing can be remembered"
         elif contents is None:
-            reason = "_version_ has no docValues in its schema, so nothing can be remembered"
+            reason = "the field _version_ has no docValues, so nothing can be remembered"
         else:
             compared = _describe(source, work)
             fingerprint = documents.settings.fingerprint
@@ -99,8 +99,8 @@ class Memory:
             return self._stored
         about, before = self._stored
         if about["work"] != self._work:
-            return ("the last run was of another collection or version, or had other settings,"
-                    " limits, fields or filters")  # fmt: skip
+            return ("the last run was for a different collection or version, or had different"
+                    " settings, limits, fields or filters")  # fmt: skip
         if not len(before["ids"]):
             return "the last run had no documents"
         ids, keys = self._arrays["ids"], self._arrays["keys"]
@@ -209,7 +209,7 @@ def read_asked(path: Path, collection: Collection) -> Mapping[str, Any]:
         raise SourceError(str(path), stored, f"run this once: {step} {path}")
     about, _ = stored
     if collection.identity not in about["work"]:
-        reason = f"the last run was not of {collection.name!r}, or of other text fields"
-        raise SourceError(str(path), reason, f"name another file, and run this once: {step} FILE")
+        reason = f"the last run was not for {collection.name!r}, or for other text fields"
+        raise SourceError(str(path), reason, f"choose a new file, and run this once: {step} FILE")
     arguments: Mapping[str, Any] = about["asked"]
     return arguments

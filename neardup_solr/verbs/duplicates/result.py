@@ -247,22 +247,22 @@ class Duplicates:
                 step = (
                     "to keep them, add a distinguishing column to `fields`, such as a serial number"
                 )
-                return f"Maybe not copies: {records} have ids and are equal in all fields; {step}"
+                return f"Possibly not copies: {records} with ids are equal in all fields; {step}"
             if self.numeric < max(FEWEST_NUMERIC, NUMERIC * len(self.pairs)):
                 return ""
             pairs = counted(len(self.pairs), "pair")
-            numeric = f"about {self.numeric:,} of {pairs} differ in numbers alone"
-            return f"Maybe not copies: {numeric}; `equal` numbers separates them"
+            numeric = f"about {self.numeric:,} of {pairs} differ only in numbers"
+            return f"Possibly not copies: {numeric}; use `equal` numbers to tell them apart"
         first, more = self.templates[0], len(self.templates) - 1
-        others = f"; {counted(more, 'more cluster is', 'more clusters are')} such" if more else ""
+        others = f"; {counted(more, 'more is', 'more are')} like it" if more else ""
         ids = {template.cluster for template in self.templates}
         has_chain = any(each.diameter != 1 for each in self.clusters if each.id in ids)
         steps = [
-            "`without_common` ignores the shared parts" * (self.measure != "fields"),
-            "`linkage` complete joins only documents that are all near each other" * has_chain,
-            "`equal` numbers separates documents with different numbers" * first.has_numbers,
+            "use `without_common` to ignore the shared parts" * (self.measure != "fields"),
+            "use `linkage` complete to join only documents that are all alike" * has_chain,
+            "use `equal` numbers to separate documents with different numbers" * first.has_numbers,
         ]
-        what = "Probably a template, not copies" if first.is_regular else "Maybe not copies"
+        what = "Probably a template, not copies" if first.is_regular else "Possibly not copies"
         return f"{what}: {first}{others}{''.join(f'; {step}' for step in steps if step)}"
 
     @property
@@ -296,7 +296,7 @@ class Duplicates:
         """
         fits = self.min_similarity <= min_similarity <= 1
         reason = f"`min_similarity` cannot be {min_similarity:g}"
-        step = f"give {self.min_similarity:g} to 1, or compare again with a lower one"
+        step = f"give {self.min_similarity:g} to 1, or compare again with a lower threshold"
         arguments.require(fits, reason, step)
         assert self.graph is not None
         grouped = group.group_again(self.graph, min_similarity)
@@ -340,7 +340,7 @@ class Duplicates:
         arguments.require_positive(size=size)
         arguments.require_choice("per", per, get_args(Per))
         arguments.require(
-            bool(self.pairs), "there is no pair to draw", "ask for a lower `min_similarity`"
+            bool(self.pairs), "there are no pairs to draw from", "use a lower `min_similarity`"
         )
         drawn = draw(self.pairs, size, per, seed)
         names, texts = ("id", "other_id", "similarity"), self.texts or self.origin.texts
@@ -482,12 +482,12 @@ class Duplicates:
         than = f"more documents than `cap` ({self.cap:,})"
         if self.beyond_cap:
             pairs = counted(self.beyond_cap, "more pair")
-            only = f"share only words of {than}, judged by a sample"
-            return f"About {pairs} {only}: `cap` {self.enough} finds them."
+            only = f"share only words that occur in {than}, estimated from a sample"
+            return f"About {pairs} {only}: use `cap` {self.enough} to find them."
         if not (self.hot_keys and self.by in HOT_KEYS):
             return None
         keys = counted(self.hot_keys, HOT_KEYS[self.by])
-        return f"{keys} of {than}, which were not all compared: `cap` {self.enough} is enough."
+        return f"{keys} shared by {than}, not all of them compared: `cap` {self.enough} is enough."
 
 
 def make_result(
@@ -567,7 +567,7 @@ def _name(source: Compared) -> str:
 
 def _find_gaps(filters: Sequence[str], documents: Corpus, verified: Verified) -> Iterator[str]:
     """Say what may be missing from the result, and what to do about it."""
-    step = "run it again"
+    step = "run this again"
     for side in documents.sides:
         if side.collection is not None:
             from neardup_solr.solr import schema
@@ -575,7 +575,7 @@ def _find_gaps(filters: Sequence[str], documents: Corpus, verified: Verified) ->
             yield from schema.describe_unsigned(side.collection, side.unsigned)
             if filters and not (side.documents or side.unsigned):
                 name, query = side.collection.name, " AND ".join(filters)
-                yield f"no document of {name!r} matches {query}; check the filter"
+                yield f"no document in {name!r} matches {query}; check the filter"
         if side.failures.count:
             step = step_for(side.failures.first, "")
             yield f"records that could not be used: {side.failures.count:,}{step and f'; {step}'}"
@@ -585,13 +585,13 @@ def _find_gaps(filters: Sequence[str], documents: Corpus, verified: Verified) ->
                 yield schema.CHANGED
             step = schema.remedy(side.collection, "index them again", "renews their fields")
     if verified.vanished:
-        yield f"documents deleted meanwhile: {len(verified.vanished):,}"
+        yield f"documents deleted during the run: {len(verified.vanished):,}"
     if verified.stale:
         yield f"documents whose text has changed: {len(verified.stale):,}; {step}"
     groups = documents.numbers
     if groups is not None and groups.alone:
         names = " or ".join(groups.fields)
-        yield f"documents without {names}: {groups.alone:,}, which were compared with nothing"
+        yield f"documents without {names}: {groups.alone:,}, which were not compared"
 
 
 def _read_kept(
@@ -760,12 +760,12 @@ def require_copied(source: Compared, reading: Reading) -> list[Path]:
     """Return the paths of a source whose records can be copied, or raise ArgumentError."""
     if is_collection(source):
         raise ArgumentError(
-            "a collection has no file to write it without its near-duplicates",
-            "mark them there (`mark`, nd.mark), then the filter query"
-            f" fq={source.names.canonical_filter} leaves them out",
+            "a collection cannot be written to a file without its near-duplicates",
+            "mark them in the collection (`mark`, nd.mark), then exclude them by the filter query"
+            f" fq={source.names.canonical_filter}",
         )
     named = sources.paths_of(source)
-    step = f'a DataFrame is filtered by the result: df[~df["{reading.id}"].isin(found.removed)]'
+    step = f'to filter a DataFrame by the result: df[~df["{reading.id}"].isin(found.removed)]'
     arguments.require(named is not None, "`unique` needs a file or a folder as `source`", step)
     paths = [Path(path) for path in named or ()]
     try:
@@ -773,8 +773,8 @@ def require_copied(source: Compared, reading: Reading) -> list[Path]:
         is_stream = not all(stat.S_ISREG(kind) or stat.S_ISDIR(kind) for kind in kinds)
     except (OSError, ValueError):
         is_stream = Path("-") in paths  # what else is wrong is told by those who read it
-    reason = "standard input, or a pipe, cannot be read twice, which `unique` needs"
-    arguments.require(not is_stream, reason, "write it to a file first")
+    reason = "standard input and pipes cannot be read twice, as `unique` requires"
+    arguments.require(not is_stream, reason, "save the input to a file first")
     return paths
 
 
@@ -789,8 +789,8 @@ def check_files(
     for name, output in files.items():
         if output is not None:
             if any(is_inside(output, path) for path in paths):
-                reason = "lies in the folder that is read"
-                raise SourceError(str(output), reason, "name a place outside of it")
+                reason = "is inside the folder that is being read"
+                raise SourceError(str(output), reason, "choose a place outside it")
             check_copy(output, format, adds=bool(ADDED[name]))
             check_added(sources.shown_name(paths), columns, ADDED[name])
             if schema is not None and output.suffix.lower() == TABLE:
@@ -922,7 +922,7 @@ class SourceRecords:
 
     def _make_error(self) -> SourceError:
         name = sources.shown_name(self.paths)
-        return SourceError(name, "changed while it was read", "run it again")
+        return SourceError(name, "changed while it was being read", "run this again")
 
 
 def _discard(_: Any, __: Any) -> None:

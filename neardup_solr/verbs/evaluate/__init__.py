@@ -122,13 +122,13 @@ class JudgedPairs:
         same, different = (side.intersection(pairs) for side in (self.same, self.different))
         total, left = len(self.same | self.different), len(same | different)
         if not total:
-            raise ArgumentError("there is no answer", "fill the column answer")
+            raise ArgumentError("no answer is same or different", "fill in the column answer")
         if not left:
             reason = f"none of the {total:,} answered pairs is in `found`"
-            raise ArgumentError(reason, "give the result they were drawn from")
+            raise ArgumentError(reason, "give the result from which they were drawn")
         if left < total:
             LOG.warning(
-                "%s answered pairs are not in `found`, and do not count", f"{total - left:,}"
+                "%s answered pairs are not in `found`, so they do not count", f"{total - left:,}"
             )
         return JudgedPairs(same=same, different=different)
 
@@ -189,12 +189,12 @@ def key_of_pair(id: AnyId, other_id: AnyId, *, in_order: bool) -> IdPair:
 
 def id_pairs(name: str, pairs: Any) -> Iterator[IdPair]:
     """Yield the ids of pairs, texts or whole numbers. Raises ArgumentError for another value."""
-    step = f"give `{name}` as pairs, tuples of two ids, or a file of them"
+    step = f"set `{name}` to pairs (tuples of two ids), or give a file of pairs"
     columns = columns_of(pairs)
     if set(PAIR) <= columns.keys():
         pairs = zip(*(columns[name] for name in PAIR), strict=True)
     elif isinstance(pairs, Frame):
-        step = f"give `{name}` the columns id and other_id"
+        step = f"`{name}` needs the columns id and other_id"
         pairs = pairs.to_numpy().tolist()
     require(isinstance(pairs, Iterable), f"`{name}` cannot be {describe(pairs)}", step)
     for pair in pairs:
@@ -260,7 +260,7 @@ def evaluate(
     columns = columns_of(known)
     require(
         not _is_report(known, columns) or _is_report(found, columns_of(found)),
-        "`known` is a report, and `found` is none",
+        "`known` is a report, but `found` is not",
         "give the known pairs first: nd.evaluate(known, found)",
     )
     has_sides = getattr(found, "against", None) if ordered is None else ordered
@@ -269,12 +269,12 @@ def evaluate(
     if answers is not None:
         return _judge(answers, found, in_order=in_order)
     expected = _ids("known", known)
-    require(bool(expected), "`known` has no pairs", "give at least one known pair")
+    require(bool(expected), "`known` contains no pairs", "give at least one known pair")
     reported = _ids("found", getattr(found, "pairs", found))
     ids = {str(id) for pair in reported for id in pair}
     if ids and ids.isdisjoint(str(id) for pair in expected for id in pair):
-        problem = "none of the ids of the known pairs is in a found pair"
-        LOG.warning("%s: check that both are of the same documents", problem)
+        problem = "none of the ids in the known pairs occurs in a found pair"
+        LOG.warning("%s: check that both are about the same documents", problem)
     are_whole = _has_whole_ids(found)
     return evaluate_pairs(
         expected, reported, are_whole=are_whole, has_sides=has_sides, as_given=as_given
@@ -314,8 +314,8 @@ def _similarities(result: Any, *, in_order: bool) -> dict[IdPair, float]:
         names = ("id", "other_id", "similarity")
         require(
             set(names) <= columns.keys(),
-            "answers need the similarities of all pairs, and `found` has none",
-            "give the result of nd.duplicates that the sample was drawn from, or its file",
+            "answers need the similarities of all pairs, but `found` has none",
+            "give the nd.duplicates result from which the sample was drawn, or its file",
         )
         rows = zip(*(columns[name] for name in names), strict=True)
     return {
@@ -369,7 +369,7 @@ class Evaluation:
         if self.share is not None:
             answers = f"{self.known + len(self.false):,} answers"
             return f"precision {self.share} of {self.found:,} found pairs, from {answers}"
-        counts = f"{self.right} of {self.known} known pairs found among {self.found} reported"
+        counts = f"{self.right} of {self.known} known pairs found, {self.found} pairs reported"
         shares = f"precision {self.precision:.3f}, recall {self.recall:.3f}, F1 {self.f1:.3f}"
         return f"{counts}: {shares}{_say_closed(self.closed)}"
 
@@ -410,7 +410,7 @@ class Evaluation:
 
 def _say_closed(count: int) -> str:
     follow = counted(count, "pair that follows", "pairs that follow")
-    return f"; {follow} from the known ones count{'s' * (count == 1)} as known" if count else ""
+    return f"; {follow} from known pairs count{'s' * (count == 1)} as known" if count else ""
 
 
 def _divide(part: int, whole: int) -> float:
@@ -467,7 +467,7 @@ def close_pairs(pairs: Iterable[IdPair], has_sides: bool) -> list[IdPair]:
     for end in sorted(ids, key=itemgetter(1)):
         clusters[partition.find(end)].append(end)
     if (count := sum(math.comb(len(members), 2) for members in clusters.values())) > MOST_CLOSED:
-        LOG.warning("%s pairs follow from the known ones, too many to count as known", f"{count:,}")
+        LOG.warning("%s pairs follow from known pairs, too many to count as known", f"{count:,}")
         return []
     return [
         (ids[end], ids[later])

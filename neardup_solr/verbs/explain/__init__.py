@@ -91,7 +91,7 @@ def make_subject(
     hashes = signature.decode(stored.get("signature", entry.signature))
     if len(hashes) not in (0, settings.hashes):
         stale = f"the stored signature of {document.id!r} has {len(hashes)} hashes"
-        reason = f"{stale}, and its settings say {settings.hashes}"
+        reason = f"{stale}, but the settings specify {settings.hashes}"
         raise SettingsError(reason, "index the document again")
     fresh = {name: _terms_of(getattr(entry, place)) for name, place in STORED.items()}
     return Subject(
@@ -432,7 +432,7 @@ def explain(
     SolrError if Solr does not answer.
     """
     ids = (str(one), str(other))
-    require(ids[0] != ids[1], f"both ids are {ids[0]!r}", "give the ids of two documents")
+    require(ids[0] != ids[1], f"both ids are {ids[0]!r}", "give the ids of two different documents")
     arguments = {name: value for name, value in locals().items() if name not in PAIR}
     arguments |= fill_in(arguments)
     id, text, fields = (arguments[name] for name in ("id", "text", "fields"))
@@ -484,9 +484,9 @@ def explain(
 
 def _read_settings(collection: Collection, given: Settings | Mapping[str, Any] | None) -> Settings:
     """Read the settings of a collection, which has texts and is given no others."""
-    refuse_settings(given, "leave them out, or explain the pair in its file")
+    refuse_settings(given, "omit `settings`, or explain the pair from its file")
     used = collection.needed_settings()
-    require_indexed(["content"], used.fields, "explain them in the `source` that they come from")
+    require_indexed(["content"], used.fields, "explain the pair from its original `source`")
     return used
 
 
@@ -709,7 +709,7 @@ def make_record(explanation: Explanation, most: float = math.inf) -> dict[str, A
 def _give_reasons(facts: Facts, way: str, *, is_candidate: bool) -> Iterator[str]:
     for each in facts.both:
         if not each.entry.num_words:
-            yield f"{each.id!r} has no words: it is similar to nothing."
+            yield f"{each.id!r} has no words, so it is not similar to any document."
     if facts.has_words:
         if facts.is_exact:
             yield "They are the same word for word, after normalization."
@@ -724,15 +724,14 @@ def _give_reasons(facts: Facts, way: str, *, is_candidate: bool) -> Iterator[str
         if each.stale:
             fields = ", ".join(each.stale)
             is_stored = any(each.terms[name] for name in each.stale)
-            problem = f"the stored {fields} do not match its text"
+            problem = f"the stored values of {fields} do not match its text"
             yield f"{each.id!r}: {problem if is_stored else f'it has no {fields}'}; {each.remedy}."
 
 
 def _describe_limits(facts: Facts) -> str:
     if facts.measure != "words":
-        name = "same with a probability of" if facts.evidence else ""
-        start = f"They are the {name}" if name else f"Their similarity by {facts.measure} is"
-        return f"{start} {facts.similarity:.3f}; the limits ask for {facts.least:g} or more."
+        kind = "probability of a match" if facts.evidence else f"similarity ({facts.measure})"
+        return f"Their {kind} is {facts.similarity:.3f}; the minimum is {facts.least:g}."
     bounds = []
     if facts.limits.max_distance is not None:
         bounds.append(f"a distance of at most {facts.limits.max_distance}")
@@ -750,7 +749,7 @@ def _describe_floor(facts: Facts) -> Iterator[str]:
     if evidence and all(each.level == MISSING_LEVEL for each in evidence):
         yield "No field has a value in both documents, so there is no evidence."
     elif (whole := facts.measured("aligned").similarity) < FLOOR:
-        yield f"Below {FLOOR:g} by aligned words no pair is a match; this pair has {whole:.3f}."
+        yield f"Their aligned similarity is {whole:.3f}; below {FLOOR:g}, no pair is a match."
 
 
 def _describe_parts(facts: Facts) -> Iterator[str]:
@@ -760,7 +759,7 @@ def _describe_parts(facts: Facts) -> Iterator[str]:
         share = facts.measured(measure).similarity
         if share >= PART and len(part.pieces) < len(whole.pieces) / 2:
             shingles = f"{plans.percent(share)} of the shingles of {part.id!r}"
-            yield f"{shingles} are in {whole.id!r}: it is a part of it."
+            yield f"{shingles} are in {whole.id!r}: {part.id!r} is a part of it."
 
 
 def _explain_no_candidate(facts: Facts, way: str) -> Iterator[str]:
@@ -770,23 +769,24 @@ def _explain_no_candidate(facts: Facts, way: str) -> Iterator[str]:
     if facts.by == "words":
         common = [f"{word} in {count:,}" for word, count in facts.shared_words.items()]
         words = ", ".join(common[:MOST_WORDS] + ["…"] * (len(common) > MOST_WORDS))
-        none = "They share no word, even if words differ in spelling: only --by all compares them."
-        few = f"They share no word that at most {WORD_CAP} documents have ({words})."
+        start = "They have no word in common"
+        none = f"{start}, even allowing for spelling differences: only --by all compares them."
+        few = f"{start} that occurs in at most {WORD_CAP} documents ({words})."
         yield few if common else none
         return
     if facts.fresh_bands:
         fresh = f"{len(facts.fresh_bands)} of {bands}"
-        yield f"With signatures of their present texts they would share {fresh}."
+        yield f"With signatures of their current texts, they would share {fresh}."
         return
     unit = settings.kind.removesuffix("s")
     if not facts.shared_shingles:
         size = counted(settings.shingle_size, unit)
         yield f"They share no shingle of {size}."
     elif way not in ("duplicates", "bands"):
-        yield f"They share nothing that a search by {way} compares."
+        yield f"They have nothing in common that a search by {way} compares."
     elif facts.chance >= 0.5:
-        similar = f"pairs as similar as this one ({facts.jaccard:.3f} by Jaccard)"
-        yield f"Bad luck: {similar} {cases}; this one does not."
+        similar = f"pairs as similar as this one (Jaccard similarity {facts.jaccard:.3f})"
+        yield f"Bad luck: {similar} {cases}; this pair does not."
     else:
         yield f"Their Jaccard similarity of {facts.jaccard:.3f} is low: such pairs {cases}."
     if single := [repr(each.id) for each in facts.both if each.pieces == {each.entry.normal}]:
@@ -808,7 +808,7 @@ def advise(facts: Facts, *, is_candidate: bool) -> str:
     if not facts.is_within and not by_words and any(_describe_parts(facts)):
         is_usual = facts.containment >= floor(CONTAINMENT.default)
         wider = "" if is_usual else _spell_least(facts.containment)
-        return f"To find it as a part of the other: duplicates --measure containment{wider}."
+        return f"To find it by containment: duplicates --measure containment{wider}."
     if facts.difference or not facts.has_words or not (facts.is_near or is_alike):
         return ""
     if (
@@ -816,7 +816,7 @@ def advise(facts: Facts, *, is_candidate: bool) -> str:
         and words < WORDS.default
         and aligned >= floor(measure_named("aligned").default)
     ):
-        return "To find it although words differ in spelling: duplicates --measure aligned."
+        return "To find it despite spelling differences: duplicates --measure aligned."
     limits = "" if by_records else f" --measure {facts.measure}"
     limits += "" if facts.is_within else _widen(facts)
     if is_candidate:
@@ -827,7 +827,7 @@ def advise(facts: Facts, *, is_candidate: bool) -> str:
         return f"To find it: duplicates{limits} {way}."
     if facts.fresh_bands:
         return ""
-    return f"To find it: duplicates --by all{limits}, or other bands, by neardup tune."
+    return f"To find it: duplicates --by all{limits}, or choose other bands with neardup tune."
 
 
 def _widen(facts: Facts) -> str:

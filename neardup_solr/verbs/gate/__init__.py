@@ -156,8 +156,8 @@ def make_finder(
 def _read_settings(collection: Collection, *, index: bool) -> Settings:
     """Read the settings of a collection, or the defaults."""
     if index and not collection.names.is_plain:
-        reason = "the documents of this collection are written by another program"
-        next_step = "leave `index` out, let that program write what is admitted, then annotate"
+        reason = "another program writes the documents of this collection"
+        next_step = "omit `index`, let that program write the admitted documents, then annotate"
         raise SettingsError(reason, next_step)
     stored = collection.stored_settings()
     if stored is None and collection.count():

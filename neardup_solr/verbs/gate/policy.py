@@ -66,8 +66,8 @@ class Policy:
             require(0 <= bound <= 1, f"`{action}` cannot be {bound}", step)
         for (severe, high), (mild, low) in pairwise(self.bounds):
             if low >= high:
-                reason = f"`{mild}` {low:g} and `{severe}` {high:g} leave nothing to {mild}"
-                raise ArgumentError(reason, f"give `{severe}` more than {low:g}")
+                reason = f"with `{mild}` {low:g} and `{severe}` {high:g}, nothing is left to {mild}"
+                raise ArgumentError(reason, f"set `{severe}` to more than {low:g}")
 
     @property
     def bounds(self) -> list[tuple[Action, float]]:
@@ -90,18 +90,18 @@ class Policy:
         `exact` is the match of the same normal form, `same` that which somebody judged to be the
         same.
         """
-        action, reason = ALLOW, "nothing is near it"
+        action, reason = ALLOW, "no near-duplicate was found"
         if matches:
             nearest = max(matches, key=lambda match: match.similarity)
             reached = (each for each in self.bounds if nearest.similarity >= floor(each[1]))
             action, bound = next(reached)
-            likeness = f"{nearest.similarity:.3f} similar to {nearest.id!r}"
+            likeness = f"its similarity to {nearest.id!r} is {nearest.similarity:.3f}"
             reason = f"{likeness}, which is {bound:g} or more"
         if ACTIONS.index(self.exact) < ACTIONS.index(action) or not (exact or same):
             return action, reason
         if exact is not None:
             return self.exact, f"the same text as {exact.id!r}"
-        return self.exact, f"the same as {same and same.id!r} by an answer"
+        return self.exact, f"the same as {same and same.id!r} according to an answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +180,7 @@ class Decisions(Table, Iterator[Decision]):
         # As Python warns of a coroutine that was never awaited.
         if self._warns:
             lost = "the decisions of nd.gate(..., index=True) were never read"
-            step = "so nothing is indexed: read them by a `for` loop or list()"
+            step = "so nothing was indexed: read them with a `for` loop or list()"
             warn(f"{lost}, {step}", RuntimeWarning, stacklevel=2)
 
     def columns(self) -> Columns:
@@ -224,7 +224,7 @@ class Templates:
                 held = template.documents + ids.count(id)
                 self._templates[id] = replace(template, documents=held)
         return [
-            replace(each, action=HOLD, reason=f"{each.reason}, but as in a template")
+            replace(each, action=HOLD, reason=f"{each.reason}, but it is probably a template")
             if id in self._templates
             else each
             for each, id in zip(decisions, ids, strict=True)
@@ -253,7 +253,7 @@ class Templates:
     def warn(self) -> None:
         """Log each template."""
         for template in self._templates.values():
-            line = "held, not rejected: probably a template: %s; `yes` rejects such documents"
+            line = "probably a template, so held, not rejected: %s; use `yes` to reject them"
             LOG.warning(line, template)
 
 
@@ -289,7 +289,7 @@ def check_held(path: Path) -> None:
     Raises SourceError if it is not a .jsonl file, or as `files.check_place` does.
     """
     if path.suffix.lower() != ".jsonl" or path.is_dir():
-        raise SourceError(str(path), "held documents go to a .jsonl file", "name one with `held`")
+        raise SourceError(str(path), "held documents need a .jsonl file", "name one with `held`")
     check_place(path)
 
 
@@ -319,7 +319,7 @@ def keep_held(
 
 
 def _append(file: BinaryIO, line: bytes) -> None:
-    with refuse_failure(file.name, "free some space, or name another with `held`"):
+    with refuse_failure(file.name, "free some space, or name a different file with `held`"):
         file.write(line)
         file.flush()
 

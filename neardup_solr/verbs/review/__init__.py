@@ -287,7 +287,7 @@ def review(
         reach = REACH if arguments["fields"] is None else REACH_BY_FIELDS
     require(0 <= reach <= 1, f"`reach` cannot be {reach:g}", "give 0 to 1, such as 0.1")
     token = secrets.token_urlsafe(24)
-    step = "leave `port` out: one that is free is taken"
+    step = "omit `port` to use a free one"
     with (  # before any work is done
         closing(web.bind("127.0.0.1", port, step)) as bound,
         closing(AnswerFile(answers)) as file,
@@ -317,7 +317,7 @@ def _open_review(arguments: Mapping[str, Any], file: AnswerFile) -> Review:
     if result.chosen:
         LOG.warning("%s", result.chosen)
     if not result.pairs:
-        raise ArgumentError("there is no pair to ask about", "ask for a larger `reach`")
+        raise ArgumentError("there are no pairs to ask about", "use a larger `reach`")
     threshold = work.measure.least(Limits(min_similarity=arguments["min_similarity"]))
     who = find_name(arguments["who"])
     return Review(result, file, who, threshold, arguments["reach"])

@@ -25,8 +25,8 @@ from neardup_solr.errors import NeardupError
 from neardup_solr.web import HEADERS, Failure, Guard, list_pages, parse_object, read_body, to_json
 
 MOST = 16 << 10  # bytes of a request
-LOST = dict.fromkeys(("answer", "cluster"), "the answer is not kept: ")
-LOST["back"] = "nothing is taken back: "
+LOST = dict.fromkeys(("answer", "cluster"), "the answer was not saved: ")
+LOST["back"] = "nothing was undone: "
 ACTIONS = ("next", "look", "back", "answer", "skip", "cluster")
 PAGES = {
     "/": "review.html", "/review.css": "review.css", "/review.js": "review.js",
@@ -41,7 +41,7 @@ def make_app(react: Callable[..., dict[str, Any]], pairs: int, token: str, port:
     async def act(request: Request) -> Response:
         sent = request.headers.get("authorization", "")
         if not hmac.compare_digest(sent.encode(), f"Bearer {token}".encode()):
-            raise Failure(403, "the token is wrong: open the address that the command printed")
+            raise Failure(403, "the token is wrong: open the address printed by the command")
         action = request.path_params["action"]
         arguments = _parse(action, await read_body(request, MOST), pairs)
         return await run_in_threadpool(answer, action, *arguments)
@@ -56,7 +56,7 @@ def make_app(react: Callable[..., dict[str, Any]], pairs: int, token: str, port:
 
     async def refuse(_: Request, error: Exception) -> Response:
         if isinstance(error, ClientDisconnect):
-            error = Failure(400, "the request is cut")
+            error = Failure(400, "the request is incomplete")
         elif isinstance(error, HTTPException):
             error = Failure(error.status_code, error.detail)
         assert isinstance(error, Failure)
@@ -74,12 +74,12 @@ def _parse(action: str, body: bytes, pairs: int) -> tuple[str, Any, Any]:
     fields = parse_object(body)
     reader, number, word = (fields.get(name) for name in ("reader", "number", "answer"))
     if not isinstance(reader, str) or not 0 < len(reader) <= 64:
-        raise Failure(400, "`reader` is not a name")
+        raise Failure(400, "`reader` must be a name of 1 to 64 characters")
     if action not in ACTIONS:
-        raise Failure(404, "there is no such page")
+        raise Failure(404, "this page does not exist")
     is_number = type(number) is int and 0 <= number < pairs
     if action not in ("next", "look", "back") and not is_number:
-        raise Failure(400, "`number` is not that of a pair")
+        raise Failure(400, "`number` must be the number of a pair")
     if action == "answer" and word not in get_args(Judgement):
-        raise Failure(400, "`answer` is same, different or unsure")
+        raise Failure(400, "`answer` must be same, different or unsure")
     return reader, number if is_number else -1, "same" if action == "cluster" else word

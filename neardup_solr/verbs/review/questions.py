@@ -73,10 +73,10 @@ def advise(tally: Tally, threshold: float, reach: float) -> str:
         DIFFERENT: f"`min_similarity` {(1 + threshold) / 2:.2g}",
         UNSURE: "more columns in `keep`",
     }[word]
-    why = {SAME: "about less alike pairs, too", DIFFERENT: "first about more alike pairs"}
-    rest = ", too few are others" if most < total else ""
-    lesson = f'{most:,} of {total:,} answers are "{word}"{rest}, so nothing was learnt'
-    return f"{lesson}; to be asked {why.get(word, 'with more to see')}, start again with {step}"
+    why = {SAME: "about less similar pairs, too", DIFFERENT: "about more similar pairs first"}
+    rest = ", which leaves too few others" if most < total else ""
+    lesson = f'{most:,} of {total:,} answers are "{word}"{rest}, so nothing was learned'
+    return f"{lesson}; to be asked {why.get(word, 'with more details')}, start again with {step}"
 
 
 def _shorten(texts: Sequence[str]) -> list[str]:

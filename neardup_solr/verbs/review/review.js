@@ -79,12 +79,12 @@ function percent(share) {
 function describe(did, pair, before) {
   if (did.did === "skip") return pair.number === before ? "Skipped, but this is the last pair." : "Skipped: nothing was saved. The pair is shown again after all others.";
   if (did.did === "cluster") return `Saved: ${count(did.answers, "answer")} “same”. Back undoes all of them.`;
-  if (did.did === "nothing") return `Somebody has answered this pair “${did.stands}”, so your answer was not saved. Here is another pair.`;
+  if (did.did === "nothing") return `Someone else has already answered “${did.stands}” for this pair, so your answer was not saved. Here is the next pair.`;
   if (did.did !== "back") return "";
   if (did.answers === undefined) return "Nothing to undo: you have not answered or skipped a pair in this review. To change an earlier answer, use the command neardup answer.";
-  if (did.answers === 0) return "Back at the pair that you skipped.";
+  if (did.answers === 0) return "Back to the pair that you skipped.";
   const what = did.answers === 1 ? "your answer is" : `your ${did.answers} answers are`;
-  return `Undone: ${what} no longer saved.${did.stands ? ` Without it, the pair has the answer “${did.stands}”.` : ""}`;
+  return `Undone: ${what} no longer saved.${did.stands ? ` Without it, the answer for the pair is “${did.stands}”.` : ""}`;
 }
 
 // Which columns speak for the same and which against it, by their bits, or by the words that differ.
@@ -99,8 +99,8 @@ function weigh(rows) {
   no.sort((row, other) => says(row) - says(other));
   const missing = columns.filter(isMissing).map(([, field]) => field);
   return [
-    yes.length ? `For the same: ${list(yes)}.` : "",
-    no.length ? `Against it: ${list(no)}.` : "",
+    yes.length ? `Evidence for “same”: ${list(yes)}.` : "",
+    no.length ? `Evidence for “different”: ${list(no)}.` : "",
     missing.length ? `Missing, so not counted: ${missing.join(", ")}.` : "",
   ].filter(Boolean);
 }
@@ -111,10 +111,10 @@ function explain(pair) {
   const is = pair.similarity >= pair.threshold - 1e-6 ? "same" : "different";
   const words = pair.distance === null ? "" : ` (${count(pair.distance, "word")} ${pair.distance === 1 ? "differs" : "differ"})`;
   const lines = pair.measure === "fields"
-    ? [`The program guesses that they are ${is === "same" ? "the same" : "two different things"}: by their columns, the chance that they are the same is ${likely}.`]
-    : [`The two are ${likely} alike${words}. From ${percent(pair.threshold)}, the program treats two records as the same.`];
+    ? [`The program guesses that they are ${is === "same" ? "the same" : "two different things"}: judging by their columns, the chance that they are the same is ${likely}.`]
+    : [`The two are ${likely} similar${words}. From ${percent(pair.threshold)}, the program treats two records as the same.`];
   lines.push(...weigh(pair.question.rows ?? []));
-  if (pair.cluster > 2) lines.push(`It put both in a group of ${pair.cluster.toLocaleString("en")} records.`);
+  if (pair.cluster > 2) lines.push(`It put both into a group of ${pair.cluster.toLocaleString("en")} records.`);
   return lines.join(" ");
 }
 
@@ -151,7 +151,7 @@ function drawQuestion({ ids, rows, members }) {
     all.dataset.say = "cluster";
     all.append(make("kbd", { "aria-hidden": "true" }, "A"));
     const list = members.map(([name, text]) => make("li", {}, id(name), " ", make("bdi", {}, ...visible(text, IN_TEXTS))));
-    drawn.push(make("details", { class: "cluster" }, make("summary", {}, `All ${members.length} records of the group`), make("ul", {}, ...list), all));
+    drawn.push(make("details", { class: "cluster" }, make("summary", {}, `All ${members.length} records in the group`), make("ul", {}, ...list), all));
   }
   return drawn;
 }
@@ -175,7 +175,7 @@ function draw(result, what) {
   find("answers").hidden = false;
   for (const button of find("answers").children) button.disabled = isEnd && button.dataset.say !== "back";
   find("title").textContent = isEnd ? "All pairs are answered" : "Are these records the same?";
-  const note = what === "look" && before !== null ? "The pair shown here was answered elsewhere. Here is another pair." : describe(result.note, result, before);
+  const note = what === "look" && before !== null ? "The previous pair was answered elsewhere. Here is the next pair." : describe(result.note, result, before);
   const parts = [];
   if (isEnd || isRound && what !== "back") parts.push(conclude(result, total, isEnd));
   if (!isEnd) parts.push(paragraph("why-asked", explain(result)));
@@ -202,7 +202,7 @@ function openGroup() {
   }
   const { cluster, pairs, different } = shown;
   find("sure-title").textContent = `Are all ${cluster} records the same?`;
-  find("sure-text").textContent = `“Same” will be saved for ${count(pairs, "pair")} of them at once${different ? `, also for ${count(different, "pair")} with the answer “different”` : ""}. Back undoes all of it.`;
+  find("sure-text").textContent = `“Same” will be saved for ${count(pairs, "pair")} of them at once${different ? `, also for ${count(different, "pair")} answered “different”` : ""}. Back undoes all of this.`;
   find("sure").showModal();
 }
 

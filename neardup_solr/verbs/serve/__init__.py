@@ -64,10 +64,10 @@ def serve(
         from neardup_solr.verbs.serve.app import Desk, Lines
         from neardup_solr.verbs.serve.service import Service, Tokens
     except ImportError as error:
-        reason = f"the service needs {error.name}"
+        reason = f"the service needs {error.name}, which is not installed"
         raise SettingsError(reason, "pip install 'neardup-solr[serve]'") from None
     is_path = not root_path or root_path.startswith("/")
-    require(is_path, f"`root_path` cannot be {root_path!r}", "begin it with /, such as /neardup")
+    require(is_path, f"`root_path` cannot be {root_path!r}", "start it with /, as in /neardup")
     most = arguments.in_bytes(max_body, "max_body")
     arguments.require_positive(max_body=most, max_documents=max_documents, concurrency=concurrency)
     policy = Policy(
@@ -75,15 +75,15 @@ def serve(
         measure=measure, equality=parse_equality(equal),
     )  # fmt: skip
     clients = None if tokens is None else Tokens(Path(tokens))
-    reason = f"without `tokens` it does not listen on {host}, where other machines reach it"
-    require(clients is not None or is_loopback(host), reason, "give a file of `tokens`")
+    reason = f"`tokens` are required to listen on {host}, which other machines can reach"
+    require(clients is not None or is_loopback(host), reason, "name a file with `tokens`")
     chosen = measure_named(measure_by(collection, measure, model, max_distance))
     policy = replace(policy, measure=chosen)
     names = frozenset(map(web.parse_host, listed(allow_host)))
     if names and not is_loopback(host):
         names |= {host}
     root_path = root_path.rstrip("/")
-    step = "give another `port`, or `host` as an address"
+    step = "choose a different `port`, or set `host` to an IP address"
     with closing(web.bind(host, port, step)) as bound, ExitStack() as stack:
         lines = Lines()
         for log in (LOG, logging.getLogger("uvicorn.error")):

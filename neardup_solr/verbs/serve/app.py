@@ -118,7 +118,7 @@ class Metrics:
         self.documents = Counter("documents", "Documents in requests", ["path"], **place)
         self.decisions = Counter("decisions", "Decisions", ["action"], **place)
         self.refused = Counter("refused", "Requests refused because too many were waiting", **place)
-        self.at_work = Gauge("requests_in_flight", "Requests worked on, or waiting", **place)
+        self.at_work = Gauge("requests_in_flight", "Requests being processed or waiting", **place)
         self.unsigned = Gauge("unsigned_documents", "Documents without a signature", **place)
         self.solr_up = Gauge("solr_up", "1 if the collection can be served", **place)
 
@@ -150,15 +150,15 @@ class Ledger:
 
         try:
             if is_root:
-                raise web.Failure(308, "the path ends with /", Location=f"{self.root_path}/")
+                raise web.Failure(308, "the path must end with /", Location=f"{self.root_path}/")
             if {"content-length", "transfer-encoding"} <= {*request.headers}:
-                reason = "Content-Length and Transfer-Encoding say where a request ends"
-                raise web.Failure(400, reason, "send one of them", Connection="close")
+                reason = "the request has both Content-Length and Transfer-Encoding"
+                raise web.Failure(400, reason, "send only one of them", Connection="close")
             await self.app(scope, receive, reply)
         except ClientDisconnect:
             pass
         except asyncio.CancelledError:  # the service ends, and this takes too long
-            failure = web.Failure(503, "the service ends", "send it again later", **RETRY_AFTER)
+            failure = web.Failure(503, "the service is stopping", "try again later", **RETRY_AFTER)
             await failure.response(scope, receive, reply)
         except Exception as error:
             failure = refuse(error)
@@ -247,8 +247,8 @@ class Desk:
             self._authorize(request, right)
             odd = request.query_params.keys() - (parameters or ())
             if odd and parameters is not None:
-                reason = f"{path} takes no {min(odd)!r}"
-                raise web.Failure(400, reason, "leave it out, or see /docs")
+                reason = f"{path} does not accept {min(odd)!r}"
+                raise web.Failure(400, reason, "omit it, or see /docs")
             body = await work(request)
             return body if isinstance(body, Response) else web.to_json(body)
 
@@ -260,12 +260,12 @@ class Desk:
             return
         client = self.tokens.find(request.headers.get("authorization", ""))
         if client is None:
-            step = "send a token of this service: Authorization: Bearer TOKEN"
+            step = "send a token for this service: Authorization: Bearer TOKEN"
             raise web.Failure(401, "the token is missing or wrong", step, WWW_Authenticate="Bearer")
         request.state.client, request.state.rights = client
         if right not in request.state.rights:
             reason = f"this token lacks the right {right!r}"
-            raise web.Failure(403, reason, "ask its operator for a token with this right")
+            raise web.Failure(403, reason, "ask the operator for a token with this right")
 
     async def tell_health(self, _: Request) -> object:
         """Answer as long as the process lives."""
@@ -294,8 +294,8 @@ class Desk:
         async with self._admit(request, self._others) as (lane, search):
             is_free = LOCAL_PARAMS in request.state.rights
             if not is_free and await lane.run(has_local_params, search):
-                reason = "`fq` has local parameters ({!...}), which may read other collections"
-                step = f"leave them out, or send a token with the right {LOCAL_PARAMS!r}"
+                reason = "`fq` contains local parameters ({!...}), which can read other collections"
+                step = f"omit them, or send a token with the right {LOCAL_PARAMS!r}"
                 raise web.Failure(403, reason, step)
             return await lane.run(self.service.search, search)
 
@@ -391,7 +391,7 @@ class Desk:
         is_full |= lane.requests >= most * self.at_work or lane.held + size > most * self.size
         if is_full:
             self.metrics.refused.inc()
-            raise web.Failure(429, "too many requests wait", "send it again later", **RETRY_AFTER)
+            raise web.Failure(429, "too many waiting requests", "try again later", **RETRY_AFTER)
 
     async def _read(
         self, request: Request, lane: Lane, fields: Json, *, whole: bool = False
@@ -405,10 +405,10 @@ class Desk:
         if not isinstance(documents, list) or (
             not is_single and fields.keys() - {web.FAULT, "documents"}
         ):
-            raise web.Failure(400, "`documents` is not a list alone", 'send {"documents": [...]}')
-        most = self.documents
-        if len(documents) > most:
-            reason = f"{len(documents):,} documents are more than {most:,}"
+            reason = "`documents` must be a list and the only field"
+            raise web.Failure(400, reason, 'send {"documents": [...]}')
+        if len(documents) > self.documents:
+            reason = f"{len(documents):,} documents are more than the limit of {self.documents:,}"
             raise web.Failure(413, reason, "send fewer documents at a time")
         request.state.documents = len(documents)
         self.metrics.documents.labels(request.scope["path"]).inc(len(documents))
@@ -463,8 +463,8 @@ class Desk:
                 self._began, self._refused = now, 0
                 _log({"level": "WARNING", "message": problem})
             elif not problem and 0 < self._began <= since:
-                after = f"after {now - self._began:.1f} s, {self._refused:,} requests were refused"
-                _log({"level": "INFO", "message": f"the collection is served again {after}"})
+                after = f"after {now - self._began:.1f} s; {self._refused:,} requests were refused"
+                _log({"level": "INFO", "message": f"the collection is available again {after}"})
                 self._began = 0.0
             self._refused += refused
 
@@ -482,10 +482,10 @@ def refuse(error: Exception, path: str = "", root_path: str = "") -> web.Failure
         return error
     if isinstance(error, HTTPException):
         if error.status_code == 404:
-            return web.Failure(404, "there is no such path", f"see {root_path}/docs")
+            return web.Failure(404, "this path does not exist", f"see {root_path}/docs")
         allowed = (error.headers or {}).get("Allow", "")
         method = "POST" if "POST" in allowed else "GET"
-        return web.Failure(405, f"{path} takes {method} only", f"send {method}", Allow=allowed)
+        return web.Failure(405, f"{path} accepts only {method}", f"send {method}", Allow=allowed)
     if isinstance(error, errors.RecordError):
         return web.Failure(400, f"{error.position}: {error.reason}", SEND)
     if isinstance(error, errors.ArgumentError):
@@ -495,11 +495,11 @@ def refuse(error: Exception, path: str = "", root_path: str = "") -> web.Failure
     if isinstance(error, errors.NeardupError):
         reason, step = error.reason, error.next_step
         if isinstance(error, errors.SolrUnreachable):
-            reason, step = f"Solr is unavailable: {reason}", "send it again later"
+            reason, step = f"Solr is unavailable: {reason}", "try again later"
         if isinstance(error, errors.SourceError):
             reason = f"{error.source}: {reason}"
         if isinstance(error, errors.SolrUnauthorized) and error.status == 401:
-            step = "start the service again, with credentials that Solr takes"
+            step = "restart the service with credentials that Solr accepts"
         return web.Failure(503, reason, step, **RETRY_AFTER)
     return web.Failure(500, "internal error", "report the X-Request-Id to the operator")
 

@@ -103,8 +103,8 @@ function drawDecision({ action, reason, complete, unsigned }) {
 }
 
 function drawTitle(count, least) {
-  const many = `${count ? counted(count, "document") : "No document"} ${count > 1 ? "are" : "is"}`;
-  return make("h2", {}, `${many} ${least ? `${least} or more ` : ""}similar`);
+  const [is, has] = count > 1 ? ["are", "have"] : ["is", "has"];
+  return make("h2", {}, `${count ? counted(count, "document") : "No document"} ${least ? `${has} a similarity of ${least} or more` : `${is} similar`}`);
 }
 
 function drawMatches(matches, asked, met) {
@@ -139,7 +139,7 @@ async function ask(path, body) {
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(1000 * SECONDS),
     });
-    const unknown = { error: `the server answers with status ${answer.status}`, next: "tell the operator" };
+    const unknown = { error: `the server answered with status ${answer.status}`, next: "report this to the operator" };
     const found = await answer.json().catch(() => unknown);
     return { status: answer.status, wait: Number(answer.headers.get("Retry-After")), ...(answer.ok ? {} : unknown), ...found };
   } catch {

@@ -95,7 +95,7 @@ class Service:
         self.check([[Document(id="-", text="to compile what is needed")]])
         self.seen = time.monotonic()  # compiling takes longer than Solr may be silent
         if fq and not collection.count(fq):
-            LOG.warning("no document matches the filters now, so no text has near-duplicates")
+            LOG.warning("no document currently matches the filters, so no text has near-duplicates")
         if self._answers is not None and not self._answers.exists():
             LOG.warning("%s: the file is missing, so no answers apply", self._answers)
 
@@ -161,7 +161,7 @@ class Service:
         self._count_until = start + COUNTS_HOLD * self.count_after
         if count > (self.unsigned or 0):
             gap, *_ = describe_unsigned(collection, count)
-            LOG.warning("%s; until then new documents are not compared with them", gap)
+            LOG.warning("%s; until then, new documents are not compared with them", gap)
         self.unsigned = count
 
     def _look_at_answers(self) -> None:
@@ -239,7 +239,7 @@ class Service:
         """
         request, document_id, missing = self._parse_search(request)
         for name in request:
-            require(name in OF_SEARCH, f"there is no `{name}`", f"give {', '.join(OF_SEARCH)}")
+            require(name in OF_SEARCH, f"`{name}` is unknown", f"use {', '.join(OF_SEARCH)}")
         rules = request.get("equal", [])
         for rule in rules if isinstance(rules, list) else [rules]:  # a pattern may never end
             require_choice("equal", rule, (NUMBERS, *self.policy.equality.rules))
@@ -276,7 +276,7 @@ class Service:
         What has a text is read as a document, to which a key that it lacks is no matter.
         """
         fault = request.get(FAULT, ("", ""))
-        require(not fault[0], "the field {!r} {}".format(*fault), "leave it out")
+        require(not fault[0], "the field {!r} {}".format(*fault), "omit it")
         reading, names = self.reading, tuple(request)
         key_name = str(key(reading.id, names))
         called = {str(key(name, names)) for name in (*reading.text, *OF_TEXT)} | {key_name, ID}
@@ -286,7 +286,7 @@ class Service:
         search = {name: value for name, value in request.items() if name not in called}
         keys = [name for name in document if name in (key_name, ID)]
         if len(keys) == len(document):
-            require(len(keys) < 2, f"{key_name!r} and 'id' both name the key", "leave one out")
+            require(len(keys) < 2, f"{key_name!r} and 'id' both name the key", "omit one of them")
             return search | ({ID: document[keys[0]]} if keys else {}), None, []
         (record,) = self.read([document if keys else document | {reading.id: "(text)"}])
         if isinstance(record, errors.RecordError):
@@ -299,10 +299,10 @@ class Service:
     def explain(self, request: Mapping[str, str]) -> Json:
         """Say why two documents are found as near-duplicates or not."""
         for name in ("id", "other_id"):
-            require(name in request, f"`{name}` is missing", "ask for /explain?id=...&other_id=...")
+            require(name in request, f"`{name}` is missing", "request /explain?id=...&other_id=...")
         measure = measure_named(self.policy.measure)
-        step = "ask for it by neardup explain --model"
-        require(not measure.fields, "by a model this takes as long as a whole report", step)
+        step = "run neardup explain --model instead"
+        require(not measure.fields, "with a model, this takes as long as a full report", step)
         limits: Any = {"measure": measure.name, "max_distance": self.policy.max_distance}
         equal = self.policy.equality.rules
         ids = request["id"], request["other_id"]
@@ -340,8 +340,8 @@ class Service:
                        and document.get(name := str(key(column, names))) is not None]  # fmt: skip
             alike = [*of_theirs[:1], *of_ours]
             if len({str(document[name]) for name in alike}) > 1:
-                both = f"{alike[0]!r} and {alike[-1]!r} differ, and both name the {role}"
-                return errors.RecordError(position, f"{both}: leave one out", record=document)
+                both = f"{alike[0]!r} and {alike[-1]!r} both name the {role}, but differ"
+                return errors.RecordError(position, f"{both}: omit one of them", record=document)
             if of_ours and not of_theirs:
                 renamed[theirs[0]] = document[of_ours[0]]
         return renamed
@@ -408,16 +408,16 @@ class Tokens:
             if read_state(self.path) != self._state:
                 self._load()
         except errors.SourceError as error:
-            LOG.warning("%s; the previous tokens stay valid", error)
+            LOG.warning("%s; the previous tokens remain valid", error)
 
     def _load(self) -> None:
         """Read the file, and warn if nobody may enter, or everybody may read it."""
         self._state = read_state(self.path)
         self._clients = _read(self.path)
         if not self._clients:
-            LOG.warning("%s contains no token, so all requests are refused: %s", self.path, STEP)
+            LOG.warning("%s contains no tokens, so all requests are refused: %s", self.path, STEP)
         if os.name == "posix" and self.path.stat().st_mode & stat.S_IROTH:
-            LOG.warning("%s can be read by others: type chmod o-r %s", *[self.path] * 2)
+            LOG.warning("%s can be read by all users: run chmod o-r %s", *[self.path] * 2)
 
     def find(self, header: str) -> tuple[str, frozenset[str]] | None:
         """Find the name and the rights of the client that sends this Authorization, if any.
@@ -438,7 +438,7 @@ def _read(path: Path) -> dict[str, tuple[bytes, frozenset[str]]]:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, ValueError) as error:
         is_utf8 = not isinstance(error, UnicodeDecodeError)
-        reason = getattr(error, "strerror", None) or (error if is_utf8 else "it is not UTF-8")
+        reason = getattr(error, "strerror", None) or (error if is_utf8 else "not UTF-8 text")
         raise errors.SourceError(str(path), f"cannot be read ({reason})", STEP) from None
     clients: dict[str, tuple[bytes, frozenset[str]]] = {}
     for number, line in enumerate(lines, 1):
@@ -449,12 +449,12 @@ def _read(path: Path) -> dict[str, tuple[bytes, frozenset[str]]]:
         is_new = token.encode() not in {other for other, _ in clients.values()}
         is_wrong = not rights or not rights <= {*RIGHTS, ALL} or not is_new or name in clients
         if is_wrong or len(token) < SHORTEST or not token.isascii():
-            raise errors.SourceError(str(path), f"line {number} is wrong", _step(token, rights))
+            raise errors.SourceError(str(path), f"line {number} is invalid", _step(token, rights))
         clients[name] = token.encode(), frozenset(RIGHTS) if ALL in rights else rights
     return clients
 
 
 def _step(token: str, rights: frozenset[str]) -> str:
     if len(token) >= SHORTEST and not rights <= {*RIGHTS, ALL}:
-        return f"the rights are {', '.join(RIGHTS)} or {ALL}"
-    return f"{STEP}, and each name and token once"
+        return f"use only the rights {', '.join(RIGHTS)} or {ALL}"
+    return f"{STEP}; each name and token must be unique"

@@ -106,7 +106,7 @@ def test_into_itself_and_other_names_are_refused(solr: Collection) -> None:
     beside = f"{solr.name}_beside"
     both = run(solr, "annotate", "-c", solr.name, "--which", "all", "--into", beside)
     assert both.returncode == 2
-    assert "--which all does not go with --into: leave one out" in both.stderr
+    assert "--which all cannot be combined with --into: leave one out" in both.stderr
     assert run(solr, "annotate", "-c", solr.name, "--which", "some").returncode == 2
     assert theirs.ours(solr) == {}
 

@@ -41,7 +41,7 @@ def test_index_search_report_evaluate_delete(run: Run, listings: Path, tmp_path:
     for how in ([str(output)], ["--max-distance", "2"]):
         evaluated = run("evaluate", str(known), *how)
         assert evaluated.stdout.splitlines() == [
-            "1 of 2 known pairs found among 1 reported: precision 1.000, recall 0.500, F1 0.667",
+            "1 of 2 known pairs found, 1 pairs reported: precision 1.000, recall 0.500, F1 0.667",
             "missed (1): 3 – 4",
         ]
 
@@ -114,10 +114,10 @@ def test_errors_are_one_line_with_a_next_step(run: Run, words: list[str], line: 
             ["--ca", "x.pem", "report", "--min-similarity", "40"],
             "--min-similarity cannot be 40; for 40 % give 0.4",
         ),
-        (["index", "-", "--hashes", "10"], "42 bands of 3 rows need 126 hashes, and there are 10"),
+        (["index", "-", "--hashes", "10"], "42 bands of 3 rows need 126 hashes, but there are 10"),
         (
             ["index", "-", "--fields=-content_ng,content_sg"],
-            "only some --fields have a minus; give all",
+            "only some of the --fields have a minus sign; use it",
         ),
         (["index", "-", "--fields", "contents"], "there is no field contents; choose from content"),
         (["init", "-c", "other"], "and --collection is 'other'; give the address without a"),
@@ -156,11 +156,11 @@ def test_choices_are_checked_before_a_solr_is_asked(run: Run, words: list[str], 
     [
         (["index", "missing.csv"], 1, "missing.csv: there is no such file or folder"),
         (["index", "{folder}/listings.csv", "--source-format", "jsonl"], 1, "cannot be used"),
-        (["index", "-", "--source-format", "xml"], 2, "there is no format 'xml'"),
+        (["index", "-", "--source-format", "xml"], 2, "unknown format 'xml'"),
         (
             ["index", "{folder}/listings.csv", "--keep", "_root_"],
             2,
-            'names that start with "_" belong to Solr',
+            'names that start with "_" are reserved for Solr',
         ),
         (["report", "-o", "{folder}/x.tsv"], 1, "is a folder, not a file"),
         (["report", "-o", "{folder}/" + "x" * 300 + ".tsv"], 1, "cannot be written"),
@@ -187,7 +187,7 @@ def test_a_source_without_records_is_told(run: Run, tmp_path: Path) -> None:
     indexed = run("index", str(source))
     assert indexed.returncode == 0
     lines = [line for line in indexed.stderr.splitlines() if "no records" in line]
-    assert lines == ["empty.csv holds no records"]
+    assert lines == ["empty.csv contains no records"]
 
 
 def test_settings_left_out_are_those_of_the_collection(run: Run, listings: Path) -> None:
@@ -221,8 +221,8 @@ def test_wrong_usage_is_exit_code_2(run: Run, words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("answer", "line"),
     [
-        (Answer(kind="text/html", body=b"<html>"), "the answer is not JSON but text/html"),
-        (Answer(status=401), "Solr asks for a user and a password (HTTP 401)"),
+        (Answer(kind="text/html", body=b"<html>"), "the response is not JSON but text/html"),
+        (Answer(status=401), "Solr requires a user and a password (HTTP 401)"),
         (Answer(status=404, kind="text/html", body=b""), "there is no core or collection 'x'"),
         (Answer(body=b'{"responseHeader":{"status":0},"fields":[{"name":"id"}]}'),
          "the schema lacks the fields signature_settings"),
@@ -242,7 +242,7 @@ def test_nobody_at_the_address(run: Run, listings: Path) -> None:
     """A wrong address is one line, at once."""
     failed = run("index", str(listings), "--solr", "http://127.0.0.1:9/solr")
     assert failed.returncode == 1
-    assert "nothing listens there" in failed.stderr
+    assert "nothing is listening" in failed.stderr
     assert len(failed.stderr.splitlines()) == 1
 
 
@@ -252,12 +252,10 @@ def test_init_creates_and_checks(run: Run, solr: Collection) -> None:
     base = solr.base
     try:
         said = run("init", "-c", name, "--solr", base).stderr
-        assert (
-            said == f"{base}/{name} is created; next: neardup index FILE -c {name} --solr {base}\n"
-        )
+        assert said == f"Created {base}/{name}; next: neardup index FILE -c {name} --solr {base}\n"
         refused = run("init", "-c", name, "--solr", base, "--shards", "2")
         assert refused.returncode == 1
-        assert "exists, with 1 shard of 1 replica; leave --shards and" in refused.stderr
+        assert "exists, with 1 shard and 1 replica per shard; omit --shards and" in refused.stderr
         assert "exists and has all fields" in run("init", "-c", name, "--solr", base).stderr
     finally:
         from neardup_solr.solr import collection

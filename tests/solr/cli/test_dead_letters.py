@@ -217,7 +217,7 @@ def test_a_job_goes_to_its_own_collection_and_no_other(
     with fresh_core(solr_url) as other:
         said = run("dead-letters", "retry", "--job", str(job), "--solr", other.url)
         assert (said.returncode, other.count(), solr.count()) == (1, 0, 2)
-        assert f"is one of the collection '{solr.name}', not '{other.name}'; retry" in said.stderr
+        assert f"is for the collection '{solr.name}', not '{other.name}'; retry" in said.stderr
     assert len(nd.dead_letters(job=job)) == 2
 
 
@@ -239,7 +239,7 @@ def test_a_job_that_has_not_ended_is_left_as_it_is(run: Run, job: Path) -> None:
         held.keep(found.work, found.reached, ())
     said = run("dead-letters", "retry", "--job", str(job))
     assert said.returncode == 1
-    assert said.stderr.startswith(f"neardup: the job in {job} has not ended; go on with it first:")
+    assert said.stderr.startswith(f"neardup: the job in {job} has not ended; finish it first: run")
     assert len(run("dead-letters", "show", "--job", str(job)).stdout.splitlines()) == 3
 
 
@@ -271,7 +271,7 @@ def test_a_folder_without_a_job_is_named(run: Run, tmp_path: Path) -> None:
     for word in ("show", "retry"):
         said = run("dead-letters", word, "--job", str(tmp_path))
         assert said.returncode == 1
-        assert said.stderr.startswith(f"neardup: there is no job in {tmp_path}; name the folder")
+        assert said.stderr.startswith(f"neardup: there is no job in {tmp_path}; give the folder")
         assert list(tmp_path.iterdir()) == []
 
 

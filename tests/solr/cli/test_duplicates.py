@@ -102,8 +102,8 @@ def test_a_mistyped_other_side_is_told_as_one(run: Run, solr: Collection, tmp_pa
     made = run("duplicates", str(source), "--against", "parts_old", NEARDUP_SOLR_URL=server)
     assert (made.returncode, made.stderr) == (
         1,
-        "neardup: parts_old: there is no such file or folder, and no collection of that name; check"
-        " the path, or the name\n",
+        "neardup: parts_old: there is no such file or folder, and no collection with that name;"
+        " check the path, or the name\n",
     )
 
 
@@ -139,7 +139,10 @@ def test_what_does_not_go_together(run: Run, tmp_path: Path) -> None:
         (["--mark", "--undo"], "either --mark or --undo"),
         (["--dry-run"], "--dry-run needs"),
         (["x.csv", "--mark"], "leave SOURCE and --against out"),
-        (["--memory", "3x"], "neardup: --memory 3x is not a size; give one such as 512M or 4G\n"),
+        (
+            ["--memory", "3x"],
+            "neardup: --memory 3x is not a valid size; give one such as 512M or 4G\n",
+        ),
         (["--measure", "nope"], "'--measure': 'nope'; choose one of auto, words,"),
         (["--cap", "1"], "neardup: --cap cannot be 1; give 2 or more"),
     ):

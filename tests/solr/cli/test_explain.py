@@ -127,7 +127,7 @@ def test_mistakes_are_one_line(run: Run, source: Path) -> None:
     for words, code, reason in (
         (["old", "nobody"], 1, "there is no document with the id 'nobody'"),
         (["old", "nobody", "--source", str(source)], 1, "there is no record with the id 'nobody'"),
-        (["old", "old"], 2, "both ids are 'old'; give the ids of two documents"),
+        (["old", "old"], 2, "both ids are 'old'; give the ids of two different documents"),
         (["old", "evil", "--min-similarity", "2"], 2, "--min-similarity cannot be 2; for 2 % give"),
     ):
         failed = run("explain", *words)

@@ -23,9 +23,9 @@ NEW = (
 TSV = (
     "id\taction\tother_id\tsimilarity\tdistance\tmatches\treason\n"
     "2\treject\t1\t1.0000\t0\t1\tthe same text as '1'\n"
-    "3\thold\t1\t0.9000\t1\t1\t0.900 similar to '1', which is 0.85 or more\n"
-    "4\ttag\t1\t0.7000\t3\t1\t0.700 similar to '1', which is 0.6 or more\n"
-    "5\tallow\t\t\t\t0\tnothing is near it\n"
+    "3\thold\t1\t0.9000\t1\t1\tits similarity to '1' is 0.900, which is 0.85 or more\n"
+    "4\ttag\t1\t0.7000\t3\t1\tits similarity to '1' is 0.700, which is 0.6 or more\n"
+    "5\tallow\t\t\t\t0\tno near-duplicate was found\n"
 )
 POLICY = ("--hold", "0.85", "--tag", "0.6")
 
@@ -72,7 +72,8 @@ def test_index_and_hold(run: Run, new: Path, tmp_path: Path) -> None:
     assert first["id"] == "0"
     assert second == {
         "id": "3", "text": "one two three four five six seven eight nine eleven", "n_i": 2,
-        "neardup_reason": "0.900 similar to '1', which is 0.85 or more", "neardup_of": ["1"],
+        "neardup_reason": "its similarity to '1' is 0.900, which is 0.85 or more",
+        "neardup_of": ["1"],
     }  # fmt: skip
     rows = [orjson.loads(line) for line in output.read_text().splitlines()]
     assert [row["action"] for row in rows] == ["reject", "hold", "tag", "allow"]
@@ -210,7 +211,7 @@ def test_documents_that_nobody_has_annotated_are_told(run: Run) -> None:
         line = f'{{"id": "2", "title": "{text}"}}\n'
         made = run(*words, input=line)
         assert orjson.loads(made.stdout)["action"] == "allow"
-        gap = f"documents without a signature: 1; neardup annotate {shop.place} adds them"
+        gap = f"documents without a signature: 1; neardup annotate {shop.place} adds signatures"
         assert f"Incomplete: {gap}.\n" in made.stderr
         assert "Incomplete" not in run(*words, "--fq", "sku:1", input=line).stderr
         decisions = nd.gate(nd.Source([("2", text)], text="text"), shop)
@@ -264,5 +265,5 @@ def test_templates_are_told_in_the_words_of_the_command(run: Run, tmp_path: Path
     new.write_text("".join(alerts[1:]))
     run("index", str(old))
     said = run("gate", str(new), "--reject", "0.6").stderr
-    assert "--yes rejects such documents" in said
+    assert "use --yes to reject them" in said
     assert "with" not in run("gate", str(new), "--reject", "0.6", "--yes").stderr

@@ -40,7 +40,7 @@ def test_init_adds_and_takes_away(on_shop: Callable[..., Ran], shop: Collection)
     assert (dry.returncode, dry.stdout.count("<field "), dry.stdout.count("<fieldType ")) == (
         0, len(OWN) + 1, 4
     )  # fmt: skip
-    assert f"{len(OWN) + 1} fields would be added, as above" in dry.stderr
+    assert f"{len(OWN) + 1} fields would be added, as shown above" in dry.stderr
     assert shop.kept_names() == PLAIN
     done = on_shop("init", *options)
     assert (done.returncode, done.stdout) == (0, "")
@@ -68,10 +68,10 @@ def test_init_says_what_annotate_will_refuse(run: Run, home: object) -> None:
         for how in (["--dry-run"], []):
             done = run("init", *given, "--text-field", "title", "--prefix", "nd_", *how)
             assert done.returncode == 0
-            assert "\nBut annotate will refuse: seen: an update of a part" in done.stderr
+            assert "\nBut annotate will refuse to run: seen: a partial update" in done.stderr
             assert f": neardup annotate {shop.place} --into OTHER.\n" in done.stderr
         refused = run("annotate", *given)
-        assert refused.stderr.startswith("neardup: seen: an update of a part")
+        assert refused.stderr.startswith("neardup: seen: a partial update")
 
 
 def test_init_prints_what_to_paste(run: Run, home: object) -> None:
@@ -88,8 +88,8 @@ def test_init_of_a_collection_that_is_not_there(run: Run, solr: Collection) -> N
     done = run("init", "-c", "nowhere", "--prefix", "nd_", "--solr", solr.base)
     assert done.returncode == 2
     assert done.stderr == (
-        "neardup: there is no collection 'nowhere' yet; create it first, without --text-field,"
-        " --prefix and --dry-run\n"
+        "neardup: the collection 'nowhere' does not exist yet; create it first, without"
+        " --text-field, --prefix and --dry-run\n"
     )
 
 

@@ -30,7 +30,7 @@ def test_marking_prints_a_summary(run: Run, solr: Collection, tmp_path: Path) ->
     assert marked.stdout == ""
     assert marked.stderr.splitlines() == [
         "2 near-duplicate pairs in 2 clusters among 5 documents; 2 pairs compared.",
-        "Incomplete: documents without tenant: 1, which were compared with nothing.",
+        "Incomplete: documents without tenant: 1, which were not compared.",
         "Marked 4 documents of 2 clusters.",
         "Queries without near-duplicates: fq=-neardup_canonical:0",
         "With one document of each cluster:"
@@ -55,7 +55,7 @@ def test_a_filter_limits_marking_and_undoing(run: Run, tmp_path: Path) -> None:
     assert undone.stderr == "Removed the marks of 2 documents; nothing else was changed.\n"
     refused = run("duplicates", str(source), "--fq", "tenant:a")
     assert refused.returncode == 2
-    assert refused.stderr.endswith("--fq is for a collection; leave it out\n")
+    assert refused.stderr.endswith("--fq needs a collection; omit it\n")
 
 
 def test_a_filter_that_tears_clusters_is_told(run: Run, solr: Collection, tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ def test_a_filter_that_tears_clusters_is_told(run: Run, solr: Collection, tmp_pa
     run("duplicates", "--mark")
     of_a = ("duplicates", "--fq", "tenant:a", "--mark")
     torn = (
-        "1 cluster of an earlier run {} split: documents outside --fq keep their old marks;"
-        f" to mark all again: neardup duplicates {solr.place} --mark\n"
+        "1 cluster from an earlier run {} split: documents that do not match --fq keep their old"
+        f" marks; to re-mark everything: neardup duplicates {solr.place} --mark\n"
     )
     assert torn.format("would be") in run(*of_a, "--dry-run").stderr
     assert torn.format("would be") in run(*of_a[:3], "--undo", "--dry-run").stderr

@@ -212,8 +212,8 @@ def test_other_settings_are_refused_and_given_by_reband_or_strip(filled: Collect
         annotate(filled, settings={"bands": 20, "rows": 5})
     reband, strip_all = (f"neardup {verb} {filled.place}" for verb in ("reband", "strip"))
     assert refused.value.next_step == (
-        f"leave these settings out; for other bands: {reband}; for any others: {strip_all}, then"
-        " annotate anew"
+        f"omit these settings; to change only bands: {reband}; to change others: {strip_all}, then"
+        " annotate again"
     )
     assert nd.reband(filled, bands=20, rows=5)
     assert annotate(filled, settings={"bands": 20, "rows": 5}).annotated == 0

@@ -113,7 +113,7 @@ def test_gate_does_not_obey_answers_about_other_texts(
     assert decisions.answered is not None
     assert {one.pair[:2] for one in decisions.answered.changed} == {("1", "5"), ("2", "4")}
     assert str(decisions.answered) == "1 answer applied, 2 about other texts"
-    assert "because the texts have changed since: answer again" in caplog.text
+    assert "because the texts have changed since then: answer again" in caplog.text
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -177,5 +177,5 @@ def test_a_report_of_some_documents_adds_only_pairs_of_these(
     )
     assert nd.Answers(path).add(tmp_path / "pairs.csv").known == 1
     assert [match.id for match in nd.search(solr, id="4", answers=path)] == ["1"]
-    with pytest.raises(nd.ArgumentError, match="give an `id`"):
+    with pytest.raises(nd.ArgumentError, match="`text`; use `id`"):
         nd.search(solr, text="a fox", answers=path)

@@ -113,9 +113,7 @@ def test_fields_that_hold_no_text(field: str) -> None:
     """Numbers, dates and switches are no texts; fields that may hold some are named, not ours."""
     with collection(more=TYPES) as made:
         solr = filled(made, {"sku": "1", "blurb": "a text"}, text="blurb")
-        wrong = (
-            f"'{field}': its type is .*, not text; name a field .* with `text`: body or title or bl"
-        )
+        wrong = f"'{field}': its type is .*, not text; set `text` to .* text: body or title or bl"
         with pytest.raises(SettingsError, match=wrong):
             nd.init(solr, text=[field])
         (danger,) = nd.lint(solr, text=[field]).dangers

@@ -57,7 +57,7 @@ def test_create_is_refused_for_a_solr_of_ones_own(
     solr_url: str, name: str, solr: Collection
 ) -> None:
     """It says what creates one; a collection that is there is no mistake."""
-    with pytest.raises(nd.ArgumentError, match=rf"`create` is for .*'{name}'; .*nd.init\("):
+    with pytest.raises(nd.ArgumentError, match=rf"has no '{name}', and `create` .*nd.init\("):
         nd.connect(solr_url, name, create=True)
     assert nd.connect(solr.url, create=True).count() == 0
 
@@ -79,7 +79,7 @@ def test_several_commands_create_one_core_at_once(solr_url: str, name: str) -> N
 
 def test_init_refuses_an_address_of_another_core(solr_url: str, name: str) -> None:
     """A name beside an address that names another core is a question, not an answer."""
-    refused = rf"^the address names .*'{name}', and `collection` is 'other'; .*: {solr_url}$"
+    refused = rf"^the address names .*'{name}', but `collection` is 'other'; .*: {solr_url}$"
     with pytest.raises(nd.ArgumentError, match=refused):
         nd.init(nd.connect(f"{solr_url}/{name}", collection="other"))
     for each in (name, "other"):
@@ -122,7 +122,8 @@ def test_a_query_that_is_not_understood_deletes_nothing(solr: Collection) -> Non
 def test_delete_refuses_a_bare_string(solr: Collection) -> None:
     """A string is a sequence of strings, but hardly what was meant."""
     unseen(solr, *"abc")
-    refused = r"^`ids` has to be a list of texts, not the text 'abc'; give one such as ids=\[.*\]$"
+    refused = r"^`ids` must be a list of strings, not the string 'abc';"
+    refused += r" give one such as ids=\[.*\]$"
     with pytest.raises(nd.ArgumentError, match=refused):
         nd.delete(solr, ids="abc")
     solr.commit()

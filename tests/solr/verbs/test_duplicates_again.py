@@ -191,7 +191,7 @@ def test_what_cannot_be_remembered(solr: Collection, tmp_path: Path) -> None:
     known = tmp_path / "known"
     found = nd.duplicates(solr, measure="aligned", remember=known)
     assert found.since
-    assert "aligned weighs words" in found.since.reason
+    assert "aligned weights depend" in found.since.reason
     assert not known.exists()
     found = nd.duplicates(now, remember=known, **BY_BANDS)
     assert nd.mark(solr, found, yes=True).marked > 5

@@ -45,8 +45,8 @@ def test_a_document_deleted_meanwhile(solr: Collection) -> None:
     found = nd.duplicates(solr, **EQUAL, **change(solr, "joining", None))
     assert len(found.pairs) == 39
     assert found.gaps == (
-        "the collection has changed in the meantime; run it again",
-        "documents deleted meanwhile: 1",
+        "the collection has changed in the meantime; run this again",
+        "documents deleted during the run: 1",
     )
 
 
@@ -57,7 +57,7 @@ def test_a_document_changed_meanwhile(solr: Collection) -> None:
     found = nd.duplicates(solr, **EQUAL, **working)
     assert "d03" not in {id for pair in found.pairs for id in (pair.id, pair.other_id)}
     assert found.gaps == (
-        "the collection has changed in the meantime; run it again",
+        "the collection has changed in the meantime; run this again",
         "documents whose text has changed: 1; index them again",
     )
 
@@ -75,7 +75,7 @@ def test_mixed_settings_are_refused(solr: Collection) -> None:
     """Signatures of different settings cannot be compared: both are shown."""
     nd.index(DOCUMENTS, solr)
     set_fields(solr, [{"id": "odd", "signature_settings": {"set": "n1 words2 affine128"}}])
-    with pytest.raises(nd.SettingsError, match="mixes settings"):
+    with pytest.raises(nd.SettingsError, match="has mixed settings"):
         nd.duplicates(solr)
 
 

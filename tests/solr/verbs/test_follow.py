@@ -192,7 +192,7 @@ def test_other_settings_end_it_with_a_step(solr: Collection) -> None:
         until(lambda: bool(run.ended))
     (error,) = run.ended
     assert isinstance(error, SettingsError)
-    assert str(error).startswith("the document 'b' has [of another run] now, but this run uses")
+    assert str(error).startswith("the document 'b' now has [of another run], but this run uses")
 
 
 @pytest.mark.slow
@@ -272,7 +272,7 @@ def test_marks_need_a_run_to_repeat(solr: Collection, tmp_path: Path) -> None:
     """A file that is none, or of another collection, is told with what writes it."""
     remember = tmp_path / "known"
     step = f"run this once: neardup duplicates {solr.place} --mark --remember {remember}"
-    with pytest.raises(SourceError, match=f"there was no run before; {step}"):
+    with pytest.raises(SourceError, match=f"there was no earlier run; {step}"):
         nd.annotate(solr, follow=True, mark=True, remember=remember)
     put(solr, {"id": "a", "content": FERRY})
     nd.annotate(solr)
@@ -282,7 +282,7 @@ def test_marks_need_a_run_to_repeat(solr: Collection, tmp_path: Path) -> None:
     about = found[0] | {"work": found[0]["work"].replace(solr.name, "another")}
     write_arrays(remember, FIRST_LINE, about, found[1])
     before = remember.read_bytes()
-    with pytest.raises(SourceError, match=f"last run was not of '{solr.name}'.*another file"):
+    with pytest.raises(SourceError, match=f"last run was not for '{solr.name}'.*a new file"):
         nd.annotate(solr, follow=True, mark=True, remember=remember)
     remember.write_bytes(before[: len(before) // 2])
     with pytest.raises(SourceError, match=f"known is damaged; {step}"):

@@ -84,7 +84,7 @@ def test_annotate_writes_ours_beside_theirs() -> None:
         for call in refused:
             with pytest.raises(nd.errors.SchemaError) as caught:
                 call()
-            assert caught.value.next_step == f"see what adds them: neardup lint {theirs.place}"
+            assert caught.value.next_step == f"see how to add them: neardup lint {theirs.place}"
         clashes = {one.about for one in nd.lint(theirs).dangers if one.rule == "clash"}
         assert {"content_ng", "content_sg"} <= clashes
 

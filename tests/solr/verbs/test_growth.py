@@ -81,9 +81,9 @@ def test_the_cost_is_what_init_said() -> None:
     assert added <= before
     assert added == pytest.approx(told.added_bytes, rel=0.2)
     assert each == pytest.approx(told.bytes_each, rel=0.1)
-    assert f"{told.bytes_each:,} bytes a document to answers" in str(told)
+    assert f"{told.bytes_each:,} bytes per document to responses" in str(told)
     peak = 2 * (before + told.added_bytes) / before
-    assert f" times, up to about {peak:.1f} while it is written)" in str(told)
+    assert f" times, up to about {peak:.1f} during writing)" in str(told)
 
 
 def test_shingles_only_if_asked_for(shop: Collection) -> None:

@@ -102,7 +102,7 @@ def test_the_xml_to_paste_is_enough(factory: str) -> None:
     with collection(factory=factory, more=planned.xml) as solr:
         done = init(solr)
         assert (done.is_done, done.fields, done.names) == (True, (), NAMES)
-        with pytest.raises(SettingsError, match="cannot be changed over HTTP; delete there"):
+        with pytest.raises(SettingsError, match="cannot be changed over HTTP; delete from"):
             init(solr, remove=True)
 
 
@@ -148,14 +148,14 @@ def test_text_fields_may_be_named_later() -> None:
 @pytest.mark.parametrize(
     ("more", "text", "prefix", "reason"),
     [
-        ("", (), "nd_", r"'content': there is no such field; name .* with `text`: body or t"),
-        ("", ("nope",), "nd_", "'nope': there is no such field"),
+        ("", (), "nd_", r"'content': this field does not exist; set `text` to .* text: body or t"),
+        ("", ("nope",), "nd_", "'nope': this field does not exist"),
         ("", ("catchall",), "nd_", "'catchall': it cannot be read back"),
         ("", ("title",), "n-d", "`prefix` cannot be"),
         ('<field name="signature" type="text" stored="true"/>', ("title",), "",
-         "'signature' exists already: it is a TextField, not a StrField; choose a `pre"),
+         "'signature' already exists: it is a TextField, not a StrField; choose a `pre"),
         ('<field name="md5_hash" type="string" indexed="true" stored="true" multiValued="true"/>',
-         ("title",), "", "'md5_hash' exists already: it is multi-valued"),
+         ("title",), "", "'md5_hash' already exists: it is multi-valued"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_prepared(
@@ -175,7 +175,7 @@ def test_a_dynamic_field_that_documents_have() -> None:
     with collection(more=more) as solr:
         assert replace(solr, names=Names(id="sku")).add([{"sku": "1", "nd_signature": "x"}]) == ()
         solr.commit()
-        with pytest.raises(SettingsError, match="'nd_signature' exists already: documents have"):
+        with pytest.raises(SettingsError, match="'nd_signature' already exists: documents con"):
             init(solr, text=["title"], prefix="nd_")
 
 
@@ -193,7 +193,7 @@ def test_fields_that_were_there_before_stay() -> None:
     with collection(more=more) as solr:
         assert replace(solr, names=Names(id="sku")).add([{"sku": "1", "md5_hash": "x"}]) == ()
         solr.commit()
-        with pytest.raises(SettingsError, match="'md5_hash' exists already: documents have it"):
+        with pytest.raises(SettingsError, match="'md5_hash' already exists: documents contain it"):
             init(solr, text=["title"])
         assert [one.about for one in lint(solr, text=["title"]).dangers] == ["md5_hash"]
         solr.delete_query("*:*")

@@ -263,7 +263,7 @@ def test_clashes_and_texts() -> None:
         assert "--prefix" in found["signature"].remedy
         assert "cannot be read back" in found["catchall"].reason
         assert "LongPointField, not text" in found["price"].reason
-        assert "no such field" in found["nope"].reason
+        assert "does not exist" in found["nope"].reason
         assert rules(lint(solr, text=["title"], prefix="nd_"), "danger") == {}
 
 

@@ -307,7 +307,7 @@ def test_a_collection_that_never_settles_is_an_error(filled: Collection) -> None
         nd.index(again, filled)
         passes.append(told.total)
 
-    with pytest.raises(nd.errors.SolrAnswerError, match="the marks of 1 document do not stay"):
+    with pytest.raises(nd.errors.SolrAnswerError, match="the marks of 1 document were not kept"):
         mark(filled, BOTH, on_progress=index)
     assert passes == [5, *[1] * ROUNDS]
 
@@ -324,7 +324,7 @@ def test_marks_survive_the_updates_of_others(filled: Collection) -> None:
 
 def test_overlapping_clusters_are_refused(filled: Collection) -> None:
     """A document in two clusters is refused before anything is sent."""
-    with pytest.raises(nd.SettingsError, match="'9' is in two clusters; mark the clusters of one"):
+    with pytest.raises(nd.SettingsError, match="'9' is in two clusters; mark the clusters from a"):
         mark(filled, [FOXES, cluster("lone", "lone", "9")])
     assert marks(filled) == {}
 
@@ -486,6 +486,6 @@ def test_clusters_of_something_else_clear_no_marks(filled: Collection) -> None:
     mark(filled, BOTH)
     before = filled.count(["neardup_cluster:[* TO *]"])
     others = nd.duplicates([("x1", "one two three"), ("x2", "one two three")])
-    with pytest.raises(nd.ArgumentError, match="no document of these clusters is in the coll"):
+    with pytest.raises(nd.ArgumentError, match="contains no document of these clusters"):
         nd.mark(filled, others)
     assert filled.count(["neardup_cluster:[* TO *]"]) == before > 0

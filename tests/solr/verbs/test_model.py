@@ -106,9 +106,9 @@ def test_models_that_do_not_fit(solr: Collection, records: Any, model: Path) -> 
     decisions = [*nd.gate(nd.Source(records[0][:2], text=[*FIELDS]), solr, model=model)]
     assert [one.action for one in decisions] == ["allow"] * 2
     nd.index(records[0], solr, text=[*FIELDS])
-    with pytest.raises(nd.SettingsError, match="no document has a value of name"):
+    with pytest.raises(nd.SettingsError, match="no document has a value in name"):
         nd.report(solr, model=model)
     with pytest.raises(nd.ArgumentError, match="a model has its own measure"):
         nd.report(solr, model=model, measure="aligned")
-    with pytest.raises(nd.SourceError, match="is not a model"):
+    with pytest.raises(nd.SourceError, match="is not a neardup model"):
         nd.report(solr, model=model.parent / "answers.jsonl")

@@ -190,7 +190,7 @@ def test_a_folder_of_parts_goes_on_after_the_last_checkpoint(runs: Runs, tmp_pat
     runs.source = str(folder)
     runs.stopped()
     with added(part, "\n"):
-        assert "parts has changed since it was indexed in part" in runs("--resume").stderr
+        assert "parts has changed since it was partly indexed" in runs("--resume").stderr
     kept = read_checkpoint(runs.job)
     assert kept is not None
     assert kept.reached.read >= EVERY
@@ -203,7 +203,7 @@ def test_resume_without_an_earlier_run_or_after_its_end_begins_at_the_beginning(
     """So one command serves for every start of a service; the second time only versions change."""
     for _ in range(2):
         ended = runs("--resume")
-        assert "were done by an earlier run" not in ended.stderr
+        assert "done by an earlier run" not in ended.stderr
         require_all(runs, ended)
 
 
@@ -240,11 +240,11 @@ def test_what_is_not_as_it_was_is_refused(runs: Runs) -> None:
         runs.stopped()
         line = refused(runs, "--id-field", "price_i")
         assert line == (
-            f"neardup: {runs.source} has changed since it was indexed in part, or is read in"
-            " another way; leave --resume out to start over"
+            f"neardup: {runs.source} has changed since it was partly indexed, or is now"
+            " being read with different settings; leave --resume out to start over"
         )
         with added(Path(runs.source), '{"id": "new", "text": "one more"}\n'):
-            assert "has changed since it was indexed in part" in refused(runs)
+            assert "has changed since it was partly indexed" in refused(runs)
         nd.delete(core, query="*:*")
         lacks = "lacks documents that an earlier run indexed; leave --resume out to start over"
         assert lacks in refused(runs)
@@ -259,7 +259,7 @@ def test_what_is_not_as_it_was_is_refused(runs: Runs) -> None:
         assert re.search(
             r"An earlier run stopped after \d+ records. This run starts over", ended.stderr
         )
-        assert "were done by an earlier run" not in ended.stderr
+        assert "done by an earlier run" not in ended.stderr
         require_all(runs, ended)
     finally:
         admin.drop(core)

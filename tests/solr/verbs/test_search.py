@@ -84,7 +84,7 @@ def test_other_settings_are_noticed(solr: Collection) -> None:
     assert [match.id for match in nd.search(solr, text=FOX, **criteria)] == ["2"]
     solr.add([{"id": "3", "content": FOX, "signature_settings": nd.Settings().fingerprint}])
     solr.commit()
-    with pytest.raises(nd.SettingsError, match="mixes settings"):
+    with pytest.raises(nd.SettingsError, match="has mixed settings"):
         nd.search(solr, text=FOX, **criteria)
     # Documents of another program have no settings, and are nobody's near-duplicates by bands.
     nd.delete(elsewhere, ids=["3"])

@@ -69,10 +69,10 @@ def test_collections_that_cannot_be_tuned(solr: Collection) -> None:
 def test_more_hashes_than_stored_are_refused(solr: Collection) -> None:
     """Fewer are fine: their bands can be made of what is stored."""
     nd.index(listings(20), solr)
-    with pytest.raises(SettingsError, match="stores 128 hashes, and `hashes` is 256"):
+    with pytest.raises(SettingsError, match="stores 128 hashes, but `hashes` is 256"):
         tune(solr, hashes=256)
     assert tune(solr, hashes=110).choice.plan.hashes == 105
-    with pytest.raises(SettingsError, match="give `bands` 25, or sign with 300 hashes"):
+    with pytest.raises(SettingsError, match="set `bands` to 25 or use 300 hashes"):
         reband(solr, bands=60, rows=5)
 
 
@@ -142,7 +142,7 @@ def test_reband_of_other_settings_is_refused(solr: Collection) -> None:
     other = Settings(shingle_size=2).fingerprint
     set_fields(solr, [{"id": "d,3", "signature_settings": {"set": other}}])
     solr.commit()
-    with pytest.raises(SettingsError, match="differs in more than bands"):
+    with pytest.raises(SettingsError, match="differs in more than bands and rows"):
         reband(solr, bands=10, rows=3)
     assert solr.values("signature_settings") == {Settings().fingerprint: 4, other: 1}
 

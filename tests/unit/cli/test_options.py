@@ -201,9 +201,7 @@ def test_an_option_that_is_gone_says_what_to_do_instead(gone: str) -> None:
 
 def test_an_argument_in_python_alone_is_no_option() -> None:
     """The line says which function takes it."""
-    with pytest.raises(
-        click.UsageError, match=r"'--seed'; nd\.tune\(\.\.\., seed=\.\.\.\) takes it$"
-    ):
+    with pytest.raises(click.UsageError, match=r"'--seed'; use nd\.tune\(\.\.\., seed=\.\.\.\)$"):
         parser().main(["tune", "--seed", "2"], standalone_mode=False)
 
 
@@ -396,7 +394,7 @@ def test_a_column_name_may_have_a_comma(typed: list[str], names: tuple[str, ...]
 
 def test_a_quote_without_its_end_is_refused(asked: list[str]) -> None:
     """With an example of how names are quoted."""
-    with pytest.raises(nd.ArgumentError, match="written as in CSV; give such as"):
+    with pytest.raises(nd.ArgumentError, match="written as in CSV; for example"):
         parser().main(["index", "a.txt", "--text-field", '"a,b'], standalone_mode=False)
 
 
@@ -429,14 +427,14 @@ def test_columns_with_commas_are_compared_and_typed_again(tmp_path: Path) -> Non
         ("duplicates --maxDist 3", "Did you mean '--max-distance'?"),
         ("duplicates --num-hashes 64", "Did you mean '--hashes'?"),
         ("duplicates --sim-threshold .8", "Did you mean '--min-similarity'?"),
-        ("delete --all", "; give --query '*:*'"), ("strip --all", "; see neardup strip --help"),
+        ("delete --all", "; use --query '*:*'"), ("strip --all", "; see neardup strip --help"),
         ("serve -p 80", "Did you mean '--port'?"), ("lint -p 80", "Did you mean '--solr'?"),
         ("duplicates --silent", "Did you mean '--quiet'?"),
         ("duplicates --json", "Did you mean '--format jsonl'?"),
         ("explain --json", "Did you mean '--format json'?"),
         ("search --limit 3", "Did you mean '--candidates'?"),
-        ("index --seed 3", "; nd.index(..., settings={'seed': ...}) takes it"),
-        ("index --n-jobs 3", "; nd.index(..., threads=...) takes it"),
+        ("index --seed 3", "; use nd.index(..., settings={'seed': ...})"),
+        ("index --n-jobs 3", "; use nd.index(..., threads=...)"),
         ("duplicates --workers 3", "; leave it out: all processors are used"),
         ("duplicates --input a", "; give SOURCE without an option"),
         ("index --url a", "Did you mean '--solr'?"), ("tune --ngram 3", "'--shingle-size'?"),

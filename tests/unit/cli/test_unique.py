@@ -45,13 +45,13 @@ def test_the_summary_adds_up() -> None:
     assert ran.stdout == ""
     said = (
         "Of 5 records, 2 are in b.csv, 2 in c.csv;"
-        " 1 could not be used and is in no file: --rejected FILE writes them."
+        " 1 could not be used and is not in any file: --rejected FILE saves them."
     )
     assert said in ran.stderr
     ran = CliRunner().invoke(
         parser(), ["duplicates", "a.csv", "--removed", "c.csv", "--on-repeat", "last"]
     )
-    assert "2 are kept, 2 in c.csv (1 for another record with the id); 1 could not" in ran.stderr
+    assert "2 are kept, 2 in c.csv (1 with a repeated id); 1 could not" in ran.stderr
     ran = CliRunner().invoke(
         parser(), ["duplicates", "a.csv", "--unique", "b.csv", "--format", "jsonl"]
     )
@@ -92,9 +92,9 @@ def test_what_may_fail_is_a_number_or_a_share(
     ("words", "said"),
     [
         (["--rejected", "b.csv"], "--rejected needs a file"),
-        (["--unique", "b.csv"], "--mark prints the filter query without near-duplicates"),
+        (["--unique", "b.csv"], "--mark prints a filter query that excludes near-duplicates"),
         (["--removed", "b.csv"], "--mark"),
-        (["-", "--unique", "b.csv"], "cannot be read twice, which --unique needs"),
+        (["-", "--unique", "b.csv"], "cannot be read twice, as --unique requires"),
     ],
 )
 def test_wrong_usage_is_exit_code_2(
@@ -174,7 +174,7 @@ def test_templates_are_removed_only_after_a_question(folder: Path) -> None:
         assert ran.returncode == 2
         phrase = "20 documents (100 % of all) share “disk usage on … is … percent of the volume”"
         assert phrase in ran.stderr
-        assert "differ in web-0, web-1, web-2 and in 70, 71, 72; --without-common" in ran.stderr
+        assert "differ in web-0, web-1, web-2 and in 70, 71, 72; use --without" in ran.stderr
         assert "nothing was written; add --yes to remove 19 of 20 documents" in ran.stderr
         assert sorted(folder.iterdir()) == before
     ran = neardup(*command, "--unique", "out.csv", "--yes")

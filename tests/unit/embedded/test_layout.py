@@ -96,7 +96,7 @@ def test_each_version_has_folders_of_its_own(
     assert layout().server == tmp_path / "9.4.1" / "server"
     assert layout().jars == tmp_path / "solr-9.4.1" / "jars"
     monkeypatch.setenv("NEARDUP_SOLR_VERSION", "7.7.3")
-    with pytest.raises(ArgumentError, match=r"NEARDUP_SOLR_VERSION cannot be '7.7.3'; give one of"):
+    with pytest.raises(ArgumentError, match=r"SOLR_VERSION cannot be '7.7.3'; set it to one of"):
         layout()
 
 
@@ -105,7 +105,7 @@ def test_a_missing_extra_is_named(place: Layout, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "psutil", None)
     with pytest.raises(ServerError, match=r'psutil.*pip install "neardup-solr\[server\]"') as e:
         is_alive(place, 7)
-    assert str(e.value).endswith(", or give the `address` of a Solr of yours")
+    assert str(e.value).endswith(", or give the `address` of your own Solr")
 
 
 def test_the_state_is_remembered(place: Layout) -> None:

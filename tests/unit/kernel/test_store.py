@@ -159,7 +159,7 @@ def test_planted_code_is_not_run(tmp_path: Path) -> None:
     cache.chmod(0o777)
     ran = signed_with(cache)
     assert ran.stdout == right
-    assert ran.stderr.startswith(f"{cache}: machine code there is not used, as others could")
+    assert ran.stderr.startswith(f"{cache}: compiled code in this folder is not used, because")
     assert len(ran.stderr.splitlines()) == 1
 
 
@@ -227,7 +227,7 @@ def test_compiling_is_logged_once(
     with caplog.at_level("INFO", "neardup_solr"):
         for _ in range(2):
             Compiled(joins.equal_values.function)(signatures, pairs, np.empty(1))
-    assert [(one.levelname, one.message.split(",")[0]) for one in caplog.records] == [
+    assert [(one.levelname, one.message.split(" (")[0]) for one in caplog.records] == [
         ("INFO", "compiling the kernel")
     ]
 

@@ -133,7 +133,7 @@ def test_pairs_of_other_numbers_are_not_removed_unasked(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     clean = tmp_path / "clean.jsonl"
     how: dict[str, Any] = {"measure": "words", "min_similarity": 0.9}
-    with pytest.raises(nd.errors.TemplateError, match="12 of 12 pairs differ in numbers alone"):
+    with pytest.raises(nd.errors.TemplateError, match="12 of 12 pairs differ only in numbers"):
         write_copies(path, unique=clean, **how)
     assert not clean.exists()
     unique = write_copies(path, unique=clean, yes=True, **how)[1]
@@ -149,13 +149,13 @@ def test_records_with_ids_that_are_equal_in_few_fields(tmp_path: Path, caplog: A
             for n in range(200)]  # fmt: skip
     path.write_text("\n".join(["asset_tag,serial,model,site", *rows]) + "\n")
     with pytest.raises(
-        nd.errors.TemplateError, match="165 of 200 records have ids and are equal in all"
+        nd.errors.TemplateError, match="165 of 200 records with ids are equal in all"
     ):
         write_copies(path, unique=clean)
     assert not clean.exists()
     caplog.clear()
     assert len(nd.duplicates(path).removed) == 165
-    assert any("Maybe not copies" in line for line in caplog.messages)
+    assert any("Possibly not copies" in line for line in caplog.messages)
     other = tmp_path / "others.csv"
     other.write_text(path.read_text().replace("PC-", "NB-"))
     unique = write_copies(path, against=other, unique=clean)[1]

@@ -119,7 +119,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(similarity: float) -> Non
 def test_what_does_not_go_together_is_refused() -> None:
     """Shapes that do not pair up."""
     one, other = (np.stack([each] * 3) for each in agreeing(1, 2))
-    with pytest.raises(ArgumentError, match=r"the shapes \(3,\) and \(2,\) do not go together"):
+    with pytest.raises(ArgumentError, match=r"the shapes \(3,\) and \(2,\) do not match"):
         signature.estimate_jaccard(one, other[:2])
 
 

@@ -193,12 +193,12 @@ def test_known_pairs_with_and_without_header(
         (
             "a.tsv",
             "Café\tThé\n".encode("cp1252"),
-            "UTF-8, .*; it reads as cp1252: save it as UTF-8",
+            "UTF-8 text, .*; it appears to be cp1252: save it as UTF-8",
         ),
         (
             "a.tsv",
             b"\xff\xfe\x00",
-            "is not text in UTF-8, .*; give a TSV, CSV, JSONL, Parquet or .xlsx file",
+            "is not UTF-8 text, .*; give a TSV, CSV, JSONL, Parquet or .xlsx file",
         ),
         ("missing.tsv", None, "there is no such file or folder; check the path"),
     ],

@@ -63,7 +63,7 @@ def test_a_full_sheet_is_followed_by_another(
         assert [len(rows) - 1 for rows in found] == parts
         assert {rows[0][0] for rows in found} == {"n"}
         assert [row[0] for rows in found for row in rows[1:]] == list(range(count))
-        said = f"its {count} rows are in {len(parts)} sheets, because one is full"
+        said = f"its {count} rows are in {len(parts)} sheets, because a sheet is full"
         assert (said in caplog.text) == (len(parts) > 1)
 
 
@@ -77,7 +77,8 @@ def test_a_text_that_is_too_long_for_a_cell_is_cut_and_told(
     assert [row[0] for row in found] == [
         "x" * 32_767, "y" * 32_766 + "…", "\U0001f600" * 16_383 + "…",
     ]  # fmt: skip
-    assert "2 texts are cut to the 32,767 characters that a cell can hold; .csv" in caplog.text
+    said = "2 texts are cut to 32,767 characters, the most that a cell can hold; use .csv"
+    assert said in caplog.text
 
 
 def test_a_sheet_that_is_full_is_told_as_it_is_read(
@@ -93,5 +94,5 @@ def test_a_sheet_that_is_full_is_told_as_it_is_read(
     assert [one.id for one in found] == ["0", "1"]
     assert notices == [
         "a.xlsx: only the first of its 2 sheets, '1', is read, not '2'",
-        "a.xlsx: its sheet is full, with 3 rows: what did not fit is not there",
+        "a.xlsx: its sheet is full (3 rows): any further rows were lost when it was saved",
     ]

@@ -109,7 +109,7 @@ def test_no_password_is_sent_where_it_may_not_go() -> None:
     with answering(Answer(body=b"{}")) as (address, asked):
         session, _ = open_session("https://me:secret@solr.example/solr")
         session.nodes = Nodes("https://solr.example/solr", has_secrets=True)
-        with pytest.raises(SolrUnreachable, match="to which no password may go"):
+        with pytest.raises(SolrUnreachable, match="your credentials must not be sent"):
             list(session.pieces(f"{address}/x/export", {}))
     assert not asked
 

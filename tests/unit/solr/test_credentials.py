@@ -127,7 +127,7 @@ def test_a_file_that_others_can_read(set_to: SetTo, secret_file: Path, mode: int
     """It is refused with what to type."""
     secret_file.chmod(mode)
     set_to(USER="me", PASSWORD_FILE=str(secret_file))
-    with pytest.raises(nd.SettingsError, match=f"by others; type: chmod 600 {secret_file}$"):
+    with pytest.raises(nd.SettingsError, match=f"by other users; run: chmod 600 {secret_file}$"):
         found()
     secret_file.chmod(0o400)
     assert found() == ("me", SECRET)
@@ -140,7 +140,7 @@ def test_a_file_that_others_can_read(set_to: SetTo, secret_file: Path, mode: int
         (b"\n", "is not a single line"),
         (b"canary\nmore\n", "is not a single line"),
         (b"canary" * 1_000, "is not a single line"),
-        (b"canary\xff", "is not text in UTF-8"),
+        (b"canary\xff", "is not UTF-8 text"),
         (None, r"cannot be read \(No such file or directory\)"),
     ],
 )
@@ -153,17 +153,17 @@ def test_a_file_without_a_password(
         secret_file.unlink()
     else:
         secret_file.write_bytes(content)
-    with pytest.raises(nd.SettingsError, match=f"file of .NEARDUP_SOLR_PASSWORD_FILE, {reason};"):
+    with pytest.raises(nd.SettingsError, match=f"file in .NEARDUP_SOLR_PASSWORD_FILE, {reason};"):
         found()
 
 
 def test_half_of_it(set_to: SetTo) -> None:
     """A user without a password and a password without a user are told at once."""
     set_to(PASSWORD=SECRET)
-    with pytest.raises(nd.SettingsError, match=r"PASSWORD is set, but no user; set .*_USER"):
+    with pytest.raises(nd.SettingsError, match=r"PASSWORD is set, but no user; also set .*_USER"):
         found()
     set_to(PASSWORD="", USER="me")
-    with pytest.raises(nd.SettingsError, match=r"USER is set, but no password; set .*_PASSWORD"):
+    with pytest.raises(nd.SettingsError, match=r"USER is set, but no password; also set .*_PASS"):
         found()
 
 
@@ -174,7 +174,7 @@ PLAIN = "http://me:pw@solr.example.org:8983/solr"
 def test_no_password_over_plain_http(host: str) -> None:
     """To another machine it is refused before anything is asked."""
     bare = host.strip("[]")
-    line = f"password of `address` would be sent to {bare} unencrypted; give an https:// address"
+    line = f"password from `address` would be sent to {bare} unencrypted; use an https:// address"
     with pytest.raises(nd.ArgumentError) as caught:
         open_collection(f"http://me:pw@{host}:8983/solr", "x")
     assert line in str(caught.value)
@@ -191,15 +191,15 @@ def test_every_source_is_kept_from_plain_http(set_to: SetTo, tmp_path: Path) -> 
     bare = PLAIN.replace("me:pw@", "")
     open_collection(bare, "x")
     headers = {"authorization": "Basic bWU6cHc="}
-    with pytest.raises(nd.ArgumentError, match="the credentials of a header would"):
+    with pytest.raises(nd.ArgumentError, match="the credentials from a header would"):
         open_collection(bare, "x", access=Access(headers=headers))
     netrc = tmp_path / "netrc"
     netrc.write_text("default login you password hidden\n")
     netrc.chmod(0o600)
-    with pytest.raises(nd.ArgumentError, match=r"the password of ~/.netrc would"):
+    with pytest.raises(nd.ArgumentError, match=r"the password from ~/.netrc would"):
         open_collection(bare, "x")
     set_to(USER="me", PASSWORD="pw")
-    with pytest.raises(nd.ArgumentError, match=r"the password of .NEARDUP_SOLR_PASSWORD would"):
+    with pytest.raises(nd.ArgumentError, match=r"the password from .NEARDUP_SOLR_PASSWORD would"):
         open_collection(bare, "x")
 
 
@@ -216,7 +216,7 @@ def test_what_is_refused_is_named_by_where_it_was_found(set_to: SetTo, tmp_path:
         with (
             answering(Answer(status=401)) as (address, _),
             pytest.raises(
-                nd.errors.SolrUnauthorized, match=rf"refuses the user and password of {source}"
+                nd.errors.SolrUnauthorized, match=rf"refuses the user and password from {source}"
             ),
         ):
             open_collection(address, "x").count()
@@ -244,7 +244,7 @@ def test_plain_http_if_asked_for(set_to: SetTo) -> None:
     set_to(PLAIN_HTTP="1")
     assert open_collection(PLAIN, "x").session.auth == ("me", "pw")
     set_to(PLAIN_HTTP="0")
-    with pytest.raises(nd.ArgumentError, match=r"or allow it with `plain_http` or .*_HTTP=1$"):
+    with pytest.raises(nd.ArgumentError, match=r"or allow this with `plain_http` or .*_HTTP=1$"):
         open_collection(PLAIN, "x")
 
 

@@ -18,10 +18,10 @@ NO_LEADER = (
 )
 CASES: list[tuple[int, dict[str, object], type[SolrError], Passes, str]] = [
     (400, {"msg": "undefined field x"}, SolrAnswerError, NEVER, "Solr says: undefined field x"),
-    (500, {"msg": "disk full"}, SolrAnswerError, LATER, "Solr says: disk full; look into"),
+    (500, {"msg": "disk full"}, SolrAnswerError, LATER, "Solr says: disk full; check"),
     (429, {"msg": "slow down"}, SolrAnswerError, ALWAYS, "Solr says: slow down"),
     (500, {"msg": "No space left on device"}, SolrHalted, NEVER, "free space on its disk, restart"),
-    (500, {"msg": "Error opening new searcher"}, SolrHalted, NEVER, "accepts no more documents"),
+    (500, {"msg": "Error opening new searcher"}, SolrHalted, NEVER, "no longer accepts documents"),
     (400, {"msg": "Error opening new searcher. exceeded limit of 2"}, SolrAnswerError, NEVER,
      "exceeded limit"),
     (500, {"msg": NO_LEADER}, SolrAnswerError, ALWAYS,

@@ -78,7 +78,7 @@ def test_what_is_answered_wrongly_after_right_answers_is_waited_for(
             collection.count()
             assert collection.count() == 0
     assert caplog.text.count(WAITING) == 1
-    assert "it answers again" in caplog.text
+    assert "it is available again" in caplog.text
     assert collection.session.outages.count == 1
     assert len(asked) == len(script)
 
@@ -133,7 +133,7 @@ def test_the_error_in_the_end_has_the_last_cause() -> None:
             with pytest.raises(SolrAnswerError) as caught:
                 collection.count()
     said = str(caught.value)
-    assert "it has not come back in 1 second: " in said
+    assert "it was still unavailable after 1 second: " in said
     assert "restarting" not in said
     assert said.endswith("check that it is running, then run the same command again")
 
@@ -267,7 +267,7 @@ def test_a_replay_that_does_not_end_is_an_error() -> None:
         with (
             collection.session.outages.waited_for(0.02),
             pytest.raises(
-                SolrUnreachable, match="is unavailable, or still replays its log; check that"
+                SolrUnreachable, match="is unavailable, or is still replaying its log; check that"
             ),
         ):
             collection.session.outages.until_ready()

@@ -37,22 +37,22 @@ def test_a_whole_answer() -> None:
 @pytest.mark.parametrize(
     ("decoded", "header", "reason"),
     [
-        ({}, {"partialResults": True}, "only a part of the results; take limits such as timeAll"),
-        ({}, {"partialResults": "omitted"}, "only a part of the results"),
-        ({}, {"segmentTerminatedEarly": True}, "only a part of the results"),
-        ({}, {"maxHitsTerminatedEarly": True}, "only a part of the results"),
+        ({}, {"partialResults": True}, "only part of the results; remove limits such as timeAll"),
+        ({}, {"partialResults": "omitted"}, "only part of the results"),
+        ({}, {"segmentTerminatedEarly": True}, "only part of the results"),
+        ({}, {"maxHitsTerminatedEarly": True}, "only part of the results"),
         ({}, {"status": 1}, "no responseHeader with status 0"),
         ({}, {"status": False}, "no responseHeader with status 0"),
         ({}, {"status": 0.0}, "no responseHeader with status 0"),
-        ({"shards.info": [1]}, {}, "its report on the shards is not understood"),
-        ({"shards.info": {"s": 1}}, {}, "its report on the shards is not understood"),
+        ({"shards.info": [1]}, {}, "its report on the shards is in an unknown format"),
+        ({"shards.info": {"s": 1}}, {}, "its report on the shards is in an unknown format"),
         (
             {"shards.info": {"s": {"error": "gone"}}},
             {},
-            "a shard of it failed: gone; check that all",
+            "one of its shards failed: gone; check that all",
         ),
-        ({"response": 7}, {}, "its response is not understood"),
-        ({"response": {"numFoundExact": False}}, {}, "counted the results only roughly"),
+        ({"response": 7}, {}, "its response is in an unknown format"),
+        ({"response": {"numFoundExact": False}}, {}, "did not count the results exactly"),
     ],
 )
 def test_a_part_is_refused(decoded: dict[str, Any], header: dict[str, Any], reason: str) -> None:
@@ -94,17 +94,17 @@ def test_rows_have_their_parts() -> None:
     """Objects with what is needed, of its type; documents with their key, each once."""
     responses.require_rows([{"a": "x", "b": 1}], {"a": str, "b": int}, URL)
     for row, reason in (
-        ("text", "a row that is no object"),
-        ({"b": 1}, "a row without a"),
-        ({"a": None}, "a row without a"),
-        ({"a": 7}, "a row without a"),
+        ("text", "a row is not an object"),
+        ({"b": 1}, "a row has no a"),
+        ({"a": None}, "a row has no a"),
+        ({"a": 7}, "a row has no a"),
     ):
         with pytest.raises(SolrAnswerError, match=reason):
             responses.require_rows([{"a": "x"}, row], {"a": str}, URL)
     responses.require_once([{"id": 1}, {"id": 2}], "id", URL)
     with pytest.raises(SolrAnswerError, match="a document twice"):
         responses.require_once([{"id": 1}, {"id": 2}, {"id": "1"}], "id", URL)
-    with pytest.raises(SolrAnswerError, match="a row without id"):
+    with pytest.raises(SolrAnswerError, match="a row has no id"):
         responses.require_once([{"sku": 1}], "id", URL)
 
 
@@ -113,7 +113,7 @@ def test_parts_are_of_their_types() -> None:
     responses.require_parts({"a": {"b": 1}}, {"a.b": int, "a": dict}, URL)
     wrong: list[dict[str, Any]] = [{"a": {"b": True}}, {"a": {}}, {"a": [1]}, {}]
     for decoded in wrong:
-        with pytest.raises(SolrAnswerError, match=r"the answer has no a\.b; check that this is"):
+        with pytest.raises(SolrAnswerError, match=r"the response has no a\.b; check that this is"):
             responses.require_parts(decoded, {"a.b": int}, URL)
 
 
@@ -125,5 +125,6 @@ def test_how_large_an_answer_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("NEARDUP_MAX_ANSWER", named)
         assert responses.largest() == size
     monkeypatch.setenv("NEARDUP_MAX_ANSWER", "much")
-    with pytest.raises(SettingsError, match=r"^\$NEARDUP_MAX_ANSWER: much is not a size; give one"):
+    refused = r"^\$NEARDUP_MAX_ANSWER: much is not a valid size; give one"
+    with pytest.raises(SettingsError, match=refused):
         responses.largest()

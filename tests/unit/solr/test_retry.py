@@ -12,7 +12,7 @@ from neardup_solr.progress import until
 from neardup_solr.solr.responses import Fault, answer_error
 from neardup_solr.solr.session import Retry, retrying
 
-AWAY = SolrUnreachable("http://h/solr/x", "nothing listens there")
+AWAY = SolrUnreachable("http://h/solr/x", "nothing is listening")
 
 
 def passes(error: SolrError) -> bool:

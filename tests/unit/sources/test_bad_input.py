@@ -35,7 +35,7 @@ BAD_RECORDS: dict[str, tuple[str, bytes, str]] = {
     "txt_latin1_id": ("txt", b"caf\xe9 bar\n", "invalid UTF-8: byte 0xe9 at offset 3"),
     "txt_surrogate": ("txt", b"1 \xed\xa0\x80\n", "invalid UTF-8: byte 0xed at offset 2"),
     "txt_nul": ("txt", b"1 a\0b\n", "NUL"),
-    "txt_long_id": ("txt", b"x" * 513 + b" text\n", "the id takes 513 bytes, more than 512"),
+    "txt_long_id": ("txt", b"x" * 513 + b" text\n", "the id has 513 bytes, more than 512"),
     "txt_too_large": ("txt", b"1 " + b"word " * 300 + b"\n", "too_large: more than 1,000 bytes"),
     "txt_far_too_large": ("txt", b"1 " + b"word " * 10_000 + b"\n", "too_large"),
     "csv_latin1": ("csv", b"1,caf\xe9\n", "invalid UTF-8: byte 0xe9 at offset 5"),
@@ -126,7 +126,8 @@ def test_a_kept_number_that_would_be_rounded_costs_its_record_only(
     errors: list[RecordError] = []
     found = read(path, reading=Reading(keep=("n",)), on_error=errors.append)
     assert [one.kept["n"] for one in found] == [1, 1e30]
-    assert [error.reason for error in errors] == ["the column 'n' has a whole number over 64 bits"]
+    reason = "the column 'n' contains a whole number larger than 64 bits"
+    assert [error.reason for error in errors] == [reason]
     assert errors[0].record == json.loads(path.read_text().splitlines()[-1])
 
 
@@ -239,10 +240,10 @@ WHOLE: dict[str, tuple[str, bytes, Reading, str]] = {
     "empty_gz": ("a.csv.gz", gzip.compress(b""), Reading(), "is empty"),
     "empty_parquet": ("a.parquet", b"", Reading(), "is not a complete Parquet file"),
     "unknown_suffix": ("a.docx", b"x", Reading(), ", ".join(FORMATS)),
-    "no_suffix": ("a", b"x", Reading(), "give `source_format`"),
-    "unknown_format": ("a.txt", b"x", Reading(source_format="xml"), "there is no format 'xml'"),
-    "not_gzip": ("a.txt.gz", b"1 a\n", Reading(), "is not gzip, though its name says so"),
-    "not_zstd": ("a.txt.zst", b"1 a\n", Reading(), "is not zstd, though its name says so"),
+    "no_suffix": ("a", b"x", Reading(), "set `source_format`"),
+    "unknown_format": ("a.txt", b"x", Reading(source_format="xml"), "unknown format 'xml'"),
+    "not_gzip": ("a.txt.gz", b"1 a\n", Reading(), "is not gzip despite its suffix"),
+    "not_zstd": ("a.txt.zst", b"1 a\n", Reading(), "is not zstd despite its suffix"),
     "not_parquet": ("a.parquet", b"id,text\n1,a\n", Reading(), "is not a complete Parquet file"),
     "file_as_folder": (
         "a.txt",
@@ -261,14 +262,14 @@ WHOLE: dict[str, tuple[str, bytes, Reading, str]] = {
     "json_other_fields": ("a.jsonl", b'{"key":1,"text":"a"}\n', Reading(), "`id` and `text`"),
     "utf16_without_mark": ("a.txt", "1 a\n2 b\n".encode("utf-16-le"), Reading(), "UTF-16 without"),
     "binary": ("a.txt", bytes(range(256)) * 9, Reading(), "records cannot be used"),
-    "nul": ("a.csv", b"id,text\n" + b"1,\0\n" * 3, Reading(), "give a file of text"),
-    "nul_header": ("a.csv", b"i\0d,text\n1,a\n", Reading(), "give a file of text"),
+    "nul": ("a.csv", b"id,text\n" + b"1,\0\n" * 3, Reading(), "give a text file"),
+    "nul_header": ("a.csv", b"i\0d,text\n1,a\n", Reading(), "give a text file"),
     "xlsx_as_csv": ("a.csv", b"PK\x03\x04\x14\0", Reading(), "is an Excel file (.xlsx) or"),
     "parquet_as_txt": ("a.txt", b"PAR1\x15\x04", Reading(), "is a Parquet file, not text"),
-    "gzip_as_csv": ("a.csv", gzip.compress(b"id,text\n"), Reading(), "is compressed by gzip"),
+    "gzip_as_csv": ("a.csv", gzip.compress(b"id,text\n"), Reading(), "is compressed with gzip"),
     "png_as_jsonl": ("a.jsonl", b"\x89PNG\r\n\x1a\n", Reading(), "is an image, not text"),
     "many_columns": ("a.csv", b"a," * 11 + b"a\n", Reading(), "'a' and 2 more; name"),
-    "bad_lines": ("a.txt", b"1\x00\n\xff \n", Reading(), "give a file of text"),
+    "bad_lines": ("a.txt", b"1\x00\n\xff \n", Reading(), "give a text file"),
     "lines_keep": ("a.txt", b"1 a\n", Reading(keep=("city",)), "has no columns to keep"),
 }
 
@@ -324,7 +325,7 @@ def test_what_is_not_there_or_not_a_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="cannot be read"):
         read("x" * 5_000)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(SourceError, match="holds no files"):
+    with pytest.raises(SourceError, match="contains no files"):
         next(read(tmp_path / "empty"))
     (tmp_path / "loop.txt").symlink_to(tmp_path / "loop.txt")
     with pytest.raises(SourceError, match="cannot be read"):
@@ -482,7 +483,7 @@ def test_giant_lines_and_bombs_are_passed_over_without_being_held(tmp_path: Path
     assert mebibytes <= 64
 
 
-NO_END = "and its end has not come: nothing more is read"
+NO_END = "without reaching its end: reading stops here"
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")

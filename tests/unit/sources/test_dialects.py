@@ -58,7 +58,7 @@ def test_another_delimiter_is_noticed_and_told(tmp_path: Path, delimiter: str) -
     assert told(write(tmp_path / "a.csv", table)) == (
         EXPECTED,
         [],
-        [f"a.csv: its columns are separated by {delimiter!r}, and it is read that way"],
+        [f"a.csv: its columns are separated by {delimiter!r}, and are read that way"],
     )
 
 
@@ -143,7 +143,7 @@ def test_what_is_not_of_the_encoding_is_an_error_of_its_record(tmp_path: Path) -
 def test_a_file_that_is_not_of_the_encoding(tmp_path: Path, name: str, encoding: str) -> None:
     """What Python's decoders say is an error of ours."""
     path = write(tmp_path / name, "id,text\n1,größer\n".encode("cp1252"))
-    with pytest.raises(SourceError, match=f"is not {encoding.upper()} .*`encoding` cp1252"):
+    with pytest.raises(SourceError, match=f"is not {encoding.upper()} .*`encoding`.* use cp1252"):
         told(path, Reading(encoding=encoding))
 
 
@@ -155,7 +155,7 @@ def test_what_is_not_utf8_asks_for_the_encoding_only(tmp_path: Path, content: st
     path = write(tmp_path / "a.csv", content.encode("cp1252"))
     with pytest.raises(SourceError, match="invalid UTF-8") as caught:
         told(path)
-    assert caught.value.next_step == "it reads as cp1252: give `encoding` cp1252"
+    assert caught.value.next_step == "it appears to be cp1252: set `encoding` to cp1252"
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_the_likely_encoding_is_named(tmp_path: Path, text: str, encoding: str, 
     path = write(tmp_path / name, lines[name].encode(encoding))
     with pytest.raises(SourceError) as caught:
         told(path)
-    assert caught.value.next_step == f"it reads as {encoding}: give `encoding` {encoding}"
+    assert caught.value.next_step == f"it appears to be {encoding}: set `encoding` to {encoding}"
     assert told(path, Reading(encoding=encoding))[0] == [("1", text)]
 
 
@@ -190,7 +190,7 @@ def test_cp1252_is_not_taken_for_latin_1(tmp_path: Path, text: str, notices: int
     """A line says so, once, if there are bytes that are characters in cp1252 only."""
     path = write(tmp_path / "a.csv", f"id,text\n1,{text}\n2,{text}\n".encode("cp1252"))
     line = "a.csv: this looks like cp1252: characters such as € would be lost; "
-    expected = [f"{line}give cp1252 as its encoding"] * notices
+    expected = [f"{line}set its encoding to cp1252"] * notices
     assert told(path, Reading(encoding="latin-1"))[2] == expected
     assert told(path, Reading(encoding="cp1252"))[2] == []
 
@@ -291,7 +291,7 @@ def test_an_object_among_several_columns_is_its_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", [(), ("a", "a")])
 def test_text_columns_that_cannot_be(text: tuple[str, ...]) -> None:
     """There has to be one, and each of them once."""
-    with pytest.raises(ArgumentError, match="`text` has to name columns"):
+    with pytest.raises(ArgumentError, match="`text` must name columns"):
         Reading(text=text)
 
 
@@ -302,7 +302,7 @@ def test_text_columns_that_cannot_be(text: tuple[str, ...]) -> None:
 )  # fmt: skip
 def test_a_header_alone_is_told(tmp_path: Path, name: str, content: str | bytes) -> None:
     """No documents are no error, but no secret either."""
-    line = f"{name} holds no records"
+    line = f"{name} contains no records"
     assert told(write(tmp_path / name, content)) == ([], [], [line])
 
 

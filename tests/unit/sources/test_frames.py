@@ -182,7 +182,7 @@ def test_floats_that_are_whole_numbers_are_these_as_ids(kind: str, tmp_path: Pat
     large = 1e300 if kind == "xlsx" else 2.0**53  # openpyxl writes all digits
     ids, (reason,) = errors(make([large, 1.0, 2.0, 3.0, 2.0**53 - 1], tmp_path))
     assert ids == ["1", "2", "3", str(2**53 - 1)]
-    assert "floats of this size are rounded" in reason
+    assert "floats this large are rounded" in reason
 
 
 def test_decimals_and_uuids_are_ids() -> None:
@@ -327,12 +327,12 @@ def test_bad_values_are_errors_of_their_records() -> None:
         "the id in 'id' is the number 1.5, not text or a whole number",
         "the id in 'id' is a list, not text or a whole number",
         "the id is empty",
-        "the id takes 513 bytes, more than 512",
-        "invalid Unicode: a lone surrogate (U+D800) is no character",
+        "the id has 513 bytes, more than 512",
+        "invalid Unicode: a lone surrogate (U+D800) is not a character",
         "invalid UTF-8: byte 0xe9 at offset 0 of the record",
         "(id 't1'): the text in 'text' is the number 5, not text",
         "(id 't2'): the text in 'text' is an object, not text",
-        "invalid Unicode: a lone surrogate (U+DC80) is no character",
+        "invalid Unicode: a lone surrogate (U+DC80) is not a character",
         "(id 't4'): the text in 'text' is a list, not text",
         "(id 't5'): the text in 'text' is a date, not text",
         "the column 'city' cannot be kept as JSON (Type is not JSON serializable: object)",
@@ -361,7 +361,7 @@ def test_records_of_another_kind_are_refused_one_by_one() -> None:
     assert said == [
         "list, record 7: a pair, but the first record is a dict: give records of one kind",
         "list, record 8: None is not a record: give (id, text), a dict or an nd.Document",
-        "list, record 9: the text 'a' is not a record: give (id, text), a dict or an nd.Document",
+        "list, record 9: the string 'a' is not a record: give (id, text), a dict or an nd.Document",
         "list, record 10: 5 is not a record: give (id, text), a dict or an nd.Document",
         "list, record 11: a Document, but the first record is a dict: give records of one kind",
     ]
@@ -407,11 +407,11 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "class": (pd.DataFrame, "the class DataFrame is not a source"),
     "opened_file": (Opened(), "Opened is not a source; give the path"),
     "no_such_path": ("no/such.csv", "there is no such file or folder; check the path"),
-    "a_text": ("The quick brown fox", "give a text itself as"),
+    "a_text": ("The quick brown fox", "pass a text as"),
     "a_long_text": ("The quick brown fox\n" * 10_000, "cannot be read"),
-    "strings": (["1 a", "2 b"], "no such file or folder; check the path; give a text itself as [("),
+    "strings": (["1 a", "2 b"], "no such file or folder; check the path; pass a text as [("),
     "numbers": ([1, 2], "1 is not a record"),
-    "record": ({"id": "1", "text": "a"}, "its column 'id' is the text '1', not a list of values"),
+    "record": ({"id": "1", "text": "a"}, "its column 'id' is the string '1', not a list of values"),
     "generators": ({"id": iter("1"), "text": ["a"]}, "not a list of values"),
     "ragged": ({"id": ["1", "2"], "text": ["a"]}, "differ in length: 'id' 2, 'text' 1"),
     "other_columns": ({"key": [1], "body": [""]}, "available: 'key', 'body'; name the right"),

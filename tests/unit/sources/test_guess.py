@@ -100,10 +100,10 @@ def test_kinds_of_columns(name: str) -> None:
 
 
 LEFT_OUT: dict[str, tuple[str, Callable[[], list[Any]]]] = {
-    "rows": ("numbers of rows", lambda: [*range(RECORDS)]),
-    "rows in disorder": ("numbers of rows", lambda: draw.sample(range(1, RECORDS + 1), RECORDS)),
-    "growing numbers": ("numbers of rows", lambda: [17 * one + 100 for one in range(RECORDS)]),
-    "seconds": ("numbers of rows", lambda: [1_700_000_000 + 37 * one for one in range(RECORDS)]),
+    "rows": ("row numbers", lambda: [*range(RECORDS)]),
+    "rows in disorder": ("row numbers", lambda: draw.sample(range(1, RECORDS + 1), RECORDS)),
+    "growing numbers": ("row numbers", lambda: [17 * one + 100 for one in range(RECORDS)]),
+    "seconds": ("row numbers", lambda: [1_700_000_000 + 37 * one for one in range(RECORDS)]),
     "customers": ("unique in each record", lambda: [*NUMBERS]),
     "uuids": ("unique in each record", lambda: [str(uuid4()) for _ in NUMBERS]),
     "addresses": ("unique in each record", lambda: [f"https://x.org/{n}" for n in NUMBERS]),
@@ -150,7 +150,7 @@ def test_columns_that_repeat_others() -> None:
     ]
     found = guess(columns | {"label": [one.upper() for one in columns["name"]], "raw": joined})
     assert set(found.fields) == set(columns)
-    assert found.left_out == {"label": "as name", "raw": "name, street, phone … joined"}
+    assert found.left_out == {"label": "same as name", "raw": "name, street, phone … joined"}
 
 
 def test_ids() -> None:
@@ -192,7 +192,7 @@ def test_two_sides_number_their_rows_alike() -> None:
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     found = guess_columns([rows, rows[::-1]])
     assert found is not None
-    assert found.left_out == {"row": "numbers of rows"}
+    assert found.left_out == {"row": "row numbers"}
     assert found.fields["phone"] == "exact"
 
 
@@ -210,7 +210,7 @@ def test_prose_is_a_text() -> None:
     }
     found = guess(columns)
     assert found.texts == ("title", "body")
-    assert found.left_out == {"seen": "one value", "author": "beside the text"}
+    assert found.left_out == {"seen": "one value", "author": "not part of the text"}
     assert found.fields == {}
 
 
@@ -241,7 +241,7 @@ def test_a_sentence_beside_a_status_is_the_text(language: str, name: str) -> Non
     found = guess(columns)
     assert found.id == "ticket"
     assert found.texts == (name,)
-    assert found.left_out == {"priority": "beside the text", "rating": "beside the text"}
+    assert found.left_out == {"priority": "not part of the text", "rating": "not part of the text"}
 
 
 def test_a_sentence_beside_a_name_is_a_field() -> None:
@@ -296,7 +296,7 @@ def test_of_many_columns_the_most_telling_are_taken() -> None:
     found = guess(columns | names() | {"born": column(lambda: day().isoformat())})
     assert len(found.fields) == 16
     assert {"name", "street", "born"} < set(found.fields)
-    assert found.describe_left_out() == "Left out: 284 more that tell less."
+    assert found.describe_left_out() == "Left out: 284 less informative ones."
 
 
 def test_names_that_parts_of_an_option_could_be() -> None:

@@ -84,7 +84,7 @@ def test_records_of_files_are_numbered(name: str, keep: tuple[str, ...], tmp_pat
     line = f"{name} has no column of ids: its records are numbered from 1"
     assert read(tmp_path / name, keep=keep) == (NUMBERED, [line])
     assert read(tmp_path / name, guess="none", keep=keep, id=":row") == (NUMBERED, [])
-    with pytest.raises(SourceError, match=r"'nr'.*(give|for) .*:row|no id.*:row"):
+    with pytest.raises(SourceError, match=r"'nr'.*set .*:row|no id.*:row"):
         read(tmp_path / name, guess="none", id="nr")
 
 
@@ -172,7 +172,7 @@ def test_lines_that_begin_with_ids(content: str, tmp_path: Path) -> None:
             "a.txt: the first words of its lines do not look like ids,"
             " so the lines are numbered from 1"
         ]
-        with pytest.raises(SourceError, match=r"do not look like ids; give id for `id` if they"):
+        with pytest.raises(SourceError, match=r"do not look like ids; set `id` to id if they"):
             read(path, guess="refuse")
     assert read(path, guess="none")[0] == [
         (line.partition(" ")[0], line.partition(" ")[2])
@@ -185,14 +185,15 @@ def test_lines_that_begin_with_ids(content: str, tmp_path: Path) -> None:
 
 def test_numbers_for_a_collection_are_only_given_if_asked_for() -> None:
     """Those of another file would replace each other: the line says so."""
-    with pytest.raises(SourceError, match=r":row for `id`.*if no other source comes into"):
+    refused = r"set `id` to :row.*, but only if no other source goes into"
+    with pytest.raises(SourceError, match=refused):
         read(pd.DataFrame(ROWS), guess="refuse")
 
 
 def test_most_ids_are_blank(tmp_path: Path) -> None:
     """A column that only looks like one of ids: the line says how to do without."""
     (tmp_path / "a.csv").write_text("id,title\n" + ",one two\n" * 9 + "1,three\n")
-    with pytest.raises(SourceError, match=r"the id is empty; .* give :row for `id` to number"):
+    with pytest.raises(SourceError, match=r"the id is empty; .* set `id` to :row to number"):
         read(tmp_path / "a.csv")
 
 

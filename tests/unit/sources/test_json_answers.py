@@ -22,15 +22,15 @@ SOLR = {"responseHeader": HEAD, "response": {"numFound": 3, "start": 0, "docs": 
 CUT = {"responseHeader": HEAD, "response": {"numFound": 1_234, "docs": ROWS}}
 GROUPS = {"grouped": {"f": {"matches": 3, "groups": [{"doclist": {"docs": ROWS}}]}}}
 SIMPLE = {"grouped": {"f": {"matches": 3, "doclist": {"numFound": 3, "docs": ROWS}}}}
-FOUND = r"a\.json: its records are those of "
+FOUND = r"a\.json: using the records in "
 # The object; ids or words of the message; words of the notices, and how it is read.
 ANSWERS: dict[str, tuple[Any, list[str] | str, list[str], Reading]] = {
     "solr": (SOLR, IDS, [FOUND + "'response.docs'"], Reading()),
     "facets": (SOLR | {"facet_counts": FACETS}, IDS, [FOUND], Reading()),
-    "few_rows": (CUT, IDS, [FOUND, r"1,234 documents were found, of which it has 3"], Reading()),
+    "few_rows": (CUT, IDS, [FOUND, r"contains 3 of the 1,234 documents found"], Reading()),
     "no_rows": ({"response": {"numFound": 0, "docs": []}}, [], [FOUND, "no records"], Reading()),
     "simple_groups": (SIMPLE, IDS, [FOUND + "'grouped.f.doclist.docs'"], Reading()),
-    "groups": (GROUPS, "(ask Solr with group.main=true|grouped.f.groups)", [], Reading()),
+    "groups": (GROUPS, "(query Solr with group.main=true|grouped.f.groups)", [], Reading()),
     "stream": ({"result-set": {"docs": ROWS}}, IDS, [FOUND], Reading()),
     "hits": ({"hits": {"total": {"value": 3}, "hits": HITS}}, IDS, [FOUND + "'hits.hits'"],
              Reading(id="_id", text=("_source.text",))),
@@ -41,10 +41,10 @@ ANSWERS: dict[str, tuple[Any, list[str] | str, list[str], Reading]] = {
     "unknown": ({"stuff": {"things": ROWS}}, r"stuff\.things(\[\]|\.id)", [], Reading()),
     "texts": ({"data": ["a", "b"]}, "(one JSON object|available: 'data')", [], Reading()),
     "error": ({"responseHeader": HEAD, "error": {"msg": "undefined field x", "code": 400}},
-              "an error of a server, not documents: undefined field x;", ["no column of ids"],
+              "an error message from a server: undefined field x;", ["no column of ids"],
               Reading(text=("title",), guess="number")),
     "error_of_others": ({"error": {"root_cause": [{"reason": "?"}], "reason": "no index"}},
-                        "not documents: no index;", [], Reading()),
+                        "message from a server: no index;", [], Reading()),
     "error_by_its_name": ({"error": {"msg": "undefined field x"}}, "(one JSON object|no id)", [],
                           Reading(text=("error.msg",))),
 }  # fmt: skip
@@ -73,8 +73,8 @@ WHOLE = json.dumps(SOLR, indent=1)
     ("content", "ids", "reason"),
     [
         (WHOLE[: WHOLE.index('"id": "2"')], IDS[:2], "the file ends too early"),
-        (WHOLE[:-3], IDS, "is cut off, or others follow"),
-        (WHOLE + "\n" + WHOLE, IDS, "is cut off, or others follow"),
+        (WHOLE[:-3], IDS, "is cut off, or text after it"),
+        (WHOLE + "\n" + WHOLE, IDS, "is cut off, or text after it"),
         (f"[{json.dumps(ROWS[0])}]\n[]", IDS[:1], "the text after the array is not read"),
         ("".join(json.dumps({**row, "data": ROWS}) + "\n" for row in ROWS), IDS, ""),
         (json.dumps({**ROWS[0], "data": ROWS}), IDS[:1], ""),

@@ -152,13 +152,15 @@ def test_columns_are_found_by_name_in_each_part(tmp_path: Path) -> None:
     turned = write_csv(tmp_path / "b.csv", MORE, "city text id")
     found, errors, notices = read([first, turned])
     assert ([one.id for one in found], errors) == (BOTH, [])
-    assert notices == ["b.csv has its columns in another order than a.csv: they are taken by name"]
+    assert notices == [
+        "b.csv has its columns in a different order than a.csv: they are matched by name"
+    ]
     fewer = write_csv(tmp_path / "c.csv", MORE, "text id")
     found, errors, notices = read([first, fewer])
     assert ([one.id for one in found], errors) == (BOTH, [])
     assert notices == [
-        "c.csv has other columns than a.csv: they are taken by name, and what a part lacks is "
-        "missing"
+        "c.csv has different columns than a.csv: they are matched by name, and absent ones are "
+        "treated as missing"
     ]
 
 

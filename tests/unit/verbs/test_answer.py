@@ -69,7 +69,7 @@ def test_an_answer_is_noted_and_obeyed(folder: Path) -> None:
             ("1", "2", "same", "--import", "a.csv"),
             "give either ID OTHER_ID same|different|unsure or",
         ),
-        (("--import", "a.csv"), "a.csv: has no columns id, other_id and answer; write the pairs"),
+        (("--import", "a.csv"), "a.csv: needs the columns id, other_id and answer; write the pair"),
         (("--import", "no.csv"), "no.csv: there is no such file or folder"),
         ((), "answers.jsonl: cannot be read (No such file or directory); create it with"),
     ],
@@ -188,10 +188,13 @@ def test_a_sample_comes_back(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ("1,2,perhaps", "the answer 'perhaps' to 1 – 2 is not known; answer same, different"),
-        ("1,2,same\n2,1,different", "2 – 1 is answered same and different; keep one of the two"),
+        ("1,2,perhaps", "the answer 'perhaps' to 1 – 2 is unknown; use same, different"),
+        (
+            "1,2,same\n2,1,different",
+            "2 – 1 is answered both same and different; keep one of the two",
+        ),
         ("1,,same", "the answer 'same' has no pair of ids; give both ids"),
-        ("1,1,same", "both ids of a row are '1'; give --ordered for two sides"),
+        ("1,1,same", "both ids in a row are '1'; set --ordered for two sides"),
     ],
 )
 def test_a_table_with_a_fault_is_not_imported(folder: Path, rows: str, said: str) -> None:
@@ -207,7 +210,7 @@ def test_documents_that_are_gone_are_told(folder: Path, caplog: pytest.LogCaptur
     (folder / "pairs.csv").write_text("id,other_id,answer\n3,8,same\n")
     done = nd.Answers("answers.jsonl").add("pairs.csv", "a.csv")
     assert done.added == 1
-    assert "1 document of answers is not there (such as 8)" in caplog.text
+    assert "1 answered document is not in the source (such as 8)" in caplog.text
     (noted,) = read_answers("answers.jsonl")
     assert (noted.hash == "", noted.other_hash) == (False, "")
 
@@ -221,7 +224,7 @@ def test_contradictions_are_listed(folder: Path, monkeypatch: pytest.MonkeyPatch
     ran = neardup("answer", "3", "1", "different", *asked)
     assert "3 – 1 recorded as different in answers.jsonl." in ran.stderr
     assert "Without --source, the texts are not recorded: the answer applies" in ran.stderr
-    said = "1 answer is set aside, because newer answers contradict: 1 – 2 same."
+    said = "1 answer is set aside, contradicted by newer answers: 1 – 2 same."
     assert said in ran.stderr
     ran = neardup("answer", *asked)
     rows = [line.split("\t") for line in ran.stdout.splitlines()]

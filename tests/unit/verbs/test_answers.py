@@ -89,9 +89,9 @@ def test_answers_to_other_pairs_are_told(caplog: pytest.LogCaptureFixture) -> No
 
 @pytest.mark.parametrize(
     ("answers", "reason"),
-    [(["maybe"], "the answer 'maybe' to 0 – 1 is not known"),
-     (["", ""], "there is no answer"),
-     (["same", "different"], "0 – 1 is answered same and different")],
+    [(["maybe"], "the answer 'maybe' to 0 – 1 is unknown"),
+     (["", ""], "no answer is same or different"),
+     (["same", "different"], "0 – 1 is answered both same and different")],
 )  # fmt: skip
 def test_wrong_answers(answers: list[str], reason: str) -> None:
     """An answer that cannot be used is one line."""
@@ -148,7 +148,7 @@ def test_a_higher_threshold_is_what_a_new_run_finds(linkage: str, canonical: str
             (c.id, c.canonical, c.pairs, c.diameter, c.bridges, {m.id for m in c.members})
             for c in new.clusters]  # fmt: skip
         assert cut.labels == new.labels
-    with pytest.raises(nd.ArgumentError, match="compare again with a lower one"):
+    with pytest.raises(nd.ArgumentError, match="compare again with a lower threshold"):
         low.at(0.4)
 
 

@@ -130,10 +130,11 @@ def test_when_a_threshold_is_doubtful() -> None:
             min_similarity=0.5, pairs=pairs, above=above, below=0, open=opened, open_higher=opened
         ).warning
 
-    assert warning(100, 20, 10).startswith("The threshold 0.5 may be too low: 10 times")
-    assert "(10 times at 0.55)" in warning(100, 20, 10)
+    assert warning(100, 20, 10).startswith("The threshold 0.5 may be too low: in 10 cases")
+    assert "(10 cases at 0.55)" in warning(100, 20, 10)
     for opened in (9, None):
-        assert warning(100, 20, opened).startswith("Much depends on the threshold 0.5: 20 of 100")
+        line = warning(100, 20, opened)
+        assert line.startswith("The result depends heavily on the threshold 0.5: 20 of 100")
         assert warning(100, 19, opened) == ""
     assert warning(10, 9, 9) == ""
 

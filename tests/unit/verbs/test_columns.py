@@ -21,7 +21,7 @@ from tests.unit.verbs.test_duplicates_fields import ids_of, invent
 
 FIELDS = ["name", "street", "zip:exact", "born:date"]
 CHOSEN = f"its columns are compared, as with id='rec_id', fields={FIELDS}"
-LEFT_OUT = "Left out: row (numbers of rows), country (one value), created (a timestamp)."
+LEFT_OUT = "Left out: row (row numbers), country (one value), created (a timestamp)."
 
 
 def table() -> tuple[pd.DataFrame, set[tuple[int, int]]]:
@@ -146,7 +146,7 @@ def test_other_arguments_for_texts_join_the_columns(tmp_path: Path, caplog: Any)
         found = nd.duplicates(frame, **each)
         assert found.measure != "fields"
         assert caplog.messages[0].endswith(
-            f"others are read as text, as with id='rec_id', text={text}"
+            f"other columns are read as text, as with id='rec_id', text={text}"
         )
 
 
@@ -239,7 +239,7 @@ def test_many_columns(tmp_path: Path) -> None:
     ran = neardup("duplicates", str(csv(pd.concat([frame, flags], axis=1), tmp_path)))
     first, second, *_ = ran.stderr.splitlines()
     assert first.count("--field") == 16
-    assert "278 more that tell less." in second
+    assert "278 less informative ones." in second
 
 
 def test_tune_and_review(tmp_path: Path, caplog: Any) -> None:
@@ -256,7 +256,7 @@ def test_tune_and_review(tmp_path: Path, caplog: Any) -> None:
     caplog.clear()
     found = nd.duplicates(frame, model=model)
     assert caplog.messages[0].endswith(
-        "has no column id, so another is read as id, as with id='rec_id'"
+        "has no column id, so another column is used, as with id='rec_id'"
     )
     assert len(ids_of(found) & known) > 0.8 * len(known)
     bands = nd.tune(frame, sample=100)
@@ -270,7 +270,7 @@ def test_the_id_beside_a_text_is_chosen(caplog: Any) -> None:
     rows = [{"ticket_id": f"T-{n:04}", "text": f"{text} {n % 40}"} for n, text in enumerate(texts)]
     found = nd.duplicates(rows)
     assert caplog.messages[0].endswith(
-        "has no column id, so another is read as id, as with id='ticket_id'"
+        "has no column id, so another column is used, as with id='ticket_id'"
     )
     assert ("T-0000", "T-0040") in ids_of_texts(found)
     caplog.clear()
@@ -297,14 +297,14 @@ def test_a_column_that_is_there_twice_is_left_out(tmp_path: Path, caplog: Any) -
     rows = "".join(f"{n},Ann {n},Mill {n},Leeds {n}\n" for n in range(30))
     (tmp_path / "a.csv").write_text(f"id,name,name,city\n{rows}")
     nd.duplicates(tmp_path / "a.csv")
-    assert "Left out: name (there twice)." in caplog.messages
+    assert "Left out: name (appears twice)." in caplog.messages
 
 
 def test_another_encoding_is_named(tmp_path: Path) -> None:
     """If records are not UTF-8, the result says what they are."""
     (tmp_path / "a.csv").write_bytes("id,text\n1,Höhe\n2,plain\n3,more\n".encode("cp1252"))
     found = nd.duplicates(tmp_path / "a.csv")
-    step = "it reads as cp1252: give `encoding` cp1252"
+    step = "it appears to be cp1252: set `encoding` to cp1252"
     assert found.gaps == (f"records that could not be used: 1; {step}",)
 
 
@@ -314,4 +314,4 @@ def test_a_header_without_rows_holds_no_records(
     """It is not said to lack a column."""
     (tmp_path / "a.csv").write_text("name,town\n")
     assert nd.duplicates(tmp_path / "a.csv").documents == 0
-    assert "holds no records" in caplog.text
+    assert "contains no records" in caplog.text

@@ -191,7 +191,7 @@ def test_a_reading_that_is_not_understood_is_refused() -> None:
     """Another version may know other words."""
     work = work_on("-", Reading())
     for odd in ({}, {**work.reading, "colour": "red"}, {**work.reading, "text": []}):
-        with pytest.raises(JobError, match="how - was read cannot be understood"):
+        with pytest.raises(JobError, match="settings for reading - are invalid"):
             LetterReader(JobSpec(**{**asdict(work), "reading": odd}))
 
 

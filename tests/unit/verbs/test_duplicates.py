@@ -169,8 +169,8 @@ def test_a_repeated_id_is_logged(
 ) -> None:
     """One line, whether or not bad records are told of."""
     nd.duplicates([(id, "a b c d") for id in ids], on_error=lambda error: None)
-    how = "each counts, and its row comes to its id, as in 12@row7"
-    advice = 'to filter a table by `removed`, give id=":row", which numbers its rows from 1 on'
+    how = "each of them is compared, with its row number added to the id, as in 12@row7"
+    advice = 'to filter a table by `removed`, set id=":row", which numbers its rows from 1'
     assert caplog.messages == [f"{words} an id: {how}; {advice}" for words in told]
 
 
@@ -442,7 +442,7 @@ def test_a_page_says_that_the_cap_left_pairs_out(
     texts = {str(n): same if n < 40 else near.format(f"w{n}") for n in range(80)}
     found = nd.duplicates(documents(texts), by=by, measure="jaccard", min_similarity=0.4, cap=2)
     found.write(tmp_path / "report.html")
-    said = f"{keys} of more documents than `cap` (2), which were not all compared"
+    said = f"{keys} shared by more documents than `cap` (2), not all of them compared"
     notes = facts_of(tmp_path / "report.html")["notes"]
     assert notes == [f"{said}: `cap` {enough} is enough."]
     for cap, is_enough in ((enough - 1, False), (enough, True)):
@@ -484,7 +484,7 @@ def test_bad_records_are_told_and_left_out(tmp_path: Path) -> None:
         ({"cap": 1}, "`cap` cannot be 1; give 2 or more"),
         (
             {"measure": "estimate", "max_distance": 2},
-            "the measure estimate has no distance, so `max_distance` cannot be 2; give `min_sim",
+            "the measure estimate has no distance, so `max_distance` cannot be 2; set `min_sim",
         ),
     ],
 )
@@ -567,7 +567,7 @@ def test_any_column_of_a_file_can_be_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("content", "has a field of that name"), ("_v", 'that start with "_" belong to Solr')],
+    [("content", "has a field of that name"), ("_v", 'that start with "_" are reserved for Solr')],
 )
 def test_a_collection_has_names_of_its_own(name: str, why: str) -> None:
     """A column of such a name cannot be kept in Solr."""

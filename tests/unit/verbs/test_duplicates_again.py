@@ -114,7 +114,7 @@ def test_the_same_again_compares_nothing(tmp_path: Path) -> None:
     now = documents(texts(300, seed=2))
     working: dict[str, Any] = {"by": "bands", "remember": tmp_path / "known", "texts": False}
     first = duplicates(now, **working)
-    assert first.since == Changes(reason="there was no run before")
+    assert first.since == Changes(reason="there was no earlier run")
     told: list[nd.types.Progress] = []
     again = duplicates(now, **working, on_progress=told.append)
     assert of_again(again.since).reused == again.candidates > 0
@@ -207,8 +207,8 @@ def test_other_settings_start_over(tmp_path: Path) -> None:
     now, known = documents(texts(100, seed=5)), tmp_path / "known"
     duplicates(now, remember=known)
     other = Changes(
-        reason="the last run was of another collection or version, or had other settings, limits,"
-        " fields or filters"
+        reason="the last run was for a different collection or version, or had different settings,"
+        " limits, fields or filters"
     )
     assert duplicates(now, remember=known, min_similarity=0.7).since == other
     assert duplicates(now, remember=known).since == other
@@ -232,7 +232,7 @@ def test_aligned_is_compared_in_full(tmp_path: Path) -> None:
     """Each new document changes the weight of words, so nothing is sure to hold."""
     now = documents(texts(60, seed=6))
     found = duplicates(now, remember=tmp_path / "known", measure="aligned")
-    reason = "aligned weighs words by all documents, so nothing can be remembered"
+    reason = "aligned weights depend on all documents, so nothing can be remembered"
     assert found.since == Changes(reason=reason)
     assert not (tmp_path / "known").exists()
 
@@ -256,7 +256,7 @@ def test_another_file_is_left_alone(tmp_path: Path) -> None:
     """A file that is something else is refused before anything is read, and stays."""
     other = tmp_path / "listings.csv"
     other.write_text("id,text\n1,a\n", encoding="utf-8")
-    with pytest.raises(nd.SourceError, match="no run of duplicates wrote this file"):
+    with pytest.raises(nd.SourceError, match="was not written by a run of duplicates"):
         duplicates(documents(["a b", "b c"]), remember=other)
     assert other.read_text(encoding="utf-8") == "id,text\n1,a\n"
     with pytest.raises(nd.SourceError, match="its folder does not exist"):
@@ -266,7 +266,7 @@ def test_another_file_is_left_alone(tmp_path: Path) -> None:
 def test_what_does_not_go_together() -> None:
     """Two sides."""
     now = documents(["a b", "b c"])
-    with pytest.raises(nd.ArgumentError, match="`remember` is for one source"):
+    with pytest.raises(nd.ArgumentError, match="`remember` cannot be combined with `against`"):
         duplicates(now, against=now, remember="known")
 
 
@@ -304,7 +304,7 @@ def test_records_of_one_id_are_remembered(tmp_path: Path) -> None:
     assert result(found) == result(duplicates([*now, nd.Document(id="new", text=once[0].text)]))
     assert any("@row" in pair.id for pair in found.pairs)
     last = duplicates(nd.Source(now, on_repeat="last"), remember=known)
-    assert "had other settings" in str(last.since)
+    assert "had different settings" in str(last.since)
     assert result(last) == result(duplicates(nd.Source(now, on_repeat="last")))
 
 
@@ -335,7 +335,7 @@ def test_devices_pipes_and_folders_are_left_alone(tmp_path: Path) -> None:
         named: dict[str, Any] = {name: pipe}
         with pytest.raises(nd.SourceError, match="is a device or a pipe"):
             duplicates(now, **named)
-    with pytest.raises(nd.ArgumentError, match="lies in the folder that is read"):
+    with pytest.raises(nd.ArgumentError, match="is inside the folder that is being read"):
         duplicates(folder, remember=folder / "known")
     assert pipe.is_fifo()
     assert [path.name for path in folder.iterdir()] == ["one.txt"]

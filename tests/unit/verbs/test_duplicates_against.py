@@ -27,7 +27,7 @@ def test_only_the_best_of_each_other() -> None:
 
 def test_only_the_best_need_another_side() -> None:
     """One side alone is always compared within itself."""
-    with pytest.raises(nd.ArgumentError, match=r"only one side to compare; name .* `against`"):
+    with pytest.raises(nd.ArgumentError, match=r"mutual_best needs two sources; name .* `against`"):
         nd.duplicates(documents(OLD), linkage="mutual_best")
 
 

@@ -97,7 +97,7 @@ def test_contradictions_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixtur
     assert [one.pair[:2] for one in found.answered.set_aside] == [("1", "4")]
     assert [one.pair[:2] for one in found.answered.unsure] == [("1", "2")]
     assert str(found.answered) == "2 answers applied, 1 set aside"
-    assert "1 answer is not applied, because newer answers contradict" in caplog.text
+    assert "1 answer is not applied, because of contradictory newer answers" in caplog.text
     found.write(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert '["Pairs judged by people","2"]' in page
@@ -118,7 +118,7 @@ def test_answers_about_other_texts_are_told(
     assert [one.pair[:2] for one in found.answered.changed] == [("1", "5")]
     assert [one.pair[:2] for one in found.answered.gone] == [("2", "8")]
     assert [one.pair[:2] for one in found.answered.obeyed] == [("2", "3")]
-    assert "because the texts have changed since: answer again (such as 1 – 5)" in caplog.text
+    assert "because the texts have changed since then: answer again (such as 1 – 5)" in caplog.text
     assert "because documents are missing or have no words (such as 8 – 2)" in caplog.text
     assert found.labels["1"] == found.labels["5"]
 

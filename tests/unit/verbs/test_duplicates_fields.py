@@ -101,12 +101,12 @@ def test_the_text_of_candidates_may_be_another(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"measure": "fields"}, "there are none"),
-        ({"fields": []}, "has no field"),
-        ({"fields": ["name"], "measure": "jaccard"}, "does not go with the measure jaccard"),
+        ({"measure": "fields"}, "needs the names of the fields"),
+        ({"fields": []}, "`fields` is empty"),
+        ({"fields": ["name"], "measure": "jaccard"}, "cannot be combined with the measure jaccard"),
         ({"fields": {"name": "texts"}}, "did you mean 'text'"),
         ({"fields": {"name": "date"}}, "no value of the field 'name' is a date"),
-        ({"fields": ["name"], "remember": "run"}, "`remember` does not go with `fields`"),
+        ({"fields": ["name"], "remember": "run"}, "`remember` cannot be combined with `fields`"),
         ({"fields": ["name"], "max_distance": 2}, "has no distance"),
     ],
 )
@@ -151,7 +151,7 @@ def test_no_value_at_all() -> None:
         {"id": "1", "body": "one two", "name": ""},
         {"id": "2", "body": "one two", "name": None},
     ]
-    with pytest.raises(SettingsError, match="no record has a value of name or nme; check"):
+    with pytest.raises(SettingsError, match="no record has a value in name or nme; check"):
         nd.duplicates(pd.DataFrame(rows).assign(nme=""), fields=["name", "nme"], text="body")
     assert nd.duplicates(pd.DataFrame(rows)[:0], fields=["name"], text="body").pairs == ()
 

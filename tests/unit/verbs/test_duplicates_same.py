@@ -58,7 +58,7 @@ def test_it_is_as_if_each_group_were_compared_alone(by: Any, linkage: Any, cap: 
     assert {one.id for one in found.clusters} == {c.id for each in alone for c in each.clusters}
     assert found.hot_keys == sum(each.hot_keys for each in alone)
     assert found.candidates == sum(each.candidates for each in alone)
-    assert found.gaps == ("documents without tenant: 120, which were compared with nothing",)
+    assert found.gaps == ("documents without tenant: 120, which were not compared",)
     assert found.same == ("tenant",)
 
 
@@ -117,11 +117,11 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
     """A column that is not there, one that is always empty, and a filter for a file."""
     source = tmp_path / "a.csv"
     source.write_text(f"id,text,tenant\n1,{TEXT},\n2,{TEXT},\n")
-    with pytest.raises(SettingsError, match="no document has a value of tenant; check the names"):
+    with pytest.raises(SettingsError, match="no document has a value in tenant; check the names"):
         nd.duplicates(source, same="tenant")
     with pytest.raises(nd.SourceError, match="tennant"):
         nd.duplicates(source, same="tennant")
-    with pytest.raises(ArgumentError, match="`fq` is for a collection; leave it out"):
+    with pytest.raises(ArgumentError, match="`fq` needs a collection; omit it"):
         nd.duplicates(source, fq="tenant:a")
 
 

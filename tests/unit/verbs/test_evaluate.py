@@ -48,7 +48,7 @@ def test_pairs_that_follow_from_known_ones_are_known(known: list[tuple[str, str]
     whole = nd.evaluate(known, [*CLUSTER, ("a", "x")])
     assert (whole.found, whole.known, whole.missed, whole.false) == (11, 10, (), (("a", "x"),))
     assert whole.closed == 10 - len(known)
-    follow = f"; {whole.closed} pairs that follow from the known ones count as known"
+    follow = f"; {whole.closed} pairs that follow from known pairs count as known"
     assert whole.summary.endswith(follow if whole.closed else f"F1 {whole.f1:.3f}")
     part = nd.evaluate([*known, ("x", "y")], CLUSTER[:5])
     assert (part.recall, part.closed) == (5 / 11, whole.closed)
@@ -72,7 +72,7 @@ def test_too_many_pairs_that_follow(caplog: pytest.LogCaptureFixture) -> None:
     star = [("0", str(n)) for n in range(1, 3_000)]
     result = nd.evaluate(star, [*star, ("1", "2")])
     assert (result.known, result.closed, result.false) == (2_999, 0, (("1", "2"),))
-    assert "4,498,500 pairs follow from the known ones" in caplog.text
+    assert "4,498,500 pairs follow from known pairs" in caplog.text
 
 
 def test_a_sweep_counts_what_follows() -> None:
@@ -80,7 +80,7 @@ def test_a_sweep_counts_what_follows() -> None:
     rows = [{"id": n, "text": f"one two three four five six {n}"} for n in (1, 2, 3)]
     swept = nd.duplicates(rows).sweep([(1, 2), (1, 3)])
     assert (swept.best.f1, swept.closed) == (1, 1)
-    assert "1 pair that follows from the known ones counts as known" in repr(swept)
+    assert "1 pair that follows from known pairs counts as known" in repr(swept)
 
 
 def test_ids_may_be_numbers_and_pairs_a_dataframe() -> None:
@@ -121,12 +121,12 @@ def test_known_pairs_of_other_documents_are_told(caplog: pytest.LogCaptureFixtur
     assert not caplog.messages
     assert nd.evaluate([("a", "b")], [("1", "2")]).recall == 0
     (told,) = caplog.messages
-    assert told.startswith("none of the ids of the known pairs is in a found pair")
+    assert told.startswith("none of the ids in the known pairs occurs in a found pair")
 
 
 def test_no_known_pairs_are_refused() -> None:
     """Any report would be complete."""
-    with pytest.raises(nd.ArgumentError, match="`known` has no pairs"):
+    with pytest.raises(nd.ArgumentError, match="`known` contains no pairs"):
         nd.evaluate([], [("1", "2")])
 
 
@@ -141,7 +141,7 @@ def test_results_are_written_to_a_path(path: Any) -> None:
     pairs = [("1", "2")]
     report = nd.Report(pairs=(), documents=0, cut=0)
     for result in (nd.evaluate(pairs, pairs), report, nd.duplicates([{"id": "1", "text": "a"}])):
-        with pytest.raises(nd.ArgumentError, match="`path` has to be"):
+        with pytest.raises(nd.ArgumentError, match="`path` must be"):
             result.write(path)
 
 

@@ -111,7 +111,7 @@ def test_jaccard_by_shingles_equals_all_pairs() -> None:
 @pytest.mark.parametrize("measure", ["words", "aligned", "estimate"])
 def test_measures_that_count_no_shingles_are_refused(measure: MeasureName) -> None:
     """Candidates by shingles are for measures of which they can be sure."""
-    with pytest.raises(nd.ArgumentError, match=rf"the measure {measure}; take .*containment"):
+    with pytest.raises(nd.ArgumentError, match=rf"the measure {measure}; use .*containment"):
         nd.duplicates([], by="shingles", measure=measure)
 
 
@@ -123,7 +123,4 @@ def test_bands_say_that_they_miss_excerpts(
     with caplog.at_level(logging.WARNING):
         nd.duplicates(documents({"a": "one two three four"}), measure="containment", by=by)
     told = [record.message for record in caplog.records]
-    assert (
-        told
-        == ["by bands most excerpts of longer texts are missed; by shingles they are found"] * lines
-    )
+    assert told == ["bands miss most excerpts from longer texts; shingles find them"] * lines

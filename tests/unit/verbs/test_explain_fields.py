@@ -49,9 +49,9 @@ def test_a_pair_that_is_no_match() -> None:
     assert near.verdict == "beyond the limits"
     against = {one.field for one in near.facts.evidence if one.bits < 0}
     assert {"born"} <= against
-    assert "with a probability of 0." in near.reasons[0]
+    assert "Their probability of a match is 0." in near.reasons[0]
     apart = nd.explain(FEW, 1, 3, **asked)
-    assert "Below 0.4 by aligned words no pair is a match; this pair has" in apart.reasons[1]
+    assert "; below 0.4, no pair is a match" in apart.reasons[1]
     nothing = nd.explain(FEW, 5, 6, **asked)
     assert "No field has a value in both documents, so there is no evidence." in nothing.reasons
     assert {one.level for one in nothing.facts.evidence[1:]} == {"missing"}
@@ -74,7 +74,7 @@ def test_repeated_ids() -> None:
     [
         ("9", {}, SourceError, "no record with words with the id '9'"),
         ("7", {}, RecordError, "are missing or null"),
-        ("1", {"measure": "jaccard"}, ArgumentError, "does not go with the measure jaccard"),
+        ("1", {"measure": "jaccard"}, ArgumentError, "cannot be combined with the measure jaccard"),
         ("1", {"max_distance": 2}, ArgumentError, "has no distance"),
         ("2", {}, ArgumentError, "both ids are '2'"),
     ],

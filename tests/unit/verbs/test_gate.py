@@ -34,7 +34,7 @@ def test_the_default_tags_and_rejects_copies() -> None:
     copy = match(1.0)
     assert Policy().judge([copy], copy) == ("reject", "the same text as '7'")
     assert Policy().judge([copy], None)[0] == "tag"
-    assert Policy().judge([], None) == ("allow", "nothing is near it")
+    assert Policy().judge([], None) == ("allow", "no near-duplicate was found")
 
 
 def test_a_copy_gets_the_more_severe_action() -> None:
@@ -50,10 +50,10 @@ def test_a_copy_gets_the_more_severe_action() -> None:
     [
         (
             {"reject": 0.5, "tag": 0.6},
-            "`tag` 0.6 and `reject` 0.5 leave nothing to tag; give `reject` more than 0.6",
+            "`tag` 0.6 and `reject` 0.5, nothing is left to tag; set `reject` to more than 0.6",
         ),
-        ({"hold": 0.5, "tag": 0.6}, "give `hold` more than 0.6"),
-        ({"hold": 0.7, "reject": 0.7}, "`hold` 0.7 and `reject` 0.7 leave nothing to hold"),
+        ({"hold": 0.5, "tag": 0.6}, "set `hold` to more than 0.6"),
+        ({"hold": 0.7, "reject": 0.7}, "`hold` 0.7 and `reject` 0.7, nothing is left to hold"),
         ({"tag": 1.5}, "`tag` cannot be 1.5; give a similarity from 0 to 1"),
         ({"reject": -0.1}, "`reject` cannot be -0.1"),
         ({"reject": 1.5, "tag": 0.5}, "`reject` cannot be 1.5"),

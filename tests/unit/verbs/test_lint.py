@@ -174,17 +174,17 @@ def test_fields_that_may_hold_the_text_are_named() -> None:
         made("count", kind="IntPointField"), made("md5_hash", kind="StrField"),
     )  # fmt: skip
     ours = {"md5_hash": made("md5_hash", kind="StrField")}
-    assert text_field(fields, ours).endswith("with `text`: b_text or a_string")
-    assert text_field(schema(), {}).endswith("with `text`")
+    assert text_field(fields, ours).endswith("that contains text: b_text or a_string")
+    assert text_field(schema(), {}).endswith("that contains text")
     dynamic = schema(dynamic=[made("*_txt", kind="TextField")])
-    assert text_field(dynamic, {}, {"body_txt"}).endswith("with `text`: body_txt")
+    assert text_field(dynamic, {}, {"body_txt"}).endswith("that contains text: body_txt")
 
 
 def test_no_command_names_a_text_field_that_is_none() -> None:
     """The user has to put one there: init refuses what lint has just found to be wrong."""
     wrong = replace(FINE, names=replace(FINE.names, text=("boby",)), wanted={"nd_x": made("nd_x")})
     danger, missing = findings(wrong)
-    assert danger.remedy.endswith("with `text`: body or nd_md5_hash")
+    assert danger.remedy.endswith("that contains text: body or nd_md5_hash")
     assert missing.remedy.startswith("neardup init -c NAME --text-field FIELD ")
 
 

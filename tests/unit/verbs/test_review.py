@@ -296,7 +296,7 @@ def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path) -> None:
         while "error" not in found:
             found = ask(address, "answer", number=found["number"], answer="same").json()
             confirmed += "error" not in found
-        assert "the answer is not kept" in found["error"]
+        assert "the answer was not saved" in found["error"]
         assert "check free space" in found["error"]
         assert ask(address, "next").status_code == 200
     assert len(read_answers(path)) == confirmed > 2
@@ -325,9 +325,9 @@ def test_interrupted_it_tells_what_it_kept(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 0
-    assert f"Kept 1 answer in {path}, which has 1 same, 0 different" in told
-    assert '1 of 1 answers are "same", so nothing was learnt' in told
-    assert "to be asked about less alike pairs, too, start again with --reach 0.3." in told
+    assert f"Saved 1 answer to {path}, which now has 1 same, 0 different" in told
+    assert '1 of 1 answers are "same", so nothing was learned' in told
+    assert "to be asked about less similar pairs, too, start again with --reach 0.3." in told
     assert "compared by --measure jaccard; --measure words counts" in told
     assert "Traceback" not in told
 
@@ -335,8 +335,8 @@ def test_interrupted_it_tells_what_it_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("tally", "lesson"),
     [
-        (Tally(30, 0, 0, 1), '30 of 30 answers are "same", so nothing was learnt'),
-        (Tally(29, 1, 0, 1), '29 of 30 answers are "same", too few are others, so nothing'),
+        (Tally(30, 0, 0, 1), '30 of 30 answers are "same", so nothing was learned'),
+        (Tally(29, 1, 0, 1), '29 of 30 answers are "same", which leaves too few others, so'),
     ],
 )
 def test_a_lower_threshold_is_advised_where_the_reach_cannot_grow(
@@ -379,7 +379,7 @@ def test_on_a_terminal_it_opens_the_browser(tmp_path: Path, end: signal.Signals)
     address = re.search(rb"http://127.0.0.1:\d+/#(\S+)", shown)
     assert address is not None
     assert shown.startswith(address[0])
-    assert address.end() < shown.index(b"documents are compared") < shown.index("━".encode())
+    assert address.end() < shown.index(b"have been compared") < shown.index("━".encode())
     while not opened.exists():
         time.sleep(0.02)
     arguments = ""
@@ -395,7 +395,7 @@ def test_on_a_terminal_it_opens_the_browser(tmp_path: Path, end: signal.Signals)
         after += os.read(ours, 1 << 16)
     process.send_signal(end)
     said = b""
-    while b"Kept 0 answers in " not in said:
+    while b"Saved 0 answers to " not in said:
         said += os.read(ours, 1 << 16)
     assert process.wait(timeout=60) == 0
     seen.touch()
@@ -431,7 +431,7 @@ def test_the_reach_is_counted_from_the_measure_that_is_chosen() -> None:
 
 
 def test_without_pairs(tmp_path: Path) -> None:
-    with pytest.raises(nd.ArgumentError, match="there is no pair to ask about"):
+    with pytest.raises(nd.ArgumentError, match="there are no pairs to ask about"):
         nd.review([{"id": 1, "text": "one two"}], answers=tmp_path / "a.jsonl")
     with pytest.raises(nd.ArgumentError, match="`reach` cannot be 7"):
         nd.review([{"id": 1, "text": "one two"}], answers=tmp_path / "a.jsonl", reach=7)

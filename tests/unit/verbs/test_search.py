@@ -18,7 +18,8 @@ NOWHERE = collection.open_collection("http://127.0.0.1:1/solr", "x")
         ({"by": "words"}, "`by` cannot be 'words'; choose one of shingles, bands, signatures, p"),
         (
             {"same": ("city",)},
-            "a text has no value of city for `same`; name first_word or md5_hash, or take `fq`",
+            "`same` names fields that a text does not have: city; name first_word or"
+            " md5_hash, or use `fq`",
         ),
         ({"candidates": 0}, "`candidates` cannot be 0; give 1 or more"),
     ],
@@ -36,7 +37,7 @@ def test_criteria_that_cannot_be(criteria: dict[str, Any], reason: str) -> None:
         (
             "jaccard",
             {"max_distance": 2},
-            "the measure jaccard has no distance, so `max_distance` cannot be 2; give `min_sim",
+            "the measure jaccard has no distance, so `max_distance` cannot be 2; set `min_sim",
         ),
     ],
 )

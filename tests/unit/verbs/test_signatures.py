@@ -82,7 +82,7 @@ def test_a_source_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
     output.write_text("old")
     with pytest.raises(nd.SourceError):
         nd.signatures(tmp_path / "missing.csv", output)
-    with pytest.raises(nd.SourceError, match=r"signatures are written to a \.parquet file"):
+    with pytest.raises(nd.SourceError, match=r"signatures can only be written to a \.parquet file"):
         nd.signatures(demo.listings(), tmp_path / "s.csv")
     assert output.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["s.parquet"]

@@ -96,10 +96,10 @@ def test_what_does_not_go_together_is_one_line(ads: Path) -> None:
     for call in (nd.read, nd.duplicates, nd.tune):
         with pytest.raises(nd.ArgumentError) as error:
             call(nd.Source(ads, id="ad"), id="ad")
-        assert str(error.value) == "`id` is in nd.Source, too; leave one of the two out"
-    with pytest.raises(nd.ArgumentError, match="`id` has to be a text, not 5"):
+        assert str(error.value) == "`id` is also in nd.Source; remove one of the two"
+    with pytest.raises(nd.ArgumentError, match="`id` must be a string, not 5"):
         nd.Source(ads, id=5)  # type: ignore[arg-type]
-    with pytest.raises(nd.ArgumentError, match="`source` is a Source; give it as it is"):
+    with pytest.raises(nd.ArgumentError, match="`source` is a Source; pass it directly"):
         nd.Source(nd.Source(ads))
 
 

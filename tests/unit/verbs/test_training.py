@@ -118,11 +118,11 @@ def test_texts_without_fields(tmp_path: Path) -> None:
     ("given", "reason"),
     [({"model": "m.json", "fields": "name"}, "its own measure and fields"),
      ({"model": "m.json", "measure": "jaccard"}, "its own measure and fields"),
-     ({"model": "m.json", "remember": "r"}, "does not go with `model`"),
+     ({"model": "m.json", "remember": "r"}, "cannot be combined with `model`"),
      ({"model": "m.json", "max_distance": 2}, "no distance"),
-     ({"measure": "model"}, "there is no model"),
+     ({"measure": "model"}, "`model` is missing"),
      ({"model": "gone.json"}, "cannot be read"),
-     ({"model": "a.jsonl"}, "not a model")],
+     ({"model": "a.jsonl"}, "not a neardup model")],
 )  # fmt: skip
 def test_what_does_not_go_with_a_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], reason: str
@@ -138,8 +138,8 @@ def test_what_does_not_go_with_a_model(
 
 @pytest.mark.parametrize(
     ("given", "reason"),
-    [({"fields": "name"}, "for a model"), ({"output": "m.json"}, "for a model"),
-     ({"answers": "a.jsonl", "known": [("1", "2")]}, "leave one out"),
+    [({"fields": "name"}, "require `answers`"), ({"output": "m.json"}, "require `answers`"),
+     ({"answers": "a.jsonl", "known": [("1", "2")]}, "omit one of them"),
      ({"answers": "a.jsonl", "measure": "estimate"}, "not estimates"),
      ({"answers": "gone.jsonl"}, "cannot be read"),
      ({"answers": "a.jsonl", "output": "a.jsonl"}, "a.jsonl"),
@@ -178,7 +178,7 @@ def test_the_command_says_what_it_learnt(records: Any, tmp_path: Path) -> None:
     words = ["tune", source, "--answers", answers, "--field", "name,street,zip:exact,born:date"]
     told = neardup(*map(str, words), "-o", str(path))
     assert told.returncode == 0
-    for said in ("24 answers", "without an answer", "Cross-validated", f"--model {path}", "zip"):
+    for said in ("24 answers", "without an answer", "cross-validation", f"--model {path}", "zip"):
         assert said in told.stdout
     known = json.loads(neardup(*map(str, words), "--format", "json").stdout)
     assert known["intercept"] == json.loads(path.read_text())["intercept"]
@@ -217,7 +217,7 @@ def test_commands_without_a_model_say_which_have_one() -> None:
     """A line names those that compare by a model."""
     told = neardup("search", "a.csv", "--model", "m.json")
     assert told.returncode == 2
-    assert "duplicates, report, gate and explain compare by a model" in told.stderr
+    assert "duplicates, report, gate, serve and explain accept a model" in told.stderr
     given: dict[str, Any] = {"model": "m.json", "id": 1}
-    with pytest.raises(nd.ArgumentError, match="explain compare by a model"):
+    with pytest.raises(nd.ArgumentError, match="explain accept a model"):
         nd.search(None, **given)  # type: ignore[arg-type]

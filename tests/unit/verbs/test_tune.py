@@ -99,7 +99,7 @@ def test_default_demand_within_default_hashes() -> None:
     [
         (Demand(avoid=0.1), 128, ["pass 3.44 %", "34.4 times", "1,758 hashes", "`load` of 0.035"]),
         (Demand(catch=0.2), 16, ["miss at least 2.81 %", "2.81 times", "`miss` of 0.029"]),
-        (Demand(catch=0.5, avoid=0.49), 128, ["98.7 %", "`avoid` of 0.03"]),
+        (Demand(catch=0.5, avoid=0.49), 128, ["98.7 %", "set `avoid` to 0.03"]),
         (Demand(catch=0.9, avoid=0.001, load=1e-6), 2, ["(2 × 1)", "12 hashes", "`load` of 0.002"]),
     ],
 )
@@ -227,7 +227,7 @@ def test_samples_without_pairs_are_refused(
     """Where there is nothing to compare, the error says what is missing."""
     with pytest.raises(SettingsError, match=says):
         tune(documents(texts), known=known)
-    with pytest.raises(ArgumentError, match="`sample` cannot be 1; pairs need 2 or more documents"):
+    with pytest.raises(ArgumentError, match="`sample` cannot be 1; give 2 or more documents"):
         tune(documents(texts), known=known, sample=1)
 
 

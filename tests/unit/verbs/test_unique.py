@@ -145,7 +145,7 @@ def test_other_formats_are_refused(source: str, output: str, tmp_path: Path) -> 
     SOURCES[source](tmp_path / source)
     own = {"in.csv": ".csv or ", "in.tsv": ".tsv or ", "in.parquet": ".parquet or ",
            "in.xlsx": ".xlsx or "}  # fmt: skip
-    choices = f"or become JSON lines; choose {own.get(source, '')}.jsonl"
+    choices = f"or as JSON lines; choose {own.get(source, '')}.jsonl"
     for name in ("unique", "removed", "rejected"):
         files: dict[str, Any] = {name: tmp_path / output}
         with pytest.raises(SourceError, match=f"{re.escape(choices)}$"):
@@ -263,7 +263,7 @@ def test_a_table_among_other_files_is_no_folder_of_texts(tmp_path: Path) -> None
     for name in ("a.csv", "b.csv"):
         (folder / name).write_text("id,text\n1,one two three\n")
     (folder / "notes.md").write_text("read me")
-    reason = "ads: notes.md is not part of the same table as a.csv.*; take it out, name the files"
+    reason = "ads: notes.md is not part of the same table as a.csv.*; remove it, list the files"
     with pytest.raises(SourceError, match=reason):
         write_copies(folder, unique=tmp_path / "out.jsonl", on_progress=unwanted)
     write_copies(nd.Source(folder, source_format="folder"), unique=tmp_path / "out.jsonl")
@@ -398,7 +398,7 @@ class TestRefused:
 
     def test_within_the_folder_that_is_read(self, source: Path) -> None:
         """It would be a text of the folder the next time."""
-        with pytest.raises(SourceError, match="in the folder that is read"):
+        with pytest.raises(SourceError, match="inside the folder that is being read"):
             write_copies(source.parent, unique=source.parent / "out.jsonl")
 
     @pytest.mark.parametrize("given", [[("1", "a b")], "-"])
@@ -423,7 +423,7 @@ def test_a_source_that_changes_meanwhile(tmp_path: Path) -> None:
         if told.stage == "reading":
             source.write_text(source.read_text().replace("1999", "1998"))
 
-    with pytest.raises(SourceError, match="changed while it was read"):
+    with pytest.raises(SourceError, match="changed while it was being read"):
         write_copies(source, unique=unique, on_progress=change)
     assert unique.read_text() == "as before"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
@@ -445,7 +445,7 @@ def test_columns_of_the_source_are_never_overwritten(suffix: str, tmp_path: Path
     source, first, second = (tmp_path / f"{name}.{suffix}" for name in ("in", "one", "two"))
     SOURCES[f"in.{suffix}"](source)
     write_copies(source, removed=first, **LOOSE)
-    with pytest.raises(SourceError, match=r"'neardup_duplicate_of' .* rename that column, or drop"):
+    with pytest.raises(SourceError, match=r"'neardup_duplicate_of', .* rename or remove that"):
         write_copies(first, removed=second, on_progress=unwanted, **LOOSE)
     write_copies(first, unique=second, rejected=tmp_path / f"bad.{suffix}", **LOOSE)
     (row,) = rows_of(second)
@@ -457,7 +457,7 @@ def test_a_key_of_a_later_object_is_not_overwritten(tmp_path: Path) -> None:
     source, removed = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     rows = [{"id": "1", "text": "a b"}, {"id": "2", "text": "a b", SIMILARITY: 5}]
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with pytest.raises(SourceError, match="'neardup_similarity' already"):
+    with pytest.raises(SourceError, match="already has a column 'neardup_similarity'"):
         write_copies(source, removed=removed)
     assert not removed.exists()
 
@@ -558,9 +558,7 @@ def test_a_sheet_is_copied_with_its_types(tmp_path: Path) -> None:
 def test_what_parquet_cannot_hold_is_refused_before_the_work(tmp_path: Path) -> None:
     """The line names the column and its type."""
     schema = pa.schema([("id", pa.string()), ("end", pa.dictionary(pa.int8(), pa.string_view()))])
-    with pytest.raises(
-        SourceError, match=r"the column 'end' of the type dictionary<.*\.jsonl file"
-    ):
+    with pytest.raises(SourceError, match=r"the column 'end' of type dictionary<.*\.jsonl file"):
         check_types(tmp_path / "out.parquet", schema)
 
 
@@ -734,14 +732,14 @@ def test_a_part_that_changes_or_would_be_overwritten_is_noticed(tmp_path: Path) 
     (tmp_path / "all").mkdir()
     for part in parts:
         part.rename(tmp_path / "all" / part.name)
-    with pytest.raises(SourceError, match="lies in the folder that is read"):
+    with pytest.raises(SourceError, match="is inside the folder that is being read"):
         write_copies(tmp_path / "all", unique=tmp_path / "all" / "u.csv")
 
     def write_to_one(told: nd.types.Progress) -> None:
         if told.stage == "comparing":
             (tmp_path / "all" / "b.csv").write_text("id,text\n7,changed meanwhile\n")
 
-    with pytest.raises(SourceError, match="changed while it was read"):
+    with pytest.raises(SourceError, match="changed while it was being read"):
         write_copies(tmp_path / "all", unique=tmp_path / "u.csv", on_progress=write_to_one)
 
 
@@ -787,5 +785,5 @@ def test_templates_are_compared_without_what_they_share(tmp_path: Path) -> None:
     for by in ("bands", "words"):
         ways = nd.duplicates(rows, measure="jaccard", without_common=0.5, by=by, min_similarity=0.2)
         assert [(pair.id, pair.other_id) for pair in ways.pairs] == [("3", "copy")]
-    with pytest.raises(ArgumentError, match="`without_common` does not go with `fields`"):
+    with pytest.raises(ArgumentError, match="`without_common` cannot be combined with `fields`"):
         nd.duplicates(rows, without_common=True, fields="text")
