@@ -23,7 +23,7 @@ def test_whatever_users_hold_is_on_a_page() -> None:
 )
 def test_a_name_that_has_moved_says_where_it_is(name: str, place: str) -> None:
     """In the error of Python for a name that a module does not have."""
-    with pytest.raises(AttributeError, match=f"no attribute '{name}'; it is {place} now$"):
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'; it is now {place}$"):
         getattr(nd, name)
 
 

@@ -157,7 +157,7 @@ TRIALS = (
         title="Something else where pairs belong (evaluate)",
         now='nd.evaluate(3, [("a", "b")])',
         code=1,
-        says="give `known` as pairs",
+        says="set `known` to pairs",
     ),
     # Data
     Trial(

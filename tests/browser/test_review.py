@@ -107,7 +107,7 @@ def test_each_key_is_undone_on_the_screen_and_in_the_file(chrome: Chrome, tmp_pa
             assert "Lantern" in chrome.find_element(By.CSS_SELECTOR, "details[open]").text
             chrome.find_element(By.TAG_NAME, "body").send_keys("a")
             assert is_asked(chrome)
-            assert "also for 1 pair with" in chrome.find_element(By.ID, "sure-text").text
+            assert "also for 1 pair answered" in chrome.find_element(By.ID, "sure-text").text
             ActionChains(chrome).send_keys(Keys.ESCAPE).perform()
             assert not is_asked(chrome)
             ActionChains(chrome).send_keys(Keys.ESCAPE).perform()

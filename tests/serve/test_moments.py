@@ -252,5 +252,5 @@ def test_what_is_wrong_is_told_until_it_is_mended(
         lines = [line["message"] for line in served.lines if "level" in line]
         ends = [at for at, line in enumerate(lines) if "available again after" in line]
         assert [said in lines[at - 1] for at, said in zip(ends, ("401", str(answers)), strict=True)]
-        assert all(re.search(r"after [\d.]+ s, [1-9][\d,]* requests", lines[at]) for at in ends)
+        assert all(re.search(r"after [\d.]+ s; [1-9][\d,]* requests", lines[at]) for at in ends)
         assert 503 not in {line.get("status") for line in served.lines}

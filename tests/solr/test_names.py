@@ -61,8 +61,7 @@ def test_several_columns_are_not_joined_in_a_field_of_theirs(shop: Collection) -
     with pytest.raises(SettingsError) as refused:
         nd.index(records, shop, text=("title", "body"))
     assert refused.value.reason == (
-        f"the text of {shop.name!r} is in a single field: title and body would be joined in "
-        " field 'body'"
+        f"the text of {shop.name!r} is in a single field: title and body would be joined in 'body'"
     )
     assert refused.value.next_step.startswith(
         "name one with `text` and the others with `keep`, or post"

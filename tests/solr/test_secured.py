@@ -149,7 +149,7 @@ def test_a_server_that_wants_one_within_tls(
             address, other = f"https://{place}/solr", certify_client(certify(tmp_path))
             with pytest.raises(nd.SolrUnreachable, match=said):
                 nd.connect(address, "x", ca=certified.ca).count()
-            with pytest.raises(nd.SolrUnreachable, match="it refuses the client certificate; name"):
+            with pytest.raises(nd.SolrUnreachable, match="it refuses the client certificate; set"):
                 nd.connect(address, "x", ca=certified.ca, cert=other).count()
         finally:
             process.terminate()
@@ -183,7 +183,7 @@ def test_a_client_certificate_that_cannot_be_used(certified: Certified, tmp_path
 REFUSED = {
     "expired": "its TLS certificate has expired; renew it on that server",
     "login": "it redirects to https://login.example.org/; use that address if it is your Solr, or"
-    " credentials if it is a login page",
+    " give credentials if it is a login page",
     "page": "the response is not JSON but text/html (HTTP 200); check that this is the address of a"
     " Solr server, or give credentials if it is a login page",
     "denied": "Solr does not allow this (HTTP 403); set $NEARDUP_SOLR_USER and",

@@ -196,7 +196,7 @@ def test_what_is_no_pair_is_told(session: SparkSession) -> None:
     with pytest.raises(nd.ArgumentError, match=r"the id in 'other_id' is of the type double, not"):
         spark.clusters(frame)
     with pytest.raises(
-        nd.ArgumentError, match=r"`near` has no column 'other_id'.*; give what spark"
+        nd.ArgumentError, match=r"`near` has no column 'other_id'.*; pass the result of spark"
     ):
         spark.clusters(frame.select("id"))
     lacking = session.createDataFrame([("1", "2"), ("3", None)], "id string, other_id string")

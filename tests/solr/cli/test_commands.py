@@ -120,7 +120,7 @@ def test_errors_are_one_line_with_a_next_step(run: Run, words: list[str], line: 
             "only some of the --fields have a minus sign; use it",
         ),
         (["index", "-", "--fields", "contents"], "there is no field contents; choose from content"),
-        (["init", "-c", "other"], "and --collection is 'other'; give the address without a"),
+        (["init", "-c", "other"], "but --collection is 'other'; give the address without a"),
     ],
 )
 def test_values_that_cannot_be_are_one_line_and_wrong_usage(

@@ -91,7 +91,7 @@ def test_an_unprepared_collection_is_led_to_its_text_field(home: object) -> None
             said = neardup(*words, *asked, code=1)
             assert proposed(said, "lint") == ["lint", *asked]
         assert "nothing to remove" in neardup("strip", *asked, code=1)
-        likely = "--text-field: blurb_txt or body or title"
+        likely = "set --text-field to a field that contains text: blurb_txt or body or title"
         assert likely in neardup("init", *asked, code=1)
         assert likely in neardup("lint", *asked, "--text-field", "blurb_text", code=3)
         init = proposed(neardup("lint", *asked), "init")

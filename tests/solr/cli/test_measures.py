@@ -60,7 +60,7 @@ def test_a_measure_that_cannot_be_is_told_before_a_solr_is_asked(
     assert failed.returncode == 2
     assert failed.stderr == (
         "neardup: the measure jaccard has no distance, so --max-distance cannot be 2;"
-        " give --min-similarity instead, or the --measure words\n"
+        " set --min-similarity instead, or --measure to words\n"
     )
 
 

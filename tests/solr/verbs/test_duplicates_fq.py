@@ -94,7 +94,7 @@ def test_a_filter_is_the_users_own_query(tenants: Collection) -> None:
     nobody = nd.duplicates(tenants, fq=["tenant_s:a", "tenant_s:nobody"])
     unmatched = "matches tenant_s:a AND tenant_s:nobody; check the filter"
     assert nobody.documents == 0
-    assert nobody.gaps == (f"no document of {tenants.name!r} {unmatched}",)
+    assert nobody.gaps == (f"no document in {tenants.name!r} {unmatched}",)
     with pytest.raises(SolrAnswerError, match="Cannot parse"):
         nd.duplicates(tenants, fq="tenant_s:(")
 

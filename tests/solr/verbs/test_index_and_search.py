@@ -112,7 +112,7 @@ def test_fields_can_be_left_out(solr: Collection) -> None:
 def test_other_settings_are_refused(solr: Collection) -> None:
     """A collection keeps the settings that it began with; both are shown."""
     nd.index(DOCUMENTS, solr)
-    with pytest.raises(nd.SettingsError, match=r"words3 .* and \[n2 words2 "):
+    with pytest.raises(nd.SettingsError, match=r"words3 .* but \[n2 words2 "):
         nd.index(DOCUMENTS, solr, settings=nd.Settings(shingle_size=2))
 
 

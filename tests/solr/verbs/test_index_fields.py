@@ -149,7 +149,9 @@ def test_excerpts_that_are_missed_are_told(
     caplog.set_level(logging.WARNING)
     caplog.clear()
     nd.search(solr, text=long_text(2, words=30), measure="containment")
-    assert ["bands miss most excerpts" in record.message for record in caplog.records] == [True]
+    assert [
+        "most excerpts from longer texts are missed" in record.message for record in caplog.records
+    ] == [True]
     caplog.clear()
     nd.search(solr, text=long_text(2, words=30), measure="containment", by="bands")
     assert not caplog.records

@@ -97,7 +97,9 @@ def test_the_xml_to_paste_is_enough(factory: str) -> None:
         planned = init(solr, text=NAMES.text, prefix="nd_")
         assert (planned.is_done, planned.is_mutable) == (False, False)
         assert solr.kept_names() == PLAIN
-        with pytest.raises(SettingsError, match="with `text`: body or title"):
+        with pytest.raises(
+            SettingsError, match="set `text` to a field that contains text: body or title"
+        ):
             init(solr)
     with collection(factory=factory, more=planned.xml) as solr:
         done = init(solr)

@@ -113,7 +113,7 @@ def test_only_fields_that_documents_have_are_lost() -> None:
         send(solr, {"sku": "1", "title": "word", "price": 1})
         found = lint(solr, text=["title"], prefix="nd_")
     assert [one.about for one in found.dangers] == ["lost_all"]
-    assert "copied from lost_source, which is not kept" in found.dangers[0].reason
+    assert "copied from lost_source, which is not itself stored" in found.dangers[0].reason
 
 
 def test_a_collection_that_is_fine_has_no_dangers() -> None:

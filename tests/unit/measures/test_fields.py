@@ -174,7 +174,7 @@ def test_fields_that_are_named() -> None:
     [
         (["zip:exat"], "did you mean 'exact'"),
         (["name", "name:exact"], "twice"),
-        ([], "no field"),
+        ([], "`fields` is empty"),
         ([":exact"], "no name"),
         ({"zip": "number "}, "did you mean 'number'"),
     ],

@@ -122,11 +122,11 @@ def test_its_file_is_read_back() -> None:
 
 @pytest.mark.parametrize(
     ("change", "reason"),
-    [({"neardup_model": 9}, "version 9"), ({"intercept": None}, "not a model"),
+    [({"neardup_model": 9}, "version 9"), ({"intercept": None}, "not a neardup model"),
      ({"threshold": 3}, "out of range"), ({"scale": 1}, "out of range"),
-     ({"measure": "rhyme"}, "out of range"), ({"rates": [1]}, "not a model"),
-     ({"fields": {"zip": {"kind": "x", "weight": 1}}}, "not a model"),
-     ({"intercept": "NaN"}, "out of range"), ({"measures": {"words": 1}}, "not a model")],
+     ({"measure": "rhyme"}, "out of range"), ({"rates": [1]}, "not a neardup model"),
+     ({"fields": {"zip": {"kind": "x", "weight": 1}}}, "not a neardup model"),
+     ({"intercept": "NaN"}, "out of range"), ({"measures": {"words": 1}}, "not a neardup model")],
 )  # fmt: skip
 def test_a_changed_file_is_refused(change: dict[str, object], reason: str) -> None:
     """A value that is missing or cannot be is told, whatever it is."""
@@ -134,7 +134,7 @@ def test_a_changed_file_is_refused(change: dict[str, object], reason: str) -> No
     with pytest.raises(ValueError, match=reason):
         parse_model(json.dumps(known | change))
     for text in ("", "[]", "null", '{"a": 1}', "\x00"):
-        with pytest.raises(ValueError, match="not a model"):
+        with pytest.raises(ValueError, match="not a neardup model"):
             parse_model(text)
 
 

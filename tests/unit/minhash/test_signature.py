@@ -169,7 +169,7 @@ def test_an_empty_text_resembles_nothing() -> None:
     [
         ("", "text", "the id is empty"),
         ("\ud800", "text", "lone surrogate"),
-        ("é" * 257, "text", "takes 514 bytes"),
+        ("é" * 257, "text", "has 514 bytes"),
         ("1", "a\udfffb", "lone surrogate at character 1"),
     ],
 )
@@ -183,7 +183,7 @@ def test_what_solr_would_change_is_refused(id: str, text: str, reason: str) -> N
 def test_kept_values_have_to_be_json(value: object) -> None:
     """A kept value that JSON cannot hold is the document's problem, not the run's."""
     document = Document(id="1", text="a", kept={"n": value})
-    assert "a kept column cannot be written" in str(find_problem(document))
+    assert "a kept column cannot be converted to JSON" in str(find_problem(document))
 
 
 def test_a_kept_object_is_no_value() -> None:
