@@ -50,7 +50,7 @@ HEADERS = {
 }
 LEVELS, LONGEST = 200, 4_000  # lists within lists, and digits of a whole number, that are read
 FAULT = secrets.token_hex(16)  # the key of what is wrong with an object, which no other has
-TWICE = "appears twice, or contains a key that does"
+TWICE = "appears twice, or contains a duplicate key"
 NO_VALUE = f"contains NaN, Infinity or more than {LEVELS} nested levels, which cannot be read"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)

@@ -246,7 +246,7 @@ def parse_fields(fields: Mapping[str, str] | Iterable[str]) -> dict[str, FieldKi
     else:
         parted = [field.rpartition(":") for field in fields]
         pairs = [(name, kind) if colon else (kind, "text") for name, colon, kind in parted]
-    require(bool(pairs), "`fields` is empty", "name one or more, such as name or zip:exact")
+    require(bool(pairs), "`fields` is empty", "set one or more, such as name or zip:exact")
     kinds: dict[str, FieldKind] = {}
     for name, kind in pairs:
         require(bool(name), "a field of `fields` has no name", "give it as name or zip:exact")

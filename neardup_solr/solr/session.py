@@ -418,7 +418,7 @@ class CheckedSession(requests.Session):
             raise self.outages.halted
         is_elsewhere = self.nodes.is_elsewhere(url)
         if is_elsewhere and not self.nodes.may_have(url):
-            reason = "the cluster names this node, but your credentials must not be sent to it"
+            reason = "the cluster lists this node, but your credentials must not be sent to it"
             step = "give a node's https:// address, as the other nodes use it"
             raise SolrUnreachable(redact(url), reason, step)
         if self._process != os.getpid():

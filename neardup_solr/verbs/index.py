@@ -462,7 +462,7 @@ def _require_one_text_field(collection: Collection, columns: Sequence[str]) -> N
     step += f"neardup annotate {collection.place}"
     of = f"the text of {collection.name!r} is"
     if len(fields) > 1:
-        reason = f"{of} in several fields ({', '.join(fields)}), but `index` writes one"
+        reason = f"{of} in several fields ({', '.join(fields)}), but `index` writes only one"
         raise SettingsError(reason, step)
     joined = f"{' and '.join(columns)} would be joined in {fields[0]!r}"
     step = f"name one with `text` and the others with `keep`, or {step}"

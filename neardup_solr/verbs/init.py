@@ -184,7 +184,7 @@ def _remove(collection: Collection, *, dry_run: bool) -> Preparation:
         return planned
     if not planned.is_mutable:
         reason = f"the schema of {collection.name!r} cannot be changed over HTTP"
-        raise SettingsError(reason, f"delete from the schema, then reload: {', '.join(ours)}")
+        raise SettingsError(reason, f"delete these fields from it, then reload: {', '.join(ours)}")
     used = {kind for name, kind in has.items() if name not in ours}
     used |= {each.type for each in existing.dynamic}
     unused = sorted((types & existing.types.keys()) - used)

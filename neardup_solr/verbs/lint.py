@@ -489,7 +489,7 @@ def _check_losses(facts: CollectionFacts) -> Iterator[Finding]:
     untold = "if any document contains one (unknown: /admin/luke does not respond)"
     for dynamic in facts.schema.dynamic if facts.used is None else ():
         if dynamic.indexed and not dynamic.is_kept:
-            reason = f"an update would lose fields of this pattern, {untold}"
+            reason = f"an update would lose fields that match this, {untold}"
             remedy = f"enable /admin/luke and run lint again, or {INTO}"
             yield Finding(WARNING, "lost-field", dynamic.name, reason, remedy)
     are_lost = children is None or children > facts.placed

@@ -31,8 +31,8 @@ from neardup_solr.verbs.duplicates.result import Duplicates, identify, make_resu
 # What becomes of records whose id came before; those that fail are told as such.
 REPEATED = {
     "keep": "each of them is compared, with its row number added to the id, as in 12@row7",
-    "last": "only the last record of each id is used",
-    "first": "only the first record of each id is used",
+    "last": "only the last record for each id is used",
+    "first": "only the first record for each id is used",
 }
 ROWS = '; to filter a table by `removed`, set id=":row", which numbers its rows from 1'
 

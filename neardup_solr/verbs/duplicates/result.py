@@ -761,7 +761,7 @@ def require_copied(source: Compared, reading: Reading) -> list[Path]:
     if is_collection(source):
         raise ArgumentError(
             "a collection cannot be written to a file without its near-duplicates",
-            "mark them in the collection (`mark`, nd.mark), then exclude them by the filter query"
+            "mark them in the collection (`mark`, nd.mark), then exclude them with the filter query"
             f" fq={source.names.canonical_filter}",
         )
     named = sources.paths_of(source)

@@ -274,7 +274,7 @@ def evaluate(
     ids = {str(id) for pair in reported for id in pair}
     if ids and ids.isdisjoint(str(id) for pair in expected for id in pair):
         problem = "none of the ids in the known pairs occurs in a found pair"
-        LOG.warning("%s: check that both are about the same documents", problem)
+        LOG.warning("%s: check that both refer to the same documents", problem)
     are_whole = _has_whole_ids(found)
     return evaluate_pairs(
         expected, reported, are_whole=are_whole, has_sides=has_sides, as_given=as_given

@@ -285,7 +285,7 @@ def review(
     arguments = locals() | fill_in(locals())
     if reach is None:
         reach = REACH if arguments["fields"] is None else REACH_BY_FIELDS
-    require(0 <= reach <= 1, f"`reach` cannot be {reach:g}", "give 0 to 1, such as 0.1")
+    require(0 <= reach <= 1, f"`reach` cannot be {reach:g}", "use 0 to 1, such as 0.1")
     token = secrets.token_urlsafe(24)
     step = "omit `port` to use a free one"
     with (  # before any work is done

@@ -405,7 +405,7 @@ class Desk:
         if not isinstance(documents, list) or (
             not is_single and fields.keys() - {web.FAULT, "documents"}
         ):
-            reason = "`documents` must be a list and the only field"
+            reason = "`documents` must be a list, without any other field"
             raise web.Failure(400, reason, 'send {"documents": [...]}')
         if len(documents) > self.documents:
             reason = f"{len(documents):,} documents are more than the limit of {self.documents:,}"

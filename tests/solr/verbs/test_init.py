@@ -104,7 +104,7 @@ def test_the_xml_to_paste_is_enough(factory: str) -> None:
     with collection(factory=factory, more=planned.xml) as solr:
         done = init(solr)
         assert (done.is_done, done.fields, done.names) == (True, (), NAMES)
-        with pytest.raises(SettingsError, match="cannot be changed over HTTP; delete from"):
+        with pytest.raises(SettingsError, match="cannot be changed over HTTP; delete these"):
             init(solr, remove=True)
 
 
