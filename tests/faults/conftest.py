@@ -7,11 +7,13 @@ import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from random import randrange
 from typing import Any
 
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.embedded import process
 from neardup_solr.minhash import sign
 from neardup_solr.testing import private_home
 from tests.faults import table, tiers
@@ -49,6 +51,9 @@ def killed_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             patch.delenv(HOME)
         else:
             patch.setenv(HOME, before)
+        # The Solr of other tests beside these does not take the port of one that was killed.
+        patch.setattr(process, "FIRST_PORT", randrange(21_500, 30_000))
+        patch.setattr(process, "LAST_PORT", 32_000)
         yield folder
 
 
