@@ -361,7 +361,7 @@ def _from_encoding(source: Opened, encoding: str, stream: Iterable[bytes]) -> It
         if is_first:
             step = "check `encoding`: files from Excel usually use cp1252"
             raise source.error(f"is not {name} ({error})", step) from error
-        reason = f"the file ends too early (within a {name} character)"
+        reason = f"the file ends too early (half a {name} character)"
         raise RecordError(f"{source.name}, at its end", reason) from error
 
 
