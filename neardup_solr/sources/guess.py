@@ -411,8 +411,9 @@ class Chosen(NamedTuple):
 
     def lines(self, spell: Callable[[Mapping[str, Any]], str]) -> list[str]:
         """Describe the choice in a line or two, with the arguments spelled to be repeated."""
-        used = ("its", "compared") if "fields" in self.arguments else ("other", "read as text")
-        chosen = "text, so {} columns are {}".format(*used)
+        is_table = "fields" in self.arguments
+        use = "its columns are compared" if is_table else "other columns are read as text"
+        chosen = f"text, so {use}"
         if self.arguments.keys() == {"id"}:
             is_row = self.arguments["id"] == ROW
             chosen = f"id, so {'its records are numbered' if is_row else 'another column is used'}"

@@ -430,9 +430,9 @@ def choose_id(source: Opened, names: Iterable[object], reading: Reading) -> Read
 def number_them(reading: Reading) -> str:
     """Write the end of a next step: how to do without ids, and what is wrong with that."""
     step = ", or set `id` to :row to number the records"
-    limit = ", but only if no other source goes into the collection: "
-    limit += "records with the same number would replace each other"
-    return step + limit * (reading.guess == "refuse")
+    clash = "records with the same number would replace each other"
+    limit = f", but only if no other source goes into the collection: {clash}"
+    return f"{step}{limit}" if reading.guess == "refuse" else step
 
 
 def is_like_id(name: str) -> bool:

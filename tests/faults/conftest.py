@@ -7,17 +7,16 @@ import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from random import randrange
 from typing import Any
 
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.embedded import process
 from neardup_solr.minhash import sign
 from neardup_solr.testing import private_home
 from tests.faults import table, tiers
 from tests.faults.place import Places, places
+from tests.solr.homes import use_private_ports
 
 RecordRow = Callable[..., None]
 HOME = "NEARDUP_HOME"
@@ -51,9 +50,7 @@ def killed_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             patch.delenv(HOME)
         else:
             patch.setenv(HOME, before)
-        # The Solr of other tests beside these does not take the port of one that was killed.
-        patch.setattr(process, "FIRST_PORT", randrange(21_500, 30_000))
-        patch.setattr(process, "LAST_PORT", 32_000)
+        use_private_ports(patch)  # another Solr could take the port of one that was killed
         yield folder
 
 

@@ -27,15 +27,19 @@ def settled(folder: Path) -> Iterator[Layout]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NEARDUP_HOME", str(folder / "zu Hause – 家"))
         patch.delenv("NEARDUP_SOLR_HEAP", raising=False)
-        # A server that somebody starts meanwhile takes none of these ports.
-        patch.setattr(process, "FIRST_PORT", randrange(21500, 30000))
-        patch.setattr(process, "LAST_PORT", 32000)
+        use_private_ports(patch)
         place = layout()
         shutil.copytree(user_jars, place.jars, copy_function=_link)
         place.server.mkdir(mode=0o700)
         remember(place, ServerState(port=0))  # as if started before, without a password
         yield place
         embedded.stop(timeout=0)
+
+
+def use_private_ports(patch: pytest.MonkeyPatch) -> None:
+    """Start servers at ports that none takes which somebody starts meanwhile."""
+    patch.setattr(process, "FIRST_PORT", randrange(21500, 30000))
+    patch.setattr(process, "LAST_PORT", 32000)
 
 
 def _link(source: str, target: str) -> None:
