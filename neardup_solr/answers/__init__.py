@@ -350,7 +350,7 @@ def parse_table(columns: Mapping[str, Sequence[Any]], *, ordered: bool) -> Itera
         has_ids = not any(map(id_problem, (answer.id, answer.other_id)))
         require(has_ids, f"the answer {judgement!r} has no pair of ids", "give both ids")
         is_pair = ordered or answer.id != answer.other_id
-        require(is_pair, f"both ids in a row are {answer.id!r}", "set `ordered` for two sides")
+        require(is_pair, f"both ids in a row are {answer.id!r}", "set `ordered` for two sources")
         before = earlier.setdefault(answer.pair, answer).answer
         reason = f"{pair} is answered both {before} and {judgement}"
         require(before == judgement, reason, "keep one of the two answers")

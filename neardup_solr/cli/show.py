@@ -312,7 +312,7 @@ def say_summary(summary: IndexSummary) -> None:
     long = summary.words > LONG_TEXT * summary.read
     if (measure := summary.settings.measure) not in (None, "words"):
         few = "texts" if long else "short texts"
-        say(f"Its {few} are compared by --measure {measure}; --measure words counts words.")
+        say(f"Its {few} are compared by --measure {measure}; --measure words counts edited words.")
     if long and "content_ng" in summary.settings.fields:
         say(
             "Hint: for texts this long, word shingles make up most of the index; to leave them"

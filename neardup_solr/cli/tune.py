@@ -99,8 +99,8 @@ def _describe_training(training: Training, output: Path | None) -> Iterator[str]
         rows += [[name, *(f"{bits:+.1f}" for bits in ends)] for name, *ends in training.influences]
         yield from ("", *show.align(rows, right=(1, 2)), "")
         yield (
-            f"In cross-validation, the model predicts {training.right} of {total} answers,"
-            f" {default} {training.default_right}."
+            f"In cross-validation, the model predicts {training.right} of {total} answers"
+            f" correctly, and {default} {training.default_right}."
         )
         if training.right < training.default_right:
             yield "These answers do not yet show that the model is better."

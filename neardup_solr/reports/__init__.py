@@ -348,7 +348,7 @@ def write_sheets(
         book.save(unfinished)
     if sheets > 1:
         total = counted(count - sheets, "row")
-        LOG.warning("%s: its %s are in %d sheets, because a sheet is full", path, total, sheets)
+        LOG.warning("%s: its %s did not fit in one sheet and fill %d sheets", path, total, sheets)
     if cut:
         what = counted(cut, "text is", "texts are")
         reason = f"{what} cut to {LONGEST:,} characters, the most that a cell can hold"

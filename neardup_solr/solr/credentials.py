@@ -160,7 +160,7 @@ class Access:
         odd = [name for name, value in self.headers.items() if not _is_header(name, value)]
         if odd:  # the value may be a secret
             reason = f"the name or value of {odd[0]!r} in `headers` is not valid"
-            raise ArgumentError(reason, "use names and values of one line, in Latin letters")
+            raise ArgumentError(reason, "use single-line names and values, in Latin letters")
         # As in the environment, a proxy may leave http:// out.
         proxy = self.proxy if self.proxy and "://" in self.proxy else f"http://{self.proxy}"
         if self.proxy is not None and not is_url(proxy, PROXIES):

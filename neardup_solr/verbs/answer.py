@@ -182,7 +182,7 @@ class Answers(reports.Table):
         return _find_aside(self.latest)
 
     def columns(self) -> Columns:
-        """Make the columns id, other_id, answer, who, when and state ("set aside" or empty)."""
+        """Return the columns id, other_id, answer, who, when and state ("set aside" or empty)."""
         latest = self.latest
         aside = {*_find_aside(latest)}
         names = {"id": "id", "other_id": "other_id", ANSWER: "answer", "who": "who", "when": "time"}

@@ -46,7 +46,7 @@ def connect(
     `proxy` may also come from the environment (see docs/security.md).
 
     Raises ArgumentError if the name, the address or a certificate cannot be used, `create` is set
-    for a missing collection of your own Solr, or a password would cross the network unencrypted;
+    but your own Solr lacks the collection, or a password would cross the network unencrypted;
     SettingsError if a user or a password is missing or cannot be read; SolrUnreachable if no Solr
     answers; ServerError if the embedded Solr cannot be downloaded or started.
     """

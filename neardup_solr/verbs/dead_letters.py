@@ -59,7 +59,7 @@ def dead_letters(
 
     Example: `nd.dead_letters(job="old")[0].reason`
 
-    Give either `job`, the folder of an `index` call, or a collection. For a collection, the jobs of
+    Give either a collection or `job` (the folder of an `index` call). For a collection, the jobs of
     the command `neardup index` are read.
 
     Raises ArgumentError if neither or both are given, JobError if the folder has no job or its

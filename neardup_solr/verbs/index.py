@@ -300,7 +300,7 @@ class Delivery:
         send, missing = partial(self._send_again, stretch), partial(self._missing, stretch)
         lost = settle(self.collection, send, missing)
         if lost and len(lost) == len(stretch.documents):
-            reason = f"a search finds none of the {len(lost):,} documents that Solr accepted last"
+            reason = f"a search finds none of the last {len(lost):,} documents that Solr accepted"
             lint = f"neardup lint {self.collection.place}"
             step = f"check the collection's update chain ({lint}), then run this again"
             raise SolrAnswerError(self.collection.url, 200, reason, step)

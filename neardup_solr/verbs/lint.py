@@ -67,8 +67,8 @@ class Growth:
             peak = f"up to about {PEAK * times:.1f} during writing"
             beside = f" on top of the current {now / 1e6:,.1f} MB ({times:.1f} times, {peak})"
         return (
-            f"annotate adds about {added / 1e6:,.1f} MB to the index{beside}, and"
-            f" {self.bytes_each:,} bytes per document to responses to queries without `fl`"
+            f"annotate adds about {added / 1e6:,.1f} MB to the index{beside};"
+            f" queries without `fl` return {self.bytes_each:,} more bytes per document"
         )
 
 
@@ -489,7 +489,7 @@ def _check_losses(facts: CollectionFacts) -> Iterator[Finding]:
     untold = "if any document contains one (unknown: /admin/luke does not respond)"
     for dynamic in facts.schema.dynamic if facts.used is None else ():
         if dynamic.indexed and not dynamic.is_kept:
-            reason = f"an update would lose fields that match this, {untold}"
+            reason = f"an update would lose fields that match this pattern, {untold}"
             remedy = f"enable /admin/luke and run lint again, or {INTO}"
             yield Finding(WARNING, "lost-field", dynamic.name, reason, remedy)
     are_lost = children is None or children > facts.placed

@@ -58,7 +58,7 @@ class Report(reports.Table):
         return f"<Report: {pairs} among {documents}>"
 
     def columns(self) -> Columns:
-        """Make the columns id, other_id, similarity, distance and, with answers, answer."""
+        """Return the columns id, other_id, similarity, distance and, with answers, answer."""
         names = ("id", "other_id", "similarity", "distance")
         return of_pairs(self.pairs, names if self.answered is None else (*names, ANSWER))
 
@@ -66,7 +66,7 @@ class Report(reports.Table):
     def write(self, path: str | Path) -> None:
         """Write the pairs to a .tsv, .csv, .jsonl or .xlsx file.
 
-        Formulas are escaped as by `Duplicates.write`.
+        Formulas are escaped as in `Duplicates.write`.
 
         Raises SourceError if the suffix is unknown or the file cannot be written.
         """

@@ -62,7 +62,7 @@ class Training:
 
     `answered`: effect of the answers; `is_default`: True if the answers were too few to learn from;
     `documents`: documents read; `candidates`: pairs compared; `found`: unanswered pairs that the
-    model finds; `right`: answers that the model predicts if it is trained without them;
+    model finds; `right`: answers that the model predicts when trained without them;
     `default_right`: answers that the default predicts; `unlike`: answers about pairs too dissimilar
     to learn from.
     """
@@ -304,12 +304,12 @@ def tune(
 
     Example: `nd.tune("listings.csv", catch=0.6).choice.plan.bands`
 
-    Bands may miss pairs with similarity `catch` with a probability of at most `miss`. Pairs with
-    similarity `avoid` may become candidates with at most `load` (all four are 0 to 1).
+    Bands miss a pair with similarity `catch` with a probability of at most `miss`. They make a pair
+    with similarity `avoid` a candidate with a probability of at most `load`. All four are 0 to 1.
     `hashes` defaults to the number in the settings. The cost is estimated from a random sample and
     all documents of `known` pairs; for a collection, from stored signatures.
 
-    With `answers`, a model learns when two documents are the same, from four measures of the texts
+    With `answers`, a model learns to recognize equal documents from four measures of the texts
     and from any `fields`. Parameters for bands are then ignored. The model is written to `output`;
     pass that file to `duplicates` as `model`.
 

@@ -154,7 +154,7 @@ def test_a_solr_that_loses_everything_is_an_error(place: Place) -> None:
     """If nothing of a stretch is ever found, the documents are not to blame."""
     place.model.drops = lambda _: True
     with pytest.raises(
-        nd.errors.SolrAnswerError, match="finds none of the 7 documents that Solr accepted last"
+        nd.errors.SolrAnswerError, match="finds none of the last 7 documents that Solr accepted"
     ):
         place.index(documents(7))
 

@@ -86,7 +86,7 @@ def duplicates(
     missing values carry no weight. Documents without a value in a `same` field have no pairs. An
     answer in `answers` applies unless a newer answer contradicts it or a text has changed.
 
-    With `linkage` "single", a document joins a cluster by one pair; with "complete", it must form a
+    With `linkage` "single", one pair joins a document to a cluster; with "complete", it must form a
     pair with each document in it; with "mutual_best" and `against`, a pair counts only if neither
     document has a better match. `canonical` is "first", "longest", "shortest", "oldest",
     "oldest:FIELD" or "FIELD=wire,agency" (prefer the value wire, then agency).

@@ -352,10 +352,10 @@ class Duplicates:
     def write(self, path: str | Path) -> None:
         """Write the pairs to a .tsv, .csv, .jsonl, .xlsx or .parquet file, or to an .html page.
 
-        Tables have the columns of `to_arrow`. Formulas are escaped by a backslash in TSV and an
-        apostrophe in CSV and .xlsx; `evaluate` removes both. A page shows texts. For a collection
-        or the measure "estimate", this requires `duplicates(..., texts=True)`. If writing fails, an
-        existing file is left as it was.
+        Tables have the columns of `to_arrow`. Formulas are escaped with a backslash in TSV and an
+        apostrophe in CSV and .xlsx; `evaluate` removes both. The page shows the texts of pairs. For
+        a collection or the measure "estimate", it requires `duplicates(..., texts=True)`. If
+        writing fails, an existing file is left as it was.
 
         Raises SourceError if the suffix is unknown or the file cannot be written.
         """
@@ -383,7 +383,7 @@ class Duplicates:
         neardup_reason, neardup_position and neardup_record. Suffixes select the formats. If writing
         fails, no file changes.
 
-        Raises TemplateError if there is a `doubt` and `yes` is False, ArgumentError if the source
+        Raises TemplateError if `doubt` is set and `yes` is False, ArgumentError if the source
         cannot be read twice, SourceError if the source has changed or a file cannot be written.
         """
         records = self.origin.records

@@ -382,7 +382,7 @@ class Evaluation:
     def write(self, path: str | Path) -> None:
         """Write the missed and the false pairs to a .tsv, .csv, .jsonl or .xlsx file.
 
-        The columns are wrong ("missed" or "false"), id and other_id.
+        The columns are `wrong` ("missed" or "false"), `id` and `other_id`.
 
         Raises SourceError if the suffix is unknown or the file cannot be written.
         """

@@ -484,7 +484,7 @@ def explain(
 
 def _read_settings(collection: Collection, given: Settings | Mapping[str, Any] | None) -> Settings:
     """Read the settings of a collection, which has texts and is given no others."""
-    refuse_settings(given, "omit `settings`, or explain the pair from its file")
+    refuse_settings(given, "omit `settings`, or name the original file as `source`")
     used = collection.needed_settings()
     require_indexed(["content"], used.fields, "explain the pair from its original `source`")
     return used

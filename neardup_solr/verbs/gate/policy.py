@@ -184,7 +184,7 @@ class Decisions(Table, Iterator[Decision]):
             warn(f"{lost}, {step}", RuntimeWarning, stacklevel=2)
 
     def columns(self) -> Columns:
-        """Make columns of the remaining decisions.
+        """Return the remaining decisions as columns.
 
         The columns are id, action, reason, other_id, similarity, distance (of the nearest match),
         matches (all ids), complete, replaces, and the kept columns.

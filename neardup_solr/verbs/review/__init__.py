@@ -268,7 +268,7 @@ def review(
 
     Example: `nd.review("listings.csv", answers="answers.jsonl")`
 
-    The pairs are those that `duplicates` finds with a threshold lower by `reach`, without the pairs
+    The pairs are those that `duplicates` finds with the threshold lowered by `reach`, except pairs
     already in the file `answers`. Doubtful pairs come first; every third pair is drawn at random.
     Answers are saved at once; several browsers and processes may ask at the same time. The page is
     on 127.0.0.1, at an address with a token.

@@ -81,7 +81,7 @@ def test_the_cost_is_what_init_said() -> None:
     assert added <= before
     assert added == pytest.approx(told.added_bytes, rel=0.2)
     assert each == pytest.approx(told.bytes_each, rel=0.1)
-    assert f"{told.bytes_each:,} bytes per document to responses" in str(told)
+    assert f"return {told.bytes_each:,} more bytes per document" in str(told)
     peak = 2 * (before + told.added_bytes) / before
     assert f" times, up to about {peak:.1f} during writing)" in str(told)
 

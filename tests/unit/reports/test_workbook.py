@@ -63,7 +63,7 @@ def test_a_full_sheet_is_followed_by_another(
         assert [len(rows) - 1 for rows in found] == parts
         assert {rows[0][0] for rows in found} == {"n"}
         assert [row[0] for rows in found for row in rows[1:]] == list(range(count))
-        said = f"its {count} rows are in {len(parts)} sheets, because a sheet is full"
+        said = f"its {count} rows did not fit in one sheet and fill {len(parts)} sheets"
         assert (said in caplog.text) == (len(parts) > 1)
 
 

@@ -194,7 +194,7 @@ def test_a_sample_comes_back(folder: Path) -> None:
             "2 – 1 is answered both same and different; keep one of the two",
         ),
         ("1,,same", "the answer 'same' has no pair of ids; give both ids"),
-        ("1,1,same", "both ids in a row are '1'; set --ordered for two sides"),
+        ("1,1,same", "both ids in a row are '1'; set --ordered for two sources"),
     ],
 )
 def test_a_table_with_a_fault_is_not_imported(folder: Path, rows: str, said: str) -> None:
