@@ -371,7 +371,7 @@ def _find_problem_of_kept(kept: Mapping[str, Any]) -> str | None:
         return f"a kept column cannot be converted to JSON: {error}"
     # Solr would take an object for an update: {"add": 1}, {"set": null}.
     objects = [name for name, value in kept.items() if isinstance(value, Mapping)]
-    return f"the kept column {objects[0]!r} is an object, not a value" if objects else None
+    return f"the kept column {objects[0]!r} contains an object, not a value" if objects else None
 
 
 class Number(str):

@@ -146,7 +146,7 @@ PARAMETERS = {
     "tag": "Tag documents at least this similar.",
     "hold": "Hold documents at least this similar.",
     "reject": "Reject documents at least this similar.",
-    "exact": "Minimum action for a document with the same text.",
+    "exact": "Take at least this action for a document with the same text.",
     "index": "Index allowed and tagged documents.",
     "checkpoint_every": "Maximum number of records between checkpoints.",
     "min_replicas": "Replicas of each shard that must have a document.",

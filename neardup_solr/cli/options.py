@@ -112,7 +112,7 @@ TEXTS: dict[str, dict[str, str]] = {
         ),
         "hold": "Hold documents at least this similar.",
         "reject": "Reject documents at least this similar.",
-        "exact": "Minimum action for a document with the same text.",
+        "exact": "Take at least this action for a document with the same text.",
         "by": "Key that near-duplicates must share [default: the first that is indexed].",
         "duplicates.by review.by tune.by": (
             "METHOD: How to find candidate pairs: bands, shingles, words (rare words; for short"
@@ -143,12 +143,12 @@ TEXTS: dict[str, dict[str, str]] = {
         ),
         "equal": "RULE: Text that must be equal: numbers, or a regular expression (repeatable).",
         "review.answers": "FILE: Answers file; created if missing.",
-        "review.reach": "Also ask this far below the threshold [default: 0.1; --field: 0.499].",
+        "review.reach": "How far below the threshold to ask [default: 0.1; --field: 0.499].",
         "review.port": "Port of the page on 127.0.0.1 [default: a free port].",
         "answers": "FILE: Apply answers: 'same' adds a pair to the result, 'different' removes it.",
         "model": "FILE: Compare with a model written by neardup tune --answers.",
         "without_common": "Ignore passages that many texts share: boilerplate, footers, templates.",
-        "cap": "Most documents to pair per band or shingle [default: 1024; word: 50].",
+        "cap": "Maximum documents to pair per band or shingle [default: 1024; word: 50].",
         "mutual_best": "With --against: keep a pair only if neither document has a better match.",
         "linkage": "single (one pair links), complete (all match), or as with --mutual-best.",
     },
@@ -291,7 +291,7 @@ def arguments_of(verb: str) -> tuple[Parameter, ...]:
     source = Path(spec.origin).read_text("utf-8") if spec and spec.origin else ""
     header = re.search(rf"^def {verb}\(.*?\) -> ", source, re.DOTALL | re.MULTILINE)
     if header is None:
-        raise LookupError(f"no function {verb} in the module that it is imported from")
+        raise LookupError(f"the module of {verb} has no function with this name")
     constants = re.findall(r'^([A-Z_]+) = (\d[\d_.]*|"[^"\n]*"|None)\b', source, re.MULTILINE)
     names = vars(arguments) | {name: literal_eval(value) for name, value in constants}
     exec(f"from __future__ import annotations\n{header[0]}None: ...", names)
@@ -366,7 +366,7 @@ class Command(click.Command):
             typed = _type_name(param)
             choices = param.type.choices if isinstance(param.type, click.Choice) else ()
             names |= {f"{param.name} {each}": f"'{typed} {each}'" for each in choices}
-            text = f"'{typed}'" if typed[0] == "-" else f"give {typed} without an option"
+            text = f"'{typed}'" if typed[0] == "-" else f"give {typed} without an option name"
             names |= {flag.lstrip("-"): text for flag in (param.name or "", *param.opts)}
         return names
 

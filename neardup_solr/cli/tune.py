@@ -139,7 +139,7 @@ def list_lines(tuning: Tuning, commands: Sequence[str]) -> Iterator[str]:
     yield (
         f"caught: share of pairs found at similarity {demand.catch:g}; passed: at {demand.avoid:g};"
     )
-    yield "candidates, bytes of index: expected per document of the whole collection."
+    yield "candidates, bytes of index: estimates per document, for the whole collection."
     if tuning.absent:
         yield f"{counted(tuning.absent, 'known pair')} left out: a document is missing."
     yield ""

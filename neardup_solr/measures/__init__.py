@@ -375,7 +375,7 @@ def choose_measure(settings: Settings, words: Sequence[int]) -> tuple[StoredMeas
     median = sorted(words)[len(words) // 2] if words else 0
     if len(words) < FEWEST or median > LONG_TEXT:
         return "words", ""
-    return "records", f"Short texts ({median} words by the median) {CHOSEN.format('records')}"
+    return "records", f"Short texts (median: {median} words) {CHOSEN.format('records')}"
 
 
 def read_measure(settings: Settings) -> tuple[StoredMeasure, str]:

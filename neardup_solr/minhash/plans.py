@@ -215,7 +215,7 @@ def _explain_unmet(demand: Demand, hashes: int, best: Plan | None) -> SettingsEr
     avoid = math.floor(passed * 1000) / 1000
     lower = f", or set `avoid` to {avoid:g}" if avoid else ""
     return SettingsError(
-        f"{hashes} hashes that catch enough pairs pass {percent(best.load)} of the pairs at"
+        f"with {hashes} hashes, bands that catch enough pairs pass {percent(best.load)} of those at"
         f" similarity {demand.avoid:g} ({best.bands} × {best.rows}),"
         f" {best.load / demand.load:.3g} times the {percent(demand.load)} allowed",
         f"{more}allow a `load` of {_round_up(best.load)}{lower}",

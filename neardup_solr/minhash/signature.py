@@ -149,7 +149,7 @@ def _broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     except ValueError:
         listed = " and ".join(map(str, shapes))
         raise ArgumentError(
-            f"the shapes {listed} do not match", "give the same number of each, or one of either"
+            f"the shapes {listed} do not match", "use the same number on both sides, or one"
         ) from None
 
 

@@ -30,8 +30,8 @@ NEST_PATH = "_nest_path_"
 INTERNAL = frozenset({"_version_", "_root_", NEST_PATH, "_nest_parent_"})
 SAMPLE = 100  # documents whose texts are looked at
 UNSPACED = (
-    "texts in scripts without spaces (Chinese, Thai, …) are compared as whole words with the"
-    " settings of this collection; index them into a new one to find near-duplicates among them"
+    "with this collection's settings, texts in scripts without spaces (Chinese, Thai, …) are"
+    " compared as whole words; to find near-duplicates among them, use a new collection"
 )
 CHANGED = "the collection has changed in the meantime; run this again"
 NUMBERS = frozenset({"IntPointField", "LongPointField", "TrieIntField", "TrieLongField"})

@@ -336,7 +336,7 @@ def _check_columns(parts: Sequence[Opened]) -> list[Opened]:
             has_notice = True
             is_order = set(names) == set(first[1])
             how = "its columns in a different order" if is_order else "different columns"
-            what = "" if is_order else ", and absent ones are treated as missing"
+            what = "" if is_order else ", and a missing column has no values"
             part.on_notice(f"{part.name} has {how} than {first[0]}: they are matched by name{what}")
     return list(parts)
 

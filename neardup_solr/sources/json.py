@@ -422,7 +422,7 @@ def _lists_of_elements(
                     orjson.loads(b'{"":' * around + b'""' + rest)
                 except ValueError:
                     reason = "the text after the array is not read: write one object per line"
-                    cut = "the object around the array is cut off, or text after it is not read"
+                    cut = "the object around the array is cut off, or is followed by text"
                     reason = cut if around else reason
                     raise RecordError(f"{source.name}, at its end", reason) from None
                 return

@@ -133,7 +133,7 @@ def most_passed_over(source: Opened, limit: int) -> float:
 
 def without_end(source: Opened, most: float) -> RecordError:
     """Make the error for a record of more bytes than are passed over."""
-    reason = f"{record.too_large(int(most))}, without reaching its end: reading stops here"
+    reason = f"{record.too_large(int(most))}, and its end was not reached: reading stops here"
     return RecordError(f"{source.name}, last record", reason)
 
 

@@ -488,7 +488,7 @@ def _problem(name: str, columns: Sequence[object]) -> str:
         return f"the column {name!r} is missing"
     if name in columns:
         return f"the column {name!r} appears twice"
-    return f"the column {name!r} matches several: {shown(columns)}"
+    return f"the name {name!r} matches several columns: {shown(columns)}"
 
 
 def check_keep(keep: Iterable[str]) -> None:

@@ -448,7 +448,7 @@ def _choose_by_texts(
     names_fields = isinstance(settings, Settings) or "fields" in (settings or ())
     if words > LONG_TEXT and usual == DEFAULT_SETTINGS and not names_fields:
         left_out = "word shingles and signature terms are left out (fields=all keeps them)"
-        LOG.warning("texts of about %d words are found by bands: %s", words, left_out)
+        LOG.warning("bands suffice for texts of about %d words: %s", words, left_out)
         usual = ANNOTATED
     return usual if measure == "words" else replace(usual, measure=measure)
 
@@ -471,7 +471,7 @@ def _require_one_text_field(collection: Collection, columns: Sequence[str]) -> N
 
 def not_begun(source: object) -> str:
     """Say that Solr stayed away before the first checkpoint."""
-    return f"No record of {source} is known to be stored: the same command starts over."
+    return f"No record of {source} is confirmed as stored: running the command again starts over."
 
 
 def _describe(source: SourceLike, collection: Collection, reading: Reading) -> JobSpec:
@@ -712,7 +712,7 @@ class _IndexRun:
             if has_job and (self.has_begun or may_pass):
                 if self.reached.read:
                     done = f"The first {self.reached.read:,} records of {self.work.source} are done"
-                    anew = "it cannot be read a second time, so the same command starts over"
+                    anew = "it cannot be read a second time: running the command again starts over"
                     how = "`resume` continues after them" if self.work.identity else anew
                     error.add_note(f"{done}: {how}.")
                 elif is_of_server or (self.sent and isinstance(error, errors.NeardupError)):

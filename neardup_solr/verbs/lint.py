@@ -536,7 +536,7 @@ def _check_texts(facts: CollectionFacts) -> Iterator[Finding]:
          f"name it or a different field with: {facts.init}"),
         (facts.growth, NOTE, "growth", "index", facts.growth,
          "list the fields that you want returned (fl); if you do not need `duplicates`, neardup"
-         " annotate -c NAME --fields=-signature adds only half as much"),
+         " annotate -c NAME --fields=-signature adds only half as many bytes"),
     )  # fmt: skip
 
 
@@ -796,7 +796,7 @@ def _server(health: Health) -> Iterator[Finding]:
          "little memory is free at the moment", "if this persists, give Solr more memory"),
         (deleted > MANY_DELETED, NOTE, "deleted", f"{deleted:.0%} of the index",
          "deleted and rewritten documents still take up space",
-         "merges free this space, or use /update?commit=true&expungeDeletes=true"),
+         "merging frees this space; to force it, use /update?commit=true&expungeDeletes=true"),
     )  # fmt: skip
     if health.versions:
         yield from check_versions(health.versions)

@@ -164,7 +164,7 @@ def test_a_token_is_asked_for_and_used(place: Place, chrome: Chrome) -> None:
     assert (token.get_attribute("id"), token.accessible_name) == ("token", "Token")
     token.send_keys(TOKEN[::-1], Keys.ENTER)
     settle(chrome)
-    assert "lacks the right 'search'" in first(chrome, "#problem").text
+    assert "does not grant 'search'" in first(chrome, "#problem").text
     assert "Hold" in first(chrome, "#answer").text  # which it has the right for
     token.clear()
     token.send_keys(TOKEN, Keys.ENTER)

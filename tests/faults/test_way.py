@@ -250,7 +250,8 @@ def test_a_solr_that_ends_the_command(
         assert took < 1 + 10 + 10  # and what an interpreter takes on a busy machine
         kept = read_checkpoint(job)
         assert (kept is None) == (since == 9)
-        told = f"No record of {source} is known to be stored: the same command starts over."
+        told = f"No record of {source} is confirmed as stored: running the command again"
+        told += " starts over."
         if kept is not None:
             done = f"The first {kept.reached.read} records of {source} are done"
             told = f"{done}: --resume continues after them."

@@ -158,7 +158,7 @@ def test_what_curl_shows_if_something_is_wrong(
     checker = ("-H", "Authorization: Bearer c4n4ry-of-checker")
     said = curl(f"{served.address}search", *checker, *new)
     assert said[:2] == (22, "403")
-    assert "this token lacks the right 'search'" in said[2]
+    assert "this token does not grant 'search'" in said[2]
     with nginx(tmp_path, solr=f"location / {{ proxy_pass {pages.base[:-5]}; }}") as fronts:
         service = serving(f"{fronts['solr']}/solr/pages", tmp_path / "log")
         alone = service.__enter__()

@@ -235,7 +235,7 @@ def _take_model(arguments: SimpleNamespace) -> Model | None:
 def _take_fields(arguments: SimpleNamespace) -> dict[str, FieldKind]:
     """Choose the measure if fields are named, and the text that candidates come from."""
     if arguments.fields is None:
-        reason = "the measure fields needs the names of the fields to compare"
+        reason = 'the measure "fields" needs the names of the fields to compare'
         step = "name them with `fields`, such as name and zip:exact"
         require(arguments.measure != "fields", reason, step)
         return {}
@@ -504,8 +504,8 @@ class Corpus:
             rows.append(signed.signatures)
         self.signatures = rows.table()
         runs = "words" if self.common.size == 1 else f"runs of {self.common.size} words"
-        LOG.warning("compared without %s that at least %.2g %% of the documents share: %d",
-                    runs, 100 * self.common.share, len(self.common.hashes))  # fmt: skip
+        LOG.warning("left out %d %s that at least %.2g %% of the documents share",
+                    len(self.common.hashes), runs, 100 * self.common.share)  # fmt: skip
 
     def living(self) -> NDArray[np.intp]:
         """The rows that count, in ascending order."""

@@ -487,7 +487,7 @@ class Duplicates:
         if not (self.hot_keys and self.by in HOT_KEYS):
             return None
         keys = counted(self.hot_keys, HOT_KEYS[self.by])
-        return f"{keys} shared by {than}, not all of them compared: `cap` {self.enough} is enough."
+        return f"{keys} shared by {than} were not fully compared: `cap` {self.enough} is enough."
 
 
 def make_result(

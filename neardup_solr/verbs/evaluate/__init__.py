@@ -467,7 +467,7 @@ def close_pairs(pairs: Iterable[IdPair], has_sides: bool) -> list[IdPair]:
     for end in sorted(ids, key=itemgetter(1)):
         clusters[partition.find(end)].append(end)
     if (count := sum(math.comb(len(members), 2) for members in clusters.values())) > MOST_CLOSED:
-        LOG.warning("%s pairs follow from known pairs, too many to count as known", f"{count:,}")
+        LOG.warning("%s pairs follow from known pairs: too many to be counted", f"{count:,}")
         return []
     return [
         (ids[end], ids[later])

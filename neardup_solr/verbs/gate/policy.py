@@ -253,7 +253,7 @@ class Templates:
     def warn(self) -> None:
         """Log each template."""
         for template in self._templates.values():
-            line = "held instead of rejected, as probably a template: %s; use `yes` to reject them"
+            line = "probably a template, so held instead of rejected: %s; use `yes` to reject them"
             LOG.warning(line, template)
 
 

@@ -264,8 +264,8 @@ class Desk:
             raise web.Failure(401, "the token is missing or wrong", step, WWW_Authenticate="Bearer")
         request.state.client, request.state.rights = client
         if right not in request.state.rights:
-            reason = f"this token lacks the right {right!r}"
-            raise web.Failure(403, reason, "ask the operator for a token with this right")
+            reason = f"this token does not grant {right!r}"
+            raise web.Failure(403, reason, "ask the operator for a token that does")
 
     async def tell_health(self, _: Request) -> object:
         """Answer as long as the process lives."""
@@ -295,7 +295,7 @@ class Desk:
             is_free = LOCAL_PARAMS in request.state.rights
             if not is_free and await lane.run(has_local_params, search):
                 reason = "`fq` contains local parameters ({!...}), which can read other collections"
-                step = f"omit them, or send a token with the right {LOCAL_PARAMS!r}"
+                step = f"omit them, or send a token that grants {LOCAL_PARAMS!r}"
                 raise web.Failure(403, reason, step)
             return await lane.run(self.service.search, search)
 
@@ -405,7 +405,7 @@ class Desk:
         if not isinstance(documents, list) or (
             not is_single and fields.keys() - {web.FAULT, "documents"}
         ):
-            reason = "`documents` must be a list, without any other field"
+            reason = "`documents` must be a list and the only field"
             raise web.Failure(400, reason, 'send {"documents": [...]}')
         if len(documents) > self.documents:
             reason = f"{len(documents):,} documents are more than the limit of {self.documents:,}"

@@ -38,7 +38,7 @@ def test_long_texts_have_no_shingles(solr: Collection, caplog: pytest.LogCapture
     summary = nd.index(documents(), solr, on_progress=look)
     assert summary.settings == ANNOTATED
     assert (summary.read, summary.indexed, solr.count()) == (COUNT, COUNT, COUNT)
-    line = "texts of about 80 words are found by bands: word shingles and signature terms are left"
+    line = "bands suffice for texts of about 80 words: word shingles and signature terms are left"
     assert [message for message in told[-1] if message.startswith(line)] == told[-1]
     assert told[0] == told[-1]
     assert solr.count(["content_ng:* OR content_sg:*"]) == 0

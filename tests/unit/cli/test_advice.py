@@ -41,7 +41,7 @@ def test_the_measure_is_chosen_by_the_texts(tmp_path: Path) -> None:
     """One line names the measure of short texts, unless one is named, or texts are long or few."""
     short = nd.duplicates(demo.listings())
     assert short.measure == "records"
-    assert "13 words by the median" in short.chosen
+    assert "median: 13 words" in short.chosen
     assert "records" in short._repr_html_()
     table = tmp_path / "pairs.tsv"
     advice = "compared by --measure records; --measure words"

@@ -436,7 +436,7 @@ def test_columns_with_commas_are_compared_and_typed_again(tmp_path: Path) -> Non
         ("index --seed 3", "; use nd.index(..., settings={'seed': ...})"),
         ("index --n-jobs 3", "; use nd.index(..., threads=...)"),
         ("duplicates --workers 3", "; leave it out: all processors are used"),
-        ("duplicates --input a", "; give SOURCE without an option"),
+        ("duplicates --input a", "; give SOURCE without an option name"),
         ("index --url a", "Did you mean '--solr'?"), ("tune --ngram 3", "'--shingle-size'?"),
         ("duplicates --column a", "Did you mean '--text-field'?"),
         ("duplicates --id-column a", "Did you mean '--id-field'?"),

@@ -483,7 +483,7 @@ def test_giant_lines_and_bombs_are_passed_over_without_being_held(tmp_path: Path
     assert mebibytes <= 64
 
 
-NO_END = "without reaching its end: reading stops here"
+NO_END = "and its end was not reached: reading stops here"
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")

@@ -228,7 +228,7 @@ def test_an_exact_name_comes_first(tmp_path: Path) -> None:
     """`ID` is not `id` if both are there; if neither is, and two are near, one has to be named."""
     assert told(write(tmp_path / "a.csv", "ID,id,text\n1,2,a\n"))[0] == [("2", "a")]
     path = write(tmp_path / "b.csv", "ID,Id,text\n1,2,a\n")
-    with pytest.raises(SourceError, match="'id' matches several: 'ID', 'Id'"):
+    with pytest.raises(SourceError, match="'id' matches several columns: 'ID', 'Id'"):
         told(path)
     assert told(path, Reading(id="Id"))[0] == [("2", "a")]
 

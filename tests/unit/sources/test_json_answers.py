@@ -73,8 +73,8 @@ WHOLE = json.dumps(SOLR, indent=1)
     ("content", "ids", "reason"),
     [
         (WHOLE[: WHOLE.index('"id": "2"')], IDS[:2], "the file ends too early"),
-        (WHOLE[:-3], IDS, "is cut off, or text after it"),
-        (WHOLE + "\n" + WHOLE, IDS, "is cut off, or text after it"),
+        (WHOLE[:-3], IDS, "is cut off, or is followed by text"),
+        (WHOLE + "\n" + WHOLE, IDS, "is cut off, or is followed by text"),
         (f"[{json.dumps(ROWS[0])}]\n[]", IDS[:1], "the text after the array is not read"),
         ("".join(json.dumps({**row, "data": ROWS}) + "\n" for row in ROWS), IDS, ""),
         (json.dumps({**ROWS[0], "data": ROWS}), IDS[:1], ""),
