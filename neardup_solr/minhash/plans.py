@@ -209,16 +209,17 @@ def _explain_unmet(demand: Demand, hashes: int, best: Plan | None) -> SettingsEr
             f"{hashes} hashes miss at least {percent(missed)} of the pairs at similarity"
             f" {demand.catch:g}, {missed / demand.miss:.3g} times the {percent(demand.miss)}"
             " allowed",
-            f"{more}allow a `miss` of {_round_up(missed)}, or set `catch` to {caught:g}",
+            f"{more}set `catch` to {caught:g}",
         )
     passed = similarity_at(demand.load, best.bands, best.rows)
     avoid = math.floor(passed * 1000) / 1000
-    lower = f", or set `avoid` to {avoid:g}" if avoid else ""
+    # The command has no option for `load`, so its advice is the last.
+    advice = f"set `avoid` to {avoid:g}" if avoid else f"set `load` to {_round_up(best.load)}"
     return SettingsError(
         f"with {hashes} hashes, bands that catch enough pairs pass {percent(best.load)} of those at"
         f" similarity {demand.avoid:g} ({best.bands} × {best.rows}),"
         f" {best.load / demand.load:.3g} times the {percent(demand.load)} allowed",
-        f"{more}allow a `load` of {_round_up(best.load)}{lower}",
+        f"{more}{advice}",
     )
 
 

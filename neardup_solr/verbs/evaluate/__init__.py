@@ -247,7 +247,7 @@ def evaluate(
 
     Each argument is a list of id pairs, or a table or file with the columns id and other_id (or
     only two columns); `found` may also be the result of `report` or `duplicates`. Known pairs are
-    completed by transitivity: a–b and a–c imply b–c. If `ordered`, the first id of an added
+    completed by transitivity: a–b and a–c imply b–c. If `ordered`, the first id of each implied
     pair is from the first source. `ordered` defaults to True for results with `against`.
 
     If `known` has a column named answer ("same", "different" or "unsure"; see `Duplicates.sample`),
