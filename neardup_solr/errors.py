@@ -122,7 +122,7 @@ class ArgumentError(SettingsError, ValueError, TypeError):
 class TemplateError(ArgumentError):
     """Texts to remove or mark may share a template without being copies. Nothing was changed.
 
-    `templates`: their clusters, as in `Duplicates.templates`.
+    `templates`: their clusters, as in `Duplicates.templates`; may be empty.
     """
 
     def __init__(self, templates: Sequence[Any], reason: str) -> None:

@@ -135,7 +135,7 @@ class Settings:
     def parse(cls, fingerprint: str) -> Settings:
         """Parse the fingerprint of settings, as stored in a collection.
 
-        Raises SettingsError if `fingerprint` was not written by this version of neardup_solr.
+        Raises SettingsError if this version of neardup_solr does not understand `fingerprint`.
         """
         match = _FINGERPRINT.fullmatch(fingerprint)
         if match is None:

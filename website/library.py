@@ -81,6 +81,7 @@ PARAMETERS = {
     "proxy": "Address of a proxy.",
     "plain_http": "Allow sending credentials to a remote machine over plain HTTP.",
     "patience": 'How long to wait for an unavailable Solr: seconds, or "5m".',
+    "connect.patience": 'How long to wait for SolrCloud nodes or ZooKeeper: seconds, or "5m".',
     "sample": "Number of documents to sample.",
     "threads": "Threads that compute and send.",
     "from_id": "First id.",
@@ -158,7 +159,7 @@ PARAMETERS = {
     "tokens": "File of the clients' tokens and rights.",
     "max_body": "Maximum number of bytes in a request.",
     "max_documents": "Maximum number of documents in a request.",
-    "concurrency": "Concurrent requests to Solr.",
+    "concurrency": "Threads for searches; five times as many requests of a kind may wait.",
     "output": "Parquet file to write.",
     "tune.output": "JSON file for the model.",
 }

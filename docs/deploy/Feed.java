@@ -14,7 +14,7 @@ public class Feed {
     static final HttpClient CLIENT = HttpClient.newHttpClient();
     static final Pattern ADMITTED = Pattern.compile("\"action\":\"(allow|tag)\"");
     // The fields of /entries without the key. With a library for JSON, merge the two objects.
-    static final Pattern FIELDS = Pattern.compile("\\[\\{\"key\":\"(?:[^\"\\\\]|\\\\.)*\",(.*?)\\}\\]");
+    static final Pattern FIELDS = Pattern.compile("\\[\\{\"[^\"]*\":\"(?:[^\"\\\\]|\\\\.)*\",(.*?)\\}\\]");
 
     static class Refused extends Exception {
         Refused(String reason) { super(reason); }
@@ -30,9 +30,9 @@ public class Feed {
                 System.out.println(decision);
                 if (!ADMITTED.matcher(decision).find()) continue;
                 var fields = FIELDS.matcher(post(service + "/entries", line));
-                String rest = fields.find() ? "," + fields.group(1) + "}" : "}";
-                String document = line.substring(0, line.lastIndexOf('}')) + rest;
-                post(solr + "/update/json/docs?commit=true", document);
+                if (!fields.find()) throw new IllegalStateException("no fields in /entries");
+                String document = line.substring(0, line.lastIndexOf('}')) + "," + fields.group(1) + "}";
+                post(solr + "/update?commit=true", "[" + document + "]");
             } catch (Refused refused) {
                 System.err.println("left out: " + line + "\n" + refused.getMessage());
                 code = 1;

@@ -15,8 +15,8 @@ for await (const line of createInterface({ input: process.stdin })) {
     console.log(id, action, reason);
     if (action === "hold" || action === "reject") continue;
     const { entries } = await post(`${service}/entries`, line);
-    const document = JSON.stringify({ ...JSON.parse(line), ...entries[0] });
-    await post(`${solr}/update/json/docs?commit=true`, document);
+    const documents = JSON.stringify([{ ...JSON.parse(line), ...entries[0] }]);
+    await post(`${solr}/update?commit=true`, documents);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     console.error(`left out: ${line}\n${error.message}`);

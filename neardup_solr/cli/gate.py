@@ -142,8 +142,9 @@ def _say_counts(counts: Counter[str], held: Path | None) -> None:
     show.say(f"Read {total} = {parts}.")
     if counts["replaced"]:
         show.say(f"{counts['replaced']:,} of them replaced a document with the same id.")
-    if held is not None and counts["hold"]:
-        show.say(f"Held documents are in {held}.")
+    if counts["hold"]:
+        place = f"in {held}" if held else "not saved; to save them, name a file with --held"
+        show.say(f"Held documents are {place}.")
     if counts["incomplete"]:
         shared = "share a band with too many documents; only the closest were compared"
         show.warn(f"{counts['incomplete']:,} of them {shared}.")

@@ -65,6 +65,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "into": "OTHER: Write into this collection; leave the original unchanged.",
         "which": "needed (fields are missing or outdated), missing (fields are missing) or all.",
         "query": "QUERY: Only documents that match this query.",
+        "delete.query": "QUERY: Also delete all documents that match this query.",
         "annotate.query strip.query": "QUERY: Only documents that match this query (repeatable).",
         "annotate.follow": "Keep running: annotate new and changed documents, until Ctrl-C.",
         "against": "FILE|NAME|URL: Compare with this second file, folder or collection.",
@@ -116,8 +117,8 @@ TEXTS: dict[str, dict[str, str]] = {
         "by": "Key that near-duplicates must share [default: the first that is indexed].",
         "duplicates.by review.by tune.by": (
             "METHOD: How to find candidate pairs: bands, shingles, words (rare words; for short"
-            " records) or all (every pair). Default: every pair up to 2,000 documents; above that,"
-            " bands (shingles with --measure containment, words with aligned and records)."
+            " records) or all (every pair). Default: all for up to 2,000 short texts; for more or"
+            " longer texts, bands (shingles with containment, words with aligned and records)."
         ),
         "candidates": "Candidates to compare for each document.",
         "measure": (
@@ -180,7 +181,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "lossy": "Replace invalid characters instead of rejecting the record.",
         "max_doc_bytes": "SIZE: Maximum size of the text of a record, such as 100M.",
         "index.on_repeat": "Record to use for a repeated id [default: last].",
-        "duplicates.on_repeat": "Record to use for a repeated id [default: all, ids as 12@row3].",
+        "duplicates.on_repeat": "Record to use for a repeated id [default: keep, ids as 12@row3].",
     },
     "Signatures": {
         "settings.fields": (
@@ -203,7 +204,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "min_replicas": "Replicas of each shard that must store a document.",
         "annotate.remember": "With --mark: file written by duplicates --remember.",
         "remember": "Remember the comparisons; the next run compares only changes.",
-        "memory": "SIZE: Memory to use, such as 4G [default: half of the machine's memory].",
+        "memory": "SIZE: Memory to use, such as 4G [default: $NEARDUP_MEMORY, or half of all].",
     },
     "Failures": {
         "checkpoint_every": "RECORDS: Maximum number of records sent again after an interruption.",
@@ -430,6 +431,11 @@ class Placed(click.Argument):
     """An argument without a flag, and what help tells about it."""
 
     text = ""
+
+    def make_metavar(self, ctx: click.Context) -> str:
+        """Return the name of the argument in usage, in brackets if it is optional."""
+        name = super().make_metavar(ctx)
+        return name if self.required or name[0] == "[" else f"[{name}]"
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
         """Return what help calls the argument, and its text."""

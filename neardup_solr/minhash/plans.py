@@ -19,7 +19,7 @@ from neardup_solr.settings import Settings
 
 MOST_HASHES = 65_536
 _HALVINGS = 60  # of 0..1, to the precision of a float
-# Bytes on the disk of Solr 9.10 for each document; docs/tuning.md says how they were measured.
+# Bytes on the disk of Solr 9.10 for each document.
 BAND_BYTES = 25.2  # for each band: the term, its posting and the stored copy
 SIGNATURE_BYTES = 5.4  # for each hash: four bytes in base64
 
@@ -214,19 +214,13 @@ def _explain_unmet(demand: Demand, hashes: int, best: Plan | None) -> SettingsEr
     passed = similarity_at(demand.load, best.bands, best.rows)
     avoid = math.floor(passed * 1000) / 1000
     # The command has no option for `load`, so its advice is the last.
-    advice = f"set `avoid` to {avoid:g}" if avoid else f"set `load` to {_round_up(best.load)}"
+    advice = f"set `avoid` to {avoid:g}" if avoid else f"set `load` to {1.1 * best.load:.2g}"
     return SettingsError(
         f"with {hashes} hashes, bands that catch enough pairs pass {percent(best.load)} of those at"
         f" similarity {demand.avoid:g} ({best.bands} × {best.rows}),"
         f" {best.load / demand.load:.3g} times the {percent(demand.load)} allowed",
         f"{more}{advice}",
     )
-
-
-def _round_up(share: float) -> str:
-    """Round up to two digits: what would be enough."""
-    digits = 1 - math.floor(math.log10(share))
-    return f"{math.ceil(share * 10**digits) / 10**digits:g}"
 
 
 def count_agreements(signatures: NDArray[np.uint32]) -> NDArray[np.int64]:

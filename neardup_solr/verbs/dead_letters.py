@@ -93,7 +93,7 @@ def retry(
 
     After the job has ended, you may edit the records in its dead-letters.jsonl. Letters leave that
     file once their documents are committed and searchable; letters that fail again stay, with the
-    new reason.
+    new reason if their record can be read.
 
     Raises JobError if the folder has no job, the job has not ended or its files cannot be read,
     SettingsError if documents would lose columns, SourceError if the dead letters cannot be

@@ -63,8 +63,8 @@ def init(
     add. An existing collection must match `shards` and `replicas`.
 
     Raises SettingsError if a neardup field cannot be used or (with `remove`) still has values, or
-    if the collection's prefix, text fields, shards or replicas differ from the arguments; SolrError
-    if the server refuses.
+    if the collection's prefix, shards or replicas differ from the arguments; SolrError if the
+    server refuses.
     """
     require_positive(shards=shards, replicas=replicas)
     texts = listed(text)

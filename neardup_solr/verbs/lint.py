@@ -96,8 +96,8 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
 
     Example: `nd.lint(books, text="body").findings`
 
-    Without `text`, the fields that `init` stored are checked, or else the field with the longest
-    texts. In that case, a finding names the field.
+    Without `text`, the fields that `init` stored are checked, or else the field `content`. If these
+    cannot be read, the field with the longest texts is checked, and a finding names it.
 
     Raises CoreMissing if the collection does not exist, ArgumentError if a name is invalid,
     SolrError if Solr does not answer.

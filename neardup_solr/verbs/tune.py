@@ -310,8 +310,8 @@ def tune(
     all documents of `known` pairs; for a collection, from stored signatures.
 
     With `answers`, a model learns to recognize equal documents from four measures of the texts
-    and from any `fields`. Parameters for bands are then ignored. The model is written to `output`;
-    pass that file to `duplicates` as `model`.
+    and from any `fields`. Parameters for bands are then ignored, and `known` is refused. The model
+    is written to `output`; pass that file to `duplicates` as `model`.
 
     Raises ArgumentError if a number is out of range; SettingsError if no bands meet the limits, or
     the collection has no signatures, too few documents or none of the known pairs; SourceError if a

@@ -150,7 +150,7 @@ function why(pair) {
   return [make("dl", { class: "why" }, ...entries), make("p", { class: "why-note" }, reason(pair))];
 }
 
-const COMPARED = { all: "All pairs of documents", bands: "Documents that share a band", shingles: "Documents that share some of their shingles", words: "Documents that share a rare word, or two common words in a row," };
+const COMPARED = { all: "All pairs of documents", bands: "Documents that share a band", shingles: "Documents that share some of their shingles", words: "Documents that share a rare word, or a combination of common words," };
 const IS_JACCARD = ["estimate", "jaccard"].includes(facts.measure);
 
 function reason(pair) {

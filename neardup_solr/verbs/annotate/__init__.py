@@ -86,9 +86,9 @@ def annotate(
     `which` selects documents: "needed" (fields are missing or outdated), "missing" (no fields) or
     "all". Nested documents are not annotated. After an interruption, run the same call again.
 
-    With `into`, a second collection on the same Solr (created if missing) receives the ids, texts
-    and fields, and `collection` stays unchanged. `text` and `prefix` default to the values that
-    `init` stored, and may differ from these values only with `into`.
+    With `into`, a second collection (by name: on the same Solr, created if missing) receives the
+    ids, texts and fields, and `collection` stays unchanged. `text` and `prefix` default to the
+    values that `init` stored, and may differ from these values only with `into`.
 
     With `follow`, new and changed documents are annotated within seconds, until KeyboardInterrupt.
     With `mark` as well, cluster marks are updated at most once a minute.

@@ -78,8 +78,8 @@ def duplicates(
     one from `against`.
 
     `by` names the terms that candidate pairs share: "bands" (LSH), "shingles" or rare "words".
-    "all" compares every pair, the default up to 2,000 documents. If more than `cap` documents share
-    a term, not all of them are paired; exact copies always are.
+    "all" compares every pair, the default for up to 2,000 short texts. If more than `cap` documents
+    share a term, not all of them are paired; exact copies are still in one cluster.
 
     `fields` compares columns as "text", "exact", "number" or "date". The similarity is then the
     probability of a match, with weights estimated from all candidates (Fellegi and Sunter 1969);
@@ -91,8 +91,9 @@ def duplicates(
     document has a better match. `canonical` is "first", "longest", "shortest", "oldest",
     "oldest:FIELD" or "FIELD=wire,agency" (prefer the value wire, then agency).
 
-    Data beyond $NEARDUP_MEMORY bytes (default: half of the machine's memory) goes to temporary
-    files in $TMPDIR. A warning is logged if clusters may come from templates.
+    Large data goes to temporary files in $TMPDIR. The call fails if the candidates need more than
+    $NEARDUP_MEMORY bytes (default: half of the machine's memory). A warning is logged if clusters
+    may come from templates.
 
     Raises SettingsError if a collection lacks signatures, SourceError if a source cannot be read,
     SolrError if Solr does not answer.

@@ -192,9 +192,9 @@ class Duplicates:
     def to_arrow(self, of: TableOf = "pairs") -> pa.Table:
         """Make an Arrow table of the pairs, or of the cluster members.
 
-        The columns are id, other_id, similarity, distance, measure and cluster. With of="clusters",
-        they are cluster, id, canonical, similarity and distance (to the canonical document) and,
-        with `against`, side. Texts and kept columns follow.
+        The columns are id, other_id, similarity, distance, measure, cluster and, with answers,
+        answer. With of="clusters", they are cluster, id, canonical, similarity and distance (to the
+        canonical document) and, with `against`, side. Texts and kept columns follow.
 
         Raises SettingsError if pyarrow is missing.
         """

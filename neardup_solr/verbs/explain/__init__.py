@@ -627,8 +627,8 @@ VERDICTS = {  # by: is it a candidate, is it within the limits
 class Explanation:
     """Explanation of a pair.
 
-    `facts`: texts, similarities and shared terms; `way`: terms that candidates share (the first
-    choice that the collection has); `verdict`: "found", "missed" (near enough, but no candidate
+    `facts`: texts, similarities and shared terms; `way`: how the pair would be found
+    ("duplicates", or a value of `by`); `verdict`: "found", "missed" (near enough, but no candidate
     pair), "beyond the limits" (a candidate pair, but not near enough) or "apart" (neither);
     `reasons`: sentences; `advice`: command options that would find the pair, or "".
     """

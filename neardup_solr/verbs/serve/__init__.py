@@ -49,10 +49,10 @@ def serve(
 
     Example: `nd.serve(listings, reject=0.95, port=8985)`
 
-    POST /check decides about documents as `gate` does, with the same arguments; the page
+    POST /check decides about documents as `gate` does, but does not recognize templates; the page
     docs/serve.md describes all requests. The file `tokens` has a line "NAME TOKEN RIGHT..." for
     each client and is read again when it changes. The rights are check, search, local-params,
-    explain, entries, metrics and all. Without tokens, `host` must be an address of this machine,
+    explain, entries, metrics and all. Without tokens, `host` must be a loopback address,
     and the Host of a request must be this machine or in `allow_host`.
 
     Raises ArgumentError if the port cannot be used, SourceError if the tokens cannot be read,
