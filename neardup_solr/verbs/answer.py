@@ -327,5 +327,5 @@ def _read_texts(
         raise sources.lacking(source, lacking[0], refused)
     if lacking:
         documents = counted(len(lacking), "answered document is", "answered documents are")
-        LOG.warning("%s not in the source (such as %s): texts are unknown", documents, lacking[0])
+        LOG.warning("%s missing or unusable in the source, first %s", documents, lacking[0])
     return texts

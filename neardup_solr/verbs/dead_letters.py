@@ -21,8 +21,8 @@ from neardup_solr.sources.json import from_objects, load
 from neardup_solr.sources.record import AGAIN, NUMBERED, Opened, Record, matches
 from neardup_solr.verbs.index import index
 
-GONE = "the record itself is not in the file: set 'record' to an object with its columns"
-NO_HEADER = "reading it requires the header of its source, which is missing or has changed"
+GONE = "'record' is missing or unreadable: set it to an object with its columns"
+NO_HEADER = "its source is gone or has changed: set 'record' to an object with its columns"
 NO_NUMBER = "its record number, which is its id, is unknown: index its source again"
 TABLES = ("csv", "tsv")
 OBJECTS = ("json", "jsonl")

@@ -288,8 +288,8 @@ class Delivery:
         if not progress.until(
             have_copies, self.collection.session.outages.patience, progress.PAUSE
         ):
-            reason = f"only {copies} of {self.min_replicas} required replicas are up to date"
-            step = "check that all nodes are running, then continue with `resume`"
+            reason = f"up-to-date replicas: only {copies} of {self.min_replicas} required"
+            step = "check that all nodes are running, then run this again"
             raise errors.SolrUnreachable(self.collection.url, reason, step)
 
     def _recover(self, stretch: Stretch) -> None:
@@ -447,7 +447,7 @@ def _choose_by_texts(
     measure = choose_measure(wanted, lengths)[0]
     names_fields = isinstance(settings, Settings) or "fields" in (settings or ())
     if words > LONG_TEXT and usual == DEFAULT_SETTINGS and not names_fields:
-        left_out = "word shingles and signature terms are left out (fields=all keeps them)"
+        left_out = "word shingles and signature terms are left out (`fields`=all keeps them)"
         LOG.warning("bands suffice for texts of about %d words: %s", words, left_out)
         usual = ANNOTATED
     return usual if measure == "words" else replace(usual, measure=measure)
@@ -493,7 +493,7 @@ def _require_resumable(kept: SavedJob, work: JobSpec, collection: Collection) ->
         raise _change_error(work)
     last, places = kept.reached.last, [(job.server, job.collection) for job in (kept.work, work)]
     if places[0] != places[1] or (last and collection.count(ids=last) < len(last)):
-        reason = f"the collection {work.collection!r} lacks documents that an earlier run indexed"
+        reason = f"{work.collection!r} is not the job's collection, or lacks some of its documents"
         raise JobError(reason, ANEW)
 
 
@@ -771,7 +771,7 @@ def _loss(collection: Collection, count: int, columns: Sequence[str]) -> Setting
         step = "another program writes its documents; to add the neardup fields, run"
         return SettingsError(reason, f"{step}: neardup annotate {collection.place}")
     kept = ",".join(columns)
-    return SettingsError(reason, f"keep them with `keep` {kept}, or drop them with an empty `keep`")
+    return SettingsError(reason, f"keep them with `keep` {kept}, or drop them in Python: keep=()")
 
 
 @checked

@@ -531,7 +531,7 @@ def _check_texts(facts: CollectionFacts) -> Iterator[Finding]:
     name, length = facts.longest or ("", 0)
     yield from select(
         (facts.longest, NOTE, "text", name,
-         "it is used as the text field because its values are the longest"
+         "lint takes it for the text because its values are the longest"
          f" ({length:,} characters on average)",
          f"name it or a different field with: {facts.init}"),
         (facts.growth, NOTE, "growth", "index", facts.growth,
@@ -545,7 +545,7 @@ def _check_schema(facts: CollectionFacts) -> Iterator[Finding]:
     for part in ("appends", "invariants"):
         for name in sorted(_HIDING & facts.select.get(part, {}).keys()):
             if (name, facts.select[part][name]) != ("wt", "json"):
-                reason = "it changes neardup's queries, so that they miss documents"
+                reason = "it changes neardup's queries, so their results are wrong"
                 remedy = "use a different handler for this setting"
                 yield Finding(DANGER, "select", f"/select {part} {name}", reason, remedy)
     prefixed = replace(facts, names=replace(facts.names, prefix="nd_")).init
@@ -561,8 +561,8 @@ def _check_schema(facts: CollectionFacts) -> Iterator[Finding]:
     if missing:
         remedy = f"paste the XML that {facts.init} prints, then reload"
     yield from select(
-        (free, NOTE, "missing", free,
-         "these neardup fields are missing", f"{facts.init} adds them"),
+        (free, NOTE, "missing", free, "missing neardup fields",
+         remedy if facts.is_mutable is False else f"{facts.init} adds them"),
         (facts.is_mutable is False, WARNING if missing else NOTE, "schema", "schemaFactory",
          "the schema cannot be changed over HTTP (classic, or mutable=false)",
          remedy or "nothing to do: all neardup fields exist"),
@@ -606,7 +606,7 @@ def _check_server(facts: CollectionFacts) -> Iterator[Finding]:
         (cluster.is_read_only, DANGER, "read-only", "readOnly", "the collection is read-only",
          "set its property readOnly to false (MODIFYCOLLECTION)"),
         (cluster.beside, NOTE, "shared", ", ".join(cluster.beside),
-         "these collections share the configset, so they also get the added fields",
+         "with the same configset: the fields are added there too",
          "nothing to do: their documents are not changed"),
     )  # fmt: skip
     yield from check_versions(facts.versions)
@@ -615,7 +615,7 @@ def _check_server(facts: CollectionFacts) -> Iterator[Finding]:
          "anyone who can reach this address can read, change and delete everything",
          'set up security.json with blockUnknown and a permission for "all"'),
         (is_far and not (facts.is_open or facts.is_encrypted), WARNING, "access", "TLS",
-         "the user name and password are sent unencrypted", "use https"),
+         "passwords, tokens and texts are sent unencrypted", "use https"),
     )  # fmt: skip
 
 
@@ -748,7 +748,7 @@ class Diagnosis:
 def _documents(counts: Diagnosis) -> Iterator[Finding]:
     again, sampled, text = f"neardup annotate {counts.place}", counts.sample, counts.text
     kinds = "; ".join(f"{count:,} with [{name}]" for name, count in counts.settings.items())
-    has = "they have text" if counts.without_text is not None else "they may have text"
+    has = "with text" if counts.without_text is not None else "perhaps with text"
     unspaced, _, annotate = schema.UNSPACED.partition("; ")
 
     def such(ids: Sequence[str]) -> str:
@@ -760,10 +760,10 @@ def _documents(counts: Diagnosis) -> Iterator[Finding]:
          f"documents have different settings: {kinds}",
          f"neardup strip {counts.place}, then {again}; or finish an interrupted reband"),
         (counts.missing, WARNING, "missing", counted(counts.missing, "document"),
-         f"{has}, but no neardup fields", again),
+         f"{has}, but without neardup fields", again),
         (counts.without_text, NOTE, "no-text",
          f"{counts.without_text or 0:,} of {counted(counts.documents, 'document')}",
-         f"they have no text in {', '.join(text)}: annotate skips them",
+         f"without a text in {', '.join(text)}: annotate skips them",
          "if they should have text, name the correct field: neardup init"
          f" {counts.place} --text-field FIELD"),
         (sampled.stale, WARNING, "stale", such(sampled.stale),
@@ -786,7 +786,7 @@ def _server(health: Health) -> Iterator[Finding]:
          "it is unavailable: nothing can be written, and the state of the replicas is unknown",
          "start it, then run this again"),
         (health.inactive, DANGER, "replicas", ", ".join(health.inactive),
-         "these replicas are not active", "check the log of their node"),
+         "not active", "check the log of their node"),
         (health.replaying, DANGER, "replaying", "update log",
          "Solr is replaying it after a crash",
          "wait until it has finished; until then, a commit has no effect"),

@@ -176,7 +176,7 @@ def _require_apart(clusters: Sequence[Cluster]) -> None:
     seen: set[str] = set()
     for member in (member for cluster in clusters for member in cluster.members):
         if member.id in seen:
-            reason = f"the document {member.id!r} is in two clusters"
+            reason = f"the document {member.id!r} appears twice"
             raise ArgumentError(reason, "mark the clusters from a single run of duplicates")
         seen.add(member.id)
 

@@ -225,12 +225,12 @@ def _choose_way(collection: Collection, settings: Settings, criteria: Criteria) 
         require_indexed(["signature"], fields, next_step)
     needed = [WAYS[by][0], TEXT, *(name for name in criteria.same if name in COMPUTED)]
     if ways and TEXT in fields:
-        require_indexed(needed, fields, f"choose a different `by`: {' or '.join(ways)}")
+        require_indexed(needed, fields, f"choose a different `by` ({' or '.join(ways)}) or `same`")
     require_indexed(needed, fields)
     if measure.way == "shingles" and criteria.by is None and by != "shingles":
         LOG.warning(
             "with %s, most excerpts from longer texts are missed: to find them, index the documents"
-            " into a collection with fields=all",
+            " into a collection with --fields=all",
             by,
         )
     if criteria.read:

@@ -204,7 +204,7 @@ class Sample:
         if len(self.ids) < 2:
             raise SettingsError("there are fewer than two documents", "give two or more")
         if self.pairs and not self.present:
-            reason = f"none of the {len(self.pairs)} known pairs has both documents in the source"
+            reason = f"no known pair (of {len(self.pairs)}) has both documents in the source"
             raise SettingsError(reason, "check that the pairs have the ids of these documents")
 
     @cached_property
@@ -218,7 +218,7 @@ class Sample:
         signatures = [self.signatures[id] for id in self.ids]
         with_words = [signature for signature in signatures if len(signature)]
         if not with_words:
-            raise SettingsError("no document in the sample has words", "check the text column")
+            raise SettingsError("no document in the sample has words", "check the text")
         totals = plans.count_agreements(np.stack(with_words)).tolist()
         totals[0] += math.comb(len(signatures), 2) - math.comb(len(with_words), 2)
         return tuple(totals)

@@ -93,7 +93,7 @@ def test_each_key_is_undone_on_the_screen_and_in_the_file(chrome: Chrome, tmp_pa
     with reviewing(path, 4) as address:
         chrome.get(address)
         first = shown(chrome)
-        assert "Nothing to undo" in press(chrome, "b")
+        assert "Nothing more to undo" in press(chrome, "b")
         for key in "sdu":
             press(chrome, key)
             assert len(latest(path)) == 2

@@ -101,7 +101,7 @@ def annotate(
     reason = "`follow` keeps all documents of one collection up to date"
     is_plain = into is None and which == "needed"
     require(is_plain or not follow, reason, "omit `into` and `which`")
-    require(follow or not mark, "`mark` needs `follow`", "to mark once, use `duplicates`")
+    require(follow or not mark, "`mark` needs `follow`", "or use `duplicates` and `mark`")
     both = mark == (remember is not None)
     require(both, "`mark` and `remember` must be used together", "give both or neither")
     patience = arguments.in_seconds(patience, "patience")
@@ -233,12 +233,12 @@ def choose_settings(
 
     step = {}
     if source is None:
-        bands, anew = (f"neardup {verb} {collection.place}" for verb in ("reband", "strip"))
-        others = f"omit these settings; to change only bands: {bands}; to change others: {anew}"
+        bands, anew = "neardup reband", f"neardup strip {collection.place}"
+        others = f"omit these settings; to change bands, use {bands}; to change others: {anew}"
         step["step"] = f"{others}, then annotate again"
     chosen = collection.choose_settings(settings, choose, **step)
     if not always <= chosen.fields:
-        reason = f"the collection has documents without {', '.join(sorted(always))}"
+        reason = f"the collection has documents without {', '.join(sorted(always - chosen.fields))}"
         raise SettingsError(reason, f"strip it first: neardup strip {collection.place}")
     collection.require_fields(["id", *sorted(chosen.fields), SETTINGS])
     return chosen
@@ -378,8 +378,8 @@ def reband(
     run.on_progress = on_progress or ignore
     run.run([f"{field}:[* TO *]", f'-{field}:"{settings.fingerprint}"'])
     if run.failures.count:
-        reason = f"some updates were refused: {run.failures.first[-1].reason}"
-        raise SolrAnswerError(collection.url, 200, reason, "run it again")
+        reason = f"some updates failed: {run.failures.first[-1].reason}"
+        raise SolrAnswerError(collection.url, 200, reason, "run this again")
     return run.read - run.gone
 
 
@@ -392,8 +392,7 @@ def _choose_settings(collection: Collection, bands: int, rows: int) -> Settings:
     chosen.require("signature", BANDS)
     for settings in stored:
         if replace(settings, bands=bands, rows=rows) != chosen:
-            reason = f"the collection was indexed with [{settings.fingerprint}], but"
-            step = "change only bands and rows, or index the texts into a different collection"
-            other = f"[{chosen.fingerprint}] differs in more than bands and rows"
-            raise SettingsError(f"{reason} {other}", step)
+            reason = f"documents have [{stored[0].fingerprint}] and [{settings.fingerprint}]"
+            other = "which differ in more than bands and rows"
+            raise SettingsError(f"{reason}, {other}", f"see: neardup doctor {collection.place}")
     return chosen

@@ -246,7 +246,7 @@ class Rewrite:
             self._fail(refusal)
 
     def _fail(self, refusal: Refusal) -> None:
-        self.failures.add(errors.RecordError("Solr refused", refusal.reason, refusal.id))
+        self.failures.add(errors.RecordError("not written", refusal.reason, refusal.id))
 
 
 def pages(ids: Iterator[T], size: int) -> Iterator[list[T]]:
@@ -255,7 +255,7 @@ def pages(ids: Iterator[T], size: int) -> Iterator[list[T]]:
         yield page
 
 
-_INSTEAD = "write to a different collection (`into`), or use an update chain that keeps the fields"
+_INSTEAD = "use an update chain that keeps the fields, or annotate into a different collection"
 
 
 def _update_and_compare(
@@ -295,7 +295,7 @@ def _update_and_compare(
         if all(now.get(name) == value for name, value in changed.items()):
             put_back = "they were restored"
     reason = f"an update of the document {order.id!r} changed other fields: {', '.join(changed)}"
-    raise SettingsError(f"{reason} ({put_back}; nothing else was touched)", _INSTEAD)
+    raise SettingsError(f"{reason} ({put_back})", _INSTEAD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -676,7 +676,7 @@ class Follower:
         waits = [now - since for _, since in self._waiting.values()]
         late = f"at most {max(0.0, self._behind, *waits):.1f} s behind"
         late += f", {len(waits):,} waiting" if waits else ""
-        late = late if self._standby is None else "because another follower is active"
+        late = late if self._standby is None else "another follower is active"
         marks = f", {counted(self._changed_marks, 'mark')} changed" if self._mark else ""
         done = f"{counted(annotated, 'document')} annotated in the last minute"
         LOG.info("following %s: %s, %s%s", self.run.collection.name, done, late, marks)

@@ -32,6 +32,7 @@ from neardup_solr.verbs.duplicates.result import Duplicates, identify, make_resu
 REPEATED = {
     "keep": "each of them is compared, with its row number added to the id, as in 12@row7",
     "last": "only the last record for each id is used",
+    "fail": "the others are rejected",
     "first": "only the first record for each id is used",
 }
 ROWS = '; to filter a table by `removed`, set id=":row", which numbers its rows from 1'

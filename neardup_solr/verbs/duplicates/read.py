@@ -266,7 +266,7 @@ def _check_way(arguments: SimpleNamespace, name: PairMeasure, measure: Measure) 
 
 def _check_common(arguments: SimpleNamespace) -> None:
     share = float(arguments.without_common)
-    require(0 <= share <= 1, f"`without_common` cannot be {share:g}", "give a share below 1")
+    require(0 <= share <= 1, f"`without_common` cannot be {share:g}", "give a share of 0 to 1")
     for name in ("remember", "fields", "model"):
         is_alone = not arguments.without_common or getattr(arguments, name) is None
         require(is_alone, f"`without_common` cannot be combined with `{name}`", OMIT_ONE)
@@ -504,8 +504,8 @@ class Corpus:
             rows.append(signed.signatures)
         self.signatures = rows.table()
         runs = "words" if self.common.size == 1 else f"runs of {self.common.size} words"
-        LOG.warning("left out %d %s that at least %.2g %% of the documents share",
-                    len(self.common.hashes), runs, 100 * self.common.share)  # fmt: skip
+        LOG.warning("left out %s that at least %.3g %% of the texts share: %d",
+                    runs, 100 * self.common.share, len(self.common.hashes))  # fmt: skip
 
     def living(self) -> NDArray[np.intp]:
         """The rows that count, in ascending order."""

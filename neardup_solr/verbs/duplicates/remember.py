@@ -99,8 +99,8 @@ class Memory:
             return self._stored
         about, before = self._stored
         if about["work"] != self._work:
-            return ("the last run was for a different collection or version, or had different"
-                    " settings, limits, fields or filters")  # fmt: skip
+            return ("the last run had a different collection, version, measure, text fields,"
+                    " settings, limits or filters")  # fmt: skip
         if not len(before["ids"]):
             return "the last run had no documents"
         ids, keys = self._arrays["ids"], self._arrays["keys"]
@@ -209,7 +209,7 @@ def read_asked(path: Path, collection: Collection) -> Mapping[str, Any]:
         raise SourceError(str(path), stored, f"run this once: {step} {path}")
     about, _ = stored
     if collection.identity not in about["work"]:
-        reason = f"the last run was not for {collection.name!r}, or for other text fields"
+        reason = f"the last run was not for {collection.name!r}, or had other text fields"
         raise SourceError(str(path), reason, f"choose a new file, and run this once: {step} FILE")
     arguments: Mapping[str, Any] = about["asked"]
     return arguments

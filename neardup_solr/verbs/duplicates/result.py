@@ -482,12 +482,12 @@ class Duplicates:
         than = f"more documents than `cap` ({self.cap:,})"
         if self.beyond_cap:
             pairs = counted(self.beyond_cap, "more pair")
-            only = f"share only words that occur in {than}, estimated from a sample"
-            return f"About {pairs} {only}: use `cap` {self.enough} to find them."
+            only = f"by an estimate, only with common words in {than}"
+            return f"About {pairs}, {only}: use `cap` {self.enough} to find them."
         if not (self.hot_keys and self.by in HOT_KEYS):
             return None
         keys = counted(self.hot_keys, HOT_KEYS[self.by])
-        return f"{keys} shared by {than} were not fully compared: `cap` {self.enough} is enough."
+        return f"Not fully compared: {keys} shared by {than}; `cap` {self.enough} is enough."
 
 
 def make_result(
@@ -577,8 +577,9 @@ def _find_gaps(filters: Sequence[str], documents: Corpus, verified: Verified) ->
                 name, query = side.collection.name, " AND ".join(filters)
                 yield f"no document in {name!r} matches {query}; check the filter"
         if side.failures.count:
-            step = step_for(side.failures.first, "")
-            yield f"records that could not be used: {side.failures.count:,}{step and f'; {step}'}"
+            advice = step_for(side.failures.first, "")
+            unusable = f"records that could not be used: {side.failures.count:,}"
+            yield f"{unusable}{advice and f'; {advice}'}"
         if side.collection is not None:
             side.collection.commit_if_allowed()
             if side.collection.state() != side.state:

@@ -124,12 +124,10 @@ class JudgedPairs:
         if not total:
             raise ArgumentError("no answer is same or different", "fill in the column answer")
         if not left:
-            reason = f"none of the {total:,} answered pairs is in `found`"
+            reason = f"no answered pair (of {total:,}) is in the result"
             raise ArgumentError(reason, "give the result from which they were drawn")
         if left < total:
-            LOG.warning(
-                "%s answered pairs are not in `found`, so they do not count", f"{total - left:,}"
-            )
+            LOG.warning("answered pairs that the result lacks, so not counted: %d", total - left)
         return JudgedPairs(same=same, different=different)
 
 
@@ -260,8 +258,8 @@ def evaluate(
     columns = columns_of(known)
     require(
         not _is_report(known, columns) or _is_report(found, columns_of(found)),
-        "`known` is a report, but `found` is not",
-        "give the known pairs first: nd.evaluate(known, found)",
+        "`known` is a report, but the result is not",
+        "give the known pairs first",
     )
     has_sides = getattr(found, "against", None) if ordered is None else ordered
     in_order = bool(has_sides)
@@ -314,7 +312,7 @@ def _similarities(result: Any, *, in_order: bool) -> dict[IdPair, float]:
         names = ("id", "other_id", "similarity")
         require(
             set(names) <= columns.keys(),
-            "answers need the similarities of all pairs, but `found` has none",
+            "answers need the similarities of all pairs, but the result has none",
             "give the nd.duplicates result from which the sample was drawn, or its file",
         )
         rows = zip(*(columns[name] for name in names), strict=True)
@@ -367,7 +365,7 @@ class Evaluation:
     def summary(self) -> str:
         """The figures in a sentence."""
         if self.share is not None:
-            answers = f"{self.known + len(self.false):,} answers"
+            answers = counted(self.known + len(self.false), "answer")
             return f"precision {self.share} of {self.found:,} found pairs, from {answers}"
         counts = f"{self.right} of {self.known} known pairs found, {self.found} pairs reported"
         shares = f"precision {self.precision:.3f}, recall {self.recall:.3f}, F1 {self.f1:.3f}"

@@ -67,7 +67,7 @@ class Policy:
         for (severe, high), (mild, low) in pairwise(self.bounds):
             if low >= high:
                 reason = f"with `{mild}` {low:g} and `{severe}` {high:g}, nothing is left to {mild}"
-                raise ArgumentError(reason, f"set `{severe}` to more than {low:g}")
+                raise ArgumentError(reason, f"set `{mild}` below {high:g}, or omit it")
 
     @property
     def bounds(self) -> list[tuple[Action, float]]:

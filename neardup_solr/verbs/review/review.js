@@ -79,9 +79,9 @@ function percent(share) {
 function describe(did, pair, before) {
   if (did.did === "skip") return pair.number === before ? "Skipped, but this is the last pair." : "Skipped: nothing was saved. The pair is shown again after all others.";
   if (did.did === "cluster") return `Saved: ${count(did.answers, "answer")} “same”. Back undoes all of them.`;
-  if (did.did === "nothing") return `Someone else has already answered “${did.stands}” for this pair, so your answer was not saved. Here is the next pair.`;
+  if (did.did === "nothing") return `Someone else has already answered “${did.stands}” for this pair, so your answer was not saved.`;
   if (did.did !== "back") return "";
-  if (did.answers === undefined) return "Nothing to undo: you have not answered or skipped a pair in this review. To change an earlier answer, use the command neardup answer.";
+  if (did.answers === undefined) return "Nothing more to undo in this review. To change an earlier answer, use the command neardup answer.";
   if (did.answers === 0) return "Back to the pair that you skipped.";
   const what = did.answers === 1 ? "your answer is" : `your ${did.answers} answers are`;
   return `Undone: ${what} no longer saved.${did.stands ? ` Without it, the answer for the pair is “${did.stands}”.` : ""}`;
@@ -175,7 +175,7 @@ function draw(result, what) {
   find("answers").hidden = false;
   for (const button of find("answers").children) button.disabled = isEnd && button.dataset.say !== "back";
   find("title").textContent = isEnd ? "All pairs are answered" : "Are these records the same?";
-  const note = what === "look" && before !== null ? "The previous pair was answered elsewhere. Here is the next pair." : describe(result.note, result, before);
+  const note = what === "look" && before !== null ? "The previous pair was answered or is shown elsewhere." : describe(result.note, result, before);
   const parts = [];
   if (isEnd || isRound && what !== "back") parts.push(conclude(result, total, isEnd));
   if (!isEnd) parts.push(paragraph("why-asked", explain(result)));

@@ -248,7 +248,7 @@ class Desk:
             odd = request.query_params.keys() - (parameters or ())
             if odd and parameters is not None:
                 reason = f"{path} does not accept {min(odd)!r}"
-                raise web.Failure(400, reason, "omit it, or see /docs")
+                raise web.Failure(400, reason, "omit it, or see the page docs")
             body = await work(request)
             return body if isinstance(body, Response) else web.to_json(body)
 
@@ -294,8 +294,8 @@ class Desk:
         async with self._admit(request, self._others) as (lane, search):
             is_free = LOCAL_PARAMS in request.state.rights
             if not is_free and await lane.run(has_local_params, search):
-                reason = "`fq` contains local parameters ({!...}), which can read other collections"
-                step = f"omit them, or send a token that grants {LOCAL_PARAMS!r}"
+                reason = "a query has local parameters ({!...}), which can read other collections"
+                step = f"omit them, or serve with tokens, and send one that grants {LOCAL_PARAMS!r}"
                 raise web.Failure(403, reason, step)
             return await lane.run(self.service.search, search)
 
@@ -463,7 +463,7 @@ class Desk:
                 self._began, self._refused = now, 0
                 _log({"level": "WARNING", "message": problem})
             elif not problem and 0 < self._began <= since:
-                after = f"after {now - self._began:.1f} s; {self._refused:,} requests were refused"
+                after = f"after {now - self._began:.1f} s; refused requests: {self._refused:,}"
                 _log({"level": "INFO", "message": f"the collection is available again {after}"})
                 self._began = 0.0
             self._refused += refused

@@ -245,7 +245,7 @@ class Service:
             require_choice("equal", rule, (NUMBERS, *self.policy.equality.rules))
         most = request.get("candidates", 1)
         is_few = not isinstance(most, int) or most <= MOST_CANDIDATES + (document_id is not None)
-        require(is_few, f"`candidates` cannot be {most}", f"give at most {MOST_CANDIDATES:,}")
+        require(is_few, "`candidates` is too large", f"give at most {MOST_CANDIDATES:,}")
         filters = request.get("fq", ())
         if isinstance(filters, str | list) and self.fq:
             filters = [*self.fq, *([filters] if isinstance(filters, str) else filters)]
@@ -382,7 +382,7 @@ def has_local_params(search: Json) -> bool:
 LOCAL_PARAMS = "local-params"  # filters that choose the parser of Solr
 RIGHTS = ("check", "search", LOCAL_PARAMS, "explain", "entries", "metrics")
 ALL = "all"
-STEP = "write lines of NAME TOKEN RIGHT..., with a token of 16 characters or more"
+STEP = "write lines of NAME TOKEN RIGHT..., with a token of 16 or more ASCII characters"
 SHORTEST = 16  # characters of a token
 
 
@@ -415,7 +415,7 @@ class Tokens:
         self._state = read_state(self.path)
         self._clients = _read(self.path)
         if not self._clients:
-            LOG.warning("%s contains no tokens, so all requests are refused: %s", self.path, STEP)
+            LOG.warning("%s contains no tokens, so nobody is admitted: %s", self.path, STEP)
         if os.name == "posix" and self.path.stat().st_mode & stat.S_IROTH:
             LOG.warning("%s can be read by all users: run chmod o-r %s", *[self.path] * 2)
 

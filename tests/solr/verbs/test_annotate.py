@@ -210,10 +210,9 @@ def test_other_settings_are_refused_and_given_by_reband_or_strip(filled: Collect
         annotate(filled, settings={"hashes": 64, "bands": 20})
     with pytest.raises(SettingsError, match="was requested") as refused:
         annotate(filled, settings={"bands": 20, "rows": 5})
-    reband, strip_all = (f"neardup {verb} {filled.place}" for verb in ("reband", "strip"))
+    others = f"to change others: neardup strip {filled.place}, then annotate again"
     assert refused.value.next_step == (
-        f"omit these settings; to change only bands: {reband}; to change others: {strip_all}, then"
-        " annotate again"
+        f"omit these settings; to change bands, use neardup reband; {others}"
     )
     assert nd.reband(filled, bands=20, rows=5)
     assert annotate(filled, settings={"bands": 20, "rows": 5}).annotated == 0

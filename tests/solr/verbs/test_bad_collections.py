@@ -90,7 +90,7 @@ def test_text_that_cannot_be_searched_may_be_missing() -> None:
         assert nd.annotate(solr).annotated == 1
         told = nd.doctor(solr)
         assert (told.missing, told.without_text) == (1, None)
-        assert told.findings[0].reason == "they may have text, but no neardup fields"
+        assert told.findings[0].reason == "perhaps with text, but without neardup fields"
 
 
 @has_no_finding

@@ -324,7 +324,7 @@ def test_marks_survive_the_updates_of_others(filled: Collection) -> None:
 
 def test_overlapping_clusters_are_refused(filled: Collection) -> None:
     """A document in two clusters is refused before anything is sent."""
-    with pytest.raises(nd.SettingsError, match="'9' is in two clusters; mark the clusters from a"):
+    with pytest.raises(nd.SettingsError, match="'9' appears twice; mark the clusters from a"):
         mark(filled, [FOXES, cluster("lone", "lone", "9")])
     assert marks(filled) == {}
 

@@ -142,7 +142,7 @@ def test_reband_of_other_settings_is_refused(solr: Collection) -> None:
     other = Settings(shingle_size=2).fingerprint
     set_fields(solr, [{"id": "d,3", "signature_settings": {"set": other}}])
     solr.commit()
-    with pytest.raises(SettingsError, match="differs in more than bands and rows"):
+    with pytest.raises(SettingsError, match="differ in more than bands and rows"):
         reband(solr, bands=10, rows=3)
     assert solr.values("signature_settings") == {Settings().fingerprint: 4, other: 1}
 

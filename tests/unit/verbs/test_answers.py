@@ -82,8 +82,8 @@ def test_answers_to_other_pairs_are_told(caplog: pytest.LogCaptureFixture) -> No
     rows = {"id": [pair.id, "x"], "other_id": [pair.other_id, "y"], "answer": ["same", "same"]}
     frame = pytest.importorskip("pandas").DataFrame(rows)
     assert nd.evaluate(frame, result).known == 1
-    assert "1 answered pairs are not in `found`" in caplog.text
-    with pytest.raises(nd.ArgumentError, match="none of the 1 answered pairs is in `found`"):
+    assert "answered pairs that the result lacks, so not counted: 1" in caplog.text
+    with pytest.raises(nd.ArgumentError, match="no answered pair \\(of 1\\) is in the result"):
         nd.evaluate(frame[1:], result)
 
 

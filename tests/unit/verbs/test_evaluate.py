@@ -157,7 +157,7 @@ def test_the_order_of_two_sides_counts(tmp_path: Path) -> None:
     sheet = found.sample(1).to_pandas().assign(answer="same")
     assert nd.evaluate(sheet, found).precision == 1
     swapped = sheet.rename(columns={"id": "other_id", "other_id": "id"})
-    with pytest.raises(nd.ArgumentError, match=r"none of the 1 answered pairs is in `found`"):
+    with pytest.raises(nd.ArgumentError, match=r"no answered pair \(of 1\) is in the result"):
         nd.evaluate(swapped, found)
     assert found.sweep([("b", "a")]).best.f1 == 0
     path = tmp_path / "found.csv"

@@ -50,9 +50,9 @@ def test_a_copy_gets_the_more_severe_action() -> None:
     [
         (
             {"reject": 0.5, "tag": 0.6},
-            "`tag` 0.6 and `reject` 0.5, nothing is left to tag; set `reject` to more than 0.6",
+            "`tag` 0.6 and `reject` 0.5, nothing is left to tag; set `tag` below 0.5, or omit it",
         ),
-        ({"hold": 0.5, "tag": 0.6}, "set `hold` to more than 0.6"),
+        ({"hold": 0.5, "tag": 0.6}, "set `tag` below 0.5, or omit it"),
         ({"hold": 0.7, "reject": 0.7}, "`hold` 0.7 and `reject` 0.7, nothing is left to hold"),
         ({"tag": 1.5}, "`tag` cannot be 1.5; give a similarity from 0 to 1"),
         ({"reject": -0.1}, "`reject` cannot be -0.1"),
