@@ -178,7 +178,7 @@ class Job:
         saved, changed = read_checkpoint(self.folder), read_mtime(self.letters)
         if saved and saved.has_ended and changed and saved.letters_time not in (0, changed):
             reason = f"{self.letters} was edited after its job had ended"
-            step = "index the corrections (neardup dead-letters retry), or remove that file"
+            step = f"run neardup dead-letters retry --job {self.folder}, or remove that file"
             raise JobError(reason, step)
         if not changed:
             return
@@ -387,5 +387,5 @@ def _replace(path: Path, pieces: Iterable[str]) -> None:
 _writing = partial(
     refuse_failure,
     next_step="set `job` to a different folder",
-    full="free some space or set `job` to a different folder, then continue with `resume`",
+    full="free some space and continue with `resume`, or set `job` to a different folder",
 )

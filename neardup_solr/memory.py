@@ -247,8 +247,8 @@ class Strings(Column[str]):
 
 
 def _no_room(error: OSError) -> SourceError:
-    reason = f"has no space for data that does not fit in memory ({error.strerror})"
-    return SourceError(tempfile.gettempdir(), reason, "set $TMPDIR to a folder with more space")
+    reason = f"cannot hold what does not fit in memory ({error.strerror})"
+    return SourceError(tempfile.tempdir or "$TMPDIR", reason, "set $TMPDIR to a larger folder")
 
 
 def parse_memory(memory: int | str, name: str) -> int:

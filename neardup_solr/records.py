@@ -262,7 +262,7 @@ class Borderline:
             return (
                 f"The threshold {self.min_similarity:g} may be too low: in {self.open:,} cases, two"
                 " documents are near a third document but not near each other"
-                f" ({self.open_higher:,} cases at {self.higher:g})."
+                f" ({self.open_higher:,} at {self.higher:g})."
             )
         # Near 1 it is as it has to be: most pairs are nearly equal.
         if self.higher < 1 and self.above >= max(FEWEST, DENSE * self.pairs):

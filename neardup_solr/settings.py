@@ -101,7 +101,7 @@ class Settings:
         fewer = f"set `bands` to {self.hashes // self.rows} or " if self.hashes >= self.rows else ""
         step = f"{fewer}use {needed} hashes"
         require(needed <= self.hashes, f"{reason} {self.hashes}", step)
-        step = f"give 0 to {self.hashes}, the number of hashes"
+        step = f"use {self.signatures} hashes or more, or fewer `signatures`"
         require(self.signatures <= self.hashes, f"`signatures` cannot be {self.signatures}", step)
         reason = f"shingles of {self.kind} have no language"
         step = "leave `language` out, or set `kind` to stems"
@@ -147,7 +147,7 @@ class Settings:
         try:
             return cls(fields=frozenset(DEFAULT_FIELDS).difference(left_out) | added, **values)
         except ArgumentError as error:  # stored settings are data, and nobody's arguments
-            raise SettingsError(f"{fingerprint!r}: {error.reason}", error.next_step) from None
+            raise SettingsError(f"{fingerprint!r}: {error.reason}", _OTHER_VERSION) from None
 
 
 DEFAULT_SETTINGS = Settings()

@@ -90,7 +90,7 @@ class Guard:
         if foreign is None:
             await self.app(scope, receive, send)
         else:
-            step = "use a name of this machine, or start the service with allow_host"
+            step = "use the address that the command printed, or start the service with allow_host"
             await Failure(*foreign, step).response(scope, receive, send)
 
 

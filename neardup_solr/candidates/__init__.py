@@ -187,7 +187,7 @@ def too_many(joining: Joining, key: str = "band") -> SettingsError:
     """Make the error for more pairs than are allowed, which share what `key` names."""
     more_rows = ", or index with more `rows` (neardup tune)" if key == "band" else ""
     lower = f"lower `cap` from {joining.cap:,} to {joining.cap // 2:,}"
-    step = f"{lower}, or increase `memory`{more_rows}"
+    step = f"{lower}, or increase $NEARDUP_MEMORY{more_rows}"
     return SettingsError(f"more than {joining.most:,} pairs share a {key}", step)
 
 

@@ -42,7 +42,7 @@ def demo(parsed: options.ParsedOptions, *, address: str | None = None) -> int:
     evaluation = nd.evaluate(pairs(), report.pairs)
     show.say_summary(indexed)
     texts = target.texts(show.list_ids(report, most=DEMO_PAIRS))
-    show.print_report(report, texts, most=DEMO_PAIRS)
+    show.print_report(report, texts, target.place, most=DEMO_PAIRS)
     show.say_report(report)
     show.print_evaluation(evaluation, most=3)
     place = replace(target, name="NAME").place
@@ -183,7 +183,7 @@ def report(
         result.write(output)
         show.say(f"Wrote {output}.")
     elif as_rows is None:
-        show.print_report(result, target.texts(show.list_ids(result)))
+        show.print_report(result, target.texts(show.list_ids(result)), target.place)
     else:
         show.print_rows(reports.pair_rows(result.pairs).lines(as_rows))
     show.say_report(result)
@@ -271,7 +271,7 @@ def answer(
     if more := [each for each in answers.set_aside if each not in aside]:
         first = f"{more[0].id} – {more[0].other_id} {more[0].answer}"
         contradicted = show.counted(len(more), "answer is", "answers are")
-        show.warn(f"{contradicted} set aside, contradicted by newer answers: {first}.")
+        show.warn(f"{contradicted} set aside, contradicted by newer answers, such as {first}.")
     return 0
 
 
@@ -337,8 +337,8 @@ def signatures(parsed: options.ParsedOptions) -> int:
     with show.watch() as watching:
         written = nd.signatures(**watching, **parsed)
     show.say(
-        f"Read {written.read:,} records = {written.written:,} written + {written.failed:,} failed"
-        f" to {parsed['output']} [{settings.fingerprint}]."
+        f"Read {show.counted(written.read, 'record')} = {written.written:,} written to"
+        f" {parsed['output']} + {written.failed:,} failed [{settings.fingerprint}]."
     )
     return 1 if written.failed else 0
 
@@ -491,7 +491,7 @@ def _say_annotated(done: AnnotateSummary) -> None:
         others = show.counted(done.redone, "document")
         show.say(f"{others} changed while being written, and had to be read again.")
     if done.read and done.without_text == done.read:
-        show.warn("No document has any text: check --text-field.")
+        show.warn("None of these documents has a text: check --text-field.")
 
 
 def strip(parsed: options.ParsedOptions) -> int:

@@ -325,9 +325,9 @@ def _say_chained(result: Duplicates, chained: Sequence[Cluster]) -> None:
     show.warn(
         f"{clusters} documents that may be unrelated:"
         f" {members:,} documents ({100 * share:.0f} % of the collection),"
-        f" {max(len(cluster.members) for cluster in chained):,} in the largest. With --linkage"
-        f" complete, or --min-similarity {enough:g} instead of {result.min_similarity:g}, all"
-        " documents of a cluster are near-duplicates."
+        f" {max(len(cluster.members) for cluster in chained):,} in the largest. --linkage complete"
+        f" joins only documents that are all alike; --min-similarity {enough:g} instead of"
+        f" {result.min_similarity:g} leaves no such cluster."
     )
 
 
@@ -348,7 +348,7 @@ def _undo(solr: Collection, fq: Sequence[str], *, dry_run: bool) -> None:
         made = nd.mark(solr, (), fq=fq, dry_run=dry_run, on_progress=watching["on_progress"])
     documents = show.counted(made.cleared, "document")
     if not made.cleared:
-        show.say("No document is marked.")
+        show.say("There are no marks to remove.")
     elif dry_run:
         show.warn(f"Would remove the marks of {documents} (dry run: nothing was changed).")
     else:
@@ -369,6 +369,8 @@ def _say_torn(solr: Collection, made: Marks, *, dry_run: bool) -> None:
 
 def _describe_marks(made: Marks, *, dry_run: bool) -> str:
     clusters = show.counted(made.clusters, "cluster")
+    if not (made.clusters or made.cleared or made.vanished):
+        return "There are no near-duplicates to mark."
     if not (made.marked or made.cleared or made.vanished):
         return f"All {show.counted(made.unchanged, 'document')} of {clusters} are already marked."
     counts = {"unchanged": made.unchanged, "cleared": made.cleared, "vanished": made.vanished}

@@ -318,7 +318,7 @@ class ParsedOptions(dict[str, Any]):
     def require_source(self, name: str) -> None:
         """Refuse settings without a source: a collection has its own."""
         if self["settings"] and not self.paths:
-            names = ", ".join(self["settings"])
+            names = ", ".join(_spell_flags(each)[0] for each in self["settings"])
             raise click.BadParameter(f"{names} cannot be set for a collection: add {name}")
 
 

@@ -70,7 +70,7 @@ def say_if_full_text(queries: Iterable[str | None], place: str) -> None:
     """Tell why a query found nothing, if it looks for words in a field that is a string."""
     if any(query and _FULL_TEXT.search(query) for query in queries):
         say(
-            "Hint: content is stored, but not indexed, so queries cannot find words in it;"
+            "Hint: if content is not indexed for full text, queries find no words in it;"
             f" neardup search {place} --text 'SOME WORDS' finds documents similar to a text."
         )
 
@@ -197,7 +197,9 @@ def print_matches(matches: Sequence[Match]) -> None:
     _print_groups(("id", "distance", "similarity", "shared", "text"), groups)
 
 
-def print_report(report: Report, texts: Mapping[str, str], *, most: int = MOST_ROWS) -> None:
+def print_report(
+    report: Report, texts: Mapping[str, str], place: str, *, most: int = MOST_ROWS
+) -> None:
     """Print the pairs of a report, text under text, only the first if there are many."""
     groups = []
     for pair in report.pairs[:most]:
@@ -208,7 +210,7 @@ def print_report(report: Report, texts: Mapping[str, str], *, most: int = MOST_R
     _print_groups(("id", "text", "distance", "similarity"), groups)
     if len(report.pairs) > most:
         more = counted(len(report.pairs) - most, "more pair")
-        say(f"... and {more}; -o pairs.tsv writes all of them.")
+        say(f"... and {more}; to write them to a file: neardup report {place} -o pairs.tsv")
 
 
 MOST_MEMBERS = 5  # of a cluster in a table
@@ -302,7 +304,7 @@ def say_summary(summary: IndexSummary) -> None:
     if summary.resent:
         say(f"Resent {counted(summary.resent, 'document')} that Solr had lost.")
     say(
-        f"Read {summary.read:,} records = {summary.indexed:,} indexed"
+        f"Read {counted(summary.read, 'record')} = {summary.indexed:,} indexed"
         f" + {summary.repeated:,} repeated + {summary.failed:,} failed"
         f" ({summary.seconds:.1f} s, {rate:,.0f} records/s)."
     )
@@ -315,7 +317,7 @@ def say_summary(summary: IndexSummary) -> None:
         say(f"Its {few} are compared by --measure {measure}; --measure words counts edited words.")
     if long and "content_ng" in summary.settings.fields:
         say(
-            "Hint: for texts this long, word shingles make up most of the index; to leave them"
+            "Hint: for texts this long, shingles make up most of the index; to leave them"
             " out, use --fields=-content_ng with a new collection (-c NAME)."
         )
 

@@ -85,7 +85,7 @@ def heap_size(argument: str | None) -> str:
     memory = int(virtual_memory().total)
     if size > memory:
         reason = f"{named} cannot be {heap}: this machine has only {memory / 2**30:.1f}g"
-        raise ArgumentError(reason, next_step)
+        raise ArgumentError(reason, "give less, such as 256m")
     return heap
 
 

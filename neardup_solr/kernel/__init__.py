@@ -287,7 +287,7 @@ def _jit(function: Callable[..., Any]) -> Any:
 @cache
 def _log_compiling() -> None:
     """Log, once a process, why a first call takes seconds."""
-    LOG.info("compiling the kernel (first use only): takes a few seconds on all cores")
+    LOG.info("compiling the kernel (first use only): may take half a minute")
 
 
 def _compile(function: Callable[..., Any], kinds: Sequence[Kind]) -> Code:

@@ -352,7 +352,7 @@ def write_sheets(
     if cut:
         what = counted(cut, "text is", "texts are")
         reason = f"{what} cut to {LONGEST:,} characters, the most that a cell can hold"
-        LOG.warning("%s: %s; use .csv, .jsonl or .parquet to keep them whole", path, reason)
+        LOG.warning("%s: %s; use .csv or .jsonl to keep them whole", path, reason)
 
 
 def _cut(text: str) -> str:
@@ -538,7 +538,7 @@ def check_copy(path: Path, source_format: str, *, adds: bool) -> None:
         same = None
     suffix = suffix_of(path)
     if suffix not in (same, *JSON_LINES):
-        reason = "records can be written only in the format of their source or as JSON lines"
+        reason = "these records cannot be written in this format"
         raise SourceError(str(path), reason, f"choose {f'{same} or ' if same else ''}.jsonl")
     if suffix in (".parquet", ".xlsx") and path.suffix.lower() in DECOMPRESSORS:
         raise SourceError(str(path), f"{suffix} is already compressed", f"end it in {suffix}")

@@ -418,7 +418,7 @@ class Collection:
             return shard
         replicas = next((s.replicas for s in self.cluster().shards if s.name == shard), ())
         if not replicas:
-            raise SolrUnreachable(self.url, f"no replica of {shard!r} answers")
+            raise SolrUnreachable(self.url, f"no replica of {shard!r} answers", "start its node")
         return random.choice(replicas)
 
     def ask(self, request: query.Request, needed: Mapping[str, type]) -> dict[str, Any]:
@@ -510,9 +510,7 @@ class Collection:
         if len(counts) > 1:
             each = (f"{counted(count, 'document')} with [{text}]" for text, count in counts.items())
             shown = "; ".join(each)
-            delete = f"neardup delete {self.place} --query '{self.names.of(SETTINGS)}:\"...\"'"
-            step = "finish the interrupted reband, or delete the documents with one of the settings"
-            step += f" ({delete}) and index them again"
+            step = f"finish the interrupted reband, or see: neardup doctor {self.place}"
             raise SettingsError(f"the collection has mixed settings: {shown}", step)
         self._learnt.update((SETTINGS, Settings.parse(text)) for text in counts)
         if not counts:

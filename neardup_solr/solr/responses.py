@@ -46,7 +46,7 @@ PROXY_REFUSES = Fault("the proxy refuses these credentials (HTTP 407)", _OF_PROX
 PROXY_AWAY = Fault("the proxy does not answer",
                    "check the proxy setting (`proxy`, $HTTPS_PROXY or $HTTP_PROXY), or add"
                    " the host to $NO_PROXY")  # fmt: skip
-PROXY_ODD = Fault("the address of the proxy is not valid")
+PROXY_ODD = Fault("the address of the proxy is not valid", "check $HTTPS_PROXY and $HTTP_PROXY")
 CUT_OFF = Fault("it closed the connection in the middle of its response")
 _SLOW = Fault("it did not respond in time")
 _TUNNEL = "Tunnel connection failed"  # the proxy answers, but does not connect
@@ -134,11 +134,11 @@ _START_NODE = "start its node, then run this again"
 _NODES = "check that all nodes are running, then run this again"
 # What a header says if a limit of time, memory or hits ended a search early.
 _PARTIAL = ("partialResults", "segmentTerminatedEarly", "maxHitsTerminatedEarly")
-_ALL = "remove limits such as timeAllowed and minExactCount from the defaults of its /select"
+_ALL = "remove timeAllowed, minExactCount and shards.tolerant from the defaults of its /select"
 _SHARDS = "check that all shards are running, then run this again"
 _WRITABLE = "make the collection writable (MODIFYCOLLECTION with readOnly=false)"
 _WITH_SOLR = "give the address with /solr at the end, such as http://host:8983/solr"
-_REDIRECT = "use that address if it is your Solr, or give credentials if it is a login page"
+_REDIRECT = "use that server if it is your Solr, or give credentials if it is a login page"
 MAX_ANSWER = "NEARDUP_MAX_ANSWER"
 _LARGEST = 1 << 30  # bytes: a page of 1,000 documents of a megabyte each
 _PIECE = 1 << 20  # bytes

@@ -195,8 +195,8 @@ def require_exported(collection: Collection, names: Iterable[str]) -> None:
         fields = [*schema.fields.values(), *schema.dynamic]
         usable = [field.name for field in fields if field.is_exported]
         read = [ours.get(name, name) for name in usable if name not in INTERNAL]
-        reason = f"Solr's export cannot read {', '.join(lost)} (no usable docValues)"
-        step = f"leave it out, or name fields that it can read: {', '.join(read)}"
+        reason = f"Solr's export cannot read {', '.join(lost)} (missing, or no docValues)"
+        step = f"name only fields that it can read: {', '.join(read)}"
         raise SchemaError(collection.url, lost, reason, step)
 
 

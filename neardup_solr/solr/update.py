@@ -222,6 +222,6 @@ def settle(
             is_away = was_away or time.monotonic() - began >= outages.patience
             time.sleep(PAUSE)
     if rest and is_away:
-        step = "check that all nodes are running, then run this again (`index`: with `resume`)"
+        step = "check that all nodes are running, then run this again (index with resume)"
         raise SolrUnreachable(collection.url, LOST, step)
     return rest

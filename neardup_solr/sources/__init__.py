@@ -228,7 +228,7 @@ def _check_format(source: Opened) -> None:
     if format is None:
         return
     for option, formats, lacks in (
-        ("keep", {*FORMATS} - {*folders.WITHOUT_COLUMNS}, "no columns to keep"),
+        ("keep", {*FORMATS} - {*folders.WITHOUT_COLUMNS}, "no further columns"),
         ("delimiter", WITH_DELIMITER, "no delimiter"),
         ("encoding", {*FORMATS} - {*BINARY}, "its own encoding"),
         ("skip_rows", (*WITH_DELIMITER, "xlsx"), "no rows above a header"),
@@ -407,7 +407,7 @@ def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # no
     try:
         return folders.contents(opened, reading)
     except Unusable as problem:
-        raise opened.error(str(problem), "give a text file in UTF-8") from problem
+        raise opened.error(str(problem), "give a shorter text, or one in UTF-8") from problem
     except RecordError as error:
         raise opened.error(error.reason, "give a complete file") from error
 

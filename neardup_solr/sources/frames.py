@@ -326,7 +326,7 @@ def _with_plain_values(document: Document, position: str, reading: Reading) -> R
 
 def _of_pairs(items: Iterable[tuple[str, Any]], opened: Opened) -> Iterator[Record]:
     if opened.reading.keep:
-        problem = f"{opened.label}: pairs of id and text have no columns to keep"
+        problem = f"{opened.label}: pairs of id and text have no further columns"
         raise ArgumentError(problem, "give dicts instead, or leave `keep` out")
     id = 0 if opened.reading.has_ids else None
     pair = Columns(names=(rows.ID, rows.TEXT), id=id, text=(1,), keep=())

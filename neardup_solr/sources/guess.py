@@ -85,7 +85,7 @@ class Guess:
         """Describe in a line what is not compared, "" if all is."""
         shown = [f"{name} ({why})" for name, why in self.left_out.items()]
         more = self.more + len(shown[MOST_SHOWN:])
-        shown = shown[:MOST_SHOWN] + ([f"{more:,} less informative ones"] if more else [])
+        shown = shown[:MOST_SHOWN] + ([f"{more:,} more"] if more else [])
         return f"Left out: {', '.join(shown)}." if shown else ""
 
 

@@ -177,7 +177,7 @@ def _not_empty(source: Opened) -> Iterator[bytes]:
         raise source.error("is empty", "check that it was written, and that it is the right file")
     for beginning, kind in BINARY.items():
         if first.startswith(beginning):
-            step = "give it the suffix of its format, or save it as text, such as CSV in UTF-8"
+            step = "check its suffix and `source_format`, or save it as text, such as CSV in UTF-8"
             raise source.error(f"is {kind}, not text", step)
     return chain([first], stream)
 

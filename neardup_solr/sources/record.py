@@ -430,8 +430,7 @@ def choose_id(source: Opened, names: Iterable[object], reading: Reading) -> Read
 def number_them(reading: Reading) -> str:
     """Write the end of a next step: how to do without ids, and what is wrong with that."""
     step = ", or set `id` to :row to number the records"
-    clash = "records with the same number would replace each other"
-    limit = f", but only if no other source goes into the collection: {clash}"
+    limit = " (in a collection, records with the same number replace each other)"
     return f"{step}{limit}" if reading.guess == "refuse" else step
 
 

@@ -122,7 +122,7 @@ SCRIPTED = {
     ),
     "a redirect": (
         Answer(status=302, location="https://login.example/", body=b""),
-        ["it redirects to https://login.example/", "use that address if it is your Solr"],
+        ["it redirects to https://login.example/", "use that server if it is your Solr"],
     ),
     "no credentials": (
         Answer(status=401, kind="text/html", body=b"<html>"),

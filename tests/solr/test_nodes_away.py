@@ -93,7 +93,7 @@ def test_a_shard_without_a_node_is_told_and_waited_for(
                        "--patience", "2s", "--min-replicas", least)  # fmt: skip
         assert (done.returncode, done.stdout) == (4, "")
         assert "running the command again starts over" in done.stderr
-        assert ("1 of 2 required rep" if least == "2" else "no replica of") in done.stderr
+        assert ("only 1 of 2 required" if least == "2" else "no replica of") in done.stderr
     with started_again(place, 3):
         solr = nd.connect(address, "there", patience=90)
         assert nd.index(list(enumerate(TEXTS)), solr, patience=90).documents == 40

@@ -182,7 +182,7 @@ def test_a_client_certificate_that_cannot_be_used(certified: Certified, tmp_path
 
 REFUSED = {
     "expired": "its TLS certificate has expired; renew it on that server",
-    "login": "it redirects to https://login.example.org/; use that address if it is your Solr, or"
+    "login": "it redirects to https://login.example.org/; use that server if it is your Solr, or"
     " give credentials if it is a login page",
     "page": "the response is not JSON but text/html (HTTP 200); check that this is the address of a"
     " Solr server, or give credentials if it is a login page",
@@ -275,7 +275,10 @@ def test_a_token(
     words = ("search", "--id", "1", "-c", solr.name, "--solr", address)
     for token, said in (
         ("bad.token", "refuses the token from $NEARDUP_SOLR_TOKEN (HTTP 401); set $NEARDUP_SOLR"),
-        ("bad\ntoken", "$NEARDUP_SOLR_TOKEN is not a token; set it to one word of Latin letters"),
+        (
+            "bad\ntoken",
+            "$NEARDUP_SOLR_TOKEN is not a token; set it to one line of ASCII",
+        ),
         (None, "Solr requires a token (HTTP 401); set $NEARDUP_SOLR_TOKEN"),
     ):
         variables = {"NEARDUP_SOLR_TOKEN": token, "NEARDUP_SOLR_USER": None, "NETRC": "/nowhere"}

@@ -98,7 +98,8 @@ def test_kept_columns_are_read_if_they_have_doc_values(session: SparkSession, cl
     [row] = spark.read(session, cloud, "dynamic", fields=("id", *keep[:3])).collect()
     assert row.asDict() == {"id": "1", "price_i": "5", "area_d": "1.5", "new_b": "true"}
     with pytest.raises(
-        nd.errors.SchemaError, match=r"cannot read city \(no usable docValues\); leave it out,"
+        nd.errors.SchemaError,
+        match=r"cannot read city \(missing, or no docValues\); name",
     ):
         spark.read(session, cloud, "dynamic", fields=("id", *keep))
 

@@ -109,7 +109,7 @@ def test_no_room_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with monkeypatch.context() as patched:
         patched.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
         patched.setattr(memory, "HELD", 4)
-        reason = r"has no space for data that does not fit .* \$TMPDIR"
+        reason = r"cannot hold what does not fit .* \$TMPDIR"
         with Spill(memory=4) as spill, pytest.raises(SourceError, match=reason):
             spill.strings().extend(["some text"] * 10)
     with (

@@ -62,7 +62,10 @@ def test_fingerprint_is_reversible(
         ({"rows": 0}, "`rows` cannot be 0; give 1 or more"),
         ({"bands": -1}, "`bands` cannot be -1; give 1 or more"),
         ({"shingle_size": 0}, "`shingle_size` cannot be 0; give 1 or more"),
-        ({"signatures": 129}, "`signatures` cannot be 129; give 0 to 128, the number of hashes"),
+        (
+            {"signatures": 129},
+            "`signatures` cannot be 129; use 129 hashes or more",
+        ),
         ({"seed": -1}, "`seed` cannot be -1; give 0 to 4,294,967,295"),
         ({"seed": 2**32}, "`seed` cannot be 4294967296; give 0 to 4,294,967,295"),
         ({"family": "sha"}, "`family` cannot be 'sha'; choose one of affine, xor"),

@@ -134,12 +134,11 @@ def _left_out(page: Page, listed: Sequence[Listed], texts: int) -> str:
         texts = documents
     counts = {
         f"the {len(listed):,} largest of {clusters:,} clusters": len(listed) < clusters,
-        "all clusters": len(listed) == clusters,
         f"{pairs:,} of the {all_pairs:,} pairs in clusters": pairs < all_pairs,
         f"the texts of {texts:,} of {documents:,} documents": texts < documents,
     }
     parts = [part for part, is_said in counts.items() if is_said]
-    if parts == ["all clusters"]:
+    if not parts:
         return ""
     *first, last = parts
     what = f"{', '.join(first)} and {last}" if first else last

@@ -129,7 +129,7 @@ def test_marks_come_and_go(run: Run, tmp_path: Path) -> None:
         "All 2 documents of 1 cluster are already marked.",
         "Would remove the marks of 2 documents (dry run: nothing was changed).",
         "Removed the marks of 2 documents; nothing else was changed.",
-        "No document is marked.",
+        "There are no marks to remove.",
     ]
 
 

@@ -103,7 +103,7 @@ def test_pairs_fit_the_memory() -> None:
     assert len(word_candidates(forms, Joining(cap=50, most=780)).pairs) == 780
     with pytest.raises(
         SettingsError,
-        match=r" share a word; lower `cap` from 50 to 25, or increase `memory`$",
+        match=r" share a word; lower `cap` from 50 to 25, or increase \$NEARDUP_MEMORY$",
     ):
         word_candidates(forms, Joining(cap=50, most=779))
 

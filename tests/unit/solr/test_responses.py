@@ -37,7 +37,7 @@ def test_a_whole_answer() -> None:
 @pytest.mark.parametrize(
     ("decoded", "header", "reason"),
     [
-        ({}, {"partialResults": True}, "only part of the results; remove limits such as timeAll"),
+        ({}, {"partialResults": True}, "only part of the results; remove timeAllowed"),
         ({}, {"partialResults": "omitted"}, "only part of the results"),
         ({}, {"segmentTerminatedEarly": True}, "only part of the results"),
         ({}, {"maxHitsTerminatedEarly": True}, "only part of the results"),

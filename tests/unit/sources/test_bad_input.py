@@ -270,7 +270,7 @@ WHOLE: dict[str, tuple[str, bytes, Reading, str]] = {
     "png_as_jsonl": ("a.jsonl", b"\x89PNG\r\n\x1a\n", Reading(), "is an image, not text"),
     "many_columns": ("a.csv", b"a," * 11 + b"a\n", Reading(), "'a' and 2 more; name"),
     "bad_lines": ("a.txt", b"1\x00\n\xff \n", Reading(), "give a text file"),
-    "lines_keep": ("a.txt", b"1 a\n", Reading(keep=("city",)), "has no columns to keep"),
+    "lines_keep": ("a.txt", b"1 a\n", Reading(keep=("city",)), "has no further columns"),
 }
 
 

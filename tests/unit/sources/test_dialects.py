@@ -587,7 +587,7 @@ def test_columns_of_a_pipe_are_kept_and_missed(monkeypatch: pytest.MonkeyPatch) 
     piped(monkeypatch, "id,text,city\n1,a,x\n")
     assert [dict(one.kept) for one in read("-", reading=Reading(keep=("city",)))] == [{"city": "x"}]
     piped(monkeypatch, "1 a\n")
-    with pytest.raises(ArgumentError, match="the format lines has no columns to keep"):
+    with pytest.raises(ArgumentError, match="the format lines has no further columns"):
         told("-", Reading(keep=("city",)))
     piped(monkeypatch, "id~text\n1~a\n")
     assert told("-", Reading(delimiter="~")) == ([("1", "a")], [], [])

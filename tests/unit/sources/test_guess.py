@@ -296,7 +296,7 @@ def test_of_many_columns_the_most_telling_are_taken() -> None:
     found = guess(columns | names() | {"born": column(lambda: day().isoformat())})
     assert len(found.fields) == 16
     assert {"name", "street", "born"} < set(found.fields)
-    assert found.describe_left_out() == "Left out: 284 less informative ones."
+    assert found.describe_left_out() == "Left out: 284 more."
 
 
 def test_names_that_parts_of_an_option_could_be() -> None:

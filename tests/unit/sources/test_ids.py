@@ -185,7 +185,7 @@ def test_lines_that_begin_with_ids(content: str, tmp_path: Path) -> None:
 
 def test_numbers_for_a_collection_are_only_given_if_asked_for() -> None:
     """Those of another file would replace each other: the line says so."""
-    refused = r"set `id` to :row.*, but only if no other source goes into"
+    refused = r"set `id` to :row.* \(in a collection, records with the same number"
     with pytest.raises(SourceError, match=refused):
         read(pd.DataFrame(ROWS), guess="refuse")
 

@@ -131,7 +131,7 @@ def test_when_a_threshold_is_doubtful() -> None:
         ).warning
 
     assert warning(100, 20, 10).startswith("The threshold 0.5 may be too low: in 10 cases")
-    assert "(10 cases at 0.55)" in warning(100, 20, 10)
+    assert "(10 at 0.55)" in warning(100, 20, 10)
     for opened in (9, None):
         line = warning(100, 20, opened)
         assert line.startswith("The result depends heavily on the threshold 0.5: 20 of 100")
