@@ -271,7 +271,7 @@ def answer(
     if more := [each for each in answers.set_aside if each not in aside]:
         first = f"{more[0].id} – {more[0].other_id} {more[0].answer}"
         contradicted = show.counted(len(more), "answer is", "answers are")
-        show.warn(f"{contradicted} set aside, contradicted by newer answers, such as {first}.")
+        show.warn(f"{contradicted} set aside, contradicted by newer answers: {first}.")
     return 0
 
 

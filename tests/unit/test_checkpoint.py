@@ -327,7 +327,7 @@ def test_letters_that_were_edited_are_not_written_over(tmp_path: Path) -> None:
         job.keep_letters(letters[:1])
         job.begin(None)
         os.utime(job.letters, ns=(0, 7))
-        with pytest.raises(JobError, match="was edited after its job had ended; index the"):
+        with pytest.raises(JobError, match="was edited after its job had ended; run neardup"):
             job.begin(None)
         job.letters.unlink()
         job.begin(None)

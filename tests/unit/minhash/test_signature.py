@@ -189,7 +189,7 @@ def test_kept_values_have_to_be_json(value: object) -> None:
 def test_a_kept_object_is_no_value() -> None:
     """Solr would take an object for an order to add or to set."""
     document = Document(id="1", text="a", kept={"tags": {"add": "x"}})
-    assert "'tags' is an object" in str(find_problem(document))
+    assert "'tags' contains an object" in str(find_problem(document))
 
 
 @pytest.mark.parametrize("hashes", [1, 2, 3, 128])

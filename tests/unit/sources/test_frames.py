@@ -420,7 +420,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "no_id": (pd.DataFrame({"text": ["a"]}), "make the index the id: df.rename_axis('id')"),
     "no_text": (pd.DataFrame({"id": ["a"]}), "the column 'text' is missing"),
     "twice": (pd.DataFrame([[1, 2, 3]], columns=["id", "id", "text"]), "'id' appears twice"),
-    "either": (pl.DataFrame({"ID": ["1"], "Id": ["2"], "text": [""]}), "several: 'ID', 'Id'"),
+    "either": (pl.DataFrame({"ID": ["1"], "Id": ["2"], "text": [""]}), "columns: 'ID', 'Id'"),
     "levels": (
         pd.DataFrame([[1, "a"]], columns=pd.MultiIndex.from_tuples([("a", "id"), ("a", "text")])),
         "available: ('a', 'id'), ('a', 'text')",

@@ -159,8 +159,8 @@ def test_columns_are_found_by_name_in_each_part(tmp_path: Path) -> None:
     found, errors, notices = read([first, fewer])
     assert ([one.id for one in found], errors) == (BOTH, [])
     assert notices == [
-        "c.csv has different columns than a.csv: they are matched by name, and absent ones are "
-        "treated as missing"
+        "c.csv has different columns than a.csv: they are matched by name, and a missing column "
+        "has no values"
     ]
 
 

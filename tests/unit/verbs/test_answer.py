@@ -210,7 +210,7 @@ def test_documents_that_are_gone_are_told(folder: Path, caplog: pytest.LogCaptur
     (folder / "pairs.csv").write_text("id,other_id,answer\n3,8,same\n")
     done = nd.Answers("answers.jsonl").add("pairs.csv", "a.csv")
     assert done.added == 1
-    assert "1 answered document is not in the source (such as 8)" in caplog.text
+    assert "1 answered document is missing or unusable in the source, first 8" in caplog.text
     (noted,) = read_answers("answers.jsonl")
     assert (noted.hash == "", noted.other_hash) == (False, "")
 

@@ -442,9 +442,9 @@ def test_a_page_says_that_the_cap_left_pairs_out(
     texts = {str(n): same if n < 40 else near.format(f"w{n}") for n in range(80)}
     found = nd.duplicates(documents(texts), by=by, measure="jaccard", min_similarity=0.4, cap=2)
     found.write(tmp_path / "report.html")
-    said = f"{keys} shared by more documents than `cap` (2) were not fully compared"
+    said = f"Not fully compared: {keys} shared by more documents than `cap` (2)"
     notes = facts_of(tmp_path / "report.html")["notes"]
-    assert notes == [f"{said}: `cap` {enough} is enough."]
+    assert notes == [f"{said}; `cap` {enough} is enough."]
     for cap, is_enough in ((enough - 1, False), (enough, True)):
         other = nd.duplicates(documents(texts), by=by, measure="jaccard", cap=cap)
         assert (other.hot_keys == 0) == is_enough

@@ -97,10 +97,10 @@ def test_default_demand_within_default_hashes() -> None:
 @pytest.mark.parametrize(
     ("demand", "hashes", "says"),
     [
-        (Demand(avoid=0.1), 128, ["pass 3.44 %", "34.4 times", "1,758 hashes", "`load` of 0.035"]),
-        (Demand(catch=0.2), 16, ["miss at least 2.81 %", "2.81 times", "`miss` of 0.029"]),
+        (Demand(avoid=0.1), 128, ["pass 3.44 %", "34.4 times", "1,758 hashes", "`avoid` to 0.03"]),
+        (Demand(catch=0.2), 16, ["miss at least 2.81 %", "2.81 times", "set `catch` to 0.251"]),
         (Demand(catch=0.5, avoid=0.49), 128, ["98.7 %", "set `avoid` to 0.03"]),
-        (Demand(catch=0.9, avoid=0.001, load=1e-6), 2, ["(2 × 1)", "12 hashes", "`load` of 0.002"]),
+        (Demand(catch=0.9, avoid=0.001, load=1e-6), 2, ["(2 × 1)", "12 hashes", "to 0.0022"]),
     ],
 )
 def test_an_unmet_demand_says_what_would_do(demand: Demand, hashes: int, says: list[str]) -> None:
@@ -113,9 +113,10 @@ def test_an_unmet_demand_says_what_would_do(demand: Demand, hashes: int, says: l
 def test_what_an_unmet_demand_advises_does() -> None:
     """Each of the values that an error advises meets the demand."""
     plans.solve(Demand(avoid=0.1), 1_758)
-    plans.solve(Demand(avoid=0.1, load=0.035), 128)
     plans.solve(Demand(avoid=0.03), 128)
-    plans.solve(Demand(catch=0.2, miss=0.029, load=0.5), 16)
+    plans.solve(Demand(catch=0.251, load=0.5), 16)
+    plans.solve(Demand(catch=0.9, avoid=0.001, load=1e-6), 12)
+    plans.solve(Demand(catch=0.9, avoid=0.001, load=0.0022), 2)
     with pytest.raises(SettingsError):
         plans.solve(Demand(avoid=0.1), 1_757)
 
@@ -218,7 +219,7 @@ def test_repeated_ids_and_bad_records(tmp_path: Path) -> None:
         ([], None, "fewer than two documents"),
         (["one two three"], None, "fewer than two documents"),
         (["", "\u200b"], None, "has words"),
-        (["a b c", "d e f"], [("7", "8")], "none of the 1 known pairs"),
+        (["a b c", "d e f"], [("7", "8")], "no known pair \(of 1\)"),
     ],
 )
 def test_samples_without_pairs_are_refused(

@@ -145,7 +145,7 @@ def test_other_formats_are_refused(source: str, output: str, tmp_path: Path) -> 
     SOURCES[source](tmp_path / source)
     own = {"in.csv": ".csv or ", "in.tsv": ".tsv or ", "in.parquet": ".parquet or ",
            "in.xlsx": ".xlsx or "}  # fmt: skip
-    choices = f"or as JSON lines; choose {own.get(source, '')}.jsonl"
+    choices = f"cannot be written in this format; choose {own.get(source, '')}.jsonl"
     for name in ("unique", "removed", "rejected"):
         files: dict[str, Any] = {name: tmp_path / output}
         with pytest.raises(SourceError, match=f"{re.escape(choices)}$"):
