@@ -219,7 +219,7 @@ def test_repeated_ids_and_bad_records(tmp_path: Path) -> None:
         ([], None, "fewer than two documents"),
         (["one two three"], None, "fewer than two documents"),
         (["", "\u200b"], None, "has words"),
-        (["a b c", "d e f"], [("7", "8")], "no known pair \(of 1\)"),
+        (["a b c", "d e f"], [("7", "8")], r"no known pair \(of 1\)"),
     ],
 )
 def test_samples_without_pairs_are_refused(
