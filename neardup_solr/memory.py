@@ -248,7 +248,7 @@ class Strings(Column[str]):
 
 def _no_room(error: OSError) -> SourceError:
     reason = f"cannot hold what does not fit in memory ({error.strerror})"
-    return SourceError(tempfile.tempdir or "$TMPDIR", reason, "set $TMPDIR to a larger folder")
+    return SourceError(tempfile.tempdir or "$TMPDIR", reason, "set $TMPDIR to a larger disk")
 
 
 def parse_memory(memory: int | str, name: str) -> int:

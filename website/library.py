@@ -159,7 +159,7 @@ PARAMETERS = {
     "tokens": "File of the clients' tokens and rights.",
     "max_body": "Maximum number of bytes in a request.",
     "max_documents": "Maximum number of documents in a request.",
-    "concurrency": "Threads for searches; five times as many requests of a kind may wait.",
+    "concurrency": "Threads for searches; five times as many requests of a kind may be open.",
     "output": "Parquet file to write.",
     "tune.output": "JSON file for the model.",
 }

@@ -14,7 +14,7 @@ public class Feed {
     static final HttpClient CLIENT = HttpClient.newHttpClient();
     static final Pattern ADMITTED = Pattern.compile("\"action\":\"(allow|tag)\"");
     // The fields of /entries without the key. With a library for JSON, merge the two objects.
-    static final Pattern FIELDS = Pattern.compile("\\[\\{\"[^\"]*\":\"(?:[^\"\\\\]|\\\\.)*\",(.*?)\\}\\]");
+    static final Pattern FIELDS = Pattern.compile("\\[\\{\"[^\"]*\":\"(?:[^\"\\\\]|\\\\.)*\",(.*)\\}\\]");
 
     static class Refused extends Exception {
         Refused(String reason) { super(reason); }

@@ -42,7 +42,8 @@ def demo(parsed: options.ParsedOptions, *, address: str | None = None) -> int:
     evaluation = nd.evaluate(pairs(), report.pairs)
     show.say_summary(indexed)
     texts = target.texts(show.list_ids(report, most=DEMO_PAIRS))
-    show.print_report(report, texts, target.place, most=DEMO_PAIRS)
+    export = f"neardup report {target.place} -o pairs.tsv"
+    show.print_report(report, texts, most=DEMO_PAIRS, export=export)
     show.say_report(report)
     show.print_evaluation(evaluation, most=3)
     place = replace(target, name="NAME").place
@@ -183,7 +184,7 @@ def report(
         result.write(output)
         show.say(f"Wrote {output}.")
     elif as_rows is None:
-        show.print_report(result, target.texts(show.list_ids(result)), target.place)
+        show.print_report(result, target.texts(show.list_ids(result)))
     else:
         show.print_rows(reports.pair_rows(result.pairs).lines(as_rows))
     show.say_report(result)

@@ -326,7 +326,7 @@ def _say_chained(result: Duplicates, chained: Sequence[Cluster]) -> None:
         f"{clusters} documents that may be unrelated:"
         f" {members:,} documents ({100 * share:.0f} % of the collection),"
         f" {max(len(cluster.members) for cluster in chained):,} in the largest. --linkage complete"
-        f" joins only documents that are all alike; --min-similarity {enough:g} instead of"
+        f" joins only documents that all match; --min-similarity {enough:g} instead of"
         f" {result.min_similarity:g} leaves no such cluster."
     )
 

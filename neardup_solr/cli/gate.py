@@ -146,5 +146,5 @@ def _say_counts(counts: Counter[str], held: Path | None) -> None:
         place = f"in {held}" if held else "not saved; to save them, name a file with --held"
         show.say(f"Held documents are {place}.")
     if counts["incomplete"]:
-        shared = "Compared only with the closest documents, as a band has too many"
+        shared = "Compared only with the closest documents, as too many share a band"
         show.warn(f"{shared}: {show.counted(counts['incomplete'], 'record')}.")

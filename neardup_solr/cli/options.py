@@ -181,7 +181,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "lossy": "Replace invalid characters instead of rejecting the record.",
         "max_doc_bytes": "SIZE: Maximum size of the text of a record, such as 100M.",
         "index.on_repeat": "Record to use for a repeated id [default: last].",
-        "duplicates.on_repeat": "Record to use for a repeated id [default: keep, ids as 12@row3].",
+        "duplicates.on_repeat": "Record to use for a repeated id [default: keep all, as 12@row3].",
     },
     "Signatures": {
         "settings.fields": (
@@ -204,7 +204,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "min_replicas": "Replicas of each shard that must store a document.",
         "annotate.remember": "With --mark: file written by duplicates --remember.",
         "remember": "Remember the comparisons; the next run compares only changes.",
-        "memory": "SIZE: Memory to use, such as 4G [default: $NEARDUP_MEMORY, or half of all].",
+        "memory": "SIZE: Memory to use, such as 4G [default: $NEARDUP_MEMORY, or half of RAM].",
     },
     "Failures": {
         "checkpoint_every": "RECORDS: Maximum number of records sent again after an interruption.",

@@ -198,9 +198,12 @@ def print_matches(matches: Sequence[Match]) -> None:
 
 
 def print_report(
-    report: Report, texts: Mapping[str, str], place: str, *, most: int = MOST_ROWS
+    report: Report, texts: Mapping[str, str], *, most: int = MOST_ROWS, export: str = "-o pairs.tsv"
 ) -> None:
-    """Print the pairs of a report, text under text, only the first if there are many."""
+    """Print the pairs of a report, text under text, only the first if there are many.
+
+    `export` is what is typed to write all of them to a file.
+    """
     groups = []
     for pair in report.pairs[:most]:
         ids = printable(pair.id), printable(pair.other_id)
@@ -210,7 +213,7 @@ def print_report(
     _print_groups(("id", "text", "distance", "similarity"), groups)
     if len(report.pairs) > most:
         more = counted(len(report.pairs) - most, "more pair")
-        say(f"... and {more}; to write them to a file: neardup report {place} -o pairs.tsv")
+        say(f"... and {more}; {export} writes all of them.")
 
 
 MOST_MEMBERS = 5  # of a cluster in a table

@@ -136,7 +136,7 @@ def list_lines(tuning: Tuning, commands: Sequence[str]) -> Iterator[str]:
     curve, choices = _list_curve(tuning), _list_choices(tuning)
     yield from ("", *show.align(curve, right=range(1, len(curve[0]))))
     yield from ("", *show.align(choices, right=range(len(choices[0])), gap=" "), "")
-    yield f"caught, passed: share of pairs found at similarity {demand.catch:g}, {demand.avoid:g};"
+    yield f"caught, passed: pairs found at similarity {demand.catch:g} and {demand.avoid:g};"
     yield "candidates, bytes of index: estimates per document, for the whole collection."
     if tuning.absent:
         yield f"{counted(tuning.absent, 'known pair')} left out: a document is missing."

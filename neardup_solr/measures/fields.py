@@ -286,7 +286,7 @@ def make_column(
     if example is not None and kind in ("number", "date"):
         such = f"such as {example[:40]!r}"
         if not numbered:
-            reason = f"no value of the field {name!r} is a {kind} ({such[8:]} is not)"
+            reason = f"the field {name!r} has no {kind}, but values {such}"
             raise ArgumentError(reason, f"compare it as {name}:text or {name}:exact")
         count = counted(unread, "value is", "values are")
         problem = f"in the field {name!r} {count} not a {kind}, {such}: treated as missing"

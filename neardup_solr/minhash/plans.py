@@ -216,7 +216,7 @@ def _explain_unmet(demand: Demand, hashes: int, best: Plan | None) -> SettingsEr
     # The command has no option for `load`, so its advice is the last.
     advice = f"set `avoid` to {avoid:g}" if avoid else f"set `load` to {1.1 * best.load:.2g}"
     return SettingsError(
-        f"with {hashes} hashes, bands that catch enough pairs pass {percent(best.load)} of those at"
+        f"with {hashes} hashes, bands that catch enough pairs pass {percent(best.load)} of pairs at"
         f" similarity {demand.avoid:g} ({best.bands} × {best.rows}),"
         f" {best.load / demand.load:.3g} times the {percent(demand.load)} allowed",
         f"{more}{advice}",

@@ -64,7 +64,7 @@ def find_credentials(address: SplitResult) -> Credentials | None:
         return Credentials(user=user or "", password=unquote(address.password), source="`address`")
     if not address.username and (token := os.environ.get(TOKEN, "").strip()):
         if not _is_header("Authorization", token):
-            raise SettingsError(f"${TOKEN} is not a token", "set it to one line of ASCII")
+            raise SettingsError(f"${TOKEN} is not a token", "set it to one ASCII line")
         return Credentials(user=None, password=token, source=f"${TOKEN}")
     named = next((name for name in (PASSWORD, PASSWORD_FILE) if os.environ.get(name)), None)
     if user and named:
@@ -160,7 +160,7 @@ class Access:
         odd = [name for name, value in self.headers.items() if not _is_header(name, value)]
         if odd:  # the value may be a secret
             reason = f"the name or value of {odd[0]!r} in `headers` is not valid"
-            raise ArgumentError(reason, "use ASCII names without spaces, and single-line values")
+            raise ArgumentError(reason, "use ASCII names without spaces, and Latin-1 values")
         # As in the environment, a proxy may leave http:// out.
         proxy = self.proxy if self.proxy and "://" in self.proxy else f"http://{self.proxy}"
         if self.proxy is not None and not is_url(proxy, PROXIES):

@@ -172,8 +172,8 @@ def _once(blocks: Iterator[Block], key: str, shard: str) -> Iterator[Block]:
         yield block
     in_order = np.sort(np.concatenate(hashes)) if hashes else np.empty(0, np.int64)
     if count := int(np.count_nonzero(in_order[1:] == in_order[:-1])):
-        reason = f"two shards contain documents with the same id ({count:,})"
-        raise SolrAnswerError(shard, 200, reason, "delete such ids by query, then index them again")
+        reason = f"two shards contain documents with the same id ({count:,} ids)"
+        raise SolrAnswerError(shard, 200, reason, "delete them by query, then index them again")
 
 
 def _parts(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:

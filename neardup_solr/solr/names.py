@@ -53,7 +53,7 @@ class Names:
     def __post_init__(self) -> None:
         if not _PREFIX.fullmatch(self.prefix):
             reason = f"`prefix` cannot be {self.prefix!r}"
-            raise ArgumentError(reason, "use letters, '_' and, after these, digits: nd_")
+            raise ArgumentError(reason, "use letters, '_' and (not first) digits: nd_")
         odd = [name for name in (self.id, *self.text) if not is_name(name)]
         if odd:
             raise ArgumentError(f"{odd[0]!r} is not a valid field name", "check `id` and `text`")

@@ -288,7 +288,7 @@ class Delivery:
         if not progress.until(
             have_copies, self.collection.session.outages.patience, progress.PAUSE
         ):
-            reason = f"up-to-date replicas: only {copies} of {self.min_replicas} required"
+            reason = f"only {copies} of {self.min_replicas} required replicas caught up"
             step = "check that all nodes are running, then run this again"
             raise errors.SolrUnreachable(self.collection.url, reason, step)
 

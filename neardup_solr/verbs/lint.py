@@ -531,7 +531,7 @@ def _check_texts(facts: CollectionFacts) -> Iterator[Finding]:
     name, length = facts.longest or ("", 0)
     yield from select(
         (facts.longest, NOTE, "text", name,
-         "lint takes it for the text because its values are the longest"
+         "lint uses it as the text because its values are the longest"
          f" ({length:,} characters on average)",
          f"name it or a different field with: {facts.init}"),
         (facts.growth, NOTE, "growth", "index", facts.growth,

@@ -309,7 +309,7 @@ def tune(
     `hashes` defaults to the number in the settings. The cost is estimated from a random sample and
     all documents of `known` pairs; for a collection, from stored signatures.
 
-    With `answers`, a model learns to recognize equal documents from four measures of the texts
+    With `answers`, a model learns which documents match, from four measures of the texts
     and from any `fields`. Parameters for bands are then ignored, and `known` is refused. The model
     is written to `output`; pass that file to `duplicates` as `model`.
 

@@ -277,7 +277,7 @@ def test_a_token(
         ("bad.token", "refuses the token from $NEARDUP_SOLR_TOKEN (HTTP 401); set $NEARDUP_SOLR"),
         (
             "bad\ntoken",
-            "$NEARDUP_SOLR_TOKEN is not a token; set it to one line of ASCII",
+            "$NEARDUP_SOLR_TOKEN is not a token; set it to one ASCII line",
         ),
         (None, "Solr requires a token (HTTP 401); set $NEARDUP_SOLR_TOKEN"),
     ):

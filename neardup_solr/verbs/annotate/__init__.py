@@ -101,7 +101,7 @@ def annotate(
     reason = "`follow` keeps all documents of one collection up to date"
     is_plain = into is None and which == "needed"
     require(is_plain or not follow, reason, "omit `into` and `which`")
-    require(follow or not mark, "`mark` needs `follow`", "or use `duplicates` and `mark`")
+    require(follow or not mark, "`mark` needs `follow`", "set both, or use `duplicates` and `mark`")
     both = mark == (remember is not None)
     require(both, "`mark` and `remember` must be used together", "give both or neither")
     patience = arguments.in_seconds(patience, "patience")
@@ -234,7 +234,7 @@ def choose_settings(
     step = {}
     if source is None:
         bands, anew = "neardup reband", f"neardup strip {collection.place}"
-        others = f"omit these settings; to change bands, use {bands}; to change others: {anew}"
+        others = f"omit these settings; to change bands: {bands}; to change others: {anew}"
         step["step"] = f"{others}, then annotate again"
     chosen = collection.choose_settings(settings, choose, **step)
     if not always <= chosen.fields:

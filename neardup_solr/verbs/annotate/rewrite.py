@@ -676,7 +676,7 @@ class Follower:
         waits = [now - since for _, since in self._waiting.values()]
         late = f"at most {max(0.0, self._behind, *waits):.1f} s behind"
         late += f", {len(waits):,} waiting" if waits else ""
-        late = late if self._standby is None else "another follower is active"
+        late = late if self._standby is None else "as another follower is active"
         marks = f", {counted(self._changed_marks, 'mark')} changed" if self._mark else ""
         done = f"{counted(annotated, 'document')} annotated in the last minute"
         LOG.info("following %s: %s, %s%s", self.run.collection.name, done, late, marks)

@@ -266,7 +266,7 @@ def _check_way(arguments: SimpleNamespace, name: PairMeasure, measure: Measure) 
 
 def _check_common(arguments: SimpleNamespace) -> None:
     share = float(arguments.without_common)
-    require(0 <= share <= 1, f"`without_common` cannot be {share:g}", "give a share of 0 to 1")
+    require(0 <= share <= 1, f"`without_common` cannot be {share:g}", "give a share from 0 to 1")
     for name in ("remember", "fields", "model"):
         is_alone = not arguments.without_common or getattr(arguments, name) is None
         require(is_alone, f"`without_common` cannot be combined with `{name}`", OMIT_ONE)

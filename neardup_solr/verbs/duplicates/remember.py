@@ -99,8 +99,8 @@ class Memory:
             return self._stored
         about, before = self._stored
         if about["work"] != self._work:
-            return ("the last run had a different collection, version, measure, text fields,"
-                    " settings, limits or filters")  # fmt: skip
+            return ("the collection, version, measure, text fields, settings, limits or"
+                    " filters have changed")  # fmt: skip
         if not len(before["ids"]):
             return "the last run had no documents"
         ids, keys = self._arrays["ids"], self._arrays["keys"]

@@ -482,8 +482,8 @@ class Duplicates:
         than = f"more documents than `cap` ({self.cap:,})"
         if self.beyond_cap:
             pairs = counted(self.beyond_cap, "more pair")
-            only = f"by an estimate, only with common words in {than}"
-            return f"About {pairs}, {only}: use `cap` {self.enough} to find them."
+            only = f"whose shared words all occur in {than}"
+            return f"Estimated: {pairs} {only}; use `cap` {self.enough} to find them."
         if not (self.hot_keys and self.by in HOT_KEYS):
             return None
         keys = counted(self.hot_keys, HOT_KEYS[self.by])

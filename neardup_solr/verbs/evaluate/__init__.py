@@ -127,7 +127,7 @@ class JudgedPairs:
             reason = f"no answered pair (of {total:,}) is in the result"
             raise ArgumentError(reason, "give the result from which they were drawn")
         if left < total:
-            LOG.warning("answered pairs that the result lacks, so not counted: %d", total - left)
+            LOG.warning("answered pairs not in the result, so not counted: %d", total - left)
         return JudgedPairs(same=same, different=different)
 
 
@@ -465,7 +465,7 @@ def close_pairs(pairs: Iterable[IdPair], has_sides: bool) -> list[IdPair]:
     for end in sorted(ids, key=itemgetter(1)):
         clusters[partition.find(end)].append(end)
     if (count := sum(math.comb(len(members), 2) for members in clusters.values())) > MOST_CLOSED:
-        LOG.warning("%s pairs follow from known pairs: too many to be counted", f"{count:,}")
+        LOG.warning("%s pairs follow from known pairs: too many, so none is added", f"{count:,}")
         return []
     return [
         (ids[end], ids[later])

@@ -791,7 +791,7 @@ def _explain_no_candidate(facts: Facts, way: str) -> Iterator[str]:
         yield f"Their Jaccard similarity of {facts.jaccard:.3f} is low: such pairs {cases}."
     if single := [repr(each.id) for each in facts.both if each.pieces == {each.entry.normal}]:
         names = " and ".join(single)
-        yield f"{names}: the text is a single shingle, which only documents with equal texts share."
+        yield f"{names}: the text is a single shingle, so most similar texts share none."
     elif facts.is_near and facts.chance < 0.5:
         most = max(len(each.pieces) for each in facts.both)
         shared = f"they share {facts.shared_shingles:,} of {most:,}"

@@ -248,7 +248,7 @@ class Desk:
             odd = request.query_params.keys() - (parameters or ())
             if odd and parameters is not None:
                 reason = f"{path} does not accept {min(odd)!r}"
-                raise web.Failure(400, reason, "omit it, or see the page docs")
+                raise web.Failure(400, reason, "omit it, or see the docs page")
             body = await work(request)
             return body if isinstance(body, Response) else web.to_json(body)
 
@@ -295,7 +295,7 @@ class Desk:
             is_free = LOCAL_PARAMS in request.state.rights
             if not is_free and await lane.run(has_local_params, search):
                 reason = "a query has local parameters ({!...}), which can read other collections"
-                step = f"omit them, or serve with tokens, and send one that grants {LOCAL_PARAMS!r}"
+                step = f"omit them, or serve with tokens and send one that grants {LOCAL_PARAMS!r}"
                 raise web.Failure(403, reason, step)
             return await lane.run(self.service.search, search)
 

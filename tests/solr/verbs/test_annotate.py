@@ -212,7 +212,7 @@ def test_other_settings_are_refused_and_given_by_reband_or_strip(filled: Collect
         annotate(filled, settings={"bands": 20, "rows": 5})
     others = f"to change others: neardup strip {filled.place}, then annotate again"
     assert refused.value.next_step == (
-        f"omit these settings; to change bands, use neardup reband; {others}"
+        f"omit these settings; to change bands: neardup reband; {others}"
     )
     assert nd.reband(filled, bands=20, rows=5)
     assert annotate(filled, settings={"bands": 20, "rows": 5}).annotated == 0

@@ -173,7 +173,7 @@ def test_another_collection_of_the_same_ids(
     nd.index(now[:1], other)
     found = nd.duplicates(other, **BY_BANDS, remember=known)
     assert found.since
-    assert "text fields, settings, limits or filters" in found.since.reason
+    assert "text fields, settings, limits or filters have changed" in found.since.reason
     nd.duplicates(solr, **BY_BANDS, remember=known)
     url = f"{solr.base}/admin/cores"
     params = {"action": "SWAP", "core": solr.name, "other": other.name}

@@ -33,7 +33,7 @@ def test_ids_and_texts_have_room_on_any_terminal(
     )
     pair = Pair(id=match.id, other_id="guide-000002", distance=2, similarity=0.9)
     show.print_matches([match])
-    show.print_report(Report(pairs=(pair,), documents=2, cut=0), {match.id: match.content}, "")
+    show.print_report(Report(pairs=(pair,), documents=2, cut=0), {match.id: match.content})
     members = (
         Member(id=match.id, similarity=1.0, distance=0),
         *(Member(id=f"guide-{at:06}", similarity=0.9, distance=2) for at in range(2, 8)),
@@ -58,7 +58,7 @@ def test_tables_without_a_distance(
     match = Match(id="a", distance=None, similarity=0.9, shared=7, content="blue door cafe")
     pair = Pair(id="a", other_id="b", distance=None, similarity=0.8)
     show.print_matches([match])
-    show.print_report(Report(pairs=(pair,), documents=2, cut=0), {"a": match.content}, "-c a")
+    show.print_report(Report(pairs=(pair,), documents=2, cut=0), {"a": match.content})
     printed = capsys.readouterr().out
     assert "None" not in printed
     assert "0.900" in printed

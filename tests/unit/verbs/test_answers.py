@@ -82,7 +82,7 @@ def test_answers_to_other_pairs_are_told(caplog: pytest.LogCaptureFixture) -> No
     rows = {"id": [pair.id, "x"], "other_id": [pair.other_id, "y"], "answer": ["same", "same"]}
     frame = pytest.importorskip("pandas").DataFrame(rows)
     assert nd.evaluate(frame, result).known == 1
-    assert "answered pairs that the result lacks, so not counted: 1" in caplog.text
+    assert "answered pairs not in the result, so not counted: 1" in caplog.text
     with pytest.raises(nd.ArgumentError, match="no answered pair \\(of 1\\) is in the result"):
         nd.evaluate(frame[1:], result)
 

@@ -207,8 +207,8 @@ def test_other_settings_start_over(tmp_path: Path) -> None:
     now, known = documents(texts(100, seed=5)), tmp_path / "known"
     duplicates(now, remember=known)
     other = Changes(
-        reason="the last run had a different collection, version, measure, text fields, settings,"
-        " limits or filters"
+        reason="the collection, version, measure, text fields, settings, limits or filters have"
+        " changed"
     )
     assert duplicates(now, remember=known, min_similarity=0.7).since == other
     assert duplicates(now, remember=known).since == other

@@ -105,7 +105,7 @@ def test_the_text_of_candidates_may_be_another(tmp_path: Path) -> None:
         ({"fields": []}, "`fields` is empty"),
         ({"fields": ["name"], "measure": "jaccard"}, "cannot be combined with the measure jaccard"),
         ({"fields": {"name": "texts"}}, "did you mean 'text'"),
-        ({"fields": {"name": "date"}}, "no value of the field 'name' is a date"),
+        ({"fields": {"name": "date"}}, "the field 'name' has no date"),
         ({"fields": ["name"], "remember": "run"}, "`remember` cannot be combined with `fields`"),
         ({"fields": ["name"], "max_distance": 2}, "has no distance"),
     ],

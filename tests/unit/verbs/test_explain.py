@@ -167,8 +167,7 @@ def test_a_single_shingle() -> None:
     """A text shorter than a shingle is told to be one."""
     found = explain("blue door", "blue doors")
     assert found.reasons[1] == (
-        "'one' and 'other': the text is a single shingle, which only documents with equal texts"
-        " share."
+        "'one' and 'other': the text is a single shingle, so most similar texts share none."
     )
 
 

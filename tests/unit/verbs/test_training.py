@@ -217,7 +217,7 @@ def test_commands_without_a_model_say_which_have_one() -> None:
     """A line names those that compare by a model."""
     told = neardup("search", "a.csv", "--model", "m.json")
     assert told.returncode == 2
-    assert "duplicates, report, gate, serve and explain accept a model" in told.stderr
+    assert "duplicates, report, evaluate, gate, serve and explain accept a model" in told.stderr
     given: dict[str, Any] = {"model": "m.json", "id": 1}
     with pytest.raises(nd.ArgumentError, match="explain accept a model"):
         nd.search(None, **given)  # type: ignore[arg-type]
