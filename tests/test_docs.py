@@ -207,14 +207,16 @@ PROOFS: dict[str, tuple[str | Callable[[], bool], ...]] = {
     "Nested documents": (
         "tests/solr/verbs/test_annotate_cloud.py::test_documents_of_two_shards_are_written_whole",
     ),
-    "`--remember`, `search` and `gate`": (
+    "`--remember`, `--without-common`, `search`, `report` and `gate`": (
+        "neardup duplicates listings.csv --field city --without-common",
+        "neardup report --field city",
         "neardup duplicates listings.csv --field city --remember listings.known",
         "neardup search --id 12 --field city",
         "neardup gate new.jsonl --field city",
     ),
-    "The measures `aligned` and `records`": ("tests/spark/test_arguments.py::test_what_pairs_say",),
+    "`auto`, `aligned` and `records`": ("tests/spark/test_arguments.py::test_what_pairs_say",),
     "cannot be standard input": ("neardup duplicates - --unique clean.csv",),
-    "`serve` does not": (lambda: unread("verbs/serve", "template"),),
+    "`serve` does not": (lambda: unread("verbs/serve", "templates("),),
     "`index` does not choose": (lambda: unread("verbs/index.py", "guess"),),
     "`duplicates` does not commit": ("tests/solr/test_secured.py::test_a_user_who_may_only_read",),
     "versions before 8.11": ("tests/unit/verbs/test_lint.py::test_versions_that_nobody_has_tried",),

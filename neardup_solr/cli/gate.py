@@ -83,7 +83,7 @@ def gate(
             raise
     if output is not None:
         show.say(f"Wrote {output}.")
-    _say_counts(counts, held)
+    _say_counts(counts, held, is_indexed=parsed["index"])
     if decisions.answered is not None:
         show.say(f"{decisions.answered}.")
     if counts["failed"]:
@@ -136,13 +136,13 @@ def _put_out(decided: Decided, output: Path | None, as_rows: str | None) -> None
         show.print_table(TABLE, others, "-o decisions.tsv")
 
 
-def _say_counts(counts: Counter[str], held: Path | None) -> None:
+def _say_counts(counts: Counter[str], held: Path | None, *, is_indexed: bool) -> None:
     total = show.counted(sum(counts[name] for name in OUTCOMES), "record")
     parts = " + ".join(f"{counts[name]:,} {word}" for name, word in OUTCOMES.items())
     show.say(f"Read {total} = {parts}.")
     if counts["replaced"]:
         show.say(f"{counts['replaced']:,} of them replaced a document with the same id.")
-    if counts["hold"]:
+    if counts["hold"] and (held or is_indexed):
         place = f"in {held}" if held else "not saved; to save them, name a file with --held"
         show.say(f"Held documents are {place}.")
     if counts["incomplete"]:
