@@ -463,7 +463,7 @@ class Desk:
                 self._began, self._refused = now, 0
                 _log({"level": "WARNING", "message": problem})
             elif not problem and 0 < self._began <= since:
-                after = f"after {now - self._began:.1f} s; refused requests: {self._refused:,}"
+                after = f"after {now - self._began:.1f} s; {self._refused:,} requests were refused"
                 _log({"level": "INFO", "message": f"the collection is available again {after}"})
                 self._began = 0.0
             self._refused += refused
