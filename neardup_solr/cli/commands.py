@@ -338,8 +338,8 @@ def signatures(parsed: options.ParsedOptions) -> int:
     with show.watch() as watching:
         written = nd.signatures(**watching, **parsed)
     show.say(
-        f"Read {show.counted(written.read, 'record')} = {written.written:,} written to"
-        f" {parsed['output']} + {written.failed:,} failed [{settings.fingerprint}]."
+        f"Read {show.counted(written.read, 'record')} = {written.written:,} written"
+        f" + {written.failed:,} failed [{settings.fingerprint}]. Wrote {parsed['output']}."
     )
     return 1 if written.failed else 0
 
