@@ -296,7 +296,7 @@ def test_a_bad_file_is_counted(
         assert not output.exists()
         return
     read = kind.good + kind.failed
-    summary = f"Read {read:,} records = {kind.good:,} written + {kind.failed:,} failed"
+    summary = f"Read {counted(read, 'record')} = {kind.good:,} written + {kind.failed:,} failed"
     assert summary in said
     assert code == (1 if kind.failed else 0)
     assert pq.read_metadata(output).num_rows == kind.good

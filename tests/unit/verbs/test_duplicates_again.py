@@ -304,7 +304,7 @@ def test_records_of_one_id_are_remembered(tmp_path: Path) -> None:
     assert result(found) == result(duplicates([*now, nd.Document(id="new", text=once[0].text)]))
     assert any("@row" in pair.id for pair in found.pairs)
     last = duplicates(nd.Source(now, on_repeat="last"), remember=known)
-    assert "had different settings" in str(last.since)
+    assert "settings, limits or filters have changed" in str(last.since)
     assert result(last) == result(duplicates(nd.Source(now, on_repeat="last")))
 
 
