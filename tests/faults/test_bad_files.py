@@ -22,6 +22,7 @@ import pytest
 import zstandard
 
 from neardup_solr.cli import main
+from neardup_solr.errors import counted
 from tests.faults.conftest import RecordRow
 
 GOOD = 4  # good records around what is bad
