@@ -33,7 +33,7 @@ DOORS = {
 }  # for users; they may know every room
 
 # Of code, in all modules. Lower it when a change takes lines away; it ends at 22,000.
-LINES = 28_934
+LINES = 28_930
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 

@@ -42,8 +42,8 @@ def demo(parsed: options.ParsedOptions, *, address: str | None = None) -> int:
     evaluation = nd.evaluate(pairs(), report.pairs)
     show.say_summary(indexed)
     texts = target.texts(show.list_ids(report, most=DEMO_PAIRS))
-    export = f"neardup report {target.place} -o pairs.tsv"
-    show.print_report(report, texts, most=DEMO_PAIRS, export=export)
+    rest = f"neardup report {target.place} -o pairs.tsv"
+    show.print_report(report, texts, most=DEMO_PAIRS, rest=rest)
     show.say_report(report)
     show.print_evaluation(evaluation, most=3)
     place = replace(target, name="NAME").place

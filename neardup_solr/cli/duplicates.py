@@ -369,10 +369,9 @@ def _say_torn(solr: Collection, made: Marks, *, dry_run: bool) -> None:
 
 def _describe_marks(made: Marks, *, dry_run: bool) -> str:
     clusters = show.counted(made.clusters, "cluster")
-    if not (made.clusters or made.cleared or made.vanished):
-        return "There are no near-duplicates to mark."
     if not (made.marked or made.cleared or made.vanished):
-        return f"All {show.counted(made.unchanged, 'document')} of {clusters} are already marked."
+        same = f"All {show.counted(made.unchanged, 'document')} of {clusters} are already marked."
+        return same if made.clusters else "There are no near-duplicates to mark."
     counts = {"unchanged": made.unchanged, "cleared": made.cleared, "vanished": made.vanished}
     also = ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
     marks = f"{show.counted(made.marked, 'document')} of {clusters}" + (f"; {also}" if also else "")

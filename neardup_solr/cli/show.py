@@ -198,12 +198,9 @@ def print_matches(matches: Sequence[Match]) -> None:
 
 
 def print_report(
-    report: Report, texts: Mapping[str, str], *, most: int = MOST_ROWS, export: str = "-o pairs.tsv"
+    report: Report, texts: Mapping[str, str], *, most: int = MOST_ROWS, rest: str = "-o pairs.tsv"
 ) -> None:
-    """Print the pairs of a report, text under text, only the first if there are many.
-
-    `export` is what is typed to write all of them to a file.
-    """
+    """Print pairs of a report, text under text, at most so many: `rest` writes all of them."""
     groups = []
     for pair in report.pairs[:most]:
         ids = printable(pair.id), printable(pair.other_id)
@@ -213,7 +210,7 @@ def print_report(
     _print_groups(("id", "text", "distance", "similarity"), groups)
     if len(report.pairs) > most:
         more = counted(len(report.pairs) - most, "more pair")
-        say(f"... and {more}; {export} writes all of them.")
+        say(f"... and {more}; {rest} writes all of them.")
 
 
 MOST_MEMBERS = 5  # of a cluster in a table

@@ -43,10 +43,9 @@ WANTS_CERTIFICATE = Fault("it requires a client certificate", _NAME.format("a ce
 _VALID = _NAME.format("a trusted certificate that has not expired")
 REFUSES_CERTIFICATE = Fault("it refuses the client certificate", _VALID)
 PROXY_REFUSES = Fault("the proxy refuses these credentials (HTTP 407)", _OF_PROXY)
-PROXY_AWAY = Fault("the proxy does not answer",
-                   "check the proxy setting (`proxy`, $HTTPS_PROXY or $HTTP_PROXY), or add"
-                   " the host to $NO_PROXY")  # fmt: skip
-PROXY_ODD = Fault("the address of the proxy is not valid", "check $HTTPS_PROXY and $HTTP_PROXY")
+_PROXY = "check the proxy setting (`proxy`, $HTTPS_PROXY or $HTTP_PROXY)"
+PROXY_AWAY = Fault("the proxy does not answer", f"{_PROXY}, or add the host to $NO_PROXY")
+PROXY_ODD = Fault("the address of the proxy is not valid", _PROXY)
 CUT_OFF = Fault("it closed the connection in the middle of its response")
 _SLOW = Fault("it did not respond in time")
 _TUNNEL = "Tunnel connection failed"  # the proxy answers, but does not connect

@@ -275,10 +275,7 @@ def test_a_token(
     words = ("search", "--id", "1", "-c", solr.name, "--solr", address)
     for token, said in (
         ("bad.token", "refuses the token from $NEARDUP_SOLR_TOKEN (HTTP 401); set $NEARDUP_SOLR"),
-        (
-            "bad\ntoken",
-            "$NEARDUP_SOLR_TOKEN is not a token; set it to one ASCII line",
-        ),
+        ("bad\ntoken", "$NEARDUP_SOLR_TOKEN is not a token; set it to one ASCII line"),
         (None, "Solr requires a token (HTTP 401); set $NEARDUP_SOLR_TOKEN"),
     ):
         variables = {"NEARDUP_SOLR_TOKEN": token, "NEARDUP_SOLR_USER": None, "NETRC": "/nowhere"}

@@ -99,7 +99,7 @@ def test_kept_columns_are_read_if_they_have_doc_values(session: SparkSession, cl
     assert row.asDict() == {"id": "1", "price_i": "5", "area_d": "1.5", "new_b": "true"}
     with pytest.raises(
         nd.errors.SchemaError,
-        match=r"cannot read city \(missing, or no docValues\); name",
+        match=r"cannot read city \(missing, or no docValues\); name only",
     ):
         spark.read(session, cloud, "dynamic", fields=("id", *keep))
 

@@ -64,7 +64,7 @@ def test_fingerprint_is_reversible(
         ({"shingle_size": 0}, "`shingle_size` cannot be 0; give 1 or more"),
         (
             {"signatures": 129},
-            "`signatures` cannot be 129; use 129 hashes or more",
+            "`signatures` cannot be 129; use 129 hashes or more, or fewer `signatures`",
         ),
         ({"seed": -1}, "`seed` cannot be -1; give 0 to 4,294,967,295"),
         ({"seed": 2**32}, "`seed` cannot be 4294967296; give 0 to 4,294,967,295"),

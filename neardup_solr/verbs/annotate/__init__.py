@@ -233,9 +233,8 @@ def choose_settings(
 
     step = {}
     if source is None:
-        bands, anew = "neardup reband", f"neardup strip {collection.place}"
-        others = f"omit these settings; to change bands: {bands}; to change others: {anew}"
-        step["step"] = f"{others}, then annotate again"
+        others = f"to change others: neardup strip {collection.place}, then annotate again"
+        step["step"] = f"omit these settings; to change bands: neardup reband; {others}"
     chosen = collection.choose_settings(settings, choose, **step)
     if not always <= chosen.fields:
         reason = f"the collection has documents without {', '.join(sorted(always - chosen.fields))}"

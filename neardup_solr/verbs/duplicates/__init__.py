@@ -32,7 +32,6 @@ from neardup_solr.verbs.duplicates.result import Duplicates, identify, make_resu
 REPEATED = {
     "keep": "each of them is compared, with its row number added to the id, as in 12@row7",
     "last": "only the last record for each id is used",
-    "fail": "the others are rejected",
     "first": "only the first record for each id is used",
 }
 ROWS = '; to filter a table by `removed`, set id=":row", which numbers its rows from 1'
@@ -179,8 +178,8 @@ def _warn(work: Work, documents: Corpus) -> None:
     repeated = sum(side.repeated for side in documents.sides)
     if repeated:
         records = "1 record repeats" if repeated == 1 else f"{repeated:,} records repeat"
-        source = work.sides[0]
+        at = next(at for at, side in enumerate(documents.sides) if side.repeated)
+        source, on_repeat = work.sides[at], work.readings[at].on_repeat or "keep"
         is_table = paths_of(source) is None and not is_collection(source)
-        on_repeat = work.readings[0].on_repeat or "keep"
         advice = ROWS if is_table and on_repeat == "keep" else ""
         LOG.warning("%s an id: %s%s", records, REPEATED[on_repeat], advice)

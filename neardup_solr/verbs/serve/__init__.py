@@ -49,8 +49,8 @@ def serve(
 
     Example: `nd.serve(listings, reject=0.95, port=8985)`
 
-    POST /check decides about documents as `gate` does, but does not recognize templates; the page
-    docs/serve.md describes all requests. The file `tokens` has a line "NAME TOKEN RIGHT..." for
+    POST /check decides about documents as `gate` does; the page docs/serve.md describes the
+    differences, and all requests. The file `tokens` has a line "NAME TOKEN RIGHT..." for
     each client and is read again when it changes. The rights are check, search, local-params,
     explain, entries, metrics and all. Without tokens, `host` must be a loopback address,
     and the Host of a request must be this machine or in `allow_host`.

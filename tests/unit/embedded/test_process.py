@@ -91,6 +91,8 @@ def test_the_heap_is_what_is_asked_for_first(
 )
 def test_a_heap_that_cannot_be_is_refused_in_one_line(heap: str) -> None:
     """No size, too small, over the memory: each says so and shows a good value."""
-    with pytest.raises(ArgumentError, match=r"`heap` cannot be .*(or 2g|as 256m)$") as error:
+    with pytest.raises(
+        ArgumentError, match=r"`heap` cannot be .*such as (512m or 2g|256m)$"
+    ) as error:
         heap_size(heap)
     assert "\n" not in str(error.value)

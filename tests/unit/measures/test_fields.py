@@ -188,7 +188,7 @@ def test_impossible_fields(given: list[str], said: str) -> None:
 @pytest.mark.parametrize("kind", ["number", "date"])
 def test_a_field_of_another_kind(kind: FieldKind) -> None:
     """A field without any date or number says so; without any value it is no evidence."""
-    with pytest.raises(ArgumentError, match=f"the field 'born' has no {kind}, but values"):
+    with pytest.raises(ArgumentError, match=f"the field 'born' has no {kind}, but values such as"):
         make_column("born", kind, ["", "soon", "later"])
     assert make_column("born", kind, ["", None]).values == ()
 

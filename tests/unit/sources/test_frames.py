@@ -409,7 +409,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "no_such_path": ("no/such.csv", "there is no such file or folder; check the path"),
     "a_text": ("The quick brown fox", "pass a text as"),
     "a_long_text": ("The quick brown fox\n" * 10_000, "cannot be read"),
-    "strings": (["1 a", "2 b"], "check the path; in Python, pass a text as [("),
+    "strings": (
+        ["1 a", "2 b"],
+        "no such file or folder; check the path; in Python, pass a text as [(",
+    ),
     "numbers": ([1, 2], "1 is not a record"),
     "record": ({"id": "1", "text": "a"}, "its column 'id' is the string '1', not a list of values"),
     "generators": ({"id": iter("1"), "text": ["a"]}, "not a list of values"),
@@ -420,7 +423,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "no_id": (pd.DataFrame({"text": ["a"]}), "make the index the id: df.rename_axis('id')"),
     "no_text": (pd.DataFrame({"id": ["a"]}), "the column 'text' is missing"),
     "twice": (pd.DataFrame([[1, 2, 3]], columns=["id", "id", "text"]), "'id' appears twice"),
-    "either": (pl.DataFrame({"ID": ["1"], "Id": ["2"], "text": [""]}), "columns: 'ID', 'Id'"),
+    "either": (
+        pl.DataFrame({"ID": ["1"], "Id": ["2"], "text": [""]}),
+        "several columns: 'ID', 'Id'",
+    ),
     "levels": (
         pd.DataFrame([[1, "a"]], columns=pd.MultiIndex.from_tuples([("a", "id"), ("a", "text")])),
         "available: ('a', 'id'), ('a', 'text')",

@@ -173,3 +173,14 @@ def test_only_what_is_near_the_other_side_is_removed(linkage: Linkage) -> None:
     right = [{"id": "1", "text": f"{words} more"}, {"id": "3", "text": f"{words} again"}]
     found = nd.duplicates(left, against=right, linkage=linkage)
     assert {id: one.duplicate_of for id, one in found.removed.items()} == {"2": "1", "4": "1"}
+
+
+def test_repeats_are_told_by_the_rule_of_their_side(caplog: pytest.LogCaptureFixture) -> None:
+    """One side may reject what the other keeps or replaces."""
+    left = nd.Source([("1", "blue door cafe"), ("1", "blue door")], on_repeat="fail")
+    right = [("7", "blue door cafe"), ("7", "blue door cafe again")]
+    nd.duplicates(left, against=right)
+    nd.duplicates(left, against=nd.Source(right, on_repeat="last"))
+    kept, replaced = (line for line in caplog.messages if "repeats an id" in line)
+    assert kept.startswith("1 record repeats an id: each of them is compared")
+    assert replaced == "1 record repeats an id: only the last record for each id is used"

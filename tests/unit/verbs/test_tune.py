@@ -100,7 +100,11 @@ def test_default_demand_within_default_hashes() -> None:
         (Demand(avoid=0.1), 128, ["pass 3.44 %", "34.4 times", "1,758 hashes", "`avoid` to 0.03"]),
         (Demand(catch=0.2), 16, ["miss at least 2.81 %", "2.81 times", "set `catch` to 0.251"]),
         (Demand(catch=0.5, avoid=0.49), 128, ["98.7 %", "set `avoid` to 0.03"]),
-        (Demand(catch=0.9, avoid=0.001, load=1e-6), 2, ["(2 × 1)", "12 hashes", "to 0.0022"]),
+        (
+            Demand(catch=0.9, avoid=0.001, load=1e-6),
+            2,
+            ["(2 × 1)", "12 hashes", "`load` to 0.0022"],
+        ),
     ],
 )
 def test_an_unmet_demand_says_what_would_do(demand: Demand, hashes: int, says: list[str]) -> None:
