@@ -100,6 +100,7 @@ PARAMETERS = {
     "equal": 'Parts of the text that must be equal: "numbers", or matches of a regular expression.',
     "same": "Fields that must be equal, such as a tenant.",
     "fq": "Solr filter queries; other documents are ignored.",
+    "filters": "Filters that clients can choose by name, each `NAME=QUERY`.",
     "model": "Model file from `tune`.",
     "job": "Folder of the checkpoint and the dead letters.",
     "fields": 'Columns to compare separately, such as {"name": "text", "zip": "exact"}.',

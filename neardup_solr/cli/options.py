@@ -137,6 +137,9 @@ TEXTS: dict[str, dict[str, str]] = {
             " none with --max-distance]."
         ),
         "fq": "QUERY: Compare only with documents that match this query (repeatable).",
+        "filters": (
+            "NAME=QUERY: Let clients choose this filter by its name: fq=NAME (repeatable)."
+        ),
         "duplicates.fq review.fq": "QUERY: Use only documents that match this query (repeatable).",
         "same": (
             "FIELD: Compare only documents with an equal value in this field or column, such as"
@@ -239,6 +242,7 @@ FLAGS = {
     "address": "--solr",
     "collection": "--collection -c",
     "fields": "--field",
+    "filters": "--filter",
     "settings.fields": "--fields",
     "follow": "--follow -f",
     "pairs": "--import",

@@ -17,6 +17,7 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.credentials import is_loopback
 from neardup_solr.verbs.gate.policy import Policy
 from neardup_solr.verbs.search import measure_by
+from neardup_solr.verbs.serve.filters import parse_named
 
 PORT = 8985
 
@@ -34,6 +35,7 @@ def serve(
     max_distance: int | None = None,
     equal: OneOrMore = (),
     fq: OneOrMore = (),
+    filters: OneOrMore = (),
     answers: str | Path | None = None,
     host: str = "127.0.0.1",
     port: int = PORT,
@@ -55,9 +57,12 @@ def serve(
     explain, entries, metrics and all. Without tokens, `host` must be a loopback address,
     and the Host of a request must be this machine or in `allow_host`.
 
-    Raises ArgumentError if the port cannot be used, SourceError if the tokens cannot be read,
-    SettingsError if starlette or uvicorn is missing or the collection lacks a required field,
-    SolrError if Solr does not answer.
+    Clients filter by fields and their values. Each of the `filters`, "NAME=QUERY", is a query in
+    Solr's syntax that they can choose by its name.
+
+    Raises ArgumentError if the port cannot be used or a filter has no name, SourceError if the
+    tokens cannot be read, SettingsError if starlette or uvicorn is missing or the collection lacks
+    a required field, SolrError if Solr does not answer or does not understand a filter.
     """
     try:
         from neardup_solr import web
@@ -74,6 +79,7 @@ def serve(
         tag=tag, hold=hold, reject=reject, exact=exact, max_distance=max_distance,
         measure=measure, equality=parse_equality(equal),
     )  # fmt: skip
+    named = parse_named(listed(filters))
     clients = None if tokens is None else Tokens(Path(tokens))
     reason = f"`tokens` are required to listen on {host}, which other machines can reach"
     require(clients is not None or is_loopback(host), reason, "name a file with `tokens`")
@@ -89,7 +95,7 @@ def serve(
         for log in (LOG, logging.getLogger("uvicorn.error")):
             log.addHandler(lines)
             stack.callback(log.removeHandler, lines)
-        service = Service(collection, policy, fq=listed(fq), answers=answers)
+        service = Service(collection, policy, fq=listed(fq), answers=answers, named=named)
         desk = Desk(service, clients, most, max_documents, concurrency)
         stack.enter_context(desk.watching())
         address, port = bound.getsockname()[:2]

@@ -39,7 +39,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from neardup_solr import errors, web
 from neardup_solr.records import NOTHING
-from neardup_solr.verbs.serve.service import LOCAL_PARAMS, SEND, Service, Tokens, has_local_params
+from neardup_solr.verbs.serve.service import LOCAL_PARAMS, SEND, Service, Tokens
 
 TOGETHER = 16  # documents that one question is about, if requests are small
 SMALL, MEDIUM = 16 << 10, 128 << 10  # bytes of requests; larger ones are parsed by a thread
@@ -293,11 +293,7 @@ class Desk:
         self._require_solr(SILENT_SECONDS)
         async with self._admit(request, self._others) as (lane, search):
             is_free = LOCAL_PARAMS in request.state.rights
-            if not is_free and await lane.run(has_local_params, search):
-                reason = "a query has local parameters ({!...}), which can read other collections"
-                step = f"omit them, or serve with tokens and send one that grants {LOCAL_PARAMS!r}"
-                raise web.Failure(403, reason, step)
-            return await lane.run(self.service.search, search)
+            return await lane.run(partial(self.service.search, search, is_free=is_free))
 
     async def entries(self, request: Request) -> object:
         """Answer with the fields of documents, for which Solr is not needed."""

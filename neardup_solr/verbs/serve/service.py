@@ -8,7 +8,6 @@ from __future__ import annotations
 import hmac
 import math
 import os
-import re
 import stat
 import time
 from collections.abc import Mapping, Sequence
@@ -41,7 +40,8 @@ from neardup_solr.verbs.gate import Gate, make_answers, make_finder
 from neardup_solr.verbs.gate.matcher import GateAnswers
 from neardup_solr.verbs.gate.policy import FAILED, Decision, Policy, make_match
 from neardup_solr.verbs.search import search
-from neardup_solr.web import FAULT
+from neardup_solr.verbs.serve.filters import has_local_params, require_fields, rewrite_filters
+from neardup_solr.web import FAULT, Failure
 
 RETRY = Retry(attempts=2, seconds=1.0)  # a client that waits learns soon that Solr is unavailable
 ANSWER_SECONDS = 5.0  # for Solr's answer
@@ -55,8 +55,7 @@ OF_SEARCH = (
 )  # fmt: skip
 MAY_LACK = {"by", "same", "measure"}  # which a collection may have no fields for
 OF_TEXT = ("text", TEXT)  # what we call the text of a document
-IN_QUERY = {"fq", "same"}
-_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.?))", re.DOTALL)  # by a backslash
+IN_QUERY = ("fq", "same")
 SEND = 'send JSON such as {"id": "1", "text": "..."}'
 
 Json = dict[str, Any]
@@ -64,6 +63,8 @@ Json = dict[str, Any]
 
 class Service:
     """A collection that is served, by a policy, filters, and answers: the arguments of `gate`.
+
+    Clients may also choose a filter by its name (`named`).
 
     Raises what `gate` raises if the collection cannot be served.
     """
@@ -75,8 +76,9 @@ class Service:
         *,
         fq: tuple[str, ...] = (),
         answers: str | Path | None = None,
+        named: Mapping[str, str] = NOTHING,
     ) -> None:
-        self.collection, self.policy, self.fq = collection, policy, fq
+        self.collection, self.policy, self.fq, self.named = collection, policy, fq, named
         collection.session.retry = RETRY
         collection.session.read_seconds = ANSWER_SECONDS
         self.seen = 0.0  # when Solr last answered, by time.monotonic()
@@ -94,6 +96,8 @@ class Service:
             raise self.problem
         self.check([[Document(id="-", text="to compile what is needed")]])
         self.seen = time.monotonic()  # compiling takes longer than Solr may be silent
+        for query in named.values():
+            collection.count([query])  # raises if Solr does not understand it
         if fq and not collection.count(fq):
             LOG.warning("no document currently matches the filters, so no text has near-duplicates")
         if self._answers is not None and not self._answers.exists():
@@ -232,10 +236,11 @@ class Service:
         is_complete = {"complete": False} if "complete" in answer else {}
         return answer | is_complete | {"unsigned": unsigned}
 
-    def search(self, request: Json) -> Json:
+    def search(self, request: Json, *, is_free: bool = False) -> Json:
         """Find the near-duplicates of a text, or of a document, by the measure of the gate.
 
         A document that is new, or has changed, has its key and its text, by the names of `read`.
+        Filters may be more than `rewrite_filters` allows if the client `is_free`.
         """
         request, document_id, missing = self._parse_search(request)
         for name in request:
@@ -246,12 +251,10 @@ class Service:
         most = request.get("candidates", 1)
         is_few = not isinstance(most, int) or most <= MOST_CANDIDATES + (document_id is not None)
         require(is_few, "`candidates` is too large", f"give at most {MOST_CANDIDATES:,}")
-        filters = request.get("fq", ())
-        if isinstance(filters, str | list) and self.fq:
-            filters = [*self.fq, *([filters] if isinstance(filters, str) else filters)]
+        filters = [*self.fq, *self._read_filters(request, is_free=is_free)]
         measure = measure_named(self.policy.measure).name
-        is_free = measure in NAMES and request.get("max_distance") is None
-        usual: Json = {"measure": measure} if is_free else {}
+        is_usual = measure in NAMES and request.get("max_distance") is None
+        usual: Json = {"measure": measure} if is_usual else {}
         usual["equal"] = self.policy.equality.rules
         collection = self.collection
         try:
@@ -269,6 +272,23 @@ class Service:
         shown = [make_match(match) | {"text": match.content}
                  for match in matches if match.id != document_id]  # fmt: skip
         return self.with_gap({"matches": shown} | ({"missing": missing} if missing else {}))
+
+    def _read_filters(self, request: Json, *, is_free: bool) -> list[str]:
+        """Read the filters of a search, and check the names of its `same` fields.
+
+        Raises ArgumentError if the client may not give them, Failure if a right would allow them.
+        """
+        try:
+            filters, same = (_texts(request.get(name, ()), name) for name in IN_QUERY)
+            if is_free:
+                return [self.named.get(each, each) for each in filters]
+            require_fields(same)
+            return rewrite_filters(filters, self.named)
+        except errors.ArgumentError as error:
+            if is_free or not has_local_params([request.get(name) for name in IN_QUERY]):
+                raise
+            step = f"omit them, or serve with tokens and send one that grants {LOCAL_PARAMS!r}"
+            raise Failure(403, f"{error.reason}: it has local parameters", step) from None
 
     def _parse_search(self, request: Json) -> tuple[Json, str | None, list[str]]:
         """Return the arguments of a search, the key of its document, and the fields that it lacks.
@@ -367,19 +387,15 @@ class Service:
         return b'{"entries":%s%s}' % (orjson.dumps(entries), more)
 
 
-def has_local_params(search: Json) -> bool:
-    """Return True if a search chooses the parser of a query by local parameters, {!...}.
-
-    Solr heeds them where any clause begins, and in nested queries (_query_:"..."), in which they
-    may be escaped, once for each level. So backslashes are read until there are no more.
-    """
-    text = orjson.dumps([search.get(name) for name in sorted(IN_QUERY)]).decode()
-    while "\\" in text:
-        text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2], text)
-    return "{!" in text
+def _texts(value: object, name: str) -> list[str]:
+    """Return the texts of a field that has one or several. Raises ArgumentError if it has none."""
+    texts = [value] if isinstance(value, str) else value
+    if isinstance(texts, list | tuple) and all(isinstance(each, str) for each in texts):
+        return [*texts]
+    raise errors.ArgumentError(f"`{name}` has {value!r:.60}", "give a text, or a list of texts")
 
 
-LOCAL_PARAMS = "local-params"  # filters that choose the parser of Solr
+LOCAL_PARAMS = "local-params"  # filters in all of Solr's syntax, {!...} included
 RIGHTS = ("check", "search", LOCAL_PARAMS, "explain", "entries", "metrics")
 ALL = "all"
 STEP = "write lines of NAME TOKEN RIGHT..., with a token of 16 or more ASCII characters"
