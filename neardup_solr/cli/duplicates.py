@@ -78,7 +78,10 @@ def duplicates(
         )
         _check_files(parsed, output, files)
         show.compile_kernel()
-        result = find_duplicates(plan(checkpoint=checkpoint, memory=memory, **watching, **parsed))
+        work = plan(
+            checkpoint=checkpoint, memory=memory, beside=parsed.beside, **watching, **parsed
+        )
+        result = find_duplicates(work)
         if result.doubt and (unique or removed) and not yes:
             _confirm_removal(result)
         if any(files.values()):
@@ -205,9 +208,10 @@ def _say_duplicates(result: Duplicates) -> None:
     clusters = show.counted(len(result.clusters), "cluster")
     documents = show.counted(result.documents, "document")
     compared = f"{show.counted(result.candidates, 'pair')}{_IN_COMMON[result.by]} compared"
-    copies = f"{result.copies:,} are exact copies" if result.copies > 1 else "1 is an exact copy"
-    equal = f"; {copies}" if result.copies else ""
-    show.say(f"{pairs} in {clusters} among {documents}{equal}; {compared}.")
+    count = result.copies - result.unlike.copies
+    copies = f"; {count:,} are exact copies" if count > 1 else "; 1 is an exact copy" * count
+    equal = f"; {result.unlike}" if result.unlike.copies else ""
+    show.say(f"{pairs} in {clusters} among {documents}{copies}{equal}; {compared}.")
     if result.capped:
         show.warn(show.in_options(result.capped))
     if result.numeric >= max(MANY_NUMERIC, NUMERIC * len(result.pairs)) and not result.doubt:

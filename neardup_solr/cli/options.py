@@ -310,6 +310,7 @@ class ParsedOptions(dict[str, Any]):
     collection: str | None = None
     paths: Sequence[str] = ()  # of the source
     dialect: Mapping[str, Any]  # of all files that are read
+    beside: tuple[str, ...] = ()  # columns that are left out, but may tell copies apart
 
     def connect(self, **arguments: Any) -> Collection:
         """Return the collection, which waits for a Solr that is away as long as `patience` says."""
@@ -616,6 +617,7 @@ def choose_columns(parsed: ParsedOptions, *, by_fields: bool = True) -> list[str
     if chosen is None:
         return []
     parsed.update(chosen.arguments)
+    parsed.beside = chosen.beside
     flags = {"id": "--id-field", "text": "--text-field", "fields": "--field"}
     words: list[str] = []
     for name, value in chosen.arguments.items():

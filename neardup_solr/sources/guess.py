@@ -1,6 +1,7 @@
 """Guess by which columns the records of a table are compared, from the values of some of them.
 
-Values tell, as columns are named in all languages; a name is a hint if it says id, note or stock.
+Values tell, as columns are named in all languages; a name is a hint if it says id, note, stock or
+when a record was entered. The order of the records tells nothing: they may be sorted by any column.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ from neardup_solr.sources.record import ROW, is_like_id, matches, plain
 from neardup_solr.text.normalize import normalize
 
 FEW = 20  # records, of which nothing is left out: chance makes values equal, or all unlike
+FEWEST_ROWS = 5  # records that may be numbered: of fewer, chance makes it look so
+FEWEST_SERIAL, FEWEST_CODES = 3, 12  # records whose first column is of ids, by its values
 MOST_FIELDS = 16
 MOST_SHOWN = 12  # of the columns that are left out
 FILLED = 0.05  # of the records, which have a value at least
@@ -36,7 +39,9 @@ TITLE = 12  # bytes
 SENTENCE, STATUS = 6, 3.5  # words of a text, and bits of a column that says little beside it
 DISTINCT = 0.5  # of the values, at least, of what tells records apart
 SHORT, CATEGORIES = 4, 50  # characters of a value, and values, that are categories
-SPAN = 20  # years: dates that only grow within it are those of entries
+SPAN = 20  # years, within which records are entered
+SECONDS = 12  # different ones at least, of a clock: a plan has few
+FIRST_YEAR, LAST_YEAR = 1800, 2050  # as whole numbers
 WIDE = 4  # more digits than small amounts have large ones
 
 ONE_VALUE, UNIQUE, NUMBERS = "one value", "unique in each record", "row numbers"
@@ -51,6 +56,28 @@ _CODE = re.compile(r"[!-~]*\d[!-~]*|[^@\s]+@[^@\s]+\.\w+|\w+://\S+|(?=.*\d)(?!.*
 _TOKEN = re.compile(r"\S+")
 _RANGE = re.compile(r"\D?\d+\D?\s*[-\u2010-\u2015]+\s*\D?\d+\D?")  # of pages
 _CLOCK = re.compile(r".*\d[T ](?!00?:00(?::00(?:\.0*)?)?(?:[Z+]|$))\d{1,2}:\d\d.*")
+_SECONDS = re.compile(r".*\d[T ]\d{1,2}:\d\d:(\d\d(?:\.\d+)?).*")
+_TIME = re.compile(r"(?:\D?\d{1,2}[:.h]\d\d(?::\d\d)?\s?(?:[AaPp]\.?[Mm]\.?)?\D?){1,2}")  # of day
+_MOMENT = re.compile(r".*(?<!\d)(?:19|20)\d\d(?!\d).*|1\d{9}(?:\d{3})?(?:\.\d+)?")
+_ENTRY = re.compile(  # of a record: when it was made or changed, or came to whoever has it
+    r"(?<![^\W\d_])(?:"
+    r"(?:last|date|time)?_?(?:creat(?:ed|ion)|updated?|modif(?:ied|ication)|changed|edited|inserted"
+    r"|imported|loaded|ingest(?:ed|ion)|indexed|scraped?|crawl(?:ed)?|fetch(?:ed)?|retriev(?:ed|al)"
+    r"|download(?:ed)?|upload(?:ed)?|synced|extracted|accessed|added|logged)(?:_?(?:at|on|date|time"
+    r"|utc|ts))*|(?:first|last)_?seen(?:_?(?:at|on))?|(?:time)?stamp|ts|[mc]time|log_?(?:date|time)"
+    r"|erstell\w*|angelegt|erfass\w*|(?:ge)?(?:ä|ae)nder(?:t|ung)\w*|aktualisier\w*|importiert"
+    r"|hochgeladen|abgerufen|abruf\w*|zeitstempel"
+    r"|cr[ée][ée]e?|cr[ée]ation|modifi(?:ée?|cation)|maj|mise?_à_jour|horodatage|saisie|importée?"
+    r"|cread[oa]|creaci[óo]n|modificad[oa]|modificaci[óo]n|actualiza(?:d[oa]|ci[óo]n)|importad[oa]"
+    r"|creat[oa]|creazione|modificat[oa]|modifica|aggiorna(?:t[oa]|mento)|inseri(?:t[oa]|mento)"
+    r"|criad[oa]|cria[çc][ãa]o|atualiza(?:d[oa]|[çc][ãa]o)|inserid[oa]|aangemaakt|gewijzigd"
+    r"|bijgewerkt|toegevoegd|tijdstempel|utworz\w*|zmodyfikow\w*|zaktualizow\w*|dodano|skapad"
+    r"|uppdaterad|ändrad|op(?:r|pr)ettet|op(?:d|pd)atere?t|[æe]ndret|oluşturul\w*|güncelle\w*"
+    r"|созда\w*|измен[её]?н\w*|обновл\w*|добавлен\w*|загружен\w*|δημιουργ\w*|ενημ[έε]ρω\w*"
+    r")(?![^\W\d_])"
+    r"|创建|創建|更新|修改|录入|錄入|抓取|爬取|导入时间|时间戳|時間戳|作成日|登録日時|取得日時|変更日"
+    r"|タイムスタンプ|생성일|수정일|등록일시|إنشاء|تحديث|تعديل|إدخال|الطابع الزمني|נוצר|עודכן"
+)
 _NOTE = re.compile(
     r"note|comment|remark|remarq|bemerk|notiz|anmerk|observa|komment|備考|备注|примеч"
 )
@@ -66,6 +93,7 @@ class Guess:
     """Columns that were chosen: the id if none is named, and either fields or texts.
 
     `left_out` has the reason for each other column; `more` of them tell less than the fields.
+    `beside` are those of them that no other column repeats.
     """
 
     id: str | None
@@ -73,6 +101,7 @@ class Guess:
     texts: tuple[str, ...] = ()
     left_out: dict[str, str] = field(default_factory=dict)
     more: int = 0
+    beside: tuple[str, ...] = ()
 
     @property
     def spelled(self) -> list[str]:
@@ -137,14 +166,19 @@ class _Values:
         return all(len({*filter(None, side)}) == len(side) - side.count("") for side in self.sides)
 
     def are_numbers_of_rows(self) -> bool:
-        """Tell whether values are whole numbers that leave none out, or that only grow."""
-        if not all(text.isdecimal() and len(text) < 19 for text in self.texts):
-            return False
+        """Tell whether values are whole numbers that leave few out."""
+        return all(text.isdecimal() for text in self.texts) and self.are_serial(1.1)
+
+    def are_serial(self, most: float) -> bool:
+        """Tell whether numbers behind the same beginning span `most` times the rows of a side."""
+        ends = zip(min(self.texts), max(self.texts), strict=False)
+        alike = "".join(one for one, _ in takewhile(lambda both: both[0] == both[1], ends))
+        begin = len(alike.rstrip("0123456789"))
         for side in self.sides:
-            numbers = np.array([text for text in side if text], dtype=np.int64)
-            steps = np.diff(numbers)
-            is_dense = len(numbers) and np.ptp(numbers) < 1.1 * len(numbers)
-            if not (is_dense or (steps > 0).all() or (steps < 0).all()):
+            rest = [text[begin:] for text in side if text]
+            if not rest or not all(end.isdecimal() and len(end) < 19 for end in rest):
+                return False
+            if np.ptp(np.array(rest, dtype=np.int64)) >= most * len(rest):
                 return False
         return True
 
@@ -184,18 +218,29 @@ def guess_columns(
     fields = {name: _choose_kind(each) for name, each in kept.items()}
     nested = {name for side in sides for row in side for name in kept if _is_nested(row.get(name))}
     texts, notes = _choose_texts(kept, fields)
+
+    def list_beside(*compared: str) -> tuple[str, ...]:
+        """List what tells records apart that are equal in what is compared, unless it is prose."""
+        if sum(others[name].size for name in compared) >= PROSE and texts:
+            return ()
+        rest = (name for name in others if name not in compared and name not in joined)
+        return tuple(sorted(rest, key=lambda name: -others[name].distinct)[:MOST_FIELDS])
+
     if texts and not nested:
         left_out |= {name: "not part of the text" for name in kept if name not in texts}
-        return Guess(id=id, texts=texts, left_out=left_out)
+        return Guess(id=id, texts=texts, left_out=left_out, beside=list_beside(*texts))
     left_out |= dict.fromkeys(notes, "free text")
     fields = {name: kind for name, kind in fields.items() if name not in notes}
     telling = sorted(fields, key=lambda name: -kept[name].bits)[:MOST_FIELDS]
     more = len(fields) - len(telling)
     fields = {name: kind for name, kind in fields.items() if name in telling}
+    beside = list_beside(*fields)
     if len(fields) == 1 and (nested or ROW in ids or kept[telling[0]].distinct >= DISTINCT):
         # Objects alone are no text.
-        return None if nested else Guess(id=id, texts=tuple(fields), left_out=left_out)
-    return Guess(id=id, fields=fields, left_out=left_out, more=more)
+        if nested:
+            return None
+        return Guess(id=id, texts=tuple(fields), left_out=left_out, beside=beside)
+    return Guess(id=id, fields=fields, left_out=left_out, more=more, beside=beside)
 
 
 def _is_nested(value: object) -> bool:
@@ -222,8 +267,9 @@ def _find_reasons(
 ) -> dict[str, str]:
     """Find the columns that cannot tell duplicates, with the reason for each."""
     reasons = {name: "no value" for name, each in columns.items() if not each.texts}
-    if _count(columns) < FEW:
-        return reasons
+    if (records := _count(columns)) < FEW:
+        rows = (name for name, each in columns.items() if each.texts and each.are_numbers_of_rows())
+        return reasons | dict.fromkeys(rows if records >= FEWEST_ROWS else (), NUMBERS)
     for name, each in columns.items():
         if name not in ids and name not in reasons and (why := _find_reason(each)):
             reasons[name] = why
@@ -241,21 +287,45 @@ def _find_reason(each: _Values) -> str:
         return "almost empty"
     if not len(counts) or counts.max() >= CONSTANT * counts.sum():
         return ONE_VALUE
-    if (dates := _read_dates(each)) is not None:
-        days = dates @ (365.25, 30.44, 1.0)
-        steps = np.diff(days)
-        grows = bool((steps >= 0).all() or (steps <= 0).all()) and np.ptp(days) <= SPAN * 365.25
-        is_entry = each.distinct >= MOST and (grows or each.share(_CLOCK) > 0.5)
-        return "a timestamp" if is_entry else ""
+    if _are_entries(each):
+        return "a timestamp"
     if _COUNTER.search(each.name.lower()) and each.share(_NUMBER) >= MOST:
         return "changes"
     # Codes that are unique are never equal. Titles may be unique, too, and alike.
-    if not each.is_unique() or each.share(_CODE) < MOST or each.share(_TOKEN) < MOST:
+    if not _are_unique_codes(each):
         return ""
     if each.are_numbers_of_rows():
         return NUMBERS
-    is_alike = "@" in each.texts[0] or _is_amount(each) or each.distinct < 1
-    return "" if is_alike else UNIQUE
+    return "" if _is_amount(each) or each.distinct < 1 else UNIQUE
+
+
+def _are_entries(each: _Values) -> bool:
+    """Tell whether values are the times when records were entered or changed.
+
+    Their name says so, or they are of a clock that runs: of many different seconds.
+    """
+    dates = _read_dates(each)
+    if dates is not None and np.ptp(dates @ (365.25, 30.44, 1.0)) > SPAN * 365.25:
+        return False
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", each.name).lower().replace(" ", "_")
+    if _ENTRY.search(name):
+        return dates is not None or each.share(_MOMENT) >= MOST
+    seconds = [match[1] for match in map(_SECONDS.fullmatch, each.texts) if match is not None]
+    is_clock = len(seconds) > len(each.texts) / 2 and len({*seconds}) > SECONDS
+    return dates is not None and is_clock and each.distinct >= MOST
+
+
+def _are_unique_codes(each: _Values) -> bool:
+    """Tell whether values are codes, each of one record, that say nothing but which one it is.
+
+    Times and years say when, and addresses where to write.
+    """
+    if not each.is_unique() or each.share(_CODE) < MOST or each.share(_TOKEN) < MOST:
+        return False
+    if "@" in each.texts[0] or each.share(_TIME) >= MOST or _read_dates(each) is not None:
+        return False
+    are_years = (len(text) == 4 and text.isdecimal() for text in each.texts)
+    return not (all(are_years) and all(FIRST_YEAR <= int(t) <= LAST_YEAR for t in each.texts))
 
 
 def _refute(read: Read, reasons: Mapping[str, str]) -> set[str]:
@@ -287,15 +357,24 @@ def _refute(read: Read, reasons: Mapping[str, str]) -> set[str]:
 
 
 def _choose_id(columns: Mapping[str, _Values], reasons: Mapping[str, str]) -> str:
-    """Choose the column of the ids: unique in all records, and named so or the first."""
-    is_few = _count(columns) < FEW
+    """Choose the column of the ids: unique in all records, and named so or the first.
+
+    Of few records, chance makes many columns unique: the first is of ids if its numbers leave few
+    out, or if there are more records.
+    """
+    records = _count(columns)
     unique = [
         name
         for name, each in columns.items()
         if each.filled == each.share(_TOKEN) == 1 and each.is_unique()
-        and (is_few or reasons.get(name) in (UNIQUE, NUMBERS))
+        and (records < FEW or reasons.get(name) in (UNIQUE, NUMBERS))
     ]  # fmt: skip
-    first = [name for name in [*columns][:1] if name in unique and not is_few]
+    first = [name for name in [*columns][:1] if name in unique]
+    if first and records < FEW:
+        each = columns[first[0]]
+        is_code = _are_unique_codes(each) and not _is_amount(each)
+        is_serial = records >= FEWEST_SERIAL and each.are_serial(2.0)
+        first = first if is_code and (is_serial or records >= FEWEST_CODES) else []
     return next(iter([name for name in unique if is_like_id(name)] + first), ROW)
 
 
@@ -306,7 +385,8 @@ def _read_dates(each: _Values) -> Any:
     except ArgumentError:
         return None
     parsed = dates.parsed[dates.numbers[dates.numbers != MISSING]]
-    is_date = (parsed[:, 1] > 0) & (parsed[:, 0] > 1_800) & (parsed[:, 0] < 2_200)
+    years, months, days = parsed.T
+    is_date = (months > 0) & (years < 2_200) & ((years > 1_800) | ((days > 0) & (years > 1_000)))
     return parsed[is_date] if np.count_nonzero(is_date) >= MOST * len(each.texts) else None
 
 
@@ -403,11 +483,15 @@ ROWS = 1_000  # that are looked at
 
 
 class Chosen(NamedTuple):
-    """Arguments for a source that was looked at, and a line on what is left out, or ""."""
+    """Arguments for a source that was looked at, and a line on what is left out, or "".
+
+    `beside` are the columns that are left out, but may tell copies apart.
+    """
 
     name: str
     arguments: dict[str, Any]
     left_out: str
+    beside: tuple[str, ...] = ()
 
     def lines(self, spell: Callable[[Mapping[str, Any]], str]) -> list[str]:
         """Describe the choice in a line or two, with the arguments spelled to be repeated."""
@@ -422,13 +506,16 @@ class Chosen(NamedTuple):
 
 
 def fill_in(inputs: Mapping[str, Any], *, by_fields: bool = True) -> dict[str, Any]:
-    """Choose columns as `choose_columns`, log which, and return these arguments, {} for none."""
+    """Choose columns as `choose_columns`, log which, and return these arguments, {} for none.
+
+    The argument `beside` has those that may tell copies apart.
+    """
     chosen = choose_columns(inputs, by_fields=by_fields)
     if chosen is None:
         return {}
     for line in chosen.lines(_spell):
         LOG.warning("%s", line)
-    return chosen.arguments
+    return chosen.arguments | {"beside": chosen.beside}
 
 
 def choose_columns(inputs: Mapping[str, Any], *, by_fields: bool = True) -> Chosen | None:
@@ -505,9 +592,8 @@ def _look_at_rows(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:
     else:
         arguments["fields"] = guess.spelled
     twice = {each: "appears twice" for each in shown if any(len(side[each]) > 1 for side in keys)}
-    return Chosen(
-        name, arguments, replace(guess, left_out=guess.left_out | twice).describe_left_out()
-    )
+    left_out = replace(guess, left_out=guess.left_out | twice).describe_left_out()
+    return Chosen(name, arguments, left_out, guess.beside)
 
 
 def _spell(arguments: Mapping[str, Any]) -> str:

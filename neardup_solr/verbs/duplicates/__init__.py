@@ -106,16 +106,19 @@ def plan(
     reach: float = 0.0,
     checkpoint: Path | None = None,
     memory: str | None = None,
+    beside: tuple[str, ...] = (),
     **arguments: Any,
 ) -> Work:
     """Check some arguments of `duplicates`, with the others as they are by default.
 
     With `reach` pairs so far below the threshold are found as well. A file `checkpoint` keeps what
     is verified: after an interruption the same work goes on there. Delete it with the result.
-    `memory` counts instead of $NEARDUP_MEMORY.
+    `memory` counts instead of $NEARDUP_MEMORY. Columns `beside` those that are compared may tell
+    copies apart.
     """
     parameters = inspect.signature(duplicates).parameters
     values = {name: each.default for name, each in parameters.items()} | arguments
+    values["beside"] = beside
     work = make_work(values, reach, checkpoint)
     return work if memory is None else replace(work, memory=parse_memory(memory, "memory"))
 

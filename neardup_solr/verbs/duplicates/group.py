@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, repeat, takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -389,3 +389,36 @@ def find_templates(
             template = replace(template, is_regular=False)
         templates.append(template)
     return choose_doubtful(filter(None, templates))
+
+
+class Unlike(NamedTuple):
+    """Documents equal to an earlier one in what was compared, but not in what was left out.
+
+    So many `copies`; so many, `of_column`, of them differ in that `column`.
+    """
+
+    copies: int = 0
+    column: str = ""
+    of_column: int = 0
+
+    def __str__(self) -> str:
+        are = "is" if self.copies == 1 else "are"
+        such = self.column if self.of_column == self.copies else f"columns such as {self.column}"
+        return f"{self.copies:,} {are} equal in what was compared, but not in {such}"
+
+
+def find_unlike(work: Work, documents: Corpus, grouped: Grouped, rows: RowNumbers) -> Unlike:
+    """Count the documents, by their rows, that only columns `beside` those compared tell apart."""
+    hashes, texts = documents.sides[0].beside, grouped.graph.texts
+    if hashes is None or not len(rows):
+        return Unlike()
+    values = hashes.table()[rows].view(np.uint64)
+
+    def count(columns: NDArray[np.uint64]) -> int:
+        """Count the documents less the first of each text, those of equal values once."""
+        both = np.column_stack([texts.astype(np.uint64), columns])
+        return len(np.unique(both, axis=0)) - len(np.unique(texts))
+
+    counts = [count(column) for column in values.T]
+    most = int(np.argmax(counts))
+    return Unlike(count(values), [*work.beside][most], counts[most])

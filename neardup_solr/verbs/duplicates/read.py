@@ -66,7 +66,8 @@ class Work:
 
     `sides` are the source and what it is compared with, if anything, `readings` how they are read.
     `kinds` are those of the fields that are compared, `judged` the answers of people, `reads` the
-    files beside the sources; `chosen` says why the measure is this one, if none was named.
+    files beside the sources; `chosen` says why the measure is this one, if none was named. The
+    columns `beside` are left out of the comparison, but may tell copies apart.
     """
 
     sides: Sequence[Compared]
@@ -89,6 +90,7 @@ class Work:
     canonical: str
     rule: Rule
     keep: tuple[str, ...]
+    beside: tuple[str, ...]
     has_ids: bool
     memory: int | None = None
     remember: Path | None
@@ -151,7 +153,7 @@ def make_work(
     Raises ArgumentError if a value is not possible, or if two of them do not go together;
     SourceError if a file could not be read or written.
     """
-    arguments = SimpleNamespace(**{**values, **fill_in(values)})
+    arguments = SimpleNamespace(**{"beside": (), **values, **fill_in(values)})
     across = arguments.against is not None or arguments.linkage != "mutual_best"
     require(across, "`linkage` mutual_best needs two sources", "name the second with `against`")
     model, kinds = _take_model(arguments), _take_fields(arguments)
@@ -177,7 +179,10 @@ def make_work(
     same = tuple(dict.fromkeys(listed(arguments.same)))
     of_rule = [name for name in rule.needs if name not in (LENGTH, ARRIVAL)]
     keep = tuple(dict.fromkeys((*listed(arguments.keep), *of_rule, *same, *kinds)))
-    columns: dict[str, Any] = {"id": arguments.id, "text": arguments.text, "keep": keep}
+    left_out = () if arguments.against is not None else arguments.beside
+    read = tuple(dict.fromkeys((*keep, *left_out)))
+    beside = tuple(name for name in read if name in left_out)
+    columns: dict[str, Any] = {"id": arguments.id, "text": arguments.text, "keep": read}
     named = [arguments.source, *([] if arguments.against is None else [arguments.against])]
     sides, readings = zip(*(reading_of(side, "number", **columns) for side in named), strict=True)
     equality = parse_equality(arguments.equal)
@@ -196,7 +201,8 @@ def make_work(
         sides=sides, readings=readings, settings=settings, measure=measure, bounds=limits,
         reach=reach, is_open=arguments.measure == AUTO, filters=listed(arguments.fq), same=same,
         equality=equality, kinds=kinds, model=model, judged=judged, rule=rule,
-        keep=listed(arguments.keep), has_ids=arguments.id != ROW, remember=files["remember"],
+        keep=listed(arguments.keep), beside=beside, has_ids=arguments.id != ROW,
+        remember=files["remember"],
         checkpoint=checkpoint, watching=watching, arguments=vars(arguments),
         **{name: getattr(arguments, name) for name in names},
     )  # fmt: skip
@@ -320,7 +326,8 @@ class Input:
     Of a source, `are_documents` has 1 for each record that makes a document, `have_words` 1 for
     each document that has words, and `words` their number in each row. `are_whole` tells whether
     all ids are whole numbers. `contents` are hashes of the texts of a source or the versions in a
-    collection, by row, if they are needed and there are such. `readable` rows have texts.
+    collection, by row, if they are needed and there are such. `readable` rows have texts. `beside`
+    are hashes of the values that are left out of the comparison, by row and column.
     """
 
     ids: Column[Any]
@@ -338,6 +345,7 @@ class Input:
     words: Rows | None = None
     are_whole: Callable[[], bool] = lambda: False
     contents: Rows | None = None
+    beside: Rows | None = None
     readable: float = math.inf
 
     def numbers(self) -> NDArray[np.intp]:
@@ -776,7 +784,10 @@ def _sign_source(
     """Sign the documents of a source that have words, and add the signatures to `documents`."""
     spill, settings, sets = documents.spill, documents.settings, documents.sets
     ids, words, texts = Ids(spill.strings()), spill.rows(1, np.int64), spill.strings()
-    columns: dict[str, list[Any]] = {name: [] for name in reading.keep}
+    beside, wanted = work.beside, {*work.keep, *work.same, *work.rule.needs}
+    columns: dict[str, list[Any]] = {
+        name: [] for name in reading.keep if name not in beside or name in wanted
+    }
     in_memory = sources.paths_of(source) is None
     # Unless texts are compared or shown, some are enough to tell templates.
     kept_texts = math.inf if work.needs_texts or work.texts else SAMPLED
@@ -785,6 +796,7 @@ def _sign_source(
         values=lambda rows, fields: _take_values(words, columns, rows, fields),
         failures=Failures(work.watching.on_error), words=words, are_whole=lambda: ids.are_whole,
         contents=spill.rows(1, np.uint64) if work.remember or work.checkpoint else None,
+        beside=spill.rows(len(beside), np.int64) if beside else None,
     )  # fmt: skip
     signers = min(SIGNERS, THREADS)
 
@@ -812,6 +824,10 @@ def _sign_source(
             if documents.numbers is not None:
                 rows = [*compress(batch.kept, kept)]
                 documents.numbers.add([[row.get(name) for row in rows] for name in work.same])
+            if side.beside is not None:
+                rows = [*compress(batch.kept, kept)]
+                left_out = [hash(_key(plain(row.get(name)))) for row in rows for name in beside]
+                side.beside.append(np.array(left_out, np.int64).reshape(len(rows), len(beside)))
             for name, column in columns.items():
                 column.extend(row.get(name) for row in compress(batch.kept, kept))
             ids.extend(compress(batch.ids, kept))

@@ -42,7 +42,14 @@ from neardup_solr.sources.record import step_for
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates import group
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified, make_joining
-from neardup_solr.verbs.duplicates.group import Graph, Grouped, find_borderline, find_templates
+from neardup_solr.verbs.duplicates.group import (
+    Graph,
+    Grouped,
+    Unlike,
+    find_borderline,
+    find_templates,
+    find_unlike,
+)
 from neardup_solr.verbs.duplicates.read import Compared, Corpus, Input, Work, read_pieces
 
 if TYPE_CHECKING:
@@ -58,7 +65,8 @@ if TYPE_CHECKING:
 FIRST = 10  # members of a cluster whose texts are shown
 AT_ONCE = 5_000  # texts that are read at once
 FEWEST_NUMERIC, NUMERIC = 8, 0.5  # pairs that differ in numbers alone, and their share, to ask
-FEWEST_EQUAL, EQUAL = 8, 0.2  # records with ids that are equal in their fields, and share, to ask
+# Records that are equal in what was compared, not in the rest, and their share, to ask.
+EQUAL = ((8, 0.2), (3, 0.5))
 LONGEST = 2  # pairs between the ends of a cluster that is not a chain
 MOST_SHOWN, MOST_CHARACTERS = 10, 80  # clusters in a notebook, members of each; of a text there
 PAGE, TABLE = ".html", ".parquet"
@@ -102,7 +110,8 @@ class Duplicates:
     `kept`: kept columns, with the same keys; `frequencies`: word frequencies, for the measure
     aligned; `weights`: weights of the fields; `against`: True if two sides were compared; `since`:
     changes since the remembered run; `answered`: effect of the answers; `borderline`: pairs near
-    the threshold; `templates`: clusters that may be templates instead of copies.
+    the threshold; `templates`: clusters that may be templates instead of copies; `unlike`: copies
+    that differ in columns that were not compared.
     """
 
     pairs: tuple[Duplicate, ...]
@@ -138,6 +147,7 @@ class Duplicates:
     answered: Answered | None = None
     borderline: records.Borderline | None = field(default=None, compare=False)
     templates: tuple[Template, ...] = field(default=(), compare=False)
+    unlike: Unlike = field(default_factory=Unlike)
     whole_ids: tuple[str, ...] = field(default=(), compare=False)
     origin: Origin = field(default_factory=lambda: Origin(), compare=False)
     graph: Graph | None = field(default=None, compare=False)
@@ -241,8 +251,11 @@ class Duplicates:
     def doubt(self) -> str:
         """Warning that removed documents may not be copies, with advice, or ""."""
         if not self.templates:
+            if self._are_many(self.unlike.copies):
+                step = f"to keep them, use `same` {self.unlike.column}"
+                return f"Possibly not copies: {self.unlike}; {step}"
             by_fields = self.measure == "fields" and self.has_ids and not self.against
-            if by_fields and self.copies >= max(FEWEST_EQUAL, EQUAL * self.documents):
+            if by_fields and self._are_many(self.copies):
                 records = f"{self.copies:,} of {counted(self.documents, 'record')}"
                 step = (
                     "to keep them, add a distinguishing column to `fields`, such as a serial number"
@@ -264,6 +277,10 @@ class Duplicates:
         ]
         what = "Probably a template, not copies" if first.is_regular else "Possibly not copies"
         return f"{what}: {first}{others}{''.join(f'; {step}' for step in steps if step)}"
+
+    def _are_many(self, copies: int) -> bool:
+        """Tell whether so many copies of others, of all documents, are more than slips."""
+        return any(copies >= max(fewest, share * self.documents) for fewest, share in EQUAL)
 
     @property
     def complete(self) -> bool:
@@ -424,6 +441,8 @@ class Duplicates:
         )
         warning = self.borderline.warning if self.borderline else ""
         between = len(self.pairs) - sum(cluster.pairs for cluster in self.clusters)
+        unlike = self.unlike.copies
+        copies = self.copies - unlike
         ways = {
             "shingles": "share some of their shingles",
             "bands": f"share one of {settings.bands} bands of {settings.rows}",
@@ -447,7 +466,8 @@ class Duplicates:
             "Pairs between clusters": f"{between:,}" if between else "",  # of complete linkage
             "Clusters": f"{len(self.clusters):,}",
             "Documents in clusters": f"{members:,}",
-            "Exact copies": f"{self.copies:,}" if self.copies else "",
+            "Exact copies": f"{copies:,}" if copies else "",
+            "Equal but for what was left out": f"{unlike:,}" if unlike else "",
             "Pairs compared": f"{self.candidates:,}",
             "Pairs judged by people": f"{len(answered.obeyed):,}" if answered else "",
         }
@@ -542,6 +562,7 @@ def make_result(
         answered=None if comparison.answers is None else comparison.answers.answered,
         borderline=find_borderline(comparison, candidates.pairs, verified),
         templates=find_templates(work, documents, grouped, involved),
+        unlike=find_unlike(work, documents, grouped, involved),
         graph=grouped.graph,
         origin=Origin(
             name=" against ".join(map(_name, work.sides)),

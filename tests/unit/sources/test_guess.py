@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -102,8 +102,10 @@ def test_kinds_of_columns(name: str) -> None:
 LEFT_OUT: dict[str, tuple[str, Callable[[], list[Any]]]] = {
     "rows": ("row numbers", lambda: [*range(RECORDS)]),
     "rows in disorder": ("row numbers", lambda: draw.sample(range(1, RECORDS + 1), RECORDS)),
-    "growing numbers": ("row numbers", lambda: [17 * one + 100 for one in range(RECORDS)]),
-    "seconds": ("row numbers", lambda: [1_700_000_000 + 37 * one for one in range(RECORDS)]),
+    "growing numbers": (
+        "unique in each record", lambda: [17 * one + 100 for one in range(RECORDS)],
+    ),
+    "seconds": ("unique in each record", lambda: [1_700_000_000 + 37 * one for one in ROWS]),
     "customers": ("unique in each record", lambda: [*NUMBERS]),
     "uuids": ("unique in each record", lambda: [str(uuid4()) for _ in NUMBERS]),
     "addresses": ("unique in each record", lambda: [f"https://x.org/{n}" for n in NUMBERS]),
@@ -111,9 +113,18 @@ LEFT_OUT: dict[str, tuple[str, Callable[[], list[Any]]]] = {
     "nearly constant": ("one value", lambda: [True] * (RECORDS - 2) + [False] * 2),
     "seldom": ("almost empty", lambda: ["x"] * 5 + [None] * (RECORDS - 5)),
     "never": ("no value", lambda: [""] * RECORDS),
-    "clock": ("a timestamp", lambda: [f"{day(2023, 300)}T15:{n}" for n in NUMBERS]),
-    "German clock": ("a timestamp", lambda: [f"{day(2023, 300):%d.%m.%Y} 12:{n}" for n in NUMBERS]),
-    "days of entry": ("a timestamp", lambda: [f"{date(2023, 1, 1) + timedelta(n)}" for n in ROWS]),
+    "clock": (
+        "a timestamp", lambda: [f"{day(2023, 300)}T15:{n % 60:02}:{n % 59:02}" for n in ROWS],
+    ),
+    "German clock": (
+        "a timestamp", lambda: [f"{day(2023, 300):%d.%m.%Y} 12:07:{n % 60:02}.5" for n in ROWS],
+    ),
+    "createdAt": ("a timestamp", lambda: column(lambda: day(2023, 300).isoformat())),
+    "last_modified_utc": ("a timestamp", lambda: [1_700_000_000 + n // 2 for n in ROWS]),
+    "Erfassungsdatum": ("a timestamp", lambda: [f"{day(2023, 300):%d.%m.%Y}" for _ in ROWS]),
+    "抓取时间": ("a timestamp", lambda: [day(2023, 90).isoformat() for _ in ROWS]),
+    "дата создания": ("a timestamp", lambda: [f"{day(2023, 90)} 10:15" for _ in ROWS]),
+    "تاريخ الإنشاء": ("a timestamp", lambda: [day(2023, 90).isoformat() for _ in ROWS]),
     "prose": ("free text", lambda: [words(40) for _ in range(RECORDS)]),
     "Bemerkungen": ("free text", lambda: column(lambda: words(8))),
     "备注": ("free text", lambda: column(lambda: "请打电话给他明天会来" + digits(3))),
@@ -122,6 +133,47 @@ LEFT_OUT: dict[str, tuple[str, Callable[[], list[Any]]]] = {
     "在庫数": ("changes", lambda: [draw.randrange(50) for _ in NUMBERS]),
     "objects": ("one value", lambda: [{"a": 1}] * RECORDS),
 }  # fmt: skip
+
+
+SERIES: dict[str, Callable[[], list[Any]]] = {
+    "days": lambda: [str(date(2023, 1, 1) + timedelta(one)) for one in ROWS],
+    "German weeks": lambda: [f"{date(2019, 1, 1) + timedelta(7 * n):%d.%m.%Y}" for n in ROWS],
+    "tides": lambda: [str(datetime(2024, 3, 1, 2, 13) + n * timedelta(minutes=372)) for n in ROWS],
+    "a plan of trains": lambda: [f"{5 + n // 20}:{3 * (n % 20):02}" for n in ROWS],
+    "creation of works": lambda: [str(date(1720, 1, 1) + timedelta(300 * n)) for n in ROWS],
+    "readings every ten seconds": lambda: [
+        (datetime(2024, 3, 1) + timedelta(seconds=10 * n)).isoformat() for n in ROWS
+    ],
+    "inhabitants": lambda: [int(1.05**n * 10) + n for n in ROWS],
+    "prices": lambda: [f"{3 + 0.35 * n:.2f}" for n in ROWS],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("is_sorted", [True, False])
+@pytest.mark.parametrize("name", SERIES)
+def test_what_grows_is_compared(name: str, is_sorted: bool) -> None:
+    """The order of the records says nothing of a column: they may be sorted by it."""
+    values = SERIES[name]()
+    values = values if is_sorted else draw.sample(values, RECORDS)
+    assert guess(names() | {"when": values}).left_out == {}
+
+
+def test_years_are_no_ids() -> None:
+    """A year for each record, even in the first column, tells what happened then."""
+    years = [*range(1964, 2024)]
+    rows = [{"year": one, "winner": words(1), "town": words(1)} for one in years]
+    found = guess_columns([rows])
+    assert found is not None
+    assert (found.id, [*found.fields]) == (":row", ["year", "winner", "town"])
+
+
+def test_codes_of_two_sorted_sides_are_compared() -> None:
+    """Both catalogues are sorted by ISBN: it is evidence, as in any other order."""
+    numbers = sorted(f"978{digits(10)}" for _ in ROWS)
+    rows = [{"name": words(2), "town": words(1), "isbn": number} for number in numbers]
+    found = guess_columns([rows[:200], rows[100:]])
+    assert found is not None
+    assert found.fields["isbn"] == "exact"
 
 
 @pytest.mark.parametrize(
@@ -167,6 +219,34 @@ def test_ids() -> None:
         found = guess(columns)
         assert (found.id, set(found.fields)) == (id, fields)
     assert guess({"nr": numbers, "rec_id": shared} | names(), id="rec_id").id == "rec_id"
+
+
+@pytest.mark.parametrize("count", [5, 12, 15, 19])
+@pytest.mark.parametrize("name", ["Lfd", "编号", "رقم"])
+@pytest.mark.parametrize("number", ["{}", "A{:03}", "R-2024-1{:03}"])
+def test_ids_of_few_records(count: int, name: str, number: str) -> None:
+    """A first column that counts the records is the id, whatever it is called and how few are."""
+    rows = [{name: number.format(7 + one), "who": words(2), "zip": digits(4)} for one in ROWS]
+    found = guess_columns([rows[:count]])
+    assert found is not None
+    assert (found.id, {*found.fields}) == (name, {"who", "zip"})
+    last = guess_columns([[{"who": words(2), "zip": digits(4), name: n} for n in range(count)]])
+    assert last is not None
+    assert (last.id, last.left_out) == (":row", {name: "row numbers"})
+
+
+def test_codes_of_few_records_are_ids() -> None:
+    """So are codes of a dozen in the first column, but no times, dates, years or prices."""
+    firsts: dict[str, Callable[[int], str]] = {
+        "code": lambda n: f"{n * 7919 % 100_003:05}", "time": lambda n: f"{8 + n}:30",
+        "year": lambda n: str(2001 + n), "price": lambda n: f"{3 + n}.50",
+        "date": lambda n: str(date(2024, 1, 1) + timedelta(n)),
+    }  # fmt: skip
+    for name, make in firsts.items():
+        rows = [{name: make(one), "who": words(2), "zip": digits(4)} for one in range(12)]
+        found = guess_columns([rows])
+        assert found is not None
+        assert found.id == ("code" if name == "code" else ":row")
 
 
 def test_what_seems_unique_is_looked_at_in_all_records() -> None:

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pyarrow.dataset as ds
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.errors import TemplateError
 from neardup_solr.sources.guess import choose_columns
 from tests.command import neardup
 from tests.unit.verbs.test_duplicates_fields import ids_of, invent
@@ -315,3 +317,68 @@ def test_a_header_without_rows_holds_no_records(
     (tmp_path / "a.csv").write_text("name,town\n")
     assert nd.duplicates(tmp_path / "a.csv").documents == 0
     assert "contains no records" in caplog.text
+
+
+START = datetime(2024, 1, 1, 18)
+EVENTS = ("Choir rehearsal", "Chess evening", "Yoga course", "Repair café")
+SERIES: dict[str, Callable[[int], Any]] = {
+    "weeks": lambda one: str((START + timedelta(7 * one)).date()),
+    "days": lambda one: f"{START + timedelta(one):%d.%m.%Y}",
+    "evenings": lambda one: f"{START + timedelta(one):%Y-%m-%d %H:%M}",
+    "years": lambda one: 1964 + one,
+}
+
+
+def series(make: Callable[[int], Any], name: str = "when") -> list[dict[str, Any]]:
+    """Four events in turn, each in its hall, told apart by a column that grows."""
+    return [{name: make(one), "event": EVENTS[one % 4], "hall": f"Hall {one % 4}"}
+            for one in range(52)]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_a_series_has_no_copies(name: str) -> None:
+    """A date that is sorted tells the evenings of a series apart, as one that is not."""
+    assert nd.duplicates(series(SERIES[name])).removed == {}
+
+
+LEFT: dict[str, Callable[[int], Any]] = {
+    "created": lambda one: str(START + timedelta(seconds=997 * one)),
+    "serial": lambda one: one + 1,
+    "version": lambda one: f"{one // 10}.{one % 10}.0",
+    "seat": lambda one: f"K{7 * one + 100}",
+    "price": lambda one: 3 + 2 * one + one * one,
+}
+
+
+@pytest.mark.parametrize("kept", ["event", "hall"])
+@pytest.mark.parametrize("name", LEFT)
+def test_what_is_left_out_may_tell_copies_apart(name: str, kept: str, tmp_path: Path) -> None:
+    """Most records are equal but for a column that is not compared: nothing is removed unasked."""
+    path, unique = tmp_path / "series.csv", tmp_path / "unique.csv"
+    frame = pd.DataFrame(series(LEFT[name], name))
+    columns = ["event", "hall", name] if kept == "hall" else ["event", name]  # fields, or a text
+    frame[columns].to_csv(path, index=False)
+    found = nd.duplicates(path)
+    assert (found.unlike.copies, found.unlike.column) == (48, name)
+    assert "48 are equal in what was compared, but not in" in found.doubt
+    with pytest.raises(TemplateError):
+        found.write_unique(unique)
+    ran = neardup("duplicates", str(path), "--unique", str(unique))
+    assert ran.returncode != 0
+    assert not unique.exists()
+    assert "exact cop" not in ran.stderr
+    assert nd.duplicates(path, same=name).removed == {}  # as the message says
+    ran = neardup("duplicates", str(path), "--unique", str(unique), "--yes")
+    assert "; 48 are equal in what was compared, but not in" in ran.stderr
+    assert ran.returncode == 0
+
+
+def test_few_copies_that_differ_in_what_is_left_out_are_removed(tmp_path: Path) -> None:
+    """People who were entered twice have other numbers and times of entry."""
+    frame, _ = table()
+    people = rows_of(frame.drop(columns="row"))[:100]
+    twice = [{**one, "created": "2025-01-02T03:04:05"} for one in people[:9]]
+    rows = [{**one, "rec_id": at} for at, one in enumerate(people + twice)]
+    found = nd.duplicates(rows)
+    assert found.unlike.copies == 9
+    assert found.doubt == ""
