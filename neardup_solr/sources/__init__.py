@@ -56,6 +56,7 @@ from neardup_solr.text.shingles import size_of
 # What is read first, to see whether the source is of that format at all.
 FIRST_RECORDS: Final = 1_000
 FIRST_CHARACTERS: Final = 2**24
+NAMED: Final = 100  # objects that are looked at for their names
 LOOKED_AT: Final = 20_000  # records of a file, of which some show how its columns are
 
 # What may be wrong if most records are bad.
@@ -427,11 +428,13 @@ def column_names(source: SourceLike, *, reading: Reading) -> list[Any]:
         return []
     if parts[0].format in folders.WITHOUT_COLUMNS:
         return []
-    names = open_part(parts[0]).names
-    if names is None:  # each object has others
-        from neardup_solr.sources.json import first_names
-
-        names = first_names(parts[0])[0]
+    table = open_part(parts[0])
+    if table.names is not None:
+        return list(table.names)
+    names: dict[Any, None] = {}  # each object has others
+    for _, record in islice(_until_damage(table), NAMED):
+        with suppress(ValueError, RecursionError):
+            names.update(dict.fromkeys(table.row(record) if record else ()))
     return list(names)
 
 

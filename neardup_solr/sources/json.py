@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, cast
 import numpy as np
 import orjson
 
-from neardup_solr.errors import RecordError, SourceError
+from neardup_solr.errors import RecordError
 from neardup_solr.records import NOTHING, as_whole
 from neardup_solr.sources import lines
 from neardup_solr.sources import record as rows
@@ -29,18 +29,16 @@ _Part: TypeAlias = bytes | list[bytes | None] | None  # lines, elements, or a li
 
 _HEAD: Final = 2**16
 FIRST_OBJECTS: Final = 100  # that are looked at for their names
+ENOUGH: Final = 2**20  # bytes of objects with names, after which no others are looked at
 MANY: Final = 10_000  # objects, after which compiled code is worth loading
 
 
 def open_json(source: Opened) -> SourceTable:
     """Open an object a line, or an array of objects. Blank lines are passed over."""
-    if source.reading.guess == "number" and source.reading.has_ids:
-        names, source = first_names(source)
-        source = replace(source, reading=rows.choose_id(source, names, source.reading))
-    source, around = _begun(source)
+    room = 2 * source.reading.max_doc_bytes + 64 * 1024  # for escapes, and other columns
+    source, around = _begun(source, room)
     is_array = around is not None
     reading = source.reading
-    room = 2 * reading.max_doc_bytes + 64 * 1024  # for a text with escapes, and other columns
     where = f"{source.name}, {'record' if is_array else 'line'} "
     parts: Iterator[_Part]
     if around is None:
@@ -60,6 +58,9 @@ def open_json(source: Opened) -> SourceTable:
     def split(part: _Part) -> list[bytes | None]:
         return part if isinstance(part, list) else lines.split_lines(part, room)
 
+    if reading.guess == "number" and reading.has_ids:
+        names, parts = _first_names(source, parts, split, room)
+        reading = rows.choose_id(source, names, reading) if names else reading
     raws = chain.from_iterable(map(split, parts))
 
     def documents() -> Iterator[Piece]:
@@ -106,37 +107,63 @@ def _distinct(raw: bytes, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def first_names(source: Opened) -> tuple[list[str], Opened]:
-    """List the names of the first objects, and return the source to read from its start."""
-    head, source = lines.begun(source, lines.are_enough)
-    names: dict[str, None] = {}
-    with suppress(RecordError, SourceError):
-        table = open_json(replace(source, begun=iter([head]), reading=Reading()))
-        for _, raw in islice(table.records, FIRST_OBJECTS):
-            with suppress(ValueError, TypeError):
-                names.update(dict.fromkeys(dict(parse_json(raw))))
-    return list(names), source
+def _first_names(
+    source: Opened, parts: Iterator[_Part], split: Callable[[_Part], list[bytes | None]], room: int
+) -> tuple[list[str], Iterator[_Part]]:
+    """List the names of the first objects, and return the parts to read from the first on.
+
+    Objects are read whole, as a name may come last. Of a pipe, one has to be enough.
+    """
+    is_file = source.path is not None and source.path.is_file()
+    names, looked, count, size = dict[str, None](), list[_Part](), 0, 0
+    try:
+        for part in parts:
+            looked.append(part)
+            for raw in split(part)[: FIRST_OBJECTS - count]:
+                count, size = count + 1, size + len(raw or b"")
+                with suppress(ValueError, TypeError):
+                    names.update(dict.fromkeys(dict(parse_json(cast("bytes", raw)))))
+            most = ENOUGH if names else room
+            if count >= FIRST_OBJECTS or size > most or (names and not is_file):
+                break
+    except RecordError as error:
+        parts = lines.fail(error)
+    return list(names), chain(looked, parts)
 
 
-def _begun(source: Opened) -> tuple[Opened, tuple[int, int] | None]:
+def _begun(source: Opened, room: int) -> tuple[Opened, tuple[int, int] | None]:
     """Find where an array begins, and read the source from there on. Lines of objects have none.
 
-    Return the number of objects around it, and of the documents that these say were found.
+    A first line is read whole if it is no larger than `room`. Return the number of objects around
+    the array, and of the documents that these say were found.
     """
 
-    def is_enough(head: bytes) -> bool:
-        first, end, _ = head.lstrip().partition(b"\n")
-        is_open = first.startswith(b"{") and not first.rstrip().endswith(b"}")
-        return len(head) > _HEAD or (bool(end) and not is_open)
+    def has_first(head: bytes) -> bool:
+        text = head.lstrip()
+        return bool(text) and (not text.startswith(b"{") or b"\n" in text or len(text) > room)
 
-    head, source = lines.begun(source, is_enough)
-    first, _, others = head.lstrip()[:_HEAD].partition(b"\n")
+    def has_next(head: bytes) -> bool:
+        return bool(head.lstrip().partition(b"\n")[2].strip()) or len(head) > room
+
+    head, source = lines.begun(source, has_first)
+    first = head.lstrip().partition(b"\n")[0]
     if first.startswith(b"["):
         return source, (0, 0)
-    if not first.startswith(b"{") or (first.rstrip().endswith(b"}") and others.strip()):
+    if not first.startswith(b"{"):
         return source, None
+    columns = {source.reading.id, *source.reading.text}
+    if is_whole := first.rstrip().endswith(b"}"):
+        if not _find_array(first, columns, is_whole)[0] and b'"error"' not in first:
+            return source, None
+        head, source = lines.begun(source, has_next)
+        if head.lstrip().partition(b"\n")[2].strip():
+            return source, None
+    for most in (_HEAD, room):
+        head, source = lines.begun(source, partial(_is_longer, most))
+        path, start = _find_array(head, columns, is_whole)
+        if path:
+            break
     _refuse_error(source, head)
-    path, start = _find_array(head[:_HEAD], {source.reading.id, *source.reading.text})
     name = ".".join(path)
     if path and path[-1].lower() in LISTS.split() and "groups" not in path:
         source.on_notice(f"{source.name}: using the records in {name!r}")
@@ -149,6 +176,10 @@ def _begun(source: Opened) -> tuple[Opened, tuple[int, int] | None]:
         step = "query Solr with group.main=true" if "grouped" in path else step
         raise source.error("is one JSON object on several lines", step)
     return source, None
+
+
+def _is_longer(most: int, head: bytes) -> bool:
+    return len(head) > most
 
 
 def _refuse_error(source: Opened, head: bytes) -> None:
@@ -166,12 +197,13 @@ def _refuse_error(source: Opened, head: bytes) -> None:
             raise source.error(reason, "correct the query and save the response again")
 
 
-def _find_array(head: bytes, columns: Collection[str]) -> tuple[list[str], int]:
+def _find_array(head: bytes, columns: Collection[str], is_whole: bool) -> tuple[list[str], int]:
     """Find a list of objects within an object without these columns, by its path and its place.
 
-    The first of a usual name counts, or else the first. Without any, the path is empty.
+    The first of a usual name counts, or else the first. Without any, the path is empty. If the
+    object `is_whole`, a column behind the list counts as one before it.
     """
-    key, path, first = "", list[str](), (list[str](), 0)
+    key, path, first, usual = "", list[str](), (list[str](), 0), (list[str](), 0)
     for token in _PART.finditer(head):
         mark = token[0]
         if token[2]:
@@ -181,14 +213,15 @@ def _find_array(head: bytes, columns: Collection[str]) -> tuple[list[str], int]:
         elif mark in (b"}", b"]"):
             path = path[:-1]
         elif mark in (b"{", b"["):
-            has_objects = mark == b"[" and head[token.end() :].lstrip()[:1] in (b"{", b"]", b"")
-            if has_objects and _ELEMENT not in path:
+            has_objects = mark == b"[" and _OBJECTS.match(head, token.end()) is not None
+            if has_objects and _ELEMENT not in path and not usual[0]:
                 array = [*path[1:], key], token.start()
-                if key.lower() in LISTS.split():
-                    return array
                 first = first if first[0] else array
+                usual = array if key.lower() in LISTS.split() else usual
+                if usual[0] and not is_whole:
+                    break
             path = [*path, _ELEMENT if mark == b"[" else key]
-    return first
+    return usual if usual[0] else first
 
 
 def from_objects(source: Opened, objects: Iterable[Object], reading: Reading) -> Iterator[Record]:
@@ -362,6 +395,7 @@ MOST_BLOCKS: Final = 256  # behind an array
 _ELEMENT: Final = "[]"
 _TOTAL: Final = re.compile(rb'"(?:numFound|total|value)"\s*:\s*(\d+)')
 _PART: Final = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)(?:"(\s*:)?|\\?\Z)|[\[\]{}]', re.DOTALL)
+_OBJECTS: Final = re.compile(rb"\s*(?:[{\]]|\Z)")  # how a list of objects, or of none, goes on
 _QUOTE, _COMMA, _NEWLINE = b'",\n'
 # A string, or a number that JSON does not have.
 _NOT_FINITE: Final = re.compile(

@@ -25,6 +25,8 @@ from neardup_solr.sources import record
 from neardup_solr.sources.record import Opened, Piece, Reading, Record, SourceTable, Unusable
 
 BLOCK: Final = 2**18
+MOST_HEAD: Final = 2**22  # bytes in which a first line should end
+_LINE_END: Final = re.compile(rb"\r(?!\r*(?:\n|\Z))|\n")
 
 # What .xz may take to be decompressed: xz -9 takes 65 MiB.
 XZ_MEMORY: Final = 2**27
@@ -151,8 +153,12 @@ def read_beginning(source: Opened) -> bytes:
     """Read the first bytes of a file, decompressed, and none of a pipe."""
     if source.path is None or not source.path.is_file():
         return b""
+
+    def has_line(head: bytes) -> bool:
+        return len(head) > MOST_BYTES and (b"\n" in head or b"\r" in head or len(head) > MOST_HEAD)
+
     with _open(source) as file:
-        return next(_plain(replace(source, on_progress=None), file), b"")
+        return _read_head(_plain(replace(source, on_progress=None), file), has_line)[0]
 
 
 def is_of_excel(source: Opened) -> bool:
@@ -188,17 +194,34 @@ def begun(source: Opened, is_enough: Callable[[bytes], bool]) -> tuple[bytes, Op
     Raises SourceError if it is empty, and what `blocks` raises.
     """
     stream = _not_empty(source)
-    head = _read_head(stream, is_enough)
+    head, stream = _read_head(stream, is_enough)
     return head, replace(source, begun=chain([head], stream))
 
 
-def _read_head(stream: Iterable[bytes], is_enough: Callable[[bytes], bool]) -> bytes:
-    head = b""
-    for block in stream:
-        head += block
-        if is_enough(head):
-            break
-    return head
+def _read_head(
+    stream: Iterator[bytes], is_enough: Callable[[bytes], bool]
+) -> tuple[bytes, Iterator[bytes]]:
+    """Read as much of a stream as is enough, and return it with the rest, or its damage."""
+    parts, size, due = list[bytes](), 0, 0
+    try:
+        for block in stream:
+            parts.append(block)
+            size += len(block)
+            if size < due:
+                continue
+            parts = [b"".join(parts)]
+            if is_enough(parts[0]):
+                break
+            due = size + size // 4 if size > BLOCK else 0  # a large head is looked at seldom
+    except RecordError as error:
+        stream = fail(error)
+    return b"".join(parts), stream
+
+
+def fail(error: RecordError) -> Iterator[Any]:
+    """Raise the error of a damaged source, once what stands before it was read."""
+    raise error
+    yield
 
 
 def blocks(source: Opened) -> Iterator[bytes]:
@@ -335,7 +358,7 @@ def suffix_of(path: Path) -> str:
 
 def _recode(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
     """Make UTF-8 from the named encoding, or from that of a byte order mark, without the mark."""
-    head = _read_head(stream, lambda head: len(head) >= len(codecs.BOM_UTF32))
+    head, stream = _read_head(stream, lambda head: len(head) >= len(codecs.BOM_UTF32))
     encoding, mark = find_encoding(source, head)
     for order in MARKED[:4] if encoding == "utf-8" and not mark else ():
         if [*map(bool, head[:4])] == [*map(bool, "aa".encode(order)[:4])]:  # RFC 4627, section 3
@@ -371,7 +394,11 @@ def _clean(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
     Lines end with carriage returns if a header does, or if there are no newlines. NUL bytes behind
     the last line are room that was left by a crash, of which a notice tells; others stay.
     """
-    first = next(stream, b"")
+
+    def has_first_line(head: bytes) -> bool:
+        return _LINE_END.search(head) is not None or len(head) > MOST_HEAD
+
+    first, stream = _read_head(stream, has_first_line)
     is_of_mac = _ends_with_return(first) and (source.format in WITH_DELIMITER or b"\n" not in first)
     last, size = b"\n", 0
     for block in chain([first], stream):
@@ -392,7 +419,7 @@ def _clean(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
 
 def _ends_with_return(text: bytes) -> bool:
     """Tell whether the first line ends with a carriage return alone, as on old Macs."""
-    end = re.search(rb"\r(?!\r*(?:\n|\Z))|\n", text)
+    end = _LINE_END.search(text)
     return end is not None and end[0] == b"\r"
 
 
@@ -523,10 +550,14 @@ def _with_ids(source: Opened) -> Opened:
 
     Raises SourceError if they have to begin with ids.
     """
-    head, source = begun(source, are_enough)
-    whole = head[: head.rfind(b"\n") + 1] or head
-    lines = whole.decode("utf-8", "replace").split("\n")[:MOST_OF_LINES]
     reading = replace(source.reading, guess="none")
+    is_file = source.path is not None and source.path.is_file()
+
+    def shows_ids(head: bytes) -> bool:
+        return head.count(b"\n") >= MOST_LINES or len(head) > max(BLOCK, reading.max_doc_bytes)
+
+    head, source = begun(source, shows_ids if is_file else are_enough)
+    lines = _whole_lines(head).decode("utf-8", "replace").split("\n")[:MOST_OF_LINES]
     if lines_have_ids(lines):
         source.on_notice(f"{source.name}: the first word of each line is its id")
         return replace(source, reading=reading)
@@ -557,9 +588,7 @@ def open_csv(source: Opened) -> SourceTable:
 
     A quoted field may hold commas and newlines. TSV is quoted as spreadsheets do, or not at all.
     """
-    # The limit of a field holds for the whole process: only ever raised, so that no other reader
-    # fails.
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
+    _allow_long_fields()
     reading = source.reading
     feed = _Feed(lists_of_lines(source, reading.max_doc_bytes + 64 * 1024))
     above, sep = _pass_over(source, feed)
@@ -631,6 +660,11 @@ def open_csv(source: Opened) -> SourceTable:
         delimiter=delimiter,
         names=header,
     )
+
+
+def _allow_long_fields() -> None:
+    """Raise the limit of a field, which holds for the whole process: no other reader fails."""
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
 
 
 def _are_even(rows: Sequence[Any], width: int) -> bool:
@@ -888,9 +922,16 @@ def fields(line: str, delimiter: str) -> list[str]:
 def are_enough(head: bytes) -> bool:
     """Tell whether these bytes show the format. If someone types, the answer should come soon."""
     lines = _first_lines(head[: head.rfind(b"\n") + 1])
-    if len(head) >= MOST_BYTES or len(lines) >= MOST_LINES:
+    if len(lines) >= MOST_LINES or len(head) > MOST_HEAD:
+        return True
+    if len(lines) > 1 and len(head) >= MOST_BYTES:
         return True
     return bool(lines) and (_is_json(head) or _is_plain(lines[0]))
+
+
+def _whole_lines(head: bytes) -> bytes:
+    """Take the lines of a large beginning that are not cut off, or the first one as it is."""
+    return head[: head.rfind(b"\n") + 1] or head if len(head) >= MOST_BYTES else head
 
 
 def recognize(source: Opened) -> Opened:
@@ -899,7 +940,7 @@ def recognize(source: Opened) -> Opened:
     Raises SourceError if it looks like a table without the columns that are needed.
     """
     head, source = begun(source, are_enough)
-    reading, lines = source.reading, _first_lines(head) or [""]
+    reading, lines = source.reading, _first_lines(_whole_lines(head)) or [""]
     fitting = [each for each in DELIMITERS if record.has_columns(fields(lines[0], each), reading)]
     if _is_json(head):
         format = "json"
@@ -950,11 +991,14 @@ def _is_table(lines: Sequence[str], delimiter: str) -> bool:
 
     Two fields with a tab between them are an id and a text, not a table.
     """
-    counts = {len(fields(line, delimiter)) for line in lines}
+    _allow_long_fields()
+    rows = list(csv.reader((f"{line}\n" for line in lines), delimiter=delimiter))
+    is_open = delimiter != "\t" and "".join(lines).count('"') % 2 == 1  # a field goes on
+    counts = {len(row) for row in (rows[:-1] if is_open else rows)}
     least = 3 if delimiter == "\t" else 2
     words = fields(lines[0], delimiter)
     return (
-        len(lines) > 1
+        len(rows) > 1
         and len(counts) == 1
         and min(counts) >= least
         and not any(" " in word for word in words)

@@ -522,6 +522,7 @@ _WESTERN = re.compile(
 )
 # Of other texts: what the guess chooses from.
 _ENCODINGS = ["cp1250", "cp1251", "cp1253"]
+_KANA = re.compile("[\u3040-\u30ff]")
 _EASTERN = ["cp932", "euc_jp", "gb18030", "big5", "cp949"]
 
 
@@ -533,6 +534,19 @@ def guess_encoding(raw: bytes) -> str | None:
     with suppress(UnicodeDecodeError):
         if _WESTERN.fullmatch(raw.decode("cp1252")):
             return "cp1252"
+    for end in range(len(raw), len(raw) - MOST_BYTES, -1):  # its last character may be cut off
+        if (guessed := _guess_multibyte(raw[:end])) is not None:
+            return guessed
+    return None
+
+
+def _guess_multibyte(raw: bytes) -> str | None:
+    """Guess an encoding, which may be of several bytes a character, None if it is none of ours."""
+    for name in ("euc_jp", "cp932"):  # no other has so many kana
+        with suppress(UnicodeDecodeError):
+            text = raw.decode(name)
+            if len(_KANA.findall(text)) > len(text) / 8:
+                return name
     from charset_normalizer import from_bytes
 
     words = b" ".join(re.findall(rb"[^\0-\x3f]*[\x80-\xff][^\0-\x3f]*", raw))

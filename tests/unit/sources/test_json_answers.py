@@ -41,7 +41,7 @@ ANSWERS: dict[str, tuple[Any, list[str] | str, list[str], Reading]] = {
     "unknown": ({"stuff": {"things": ROWS}}, r"stuff\.things(\[\]|\.id)", [], Reading()),
     "texts": ({"data": ["a", "b"]}, "(one JSON object|available: 'data')", [], Reading()),
     "error": ({"responseHeader": HEAD, "error": {"msg": "undefined field x", "code": 400}},
-              "an error message from a server: undefined field x;", ["no column of ids"],
+              "an error message from a server: undefined field x;", [],
               Reading(text=("title",), guess="number")),
     "error_of_others": ({"error": {"root_cause": [{"reason": "?"}], "reason": "no index"}},
                         "message from a server: no index;", [], Reading()),
