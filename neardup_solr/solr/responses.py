@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
@@ -29,6 +29,7 @@ class Fault(NamedTuple):
     step: str = ""
 
 
+NO_REASON = "Solr gives no reason"
 SAYS = "Solr says: "  # before what an error repeats
 NOT_SOLR = "check that this is the address of a Solr server"
 LOG = "check Solr's log for the cause"
@@ -89,6 +90,9 @@ _OF_PAGE = {
 }  # fmt: skip
 _COME_AGAIN = frozenset({429, 502, 503, 504})  # HTTP statuses
 _REFUSED = frozenset({407, 413})  # by Solr or a proxy; of Solr all other 4xx are, too
+_OF_JETTY = frozenset({404, 405})  # if no core has the path
+# For the POST to such a path that Solr 10 does not know; Jetty says 404 in front of others.
+_NO_POST = b"POST is not supported by this URL"
 _OF_CLUSTER = frozenset({500, 503, 510})  # 510: no node can answer
 # Solr takes nothing more until it is restarted. "Error opening new searcher", with nothing after
 # it, is of a commit that could not be written; else too many searchers are being opened.
@@ -96,7 +100,7 @@ _HALTED = re.compile(
     "No space left on device|not enough space on the disk|Disk quota exceeded"
     "|File too large"  # for a limit of the process
     "|Read-only file system|IndexWriter is closed|IndexWriter has been closed"
-    "|Server error writing document|^Error opening new searcher$"
+    "|Server error writing document|Error logging add|^Error opening new searcher$"
 )
 # These name a document, whose values they repeat: no sign of a fault counts in them.
 _OF_DOCUMENT = re.compile(
@@ -143,6 +147,14 @@ _LARGEST = 1 << 30  # bytes: a page of 1,000 documents of a megabyte each
 _PIECE = 1 << 20  # bytes
 _LONGEST_MESSAGE = 500  # characters
 _DECODED = "decoded"
+# Before what another node said: at the begin of a later line in Solr 9, of a line in any version.
+_REMOTE = "Remote error message: "
+_SEVERAL = re.compile(r"\d+ Async exceptions during distributed update:")  # one a line
+_PASSED_ON = re.compile(
+    r"(Async exception during distributed update: |Error from server at \S+: "
+    r"|org\.apache\.solr\.common\.SolrException: )+"
+)
+_OF_ERROR = "msg", "errorMessages", "details", "remoteError", "causedBy"  # in the order of reading
 
 
 def redact(address: str) -> str:
@@ -178,7 +190,7 @@ def classify(
     if 300 <= status < 400:
         target = redact(response.headers.get("Location", "nowhere"))
         return answer_error(url, status, Fault(f"it redirects to {target}", _REDIRECT))
-    if not isinstance(decoded, dict) or (status == 404 and "error" not in decoded):
+    if not isinstance(decoded, dict) or (status in _OF_JETTY and "error" not in decoded):
         return _foreign_error(response, url, embedded=embedded)
     if status != 200 or content.get("error") is not None:
         return _solr_error(url, status, content)
@@ -200,23 +212,30 @@ def answer_error(
 
 def _solr_error(url: str, status: int, decoded: Mapping[str, Any]) -> SolrError:
     """The error for what Solr says: of its disk, of its cluster, or of the request."""
-    message = _message(decoded.get("error"), status)
-    if _HALTED.search(message):
+    texts = messages(decoded.get("error"))
+    message = _join(texts) or f"HTTP {status}"
+    if _is_halted(texts):
         return SolrHalted(url, message)
-    without_keeper = _is_without_keeper(message, status, decoded)
+    without_keeper = _is_without_keeper(texts, status, decoded)
     if without_keeper:
         status = 503  # Solr says 400 or 500, too, depending on what it needed ZooKeeper for
-    if status in _OF_CLUSTER and (fault := _cluster_fault(message, url, without_keeper)):
+    if status in _OF_CLUSTER and (fault := _cluster_fault(texts, url, without_keeper)):
         return answer_error(url, status, fault, Passes.ALWAYS)
     is_query = status == 400 and url.rstrip("/").endswith("/select")
     return answer_error(url, status, Fault(SAYS + message, "check the query" if is_query else LOG))
 
 
-def _cluster_fault(message: str, url: str, without_keeper: bool = False) -> Fault | None:
+def _is_halted(texts: Sequence[str]) -> bool:
+    """Return True if Solr takes nothing more until it is restarted."""
+    return any(map(_HALTED.search, texts)) and not any(map(_OF_DOCUMENT.match, texts))
+
+
+def _cluster_fault(texts: Sequence[str], url: str, without_keeper: bool = False) -> Fault | None:
     """The fault if Solr says that its cluster is at fault, and not what it was sent."""
-    if _OF_DOCUMENT.match(message):
+    if any(map(_OF_DOCUMENT.match, texts)):
         return None
-    if without_keeper or _NO_KEEPER.match(message):
+    message = _join(texts)
+    if without_keeper or any(map(_NO_KEEPER.match, texts)):
         reason = f"{KEEPER_AWAY} (Solr says: {message.rstrip('.')})"
         return Fault(reason, "start ZooKeeper, then run this again")
     if not _DISTURBED.search(message):
@@ -224,25 +243,26 @@ def _cluster_fault(message: str, url: str, without_keeper: bool = False) -> Faul
     name = url.partition("/solr/")[2].partition("/")[0]
     of = f" of {name!r}" if name and name != "admin" else ""
     for sign, reason in _NODE_AWAY.items():
-        if match := re.search(sign, message[:_LONGEST_MESSAGE]):
+        if match := re.search(sign, message):
             groups = {"says": message, "of": of, **match.groupdict()}
             return Fault(f"{reason} (Solr says: {{says}})".format(**groups), _START_NODE)
     return Fault(SAYS + message, _NODES)
 
 
-def _is_without_keeper(message: str, status: int, decoded: Mapping[str, Any]) -> bool:
+def _is_without_keeper(texts: Sequence[str], status: int, decoded: Mapping[str, Any]) -> bool:
     """Return True if an error comes from a node that does not reach its ZooKeeper."""
     header, error = decoded.get("responseHeader"), decoded.get("error")
     is_fault = status >= 500 and isinstance(header, Mapping) and header.get("zkConnected") is False
     causes = str(error.get("metadata")) if isinstance(error, Mapping) else ""
-    return bool(is_fault or _KEEPER_LOST.search(causes) or _NO_KEEPER.match(message))
+    return bool(is_fault or _KEEPER_LOST.search(causes) or any(map(_NO_KEEPER.match, texts)))
 
 
 def _foreign_error(response: requests.Response, url: str, *, embedded: bool) -> SolrError:
     """The error for an answer that no core gave: the core is missing, or it is not a Solr."""
     status = response.status_code
     base, slash, name = url.partition("/solr/")
-    if status == 404 and name and not name.startswith("admin/"):
+    is_missing = status == 404 or (status == 405 and _NO_POST in response.content)
+    if is_missing and name and not name.startswith("admin/"):
         return errors.CoreMissing(f"{base}/solr", name.partition("/")[0], embedded)
     for sign, fault in _OF_PAGE.items():
         if sign in response.content[:1_000]:
@@ -348,9 +368,56 @@ def _json(response: requests.Response) -> Any:
         return None
 
 
+def messages(error: Any) -> list[str]:
+    """List what an error of Solr says, from the outside inwards, none twice.
+
+    Up to Solr 9 the message has all that its details have. Since 10 the reason is in the details
+    alone: in their `errorMessages`, or in the `remoteError` of another node, itself with details.
+    """
+    texts: list[str] = []
+    rest = [error]
+    while rest:
+        part = rest.pop(0)
+        if isinstance(part, dict):
+            rest[:0] = [part.get(name) for name in _OF_ERROR]
+        elif isinstance(part, list):
+            rest[:0] = part
+        elif part is not None:
+            for text in _split(str(part)):
+                if not any(text in other for other in texts):
+                    texts.append(text)
+    return texts
+
+
+def _split(message: str) -> Iterator[str]:
+    """Split a message into who passes it on, if anybody does, and what other nodes have said.
+
+    Its further lines tell no more, but for those with the errors of other nodes. A page of HTML
+    tells nothing.
+    """
+    first, *lines = message.strip().splitlines() or [""]
+    has_all = _SEVERAL.match(first) is not None
+    said = (
+        line.removeprefix(_REMOTE)
+        for line in lines
+        if line.startswith(_REMOTE) or (has_all and line[:1].isalpha())
+    )
+    for line in (first, *said):
+        if not line.startswith(("<", "request: ")):
+            carried = _PASSED_ON.match(line)
+            at = carried.end() if carried else 0
+            yield from filter(None, (line[:at].rstrip(": "), line[at:].rstrip()[:_LONGEST_MESSAGE]))
+
+
+def _join(texts: Sequence[str]) -> str:
+    """Join the messages of an error to a reason: the outermost, then what it is about."""
+    first, *rest = texts or [""]
+    inner = "; ".join(text.rstrip(".") for text in rest)
+    return (f"{first.rstrip('.:')}: {inner}" if inner else first)[:_LONGEST_MESSAGE]
+
+
 def _message(error: Any, status: int) -> str:
-    message = error.get("msg") if isinstance(error, dict) else error
-    return _first_line(message or f"HTTP {status}")[:_LONGEST_MESSAGE]
+    return _join(messages(error)) or f"HTTP {status}"
 
 
 def _first_line(message: Any) -> str:
@@ -451,15 +518,16 @@ def parse_refusals(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
     if not isinstance(refusals, list) or not all(isinstance(each, dict) for each in refusals):
         reason = "the response has a list of errors in an unknown format"
         raise SolrAnswerError(url, 200, reason, NOT_SOLR)
-    messages = [_first_line(each.get("message")) for each in refusals]
-    if halted := next(filter(_HALTED.search, messages), None):
-        raise SolrHalted(url, halted)
-    for message in messages:
-        if fault := _cluster_fault(message, url):
+    said = [messages(each.get("message")) for each in refusals]
+    for texts in said:
+        if _is_halted(texts):
+            raise SolrHalted(url, _join(texts))
+    for texts in said:
+        if fault := _cluster_fault(texts, url):
             raise answer_error(url, 503, fault)
     return tuple(
-        Refusal(id=str(each.get("id")), reason=message)
-        for each, message in zip(refusals, messages, strict=True)
+        Refusal(id=str(each.get("id")), reason=_join(texts) or NO_REASON)
+        for each, texts in zip(refusals, said, strict=True)
     )
 
 

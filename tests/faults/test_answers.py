@@ -33,6 +33,8 @@ def solr(address: str) -> collection.Collection:
     return collection.Collection(base=base, name="x", session=opened)
 
 
+NO_POST = b'{"status":"405","message":"HTTP method %s is not supported by this URL"}'
+
 LIES = [
     (HTML, e.SolrAnswerError, "the response is not JSON but text/html"),
     (Answer(body=b""), e.SolrAnswerError, "the response is empty"),
@@ -56,6 +58,11 @@ LIES = [
     (Answer(status=403), e.SolrUnauthorized, "HTTP 403"),
     (Answer(status=404, kind="text/html", body=b"<html>"), e.CoreMissing, "neardup init -c x"),
     (Answer(status=404), e.CoreMissing, "neardup init -c x"),
+    # As the Jetty of Solr 10 answers a POST to what is not there, and others to any.
+    (Answer(status=405, body=NO_POST % b"POST"), e.CoreMissing, "neardup init -c x"),
+    (Answer(status=405, kind="text/html", body=NO_POST % b"POST"), e.CoreMissing, "init -c x"),
+    (Answer(status=405, body=NO_POST % b"GET"), e.SolrAnswerError, "check that this is the addr"),
+    (Answer(status=405, kind="text/html", body=b"<html>"), e.SolrAnswerError, "HTTP 405"),
     (error("disk full", 500), e.SolrAnswerError, "Solr says: disk full"),
     (Answer(status=500, kind="text/html", body=b"<html>"), e.SolrAnswerError, "HTTP 500"),
     (Answer(kind="application/json", body=b"\xff\xfe"), e.SolrAnswerError, "damaged JSON, or"),

@@ -34,7 +34,16 @@ BLAMED = Answer(
 )
 
 
-@pytest.mark.parametrize("answer", [FULL, QUOTA, LIMIT, READ_ONLY, CLOSED, BLAMED])
+# As the chain of Solr 9 words it if the disk of another node is full.
+ELSEWHERE = Answer(
+    body=b'{"responseHeader":{"status":0,"errors":[{"type":"ADD","id":"1","message":"Async'
+    b" exception during distributed update: Error from server at http://h/solr: Server Error"
+    b"\\n\\n\\nrequest: http://h/solr"
+    b'\\nRemote error message: java.io.IOException: No space left on device"}]}}'
+)
+
+
+@pytest.mark.parametrize("answer", [FULL, QUOTA, LIMIT, READ_ONLY, CLOSED, BLAMED, ELSEWHERE])
 def test_no_document_is_blamed_for_a_full_disk(answer: Answer) -> None:
     """Such an answer is an error that says to restart Solr; it is not asked a second time."""
     with (

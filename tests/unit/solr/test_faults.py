@@ -16,6 +16,19 @@ KEEPER = ["root-error-class", "org.apache.zookeeper.KeeperException$ConnectionLo
 NO_LEADER = (
     "No registered leader was found after waiting for 4000ms , collection: ads slice: shard1"
 )
+BELOW = (
+    "Async exception during distributed update: Error from server at http://i/solr: Server Error"
+    "\n\n\nrequest: http://i/solr\nRemote error message: "
+)
+
+
+def remote(error: object) -> dict[str, object]:
+    """The error of another node, or its message, as Solr 10 passes it on."""
+    said = {"msg": error, "code": 500} if isinstance(error, str) else error
+    details = [{"remoteHost": "http://i", "remoteError": said}]
+    return {"msg": "Error from server at http://i", "details": details, "code": 500}
+
+
 CASES: list[tuple[int, dict[str, object], type[SolrError], Passes, str]] = [
     (400, {"msg": "undefined field x"}, SolrAnswerError, NEVER, "Solr says: undefined field x"),
     (500, {"msg": "disk full"}, SolrAnswerError, LATER, "Solr says: disk full; check"),
@@ -38,6 +51,38 @@ CASES: list[tuple[int, dict[str, object], type[SolrError], Passes, str]] = [
     (500, {"msg": "ERROR: [doc=1] Connection refused"}, SolrAnswerError, LATER, "[doc=1]"),
     (403, {"msg": "Collection ads is read-only."}, SolrAnswerError, NEVER, "make the coll"),
     (403, {"msg": "no"}, SolrUnauthorized, NEVER, "HTTP 403"),
+    # As Solr 9 passes on what another node says: below blank lines.
+    (500, {"msg": f"{BELOW}java.io.IOException: No space left on device"}, SolrHalted, NEVER,
+     "No space left on device"),
+    (400, {"msg": f"{BELOW}ERROR: [doc=1] unknown field 'x'"}, SolrAnswerError, NEVER,
+     "[doc=1] unknown field 'x'"),
+    (500, {"msg": "2 Async exceptions during distributed update: \nConnection refused\n"
+                  "No space left on device"}, SolrHalted, NEVER, "No space left on device"),
+    # As Solr 10 does, for a schema and for another node; a proxy may be in front of that.
+    (400, {"msg": "error processing commands", "details": [
+        {"errorMessages": "schema is not editable"}]}, SolrAnswerError, NEVER,
+     "Solr says: error processing commands: schema is not editable"),
+    (400, {"msg": "error processing commands", "details": [
+        {"add-field": {"name": "a"}, "errorMessages": ["Field 'a' already exists.\n"]},
+        {"add-field": {"name": "b"}, "errorMessages": ["Field 'b' already exists.\n"]}]},
+     SolrAnswerError, NEVER, "commands: Field 'a' already exists; Field 'b' already exists;"),
+    (400, remote("undefined field: \"x\""), SolrAnswerError, NEVER, 'i: undefined field: "x"'),
+    (500, remote("No space left on device"), SolrHalted, NEVER, "free space on its disk, restart"),
+    (500, remote("Error opening new searcher"), SolrHalted, NEVER, "no longer accepts documents"),
+    (500, remote("Error opening new searcher. exceeded limit of 2"), SolrAnswerError, LATER,
+     "exceeded limit"),
+    (500, remote(remote("No space left on device")), SolrHalted, NEVER, "No space left on device"),
+    (503, remote(NO_LEADER), SolrAnswerError, ALWAYS, "shard1 of 'ads' has no leader (Sol"),
+    (500, remote("no servers hosting shard: shard2"), SolrAnswerError, ALWAYS,
+     "no replica of shard2 of 'ads' answers"),
+    (500, remote("Cannot talk to ZooKeeper - Updates are disabled."), SolrAnswerError, ALWAYS,
+     "ZooKeeper is unavailable"),
+    (500, remote("ERROR: [doc=1] No space left on device"), SolrAnswerError, LATER, "[doc=1] No"),
+    (403, remote("Collection ads is read-only."), SolrAnswerError, NEVER, "make the coll"),
+    (500, remote("<html>\n<title>502</title>"), SolrAnswerError, LATER, "server at http://i;"),
+    (500, remote(None), SolrAnswerError, LATER, "Error from server at http://i; check"),
+    (500, {"details": "?", "msg": None}, SolrAnswerError, LATER, "Solr says: ?"),
+    (500, {}, SolrAnswerError, LATER, "Solr says: HTTP 500"),
 ]  # fmt: skip
 
 

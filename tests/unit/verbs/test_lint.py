@@ -87,7 +87,7 @@ def test_nothing_is_found_where_nothing_is_wrong() -> None:
         ({"versions": ("11.0.0",)}, NOTE, "version"),
         ({"versions": ()}, NOTE, "version"),
         ({"versions": ("9.10.1", "9.11.0")}, WARNING, "version"),
-        ({"versions": ("10.0.0",)}, NOTE, "version"),
+        ({"versions": ("10.1.0",)}, NOTE, "version"),
         ({"is_open": True, "is_local": False}, WARNING, "access"),
         ({"is_encrypted": False, "is_local": False}, WARNING, "access"),
         ({"names": Names(id="sku", text=("nope",), prefix="nd_")}, DANGER, "text"),
@@ -108,6 +108,7 @@ def test_each_rule(changed: dict[str, Any], level: str, rule: str) -> None:
         {"is_open": True},
         {"is_encrypted": False},
         {"versions": ("9.11.0",)},
+        {"versions": ("10.0.0",)},
         {"select": {"defaults": {"rows": "5"}, "invariants": {"wt": "json", "echoParams": "none"}}},
         {"chain": ("LogUpdateProcessorFactory", "UUIDUpdateProcessorFactory",
                    "DistributedUpdateProcessorFactory", "RunUpdateProcessorFactory")},
@@ -122,7 +123,8 @@ def test_what_is_no_finding(changed: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("version", "untried"),
     [("", False), ("8.10.1", True), ("8.11.0", False), ("9.10.1", False),
-     ("9.11.0-SNAPSHOT", False), ("10.0.0", True), ("8.11.4", False)],
+     ("9.11.0-SNAPSHOT", False), ("10.0.0", False), ("10.1.0", True),
+     ("8.11.4", False)],
 )  # fmt: skip
 def test_versions_that_nobody_has_tried(version: str, untried: bool) -> None:
     """They are those of docs/versions.md; an unknown one is not held against a Solr."""
