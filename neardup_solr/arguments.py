@@ -121,6 +121,12 @@ def split_names(typed: Iterable[str]) -> tuple[str, ...]:
     return tuple(name.strip() for row in rows for name in row if name.strip())
 
 
+def join_names(names: Iterable[str]) -> str:
+    """Join names to what `split_names` splits."""
+    quoted = ((name, name.replace('"', '""')) for name in names)
+    return ",".join(f'"{each}"' if {*name} & {*',"\r\n'} else name for name, each in quoted)
+
+
 def _split_text(name: str, value: Any, hint: Any) -> Any:
     """Return names for a text that has several of them, and any other value as it is."""
     has_comma = name in NAMES and isinstance(value, str) and "," in value

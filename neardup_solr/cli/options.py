@@ -7,7 +7,6 @@ is an option of that name, and so is each keyword of the command's own function.
 from __future__ import annotations
 
 import inspect
-import io
 import os
 import re
 import shlex
@@ -28,7 +27,15 @@ from click.core import ParameterSource
 
 import neardup_solr as nd
 from neardup_solr import arguments
-from neardup_solr.arguments import DIALECT, nearest, read_words, refuse_choice, split_names, suggest
+from neardup_solr.arguments import (
+    DIALECT,
+    join_names,
+    nearest,
+    read_words,
+    refuse_choice,
+    split_names,
+    suggest,
+)
 from neardup_solr.cli import show
 from neardup_solr.errors import CoreMissing, NeardupError, without_password
 from neardup_solr.settings import Settings, require_possible
@@ -635,15 +642,6 @@ def spell_settings(settings: Settings, names: Sequence[str]) -> list[str]:
     return [
         word for name in changed for word in (_spell_flags(name)[0], str(getattr(settings, name)))
     ]
-
-
-def join_names(names: Iterable[str]) -> str:
-    """Join names to what `split_names` splits."""
-    import csv
-
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(names)
-    return line.getvalue()
 
 
 def connect(

@@ -16,9 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from neardup_solr import sources
-from neardup_solr.arguments import Source, listed
+from neardup_solr.arguments import Source, join_names, listed
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
-from neardup_solr.measures.fields import MISSING, FieldColumn, FieldKind, make_column
+from neardup_solr.measures.fields import (
+    MISSING,
+    FieldColumn,
+    FieldKind,
+    make_column,
+    parse_fields,
+)
 from neardup_solr.progress import LOG, ignore
 from neardup_solr.records import Document, as_text
 from neardup_solr.sources.record import ROW, is_like_id, matches, plain
@@ -187,14 +193,15 @@ def guess_columns(
     sides: Sequence[Sequence[Mapping[str, Any]]],
     *,
     id: str | None = None,
+    named: Sequence[str] = (),
     read: Read | None = None,
 ) -> Guess | None:
     """Choose columns by the values of some records, or None without a column to compare.
 
     `sides` are the records of a source, or of two, with values as JSON has them. `id` is the
     column of the ids, if it is named; else a column named "id" is, or a unique column that looks
-    like ids. `read` reads columns of all records, if these are more: none is left out as a
-    constant, or as unique, that only some of them show to be so.
+    like ids and is not `named` to be compared. `read` reads columns of all records, if these are
+    more: none is left out as a constant, or as unique, that only some of them show to be so.
     """
     names = dict.fromkeys(name for side in sides for row in side for name in row)
     columns = {
@@ -204,7 +211,8 @@ def guess_columns(
     ids = [[*columns][at] for at in matches(id or "id", columns)]
     reasons = _find_reasons(columns, ids, read)
     if id is None and not ids:
-        ids = [ROW if len(columns) == 1 else _choose_id(columns, reasons)]
+        free = {name: each for name, each in columns.items() if not matches(name, named)}
+        ids = [ROW if len(columns) == 1 else _choose_id(free, reasons)]
         id = ids[0]
     others = {name: each for name, each in columns.items() if name not in ids}
     kept = {name: each for name, each in others.items() if name not in reasons}
@@ -480,6 +488,7 @@ def _find_joined(columns: Sequence[_Values]) -> dict[str, str]:
 
 
 ROWS = 1_000  # that are looked at
+FOR_TEXTS = ("remember", "without_common", "max_distance")
 
 
 class Chosen(NamedTuple):
@@ -521,22 +530,40 @@ def fill_in(inputs: Mapping[str, Any], *, by_fields: bool = True) -> dict[str, A
 def choose_columns(inputs: Mapping[str, Any], *, by_fields: bool = True) -> Chosen | None:
     """Choose the id, and fields or a text, by the arguments of a verb.
 
-    None if the source is a collection, or columns are named, or it has columns id and text; the id
-    is chosen for a text and for fields that are named, too. Two sides are compared by columns that
-    both have. If the other arguments are for texts, or not `by_fields`, the columns are joined to
-    one. Whoever reads the source reports what is wrong with it.
+    None if the source is a collection, or it has columns id and text; the id is chosen for a text
+    and for fields that are named, too. Two sides are compared by columns that both have. If a
+    measure of texts is named, or not `by_fields`, the columns are joined to one. Whoever reads the
+    source reports what is wrong with it.
+
+    Raises ArgumentError if fields are chosen and another argument is for texts.
     """
     try:
-        return _look_at_rows(inputs, by_fields)
+        chosen = _look_at_rows(inputs, by_fields)
     except (ArgumentError, SourceError, RecordError, TypeError):
         return None
+    if chosen is not None and "fields" in chosen.arguments:
+        for name in FOR_TEXTS:
+            if inputs.get(name) not in (None, False):
+                _refuse_fields(f"`{name}`", chosen)
+        if inputs.get("by") == "shingles":
+            _refuse_fields("`by` shingles", chosen)
+    return chosen
+
+
+def _refuse_fields(argument: str, chosen: Chosen) -> None:
+    """Raise the error that an argument is for texts, and which text there could be instead."""
+    names = join_names(parse_fields(chosen.arguments["fields"]))
+    reason = (
+        f"{argument} is for texts, but the columns of {chosen.name} are compared, as none is text"
+    )
+    raise ArgumentError(reason, f"omit it, or join the columns to a text with `text` {names!r}")
 
 
 def _look_at_rows(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:
     compared = [inputs[name] for name in ("source", "against") if inputs.get(name) is not None]
     first = inputs["source"] if isinstance(inputs["source"], Source) else Source(())
-    id, text = inputs["id"] or first.id, first.text or inputs["text"]
-    if listed(text) != ("text",) or any(map(sources.is_collection, compared)):
+    id, text = inputs["id"] or first.id, listed(first.text or inputs["text"])
+    if any(map(sources.is_collection, compared)):
         return None
     read = [sources.reading_of(side, "none", id=id, text=text) for side in compared]
     names = [sources.column_names(side, reading=reading) for side, reading in read]
@@ -544,9 +571,12 @@ def _look_at_rows(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:
     has_ids = id is not None or all(
         matches(reading.id, each) for (_, reading), each in zip(read, names, strict=True)
     )
-    has_texts = any(matches("text", each) for each in names)
-    has_compared = has_fields or has_texts
+    is_named = text != ("text",)
+    has_compared = has_fields or is_named or any(matches("text", each) for each in names)
     if not (names and all(names)) or (has_ids and has_compared):
+        return None
+    like_ids = [name for each in names for name in each if is_like_id(str(name))]
+    if is_named and not (has_fields or like_ids):  # whoever reads the source numbers its records
         return None
 
     shown = {name.strip(): None for name in names[0] if isinstance(name, str) and name.strip()}
@@ -574,19 +604,17 @@ def _look_at_rows(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:
     name = type(read[0][0]).__name__ if paths is None else sources.shown_name(paths)
     if not any(sides):  # no records, which is reported when they are read
         return Chosen(name, {"text": tuple(common)}, "") if common and not has_compared else None
-    guess = guess_columns(sides, id=id)
+    compared_columns = () if inputs["fields"] is None else (*parse_fields(inputs["fields"]),)
+    guess = guess_columns(sides, id=id, named=(*compared_columns, *text))
     if guess and guess.fields and any(len(rows) >= ROWS for rows in sides):  # long texts: once
-        guess = guess_columns(sides, id=id, read=read_again)
+        guess = guess_columns(sides, id=id, named=(*compared_columns, *text), read=read_again)
     if guess is None:
         return None
     arguments: dict[str, Any] = {} if guess.id is None else {"id": guess.id}
     if has_compared:
-        return None if guess.id == ROW and not has_fields else Chosen(name, arguments, "")
-    is_for_texts = (
-        inputs.get("measure", "fields") not in ("auto", "fields")
-        or inputs.get("by") == "shingles"
-        or any(inputs.get(each) is not None for each in ("remember", "max_distance"))
-    )
+        is_numbered = guess.id == ROW and not (has_fields or (is_named and like_ids))
+        return None if is_numbered else Chosen(name, arguments, "")
+    is_for_texts = inputs.get("measure", "fields") not in ("auto", "fields")
     if guess.texts or is_for_texts or not by_fields:
         arguments["text"] = guess.texts or tuple(guess.fields)
     else:

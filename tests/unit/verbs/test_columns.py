@@ -3,7 +3,7 @@
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -136,20 +136,71 @@ def test_two_sides_are_compared_by_what_both_have(caplog: Any) -> None:
     assert len(ids_of(found) & known) > 0.8 * len(known)
 
 
-def test_other_arguments_for_texts_join_the_columns(tmp_path: Path, caplog: Any) -> None:
-    """A measure of texts, or words that may differ, need a text: that of all columns."""
+@pytest.mark.parametrize("measure", ["aligned", "words"])
+def test_a_measure_of_texts_joins_the_columns(measure: Any, caplog: Any) -> None:
+    """It needs a text: that of all columns, which a line says."""
     frame, _ = table()
+    found = nd.duplicates(frame, measure=measure)
+    assert found.measure == measure
     text = ("name", "street", "zip", "born")
-    given: Iterator[dict[str, Any]] = iter(
-        ({"measure": "aligned"}, {"max_distance": 3}, {"remember": tmp_path / "run"})
+    assert caplog.messages[0].endswith(
+        f"other columns are read as text, as with id='rec_id', text={text}"
     )
-    for each in given:
-        caplog.clear()
-        found = nd.duplicates(frame, **each)
-        assert found.measure != "fields"
-        assert caplog.messages[0].endswith(
-            f"other columns are read as text, as with id='rec_id', text={text}"
-        )
+
+
+FOR_TEXTS: dict[str, Any] = {
+    "remember": "run", "without_common": True, "max_distance": 3, "by": "shingles",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOR_TEXTS)
+def test_what_is_for_texts_is_refused_for_columns(name: str, tmp_path: Path) -> None:
+    """No option silently makes another comparison of it: the message names a text that works."""
+    frame, _ = table()
+    path, remembered = csv(frame, tmp_path), tmp_path / "run"
+    value: Any = remembered if name == "remember" else FOR_TEXTS[name]
+    with pytest.raises(nd.ArgumentError, match=f"`{name}`"):
+        nd.duplicates(frame, **{name: value})
+    typed = [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+    ran = neardup("duplicates", str(path), *typed)
+    assert ran.returncode != 0
+    assert ran.stdout == ""
+    assert not remembered.exists()
+    assert "--field" not in ran.stderr
+    step = re.search(r"(--text-field .*)\n", ran.stderr)
+    assert step is not None
+    again = neardup("duplicates", str(path), *typed, *shlex.split(step[1]))
+    assert again.returncode == 0
+    assert "pairs" in again.stderr
+
+
+@pytest.mark.parametrize("name", ["explain", "review"])
+def test_other_verbs_refuse_what_is_for_texts(name: str, tmp_path: Path) -> None:
+    """explain and review compare as duplicates does."""
+    frame, _ = table()
+    path = str(csv(frame, tmp_path))
+    words = {
+        "explain": ["1", "2", "--source", path, "--max-distance", "3"],
+        "review": [path, "--answers", str(tmp_path / "a.jsonl"), "--by", "shingles"],
+    }
+    ran = neardup(name, *words[name])
+    assert ran.returncode != 0
+    assert "--text-field" in ran.stderr
+
+
+OTHERS: dict[str, dict[str, Any]] = {
+    "by": {"by": "words"}, "equal": {"equal": "numbers"}, "same": {"same": "zip"},
+    "texts": {"texts": True}, "keep": {"keep": "row"}, "settings": {"settings": {"kind": "chars"}},
+    "linkage": {"linkage": "complete"}, "canonical": {"canonical": "longest"}, "cap": {"cap": 900},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_options_compare_the_same_columns(name: str, caplog: Any) -> None:
+    """Whatever else is asked for, the columns are those that are compared without it."""
+    frame, _ = table()
+    assert nd.duplicates(frame, **OTHERS[name]).measure == "fields"
+    assert CHOSEN in caplog.messages[0]
 
 
 def test_prose_is_compared_as_text(caplog: Any) -> None:
@@ -174,15 +225,33 @@ def test_nothing_changes_if_columns_are_named_or_there_is_a_text(caplog: Any) ->
     given = {"source": frame, "fields": None, "text": "text", "id": None}
     chosen = choose_columns(given)
     assert chosen is not None
-    assert choose_columns(given | {"text": "name"}) is None
+    assert choose_columns(given | {"text": "name", "id": "rec_id"}) is None
+    for named in ({"text": "name"}, {"text": ("name", "zip")}, {"fields": ["name"]}):
+        chosen = choose_columns(given | named)
+        assert chosen is not None
+        assert chosen.arguments == {"id": "rec_id"}
     assert choose_columns(given | {"source": frame.assign(text="a", id=range(len(frame)))}) is None
     assert choose_columns(given | {"source": iter(rows_of(frame))}) is None
     assert choose_columns(given | {"source": [("1", "a")]}) is None
     assert choose_columns(given | {"source": "there/is/no.csv"}) is None
-    found = choose_columns(given | {"fields": ["name"]})
-    assert found is not None
-    assert found.arguments == {"id": "rec_id"}
     assert choose_columns(given | {"fields": ["name"], "id": "rec_id"}) is None
+
+
+def test_ids_are_the_same_for_a_text_and_for_fields(tmp_path: Path) -> None:
+    """Where `fields` finds the ids, or numbers the records, `text` does."""
+    tables = {
+        "customer_key": "customer_key,name\nk1,Ann Bell\nk2,Ann Bell\nk3,Ned Orr\n",
+        "shared key": "order_id,name\nk1,Ann Bell\nk1,Ann Bell\nk3,Ned Orr\n",
+        "id of another": "name,soc_sec_id\nAnn Bell,\nAnn Bell,17\nNed Orr,18\n",
+        "compared": "isbn_id,name\n3-16-1,Ann Bell\n3-16-2,Ann Bell\n9-99,Ned Orr\n",
+    }
+    for content in tables.values():
+        path = tmp_path / "a.csv"
+        path.write_text(content)
+        by_text, by_fields = nd.duplicates(path, text="name"), nd.duplicates(path, fields="name")
+        [pair], [same] = by_text.pairs, by_fields.pairs
+        assert (pair.id, pair.other_id) == (same.id, same.other_id)
+    assert {each.id for each in nd.duplicates(path, text="isbn_id").clusters} <= {1, 2}
 
 
 SMALL: dict[str, str] = {
