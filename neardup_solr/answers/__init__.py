@@ -28,6 +28,7 @@ from neardup_solr.errors import ArgumentError, SourceError, counted, without_pas
 from neardup_solr.files import read_state, refuse_failure
 from neardup_solr.progress import LOG
 from neardup_solr.records import NOTHING, AnyId, as_whole, id_problem, ordered
+from neardup_solr.text.json_keys import has_key_twice
 from neardup_solr.text.normalize import md5, normalize
 
 CLAIMS = 1 << 30  # the first byte of those that are locked, and their number
@@ -160,6 +161,9 @@ def parse_answers(
                 raise SourceError(str(path), *_name_fault(number, line)) from None
             cut.append(number)
             continue
+        if has_key_twice(row, line):
+            step = "correct it, or remove it"
+            raise SourceError(str(path), f"line {number} has a key twice", step)
         answers.append(_parse(str(path), number, row, before))
         before = answers[-1].when
     if cut:

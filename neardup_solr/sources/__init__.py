@@ -50,6 +50,7 @@ from neardup_solr.sources.record import Opened, Piece, Record, SourceTable, Unus
 from neardup_solr.sources.record import Reading as Reading
 from neardup_solr.sources.record import one_by_one as one_by_one
 from neardup_solr.sources.record import reading_of as reading_of
+from neardup_solr.text.json_keys import has_key_twice
 from neardup_solr.text.normalize import from_csv, from_tsv
 from neardup_solr.text.shingles import size_of
 
@@ -714,7 +715,8 @@ def _parse(line: bytes) -> dict[str, Any]:
         row = parse_json(line)
     except ValueError:
         row = None
-    return row if isinstance(row, dict) else {}  # which is no pair
+    is_pair = isinstance(row, dict) and not has_key_twice(row, line)
+    return row if is_pair else {}  # which is no pair
 
 
 def _cells(table: SourceTable, record: Any) -> list[str]:

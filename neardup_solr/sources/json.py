@@ -20,6 +20,7 @@ from neardup_solr.records import NOTHING, as_whole
 from neardup_solr.sources import lines
 from neardup_solr.sources import record as rows
 from neardup_solr.sources.record import Opened, Piece, Reading, Record, SourceTable, Unusable, run
+from neardup_solr.text.json_keys import has_key_twice
 from neardup_solr.text.shingles import SPARE, Packed, pack
 
 # Its position, the object or what is wrong with it, and how it is written if that is at hand.
@@ -325,9 +326,9 @@ def _read_objects(raws: Sequence[bytes | None], reading: Reading) -> _Columns | 
     if {*map(type, objects)} != {dict} or {*map(type, texts)} != {str}:
         return None
     # No object has fewer quotes than its keys and strings need, so an equal sum tells of all.
-    values = chain.from_iterable(map(dict.values, objects))
+    values, joined = chain.from_iterable(map(dict.values, objects)), b"".join(written)
     needed = 2 * (sum(map(len, objects)) + list(map(type, values)).count(str))
-    if b"".join(written).count(b'"') != needed and any(map(_repeats, objects, written)):
+    if joined.count(b'"') != needed and has_key_twice(objects, joined):
         return None
     return ids, pack(texts)
 
@@ -353,12 +354,13 @@ def load(position: str, raw: bytes | None, reading: Reading) -> Object:
             if reading.lossy:
                 raw = _ESCAPE.sub(lambda each: rb"\ufffd" if each["lone"] else each[0], raw)
             item = parse_json(raw)
-        if type(item) is not dict or not _repeats(item, raw):
+        if type(item) is not dict or not has_key_twice(item, raw):
             return position, item, raw
-        json.loads(raw, object_pairs_hook=partial(_distinct, raw))
+        reason = "malformed JSON: a key appears twice"
+        json.loads(raw, object_pairs_hook=partial(_distinct, raw), parse_int=str)
     except Unusable as problem:
         return position, rows.unusable(position, problem), b""
-    except ValueError:
+    except (ValueError, RecursionError):
         pass  # for the reason above
     return position, RecordError(position, reason, record=rows.decode_raw(raw)), b""
 
@@ -375,18 +377,6 @@ def parse_json(raw: bytes) -> Any:
         if plain == raw:
             raise
         return orjson.loads(plain)
-
-
-def _repeats(item: dict[str, Any], raw: bytes) -> bool:
-    """Tell whether an object has a key twice: more quotes are written than were read."""
-    # Most objects have no quotes within their texts and no other objects: that is seen soonest.
-    written = raw.count(b'"')
-    if written == 2 * (len(item) + list(map(type, item.values())).count(str)):
-        return False
-    try:
-        return written > orjson.dumps(item).count(b'"')
-    except TypeError:  # orjson's, for more than 254 levels
-        return False
 
 
 # Usual names of the list of records within an answer.

@@ -59,6 +59,9 @@ ODD_OBJECTS = [
     b'{"id": "\xc3\xa9", "text": "\xf4\x90\x80\x80"}', b'{"id": "1", "text": "\xe0\x80\x80"}',
     b'{"id": 1, "text": "' + b"x" * 51 + b'"}', b'{"id": 1, "text": "a"}x{"id": 2, "text": "b"}',
     b'{"id": "1", "text": "a"} x', b'{"id": "", "text": "a"}', b'{"text": "a", "a": "b", "id": 1}',
+    b'{"id": "1", "text": "a", "text": "b", "n": "\\u0022\\u0022"}',
+    b'{"id": "1", "te\\u0078t": "a", "text": "b"}',
+    b'{"id": "1", "text": "\\\\", "o": [{"a": "\\"", "a": "\\u0022\\u0022\\u0022"}]}',
     b'{"id": "1", "text": "a", "' + b'": 1, "'.join(b"%d" % n for n in range(40)) + b'": 1}',
 ]  # fmt: skip
 # One byte is another one, or missing.
@@ -182,7 +185,7 @@ def test_plain_objects_are_read_in_compiled_code(tmp_path: Path) -> None:
     path.write_text('{"id": 1, "text": "plain", "of": null}\n{"text": "\\u00e9\\n", "id": "é"}\n')
     with (
         patch.object(json_lines, "MANY", 0),
-        patch.object(json_lines, "_repeats", side_effect=AssertionError),
+        patch.object(json_lines, "has_key_twice", side_effect=AssertionError),
     ):
         (run,) = sources.pieces(path)
     assert isinstance(run, Run)
