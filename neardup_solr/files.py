@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.resources import files
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+SETTLED_NS = 2_000_000_000  # nanoseconds after a change, in which another may leave the same times
 _UNFINISHED: set[Path] = set()  # folders of files that are being written
 SITE = ""  # the address of the documentation, once it is published
 
@@ -56,12 +58,32 @@ def read_at(file: IO[bytes], begin: int, size: int) -> bytes:
 
 
 def read_state(path: Path) -> tuple[int, ...]:
-    """Return what changes with a file, such as its time, () without a file."""
+    """Return what changes with a file, such as its time, () without a file.
+
+    For two seconds after a change each state is a new one, as times are coarse.
+    """
     try:
         status = path.stat()
     except (OSError, ValueError):
         return ()
-    return status.st_mtime_ns, status.st_size, status.st_ino
+    now = time.time_ns()
+    unsettled = (now,) if abs(now - status.st_ctime_ns) < SETTLED_NS else ()
+    times = status.st_mtime_ns, status.st_ctime_ns
+    return (*times, status.st_size, status.st_ino, status.st_dev, *unsettled)
+
+
+def regular(path: str, flags: int) -> int:
+    """Open a file that is no pipe, device or folder: an `opener` for `open`.
+
+    It never waits, as a pipe would for somebody to write to it. Raises OSError.
+    """
+    number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
+    mode = os.fstat(number).st_mode
+    if stat.S_ISREG(mode):
+        return number
+    os.close(number)
+    kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
+    raise OSError(errno.EINVAL, f"it is {kind}, not a file", path)
 
 
 def page(name: str) -> str:

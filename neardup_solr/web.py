@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
+import os
 import re
 import secrets
 import signal
 import socket
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from functools import cache, partial
@@ -19,7 +21,10 @@ from urllib.parse import urlsplit
 
 import orjson
 import uvicorn
+from starlette.applications import Starlette
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -29,7 +34,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from neardup_solr.arguments import require
 from neardup_solr.errors import ArgumentError
+from neardup_solr.records import NOTHING
 from neardup_solr.solr.credentials import is_loopback
+from neardup_solr.text.json_keys import has_key_twice
 
 REQUEST_SECONDS = 10.0  # for a whole request to come
 # Bytes beyond the limit that are read: a connection that is closed before loses the answer.
@@ -38,6 +45,7 @@ IDLE_SECONDS = 75  # between two requests of a connection; proxies keep theirs f
 LAST_SECONDS = 1.0  # for a client to read the last answer, or to send what it has begun to send
 END_SECONDS = 30  # for requests under way when a signal comes
 CONNECTIONS = 4096  # that are open, and as many that wait to be taken
+LOGGERS = (logging.getLogger("uvicorn.error"), logging.getLogger("asyncio"))
 FILES = 2 * CONNECTIONS  # that may be open, if the system allows it: each connection is one
 REPORTS = "neardup_solr.reports.html"
 OF_REPORTS = ("report.css", "words.js")  # files of the report page, for one look
@@ -160,8 +168,10 @@ def load_plain(body: bytes) -> dict[str, Any] | None:
     """
     try:
         fields = orjson.loads(body)
-        is_plain = body.count(b'"') <= orjson.dumps(fields).count(b'"')
-    except (orjson.JSONDecodeError, TypeError):  # the latter for more than 254 levels
+        is_plain = not has_key_twice(fields, body)
+        if body.count(b"[") + body.count(b"{") > LEVELS:
+            orjson.dumps(fields)  # which refuses more than 254 levels
+    except (orjson.JSONDecodeError, TypeError):
         return None
     return fields if is_plain and isinstance(fields, dict) and not _has_long(fields) else None
 
@@ -253,6 +263,45 @@ def _read_page(package: str, name: str, root_path: str) -> Response:
     return Response(text, media_type=TYPES[name.rpartition(".")[2]], headers=HEADERS)
 
 
+def make_app(
+    routes: Sequence[Route], middleware: Sequence[Middleware], next_step: str, *,
+    root_path: str = "", handlers: Mapping[Any, Any] = NOTHING,
+) -> Starlette:  # fmt: skip
+    """Make an application of exact paths, which redirects nobody: see `refuse_route`.
+
+    `next_step` is for those who ask for another path.
+    """
+    methods = {route.path: "POST" if "POST" in (route.methods or ()) else "GET" for route in routes}
+
+    async def refuse(request: Request, error: HTTPException) -> Response:
+        path = request.scope["path"]  # that of `url` depends on the Host
+        return refuse_route(error, path, methods, root_path, next_step).response
+
+    handlers = {HTTPException: refuse, **handlers}
+    app = Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
+    app.router.redirect_slashes = False  # which would lead to the Host that the client sent
+    return app
+
+
+def refuse_route(
+    error: HTTPException, path: str, methods: Mapping[str, str], root_path: str, next_step: str
+) -> Failure:
+    """Choose the answer to a path that does not exist, or to a wrong method of one.
+
+    `methods` has the method of each path. One that is meant, such as "/check" by "//Check/", is
+    named in the answer.
+    """
+    if error.status_code == 405:
+        allowed = (error.headers or {}).get("Allow", "")
+        method = "POST" if "POST" in allowed else "GET"
+        return Failure(405, f"{path} accepts only {method}", f"send {method}", Allow=allowed)
+    words = "/" + "/".join(filter(None, path.lower().split("/")))
+    meant = words.removeprefix(root_path.lower()) or "/"
+    if meant in methods:
+        next_step = f"use {methods[meant]} {root_path}{meant}"
+    return Failure(error.status_code, "this path does not exist", next_step)
+
+
 def bind(host: str, port: int, next_step: str) -> socket.socket:
     """Take a port of an address. Raises ArgumentError with `next_step` if that cannot be."""
     require(0 <= port < 1 << 16, f"`port` cannot be {port}", "use 1 to 65535, or 0 for a free port")
@@ -271,8 +320,11 @@ def bind(host: str, port: int, next_step: str) -> socket.socket:
     return bound
 
 
-def run(app: ASGIApp, bound: socket.socket) -> None:
-    """Answer requests until SIGINT or SIGTERM comes. A second signal ends at once."""
+def run(app: ASGIApp, bound: socket.socket, on_hangup: Callable[[], object] | None = None) -> None:
+    """Answer requests until SIGINT or SIGTERM comes. A second signal ends at once.
+
+    SIGHUP calls `on_hangup`. Without it, and if the terminal has gone, it ends as SIGTERM does.
+    """
     config = uvicorn.Config(
         app, loop="asyncio", http=TimedConnection, ws="none", lifespan="off", log_config=None,
         access_log=False, proxy_headers=False, server_header=False, backlog=CONNECTIONS,
@@ -280,19 +332,34 @@ def run(app: ASGIApp, bound: socket.socket) -> None:
         timeout_graceful_shutdown=END_SECONDS,
     )  # fmt: skip
     _allow_files()
-    PageServer(config).run(sockets=[bound])
+    PageServer(config, on_hangup).run(sockets=[bound])
 
 
 class PageServer(uvicorn.Server):
     """Server that answers all that has come before it ends, and does not raise a signal again."""
 
+    def __init__(self, config: uvicorn.Config, on_hangup: Callable[[], object] | None) -> None:
+        super().__init__(config)
+        self.on_hangup, self._had_terminal = on_hangup, _has_terminal()
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Handle signals by the loop, whatever handled them before."""
+        handlers = {signal.SIGINT: self._end, signal.SIGTERM: self._end}
+        if hangup := getattr(signal, "SIGHUP", None):  # not on Windows
+            is_ignored = signal.getsignal(hangup) == signal.SIG_IGN  # by nohup
+            self._had_terminal &= not is_ignored
+            handlers |= {} if is_ignored and self.on_hangup is None else {hangup: self._hang_up}
         with suppress(NotImplementedError, RuntimeError, ValueError):  # not in the main thread
-            for number in (signal.SIGINT, signal.SIGTERM):
-                asyncio.get_running_loop().add_signal_handler(number, self._end)
+            for number, handler in handlers.items():
+                asyncio.get_running_loop().add_signal_handler(number, handler)
         yield
+
+    def _hang_up(self) -> None:
+        if self.on_hangup is None or (self._had_terminal and not _has_terminal()):
+            self._end()
+        else:
+            self.on_hangup()
 
     def _end(self) -> None:
         self.force_exit = self.should_exit
@@ -316,6 +383,15 @@ class PageServer(uvicorn.Server):
             each.setblocking(False)
             await loop.connect_accepted_socket(partial(TimedConnection, self.config, *state), each)
         await super().shutdown(sockets)
+
+
+def _has_terminal() -> bool:
+    """Return True if the process has a terminal, which is lost when its window is closed."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR))
+    except OSError:
+        return False
+    return True
 
 
 class Transport:

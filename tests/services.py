@@ -83,6 +83,17 @@ class Served:
         return self.process.wait(timeout=60)
 
 
+def make_command(address: str, change: str = "") -> list[str]:
+    """Make the command that serves a collection, with a `change` of what it consists of."""
+    run = "from neardup_solr import log, web; from neardup_solr.verbs.serve import service"
+    run += "; import neardup_solr.__main__ as m"
+    return [sys.executable, "-c", f"{run}; {change or 'pass'}; m.main()", *_serve(address)]
+
+
+def _serve(address: str) -> list[str]:
+    return ["serve", "--solr", address, "--port", "0"]
+
+
 @contextmanager
 def serving(
     address: str, log: Path, *words: str, change: str = "", program: str = ""
@@ -92,11 +103,7 @@ def serving(
     `change` is run in the process before, such as "web.REQUEST_SECONDS = 1"; `program` is another
     neardup than that of the tests.
     """
-    run = "from neardup_solr import web; from neardup_solr.verbs.serve import service"
-    run += "; import neardup_solr.__main__ as m"
-    command = [sys.executable, "-c", f"{run}; {change or 'pass'}; m.main()"]
-    command = [program] if program else command
-    command += ["serve", "--solr", address, "--port", "0"]
+    command = [program, *_serve(address)] if program else make_command(address, change)
     with log.open("w", encoding="utf-8") as written:
         process = subprocess.Popen([*command, *words], stderr=written, text=True)
     try:

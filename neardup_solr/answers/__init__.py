@@ -25,7 +25,7 @@ import orjson
 from neardup_solr.arguments import Judgement, require
 from neardup_solr.clusters import Partition
 from neardup_solr.errors import ArgumentError, SourceError, counted, without_password
-from neardup_solr.files import read_state, refuse_failure
+from neardup_solr.files import read_state, refuse_failure, regular
 from neardup_solr.progress import LOG
 from neardup_solr.records import NOTHING, AnyId, as_whole, id_problem, ordered
 from neardup_solr.text.json_keys import has_key_twice
@@ -33,6 +33,7 @@ from neardup_solr.text.normalize import md5, normalize
 
 CLAIMS = 1 << 30  # the first byte of those that are locked, and their number
 CHECK_SPACE = "check free space and permissions"
+Opener = Callable[[str, int], int]  # of files, as `open` takes it
 DocumentKey = tuple[int, AnyId]  # a document: its side, 0 or 1, and its id
 
 SAME, DIFFERENT, UNSURE = JUDGEMENTS = get_args(Judgement)
@@ -116,18 +117,18 @@ def open_answers(answers: str | Path) -> Path:
     return Path(answers)
 
 
-def read_answers(path: str | Path) -> list[Answer]:
+def read_answers(path: str | Path, opener: Opener | None = None) -> list[Answer]:
     """Read all answers of a file, in its order.
 
     An answer without a time has that of the line before it. A line that is cut in the middle, as
-    by a full disk, is left out, and logged.
+    by a full disk, is left out, and logged. By the opener `files.regular` no pipe is waited for.
 
     Raises SourceError if the file cannot be read, or another line of it is not an answer, and
     ArgumentError for an address.
     """
     path = open_answers(path)
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=opener) as file:
             mode = os.fstat(file.fileno()).st_mode
             is_device = stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
             content = file.read(1 if is_device else -1)  # /dev/full and others have no end
@@ -230,9 +231,9 @@ class AnswerFile:
         self.path, self._answers = open_answers(answers), list[Answer]()
         self._content, self._state, self._claims = b"", tuple[int, ...](), dict[str, int]()
         if os.path.exists(self.path):  # False for a name that cannot be, too
-            read_answers(self.path)
+            read_answers(self.path, regular)
         with refuse_failure(self.path, CHECK_SPACE):
-            self._file = self.path.open("ab+", buffering=0)
+            self._file = FileIO(self.path, "ab+", opener=regular)
 
     def close(self) -> None:
         """Close the file, which ends all claims."""
@@ -244,29 +245,49 @@ class AnswerFile:
         return choose_latest(self._answers)
 
     def read(self) -> bool:
-        """Read what was added, or all of a file that was edited. Return False if neither was."""
-        if (state := read_state(self.path)) == self._state:
+        """Read what was added, or all of a file that was edited. Return False if neither was.
+
+        Raises SourceError as long as the file is missing, cannot be opened, or has another fault.
+        """
+        if (state := read_state(self.path)) == self._state != ():
             return False
-        if state[2:] != (os.fstat(self._file.fileno()).st_ino,):  # it was replaced or removed
-            self._file.close()
-            self._file = self.path.open("ab+", buffering=0)
-            self._claims = {name: at for name, at in self._claims.items() if self._lock(at)}
+        self._follow()
         self._file.seek(0)
         content = self._file.read()
         if not content.endswith((b"\n", b"}")):  # another process is writing the last line
             content = content[: content.rfind(b"\n") + 1]
+        is_new = content != self._content
         is_longer = content.startswith(self._content)
         earlier, begin = (self._answers, len(self._content)) if is_longer else ([], 0)
         line = 1 + content.count(b"\n", 0, begin)
         before = earlier[-1].when if earlier else EARLIEST
         self._answers = [*earlier, *parse_answers(self.path, content[begin:], line, before)]
         self._content, self._state = content, state
-        return True
+        return is_new
 
     def append(self, answers: Iterable[Answer]) -> None:
         """Append answers as `append_answers` does. To close another handle would end the locks."""
+        lines = [*answers]
         with refuse_failure(self.path, CHECK_SPACE):
-            _write(self._file, answers)
+            self._follow()
+            _write(self._file, lines)
+            while not _is_at(self.path, self._file):  # another file has taken its place meanwhile
+                self._follow()
+                _write(self._file, lines)
+
+    def _follow(self) -> None:
+        """Open the file that has taken the place of the one that is open, if there is one."""
+        if _is_at(self.path, self._file):
+            return
+        with refuse_failure(self.path, CHECK_SPACE):
+            try:
+                file = FileIO(self.path, "ab+", opener=_existing)
+            except FileNotFoundError:
+                reason, step = "is missing", "put it back, or create it to begin anew"
+                raise SourceError(str(self.path), reason, step) from None
+        self._file.close()  # not before: without a file, nothing could be done until the end
+        self._file = file
+        self._claims = {name: at for name, at in self._claims.items() if self._lock(at)}
 
     def claim(self, pair: str) -> bool:
         """Claim a pair by its name. Return False if another process has it."""
@@ -299,8 +320,18 @@ def append_answers(path: str | Path, answers: Iterable[Answer]) -> None:
 
     Raises SourceError if the file cannot be written.
     """
-    with refuse_failure(path, CHECK_SPACE), open(path, "ab+", buffering=0) as file:
-        _write(file, answers)
+    lines = [*answers]
+    with refuse_failure(path, CHECK_SPACE):
+        is_kept = False
+        while not is_kept:
+            with FileIO(path, "ab+", opener=regular) as file:
+                _write(file, lines)
+                is_kept = _is_at(path, file)
+
+
+def _existing(path: str, flags: int) -> int:
+    """Open a file that exists, as an `opener`: a new one would hide that it was moved."""
+    return regular(path, flags & ~os.O_CREAT)
 
 
 def _write(file: FileIO, answers: Iterable[Answer]) -> None:
@@ -311,6 +342,14 @@ def _write(file: FileIO, answers: Iterable[Answer]) -> None:
     if lines and file.write(begin + lines) < len(begin + lines):
         raise OSError("the last line was cut off")
     os.fsync(file.fileno())
+
+
+def _is_at(path: str | Path, file: FileIO) -> bool:
+    """Return True if a path leads to an open file, and not to another one, or to none."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(file.fileno()))
+    except (OSError, ValueError):  # also of a file on a disk that has gone
+        return False
 
 
 def choose_latest(answers: Iterable[Answer]) -> list[Answer]:

@@ -19,6 +19,7 @@ from neardup_solr.arguments import most_failed, require_positive
 from neardup_solr.cli import REFUSED, UNTRIED, options, show
 from neardup_solr.errors import ServerError
 from neardup_solr.files import private
+from neardup_solr.log import unblocked
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import Judgement, RowFormat
@@ -523,6 +524,7 @@ def reband(parsed: options.ParsedOptions) -> int:
     return 0
 
 
+@unblocked()
 def serve(parsed: options.ParsedOptions) -> int:
     """Serve a collection over HTTP: decisions, searches and fields."""
     target = parsed.connect()
@@ -538,6 +540,7 @@ def serve(parsed: options.ParsedOptions) -> int:
 REDIRECT = '<!DOCTYPE html><meta http-equiv="refresh" content="0; url={0}"><a href="{0}">{0}</a>'
 
 
+@unblocked()
 def review(parsed: options.ParsedOptions) -> int:
     """Judge pairs in the browser, the most useful pairs first."""
     parsed.require_source("SOURCE")

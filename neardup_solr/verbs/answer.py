@@ -34,7 +34,7 @@ from neardup_solr.answers import (
 from neardup_solr.arguments import Frame, Id, Judgement, OneOrMore, checked, require
 from neardup_solr.clusters import Partition
 from neardup_solr.errors import DocumentNotFound, RecordError, SourceError, counted
-from neardup_solr.files import check_apart
+from neardup_solr.files import check_apart, regular
 from neardup_solr.measures import Comparer, Limits
 from neardup_solr.progress import LOG
 from neardup_solr.records import Pair, id_problem, ordered
@@ -290,7 +290,7 @@ def _read_before(place: Path, *others: object) -> list[Answer]:
     for source in others:
         for path in sources.paths_of(source) or ():
             check_apart({"`answers`": place, "a file that is read": Path(path)})
-    return read_answers(place) if os.path.exists(place) else []
+    return read_answers(place, regular) if os.path.exists(place) else []
 
 
 def _read_table(pairs: Any, *, ordered: bool) -> tuple[list[Answer], int]:

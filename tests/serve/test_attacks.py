@@ -145,6 +145,39 @@ BAD: dict[str, tuple[bytes, str, str]] = {
     ),
     "a key twice": (b'{"id": "a", "text": "x", "text": "y"}', "failed", "'text' appears twice"),
     "an id twice": (b'{"id": "a", "\\u0069d": "b", %s}' % TEXT, "failed", "'id' appears twice"),
+    **{
+        f"a key twice, {name}": (b'{"id": "a", %s}' % raw, "failed", part)
+        for name, raw, part in (
+            (
+                "beside escaped quotes",
+                b'"text": "x", "text": "y", "n": "%s"' % (b"\\u0022" * 9),
+                "'text' appears twice",
+            ),
+            (
+                "behind escaped quotes",
+                b'"n": "\\u0022\\u0022\\u0022\\u0022", "text": "x", "text": "y"',
+                "'text' appears twice",
+            ),
+            (
+                "with a quote in it",
+                b'%s, "\\"": 1, "\\u0022": 2, "n": "\\u0022\\u0022\\u0022"' % TEXT,
+                "appears twice",
+            ),
+            (
+                "in disguise",
+                b'"te\\u0078t": "x", "text": "y", "n": "%s"' % (b"\\u0022" * 4),
+                "'text' appears twice",
+            ),
+            (
+                "deep inside",
+                b'%s, "x": [{"y": {"z": 1, "z": 2, "n": "\\u0022\\u0022"}}]' % TEXT,
+                "the field 'x' appears twice, or contains",
+            ),
+            ("alike", b'"text": "x", "text": "x", "n": "%s"' % (b"\\u0022" * 4), "appears twice"),
+            ("three times", b'"text": "x", "text": 1, "text": null', "'text' appears twice"),
+            ("without a name", b'%s, "": 1, "": 1, "n": "\\u0022\\u0022"' % TEXT, "appears twice"),
+        )
+    },
     "NaN as an id": (b'{"id": NaN, %s}' % TEXT, "failed", "the field 'id' contains NaN"),
     "null": (b'{"id": "a", "text": null}', "failed", "'text' is missing or null"),
     "a list as an id": (b'{"id": ["a"], %s}' % TEXT, "failed", "the id in 'id' is a list"),
@@ -168,6 +201,22 @@ def test_what_is_wrong_with_a_document_hits_no_other(served: Served) -> None:
         alone = served.ask("check", raw)
         assert alone.status == (400 if action == "failed" else 200), name
         assert served.ask("entries", raw).status == alone.status, name
+
+
+@pytest.mark.parametrize("size", [0, 20_000, 200_000])
+def test_a_key_twice_is_refused_by_each_path(served: Served, size: int) -> None:
+    """However it is written, and however large the request is: which one counts is unclear."""
+    more = b'"n": "%s%s"' % (b"\\u0022" * 40, b"x" * size)
+    for path, raw in {
+        "search": b'{"text": "x", "text": "y", %s}',
+        "check": b'{"documents": [], "documents": [{"id": "a", "text": "x"}], %s}',
+        "entries": b'{"id": "a", "\\u0069d": "b", "text": "x", %s}',
+    }.items():
+        answer = served.ask(path, raw % more)
+        assert answer.status == 400, path
+        assert served.ask(path, (raw % more)[:-1] + b', "\\u006e": 1}').status == 400, path
+    once = b'{"id": "a", "text": "\\u0022x\\u0022 \\" y", %s}' % more
+    assert served.ask("check", once).status == 200
 
 
 def test_solr_reads_alike(large: Collection, served: Served) -> None:

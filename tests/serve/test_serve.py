@@ -507,6 +507,8 @@ BAD: dict[str, tuple[str, object, int]] = {
     "unknown id": ("search", {"id": "\u0007"}, 404),
     "nothing": ("search", {}, 400),
     "one id": ("explain?id=1", None, 400),
+    "two ids": ("explain?id=1&other_id=7&id=2", None, 400),
+    "two ids in disguise": ("explain?id=1&other_id=7&%69d=2", None, 400),
     "no parameter": ("explain?id=1&other_id=7&measure=records", None, 400),
     "no parameter of a check": ("check?hold=0.5", NEW[0], 400),
     "a pattern": ("search", {"id": "1", "equal": r"(\w+\W*)*!X"}, 400),
@@ -767,6 +769,49 @@ def test_a_second_signal_ends_at_once(listings: Collection, tmp_path: Path) -> N
         assert time.monotonic() - started < 3
 
 
+def require_no_path(answer: Answer, near: str) -> None:
+    """An answer says that there is no such path, and names the one that is meant."""
+    assert (answer.status, answer.headers.get("location")) == (404, None)
+    assert answer.json["next"] == f"use {near}"
+
+
+NEAR_PATHS = {
+    "check/": "POST /check", "/check": "POST /check", "check//": "POST /check",
+    "CHECK": "POST /check", "check%2F": "POST /check", "Check/?hold=1": "POST /check",
+    "search/": "POST /search", "/entries/": "POST /entries", "explain/?id=1": "GET /explain",
+    "metrics/": "GET /metrics", "health/": "GET /health", "ready/": "GET /ready",
+    "docs/": "GET /docs", "openapi.json/": "GET /openapi.json", "page.js/": "GET /page.js",
+    "/": "GET /",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"])
+def test_nobody_is_redirected(served: Served, method: str) -> None:
+    """A path that is nearly right is refused, and named; so is a method; the Host leads nowhere."""
+    for path, near in NEAR_PATHS.items():
+        answer = served.ask(path, method=method, Host="127.0.0.1:1")
+        if method == "HEAD":
+            assert answer.status == 404
+        else:
+            require_no_path(answer, near)
+    for path in ("check", "search", "entries", "explain", "metrics", "health", "", "docs"):
+        usual = "POST" if path in ("check", "search", "entries") else "GET"
+        if usual != method and (usual, method) != ("GET", "HEAD"):
+            answer = served.ask(path, method=method)
+            assert answer.status == 405
+            assert usual in answer.headers["allow"]
+            assert method == "HEAD" or answer.json["next"] == f"send {usual}"
+
+
+def test_a_host_that_is_no_name(listings: Collection, tmp_path: Path) -> None:
+    """With tokens any Host may be sent; it is not read."""
+    path = tmp_path / "tokens"
+    path.write_text("ops c4n4ry-of-the-ops all\n")
+    with serving(listings.url, tmp_path / "log", "--tokens", str(path)) as served:
+        for host in ("[", "evil.example/x", "evil.example:port", "["):
+            require_no_path(served.ask("check/", NEW[0], Host=host), "POST /check")
+
+
 def test_behind_a_proxy(listings: Collection, tmp_path: Path) -> None:
     """Paths are known with and without the prefix, and the description has it."""
     with serving(listings.url, tmp_path / "log", "--root-path", "/neardup") as served:
@@ -775,8 +820,11 @@ def test_behind_a_proxy(listings: Collection, tmp_path: Path) -> None:
         served.address = served.address.removesuffix("neardup/")
         assert served.ask("check", NEW[0]).status == 200
         assert served.ask("openapi.json").json["servers"] == [{"url": "/neardup"}]
-        root = served.ask("neardup", method="GET")
-        assert (root.status, root.headers["location"]) == (308, "/neardup/")
+        for path, near in {
+            "neardup": "GET /neardup/", "neardup/check/": "POST /neardup/check",
+            "//neardup//Check": "POST /neardup/check", "Health": "GET /neardup/health",
+        }.items():  # fmt: skip
+            require_no_path(served.ask(path, method="POST"), near)
         assert served.ask("neardupcheck", NEW[0]).status == 404
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import logging
 import multiprocessing
+import os
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -100,10 +102,82 @@ def test_faults_in_what_is_added_have_their_lines(tmp_path: Path, begin: bytes) 
         assert file.read()
         assert file.latest[0].id == "9"
         path.unlink()
+        for _ in range(2):  # it may have been moved, and come back
+            with pytest.raises(nd.SourceError, match="is missing"):
+                file.read()
+            with pytest.raises(nd.SourceError, match="is missing"):
+                file.append([answer("1", "2", "same")])
+        path.touch()
         assert file.read()
         assert file.latest == []
         file.append([answer("1", "2", "same")])
     assert len(read_answers(path)) == 1
+
+
+@pytest.mark.parametrize("kind", ["missing", "folder", "pipe", "loop", "away"])
+def test_a_file_that_is_away_is_told_until_it_is_back(tmp_path: Path, kind: str) -> None:
+    """Nothing is written elsewhere meanwhile, and then all goes on with what the file has."""
+    path = tmp_path / "folder" / "answers.jsonl"
+    path.parent.mkdir()
+    with closing(AnswerFile(path)) as file:
+        file.append([answer("1", "2", "same")])
+        moved = path.parent if kind == "away" else path
+        moved.rename(tmp_path / "moved")
+        if kind == "folder":
+            path.mkdir()
+        elif kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "loop":
+            path.symlink_to(path.name)
+        for _ in range(2):
+            with pytest.raises(nd.SourceError, match=r"answers\.jsonl"):
+                file.read()
+            with pytest.raises(nd.SourceError, match=r"answers\.jsonl"):
+                file.append([answer("3", "4", "same")])
+        assert not path.is_file()
+        if kind == "folder":
+            path.rmdir()
+        elif kind in ("pipe", "loop"):
+            path.unlink()
+        (tmp_path / "moved").rename(moved)
+        assert file.read()
+        assert [one.pair[:2] for one in file.latest] == [("1", "2")]
+        file.append([answer("3", "4", "same", 1)])
+        assert file.read()
+        assert len(file.latest) == len(read_answers(path)) == 2
+
+
+def test_an_answer_goes_to_the_file_that_is_there(tmp_path: Path) -> None:
+    """Not to one that was replaced since it was read, of the same size and time."""
+    path, other = tmp_path / "answers.jsonl", tmp_path / "other.jsonl"
+    path.write_bytes(LINE)
+    with closing(AnswerFile(path)) as file:
+        assert file.read()
+        other.write_bytes(LINE.replace(b'"1"', b'"7"'))
+        os.utime(other, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
+        other.replace(path)
+        file.append([answer("3", "4", "same")])
+        assert [one.id for one in read_answers(path)] == ["7", "3"]
+        assert file.read()
+        before = path.stat()
+        path.write_bytes(path.read_bytes().replace(b'"7"', b'"8"'))
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert file.read()
+        assert {one.id for one in file.latest} == {"8", "3"}
+
+
+def test_no_pipe_is_waited_for(tmp_path: Path) -> None:
+    """A file to which answers are added is refused at once if it is a pipe."""
+    path = tmp_path / "answers.jsonl"
+    os.mkfifo(path)
+    for use in (
+        lambda: AnswerFile(path),
+        lambda: append_answers(path, [answer("1", "2", "same")]),
+        lambda: nd.answer(None, "1", "2", "same", answers=path),
+        lambda: nd.Answers(path).add(pandas.DataFrame([{"id": 1, "other_id": 2, "answer": "no"}])),
+    ):
+        with pytest.raises(nd.SourceError, match="pipe"):
+            use()
 
 
 def test_newer_answers_win_over_older_ones_that_contradict() -> None:
@@ -156,6 +230,11 @@ def test_an_answer_without_a_time_follows_the_line_before(tmp_path: Path) -> Non
         (b"hello", "line 2 is not an answer; correct it, or remove it"),
         (b"[1, 2]", "line 2 is not an answer"),
         (b'{"id":"1","answer":"same"}', "line 2 does not have two ids"),
+        (
+            LINE.replace(b'"when"', b'"answer":"no","n":"\\u0022","when"'),
+            "line 2 has a key twice",
+        ),
+        (LINE.replace(b'"when"', b'"\\u0069d":"3","when"'), "line 2 has a key twice"),
         (b'{"id":"1","other_id":null,"answer":"same"}', "line 2 does not have two ids"),
         (b'{"id":"1","other_id":"2"}', "line 2 has the invalid answer ''"),
         (

@@ -17,6 +17,7 @@ from typing import Any
 from neardup_solr.answers import DIFFERENT, SAME, UNSURE, Answer, AnswerFile, Verdicts, hash_text
 from neardup_solr.arguments import Judgement, MeasureName, OneOrMore, Way, checked, listed, require
 from neardup_solr.errors import ArgumentError, SettingsError
+from neardup_solr.log import open_log
 from neardup_solr.measures import Limits
 from neardup_solr.progress import LOG, OnError, OnProgress
 from neardup_solr.records import Cluster, key_of
@@ -112,11 +113,12 @@ class Review:
         if action == "back" and history:
             number, answers = history[-1]
             self.file.claim(repr(self._nodes[number]))
-            self._append([
+            self.file.append(
                 replace(answer, answer=UNSURE, withdraws=answer.time, when=self._now(answer))
                 for answer in answers
-            ])  # fmt: skip
+            )
             history.pop()
+            self._read_answers()
             note |= {"answers": len(answers), "stands": questions.judged.get(number)}
             return self._show(questions.hold(number, reader, now), note)
         if action == "skip" and is_held:
@@ -149,15 +151,12 @@ class Review:
                 ordered=self.result.against,
             )  # fmt: skip
             answers.append(replace(answer, when=self._now(answer)))
-        self._append(answers)
+        self.file.append(answers)
         self._kept += answers
+        self._read_answers()
         for number in numbers:
             self.questions.leave(number)
         return answers
-
-    def _append(self, answers: list[Answer]) -> None:
-        self.file.append(answers)
-        self._read_answers()
 
     def _now(self, answer: Answer) -> datetime:
         """Return the time, but a later one than that of the latest answer about a pair."""
@@ -291,6 +290,8 @@ def review(
     with (  # before any work is done
         closing(web.bind("127.0.0.1", port, step)) as bound,
         closing(AnswerFile(answers)) as file,
+        open_log() as log,
+        log.gathering(*(each for each in (LOG, *web.LOGGERS) if not each.hasHandlers())),
     ):
         port = bound.getsockname()[1]
         address = f"http://127.0.0.1:{port}/#{token}"

@@ -14,12 +14,12 @@ from typing import Any, get_args
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from neardup_solr import web
 from neardup_solr.arguments import Judgement
 from neardup_solr.errors import NeardupError
 from neardup_solr.web import HEADERS, Failure, Guard, list_pages, parse_object, read_body, to_json
@@ -42,7 +42,7 @@ def make_app(react: Callable[..., dict[str, Any]], pairs: int, token: str, port:
         sent = request.headers.get("authorization", "")
         if not hmac.compare_digest(sent.encode(), f"Bearer {token}".encode()):
             raise Failure(403, "the token is wrong: open the address printed by the command")
-        action = request.path_params["action"]
+        action = request.scope["path"][1:]
         arguments = _parse(action, await read_body(request, MOST), pairs)
         return await run_in_threadpool(answer, action, *arguments)
 
@@ -50,33 +50,31 @@ def make_app(react: Callable[..., dict[str, Any]], pairs: int, token: str, port:
         with lock:
             try:
                 body = react(action, *arguments, time.monotonic())
-            except (NeardupError, OSError) as error:
-                raise Failure(507, f"{LOST.get(action, '')}{error}") from error
+            except (NeardupError, OSError) as error:  # of the file, until it can be used again
+                raise Failure(503, f"{LOST.get(action, '')}{error}", Retry_After="1") from error
         return to_json(body, headers=HEADERS)
 
     async def refuse(_: Request, error: Exception) -> Response:
-        if isinstance(error, ClientDisconnect):
+        if not isinstance(error, Failure):  # but a ClientDisconnect
             error = Failure(400, "the request is incomplete")
-        elif isinstance(error, HTTPException):
-            error = Failure(error.status_code, error.detail)
-        assert isinstance(error, Failure)
         return error.response
 
-    return Starlette(
-        routes=[*list_pages(__package__, PAGES), Route("/{action}", act, methods=["POST"])],
-        middleware=[Middleware(Guard, port=port)],
-        exception_handlers=dict.fromkeys((Failure, HTTPException, ClientDisconnect), refuse),
-    )
+    actions = [Route(f"/{action}", act, methods=["POST"]) for action in ACTIONS]
+    return web.make_app(
+        [*list_pages(__package__, PAGES), *actions], [Middleware(Guard, port=port)],
+        "open the address printed by the command",
+        handlers=dict.fromkeys((Failure, ClientDisconnect), refuse),
+    )  # fmt: skip
 
 
 def _parse(action: str, body: bytes, pairs: int) -> tuple[str, Any, Any]:
     """Parse a request: who reads, and about which pair what is answered."""
     fields = parse_object(body)
+    if fault := fields.get(web.FAULT):
+        raise Failure(400, "the field {!r} {}".format(*fault))
     reader, number, word = (fields.get(name) for name in ("reader", "number", "answer"))
     if not isinstance(reader, str) or not 0 < len(reader) <= 64:
         raise Failure(400, "`reader` must be a name of 1 to 64 characters")
-    if action not in ACTIONS:
-        raise Failure(404, "this page does not exist")
     is_number = type(number) is int and 0 <= number < pairs
     if action not in ("next", "look", "back") and not is_number:
         raise Failure(400, "`number` must be the number of a pair")

@@ -185,14 +185,15 @@ class Questions:
                 self.leave(number)
                 self._waiting.appendleft(number)
         elsewhere: list[int] = []
-        for number in self._list_next(len(self.judged) % TURNS == TURNS - 1):
-            if self.claim(number) and not self.is_settled(number):
-                self._waiting.extendleft(reversed(elsewhere))
-                return self.hold(number, reader, now)
-            self.release(number)
-            elsewhere.append(number)
-        self._waiting.extendleft(reversed(elsewhere))
-        return None
+        try:
+            for number in self._list_next(len(self.judged) % TURNS == TURNS - 1):
+                elsewhere.append(number)
+                if self.claim(number) and not self.is_settled(number):
+                    return self.hold(elsewhere.pop(), reader, now)
+                self.release(number)
+            return None
+        finally:  # also if a claim fails, or no reader of this process would be asked about it
+            self._waiting.extendleft(reversed(elsewhere))
 
     def _list_next(self, is_drawn: bool) -> Iterator[int]:
         """Take the pairs that nobody is asked about from the queues."""

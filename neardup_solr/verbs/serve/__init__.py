@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -11,6 +10,7 @@ from pathlib import Path
 from neardup_solr import arguments
 from neardup_solr.arguments import Action, MeasureName, OneOrMore, checked, listed, require
 from neardup_solr.errors import SettingsError
+from neardup_solr.log import open_log
 from neardup_solr.measures import measure_named, parse_equality
 from neardup_solr.progress import LOG
 from neardup_solr.solr.collection import Collection
@@ -53,9 +53,9 @@ def serve(
 
     POST /check decides about documents as `gate` does; the page docs/serve.md describes the
     differences, and all requests. The file `tokens` has a line "NAME TOKEN RIGHT..." for
-    each client and is read again when it changes. The rights are check, search, local-params,
-    explain, entries, metrics and all. Without tokens, `host` must be a loopback address,
-    and the Host of a request must be this machine or in `allow_host`.
+    each client and is read again when it changes, and on SIGHUP. The rights are check, search,
+    local-params, explain, entries, metrics and all. Without tokens, `host` must be a loopback
+    address, and the Host of a request must be this machine or in `allow_host`.
 
     Clients filter by fields and their values. Each of the `filters`, "NAME=QUERY", is a query in
     Solr's syntax that they can choose by its name.
@@ -67,7 +67,8 @@ def serve(
     try:
         from neardup_solr import web
         from neardup_solr.verbs.serve.app import Desk, Lines
-        from neardup_solr.verbs.serve.service import Service, Tokens
+        from neardup_solr.verbs.serve.service import Service
+        from neardup_solr.verbs.serve.tokens import Tokens
     except ImportError as error:
         reason = f"the service needs {error.name}, which is not installed"
         raise SettingsError(reason, "pip install 'neardup-solr[serve]'") from None
@@ -90,16 +91,14 @@ def serve(
         names |= {host}
     root_path = root_path.rstrip("/")
     step = "choose a different `port`, or set `host` to an IP address"
-    with closing(web.bind(host, port, step)) as bound, ExitStack() as stack:
-        lines = Lines()
-        for log in (LOG, logging.getLogger("uvicorn.error")):
-            log.addHandler(lines)
-            stack.callback(log.removeHandler, lines)
+    with open_log() as log, closing(web.bind(host, port, step)) as bound, ExitStack() as stack:
+        stack.enter_context(log.gathering(LOG, *web.LOGGERS, formatter=Lines()))
         service = Service(collection, policy, fq=listed(fq), answers=answers, named=named)
-        desk = Desk(service, clients, most, max_documents, concurrency)
+        desk = Desk(service, clients, log, most, max_documents, concurrency)
         stack.enter_context(desk.watching())
         address, port = bound.getsockname()[:2]
         if on_ready is not None:
             place = f"[{address}]" if ":" in address else address
             on_ready(f"http://{place}:{port}{root_path}/")
-        web.run(desk.make_app(names=names, port=port, root_path=root_path), bound)
+        app = desk.make_app(names=names, port=port, root_path=root_path)
+        web.run(app, bound, desk.obey_hangup)

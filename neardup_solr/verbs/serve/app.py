@@ -19,7 +19,7 @@ import traceback
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -30,7 +30,6 @@ import orjson
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import generate_latest
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -38,8 +37,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from neardup_solr import errors, web
+from neardup_solr.errors import counted
+from neardup_solr.log import Log
+from neardup_solr.progress import start_thread
 from neardup_solr.records import NOTHING
-from neardup_solr.verbs.serve.service import LOCAL_PARAMS, SEND, Service, Tokens
+from neardup_solr.verbs.serve.service import LOCAL_PARAMS, SEND, Service
+from neardup_solr.verbs.serve.tokens import Tokens
 
 TOGETHER = 16  # documents that one question is about, if requests are small
 SMALL, MEDIUM = 16 << 10, 128 << 10  # bytes of requests; larger ones are parsed by a thread
@@ -120,6 +123,7 @@ class Metrics:
         self.refused = Counter("refused", "Requests refused because too many were waiting", **place)
         self.at_work = Gauge("requests_in_flight", "Requests being processed or waiting", **place)
         self.unsigned = Gauge("unsigned_documents", "Documents without a signature", **place)
+        self.dropped = Counter("log_lines_dropped", "Lines of the log that were dropped", **place)
         self.solr_up = Gauge("solr_up", "1 if the collection can be served", **place)
 
 
@@ -132,8 +136,7 @@ class Ledger:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, whatever becomes of it, and log a line."""
         began, status, is_outage = time.perf_counter(), 499, False  # nobody is there to hear it
-        is_root = scope["path"] == self.root_path
-        scope["path"] = scope["path"].removeprefix(self.root_path) or "/"
+        scope["path"] = scope["path"].removeprefix(self.root_path)
         path = scope["path"] if scope["path"] in self.paths else "(unknown)"
         request = Request(scope)
         id = request.headers.get("x-request-id", "")
@@ -149,8 +152,6 @@ class Ledger:
             await send(message)
 
         try:
-            if is_root:
-                raise web.Failure(308, "the path must end with /", Location=f"{self.root_path}/")
             if {"content-length", "transfer-encoding"} <= {*request.headers}:
                 reason = "the request has both Content-Length and Transfer-Encoding"
                 raise web.Failure(400, reason, "send only one of them", Connection="close")
@@ -166,7 +167,7 @@ class Ledger:
             if is_outage:
                 self.desk.note_outage(failure.reason, refused=1)
             elif failure.status >= 500:
-                _log_fault(id, error, failure)
+                self.desk.log_fault(id, error, failure)
             await failure.response(scope, receive, reply)
         seconds = time.perf_counter() - began
         self.desk.metrics.requests.labels(path, status).inc()
@@ -174,7 +175,8 @@ class Ledger:
         if is_outage:
             return
         line = {"id": id, "client": state.client, "path": path, "status": status}
-        _log(line | {"ms": round(seconds * 1000, 1), "documents": state.documents})
+        line |= {"ms": round(seconds * 1000, 1), "documents": state.documents}
+        self.desk.log.write(to_line(line))
 
 
 class Desk:
@@ -184,11 +186,13 @@ class Desk:
     """
 
     def __init__(
-        self, service: Service, tokens: Tokens | None, size: int, documents: int, at_work: int
-    ) -> None:
-        self.service, self.tokens, self.size = service, tokens, size
+        self, service: Service, tokens: Tokens | None, log: Log,
+        size: int, documents: int, at_work: int,
+    ) -> None:  # fmt: skip
+        self.service, self.tokens, self.log, self.size = service, tokens, log, size
         self.documents, self.at_work = documents, at_work
         self.metrics = Metrics()
+        log.to_line, log.on_drop = warn, self.metrics.dropped.inc
         self.metrics.solr_up.set_function(lambda: not service.find_problem(READY_SECONDS))
         self.metrics.unsigned.set_function(
             lambda: math.nan if (n := service.unsigned) is None else n
@@ -228,14 +232,10 @@ class Desk:
         guard = [Middleware(web.Guard, port=port, names=names)]
         ledger = Middleware(Ledger, desk=self, paths=paths, root_path=root_path)
 
-        async def answer_no_route(request: Request, error: Exception) -> Response:
-            return refuse(error, request.url.path, root_path).response
-
-        return Starlette(
-            routes=routes,
-            middleware=[ledger, *(guard if self.tokens is None or names else ())],
-            exception_handlers={HTTPException: answer_no_route},
-        )
+        return web.make_app(
+            routes, [ledger, *(guard if self.tokens is None or names else ())],
+            root_path=root_path, next_step=f"see {root_path}/docs",
+        )  # fmt: skip
 
     def _route(
         self, path: str, work: Callable[[Request], Awaitable[object]], right: str,
@@ -249,6 +249,9 @@ class Desk:
             if odd and parameters is not None:
                 reason = f"{path} does not accept {min(odd)!r}"
                 raise web.Failure(400, reason, "omit it, or see the docs page")
+            names = [name for name, _ in request.query_params.multi_items()]
+            if parameters is not None and len({*names}) < len(names):
+                raise web.Failure(400, f"{path} accepts each parameter once", "omit the others")
             body = await work(request)
             return body if isinstance(body, Response) else web.to_json(body)
 
@@ -425,14 +428,15 @@ class Desk:
                 try:
                     work()
                 except Exception as error:  # without a next look nothing would be served any more
-                    _log_fault(work.__name__, error, refuse(error))
+                    self.log_fault(work.__name__, error, refuse(error))
 
         for work, find_pause in (
             (self.look, lambda: LOOK_SECONDS),
+            (self.look_at_tokens, lambda: LOOK_SECONDS),
             (self.service.count_gap, lambda: self.service.count_after),
         ):
             threading.Thread(target=repeat, args=(work, find_pause), daemon=True).start()
-        _log({"level": "INFO", "message": f"serving {self.service.description}"})
+        self.note("INFO", f"serving {self.service.description}")
         interval = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_SECONDS)
         try:
@@ -444,12 +448,35 @@ class Desk:
                 lane.pool.shutdown(wait=False, cancel_futures=True)
 
     def look(self) -> None:
-        """Look at the tokens and the collection, and note if it cannot be served."""
-        if self.tokens is not None:
-            self.tokens.refresh()
+        """Look at the collection, and note if it cannot be served."""
         began = time.monotonic()
         self.service.look()
         self.note_outage(str(self.service.problem or ""), since=began)
+
+    def look_at_tokens(self, *, at_once: bool = False) -> None:
+        """Read the tokens again if they have changed, or `at_once` is set, and say so."""
+        clients = None if self.tokens is None else self.tokens.refresh(at_once=at_once)
+        if clients is not None:
+            self.note("INFO", f"the tokens were read again: {counted(clients, 'client')}")
+
+    def obey_hangup(self) -> None:
+        """Read the tokens again, whether they have changed or not."""
+        if self.tokens is None:
+            self.note("INFO", "SIGHUP reads the tokens again, and there are none")
+        else:
+            start_thread(partial(self.look_at_tokens, at_once=True))
+
+    def note(self, level: str, message: str) -> None:
+        """Log a message."""
+        self.log.write(to_line({"level": level, "message": message}))
+
+    def log_fault(self, id: str, error: Exception, failure: web.Failure) -> None:
+        """Log an error of ours by its place in the code: its message may hold a text."""
+        reason = failure.reason
+        if failure.status == 500:
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            reason = f"{last.filename.rpartition('/')[2]}:{last.lineno}"
+        self.log.write(to_line({"id": id, "error": type(error).__name__, "reason": reason}))
 
     def note_outage(self, problem: str, *, refused: int = 0, since: float = 0.0) -> None:
         """Log a line when an outage begins, and one when all was well from `since` on."""
@@ -457,10 +484,10 @@ class Desk:
             now = time.monotonic()
             if problem and not self._began:
                 self._began, self._refused = now, 0
-                _log({"level": "WARNING", "message": problem})
+                self.note("WARNING", problem)
             elif not problem and 0 < self._began <= since:
                 after = f"after {now - self._began:.1f} s; {self._refused:,} requests were refused"
-                _log({"level": "INFO", "message": f"the collection is available again {after}"})
+                self.note("INFO", f"the collection is available again {after}")
                 self._began = 0.0
             self._refused += refused
 
@@ -472,16 +499,10 @@ def _choose(lanes: Sequence[Lane], size: int, fields: Mapping[str, Any] = NOTHIN
     return next(lane for lane in lanes if size <= lane.size and count <= lane.documents)
 
 
-def refuse(error: Exception, path: str = "", root_path: str = "") -> web.Failure:
-    """Choose the answer to an error, which may be that of no route to a path."""
+def refuse(error: Exception) -> web.Failure:
+    """Choose the answer to an error."""
     if isinstance(error, web.Failure):
         return error
-    if isinstance(error, HTTPException):
-        if error.status_code == 404:
-            return web.Failure(404, "this path does not exist", f"see {root_path}/docs")
-        allowed = (error.headers or {}).get("Allow", "")
-        method = "POST" if "POST" in allowed else "GET"
-        return web.Failure(405, f"{path} accepts only {method}", f"send {method}", Allow=allowed)
     if isinstance(error, errors.RecordError):
         return web.Failure(400, f"{error.position}: {error.reason}", SEND)
     if isinstance(error, errors.ArgumentError):
@@ -500,25 +521,20 @@ def refuse(error: Exception, path: str = "", root_path: str = "") -> web.Failure
     return web.Failure(500, "internal error", "report the X-Request-Id to the operator")
 
 
-class Lines(logging.Handler):
-    """Logs the library's messages as lines of JSON."""
+class Lines(logging.Formatter):
+    """Format of the library's messages: lines of JSON."""
 
-    def emit(self, record: logging.LogRecord) -> None:
-        """Log a line."""
-        _log({"level": record.levelname, "message": record.getMessage()})
-
-
-def _log_fault(id: str, error: Exception, failure: web.Failure) -> None:
-    """Log an error of ours by its place in the code: its message may hold a text."""
-    reason = failure.reason
-    if failure.status == 500:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        reason = f"{last.filename.rpartition('/')[2]}:{last.lineno}"
-    _log({"id": id, "error": type(error).__name__, "reason": reason})
+    def format(self, record: logging.LogRecord) -> str:
+        """Make a line, without its end."""
+        return to_line({"level": record.levelname, "message": record.getMessage()})[:-1]
 
 
-def _log(line: Mapping[str, Any]) -> None:
+def to_line(line: Mapping[str, Any]) -> str:
+    """Make a line of the log, which begins with the time."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    with suppress(OSError, ValueError):  # whoever reads it has gone
-        sys.stderr.write(orjson.dumps({"time": now, **line}).decode() + "\n")
-        sys.stderr.flush()
+    return orjson.dumps({"time": now, **line}).decode() + "\n"
+
+
+def warn(message: str) -> str:
+    """Make a line of a warning."""
+    return to_line({"level": "WARNING", "message": message})

@@ -5,13 +5,10 @@ Its functions are called by several threads at once; `look` by one that does not
 
 from __future__ import annotations
 
-import hmac
 import math
-import os
-import stat
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +17,7 @@ import orjson
 from neardup_solr import errors
 from neardup_solr.answers import TextVerdicts, open_answers, read_answers
 from neardup_solr.arguments import require, require_choice
-from neardup_solr.files import read_state
+from neardup_solr.files import read_state, regular
 from neardup_solr.measures import NAMES, NUMBERS, measure_named
 from neardup_solr.minhash import encode_documents
 from neardup_solr.progress import LOG
@@ -56,6 +53,7 @@ OF_SEARCH = (
 MAY_LACK = {"by", "same", "measure"}  # which a collection may have no fields for
 OF_TEXT = ("text", TEXT)  # what we call the text of a document
 IN_QUERY = ("fq", "same")
+LOCAL_PARAMS = "local-params"  # filters in all of Solr's syntax, {!...} included
 SEND = 'send JSON such as {"id": "1", "text": "..."}'
 
 Json = dict[str, Any]
@@ -173,7 +171,7 @@ class Service:
         if self._answers is None:
             return
         if (state := read_state(self._answers)) != self._answers_state:
-            answers = read_answers(self._answers)
+            answers = read_answers(self._answers, regular)
             self._verdicts = make_answers(self.collection, answers).verdicts
             self._answers_state = state
 
@@ -393,84 +391,3 @@ def _texts(value: object, name: str) -> list[str]:
     if isinstance(texts, list | tuple) and all(isinstance(each, str) for each in texts):
         return [*texts]
     raise errors.ArgumentError(f"`{name}` has {value!r:.60}", "give a text, or a list of texts")
-
-
-LOCAL_PARAMS = "local-params"  # filters in all of Solr's syntax, {!...} included
-RIGHTS = ("check", "search", LOCAL_PARAMS, "explain", "entries", "metrics")
-ALL = "all"
-STEP = "write lines of NAME TOKEN RIGHT..., with a token of 16 or more ASCII characters"
-SHORTEST = 16  # characters of a token
-
-
-@dataclass(slots=True)
-class Tokens:
-    """The tokens in a file, which is read again when it changes.
-
-    If the changed file cannot be read, a line is logged and the previous tokens stay valid.
-
-    Raises SourceError if it cannot be read at first, or a line is wrong.
-    """
-
-    path: Path
-    _clients: dict[str, tuple[bytes, frozenset[str]]] = field(default_factory=dict, repr=False)
-    _state: tuple[int, ...] = field(default=(), repr=False)
-
-    def __post_init__(self) -> None:
-        self._load()
-
-    def refresh(self) -> None:
-        """Read the file again if it has changed."""
-        try:
-            if read_state(self.path) != self._state:
-                self._load()
-        except errors.SourceError as error:
-            LOG.warning("%s; the previous tokens remain valid", error)
-
-    def _load(self) -> None:
-        """Read the file, and warn if nobody may enter, or everybody may read it."""
-        self._state = read_state(self.path)
-        self._clients = _read(self.path)
-        if not self._clients:
-            LOG.warning("%s contains no tokens, so nobody is admitted: %s", self.path, STEP)
-        if os.name == "posix" and self.path.stat().st_mode & stat.S_IROTH:
-            LOG.warning("%s can be read by all users: run chmod o-r %s", *[self.path] * 2)
-
-    def find(self, header: str) -> tuple[str, frozenset[str]] | None:
-        """Find the name and the rights of the client that sends this Authorization, if any.
-
-        Each token of the file is compared, in a time that does not depend on what was sent.
-        """
-        kind, _, sent = header.partition(" ")
-        bearer, client = sent.strip().encode(), None
-        for name, (token, rights) in self._clients.items():
-            if hmac.compare_digest(token, bearer) and kind.lower() == "bearer":
-                client = name, rights
-        return client
-
-
-def _read(path: Path) -> dict[str, tuple[bytes, frozenset[str]]]:
-    """Read names with their tokens and rights. A message about a line never shows the token."""
-    try:
-        lines = path.read_text("utf-8").splitlines()
-    except (OSError, ValueError) as error:
-        is_utf8 = not isinstance(error, UnicodeDecodeError)
-        reason = getattr(error, "strerror", None) or (error if is_utf8 else "not UTF-8 text")
-        raise errors.SourceError(str(path), f"cannot be read ({reason})", STEP) from None
-    clients: dict[str, tuple[bytes, frozenset[str]]] = {}
-    for number, line in enumerate(lines, 1):
-        name, *words = line.split() or ["#"]
-        if name.startswith("#"):
-            continue
-        token, rights = (words[0], frozenset(words[1:])) if words else ("", frozenset[str]())
-        is_new = token.encode() not in {other for other, _ in clients.values()}
-        is_wrong = not rights or not rights <= {*RIGHTS, ALL} or not is_new or name in clients
-        if is_wrong or len(token) < SHORTEST or not token.isascii():
-            raise errors.SourceError(str(path), f"line {number} is invalid", _step(token, rights))
-        clients[name] = token.encode(), frozenset(RIGHTS) if ALL in rights else rights
-    return clients
-
-
-def _step(token: str, rights: frozenset[str]) -> str:
-    if len(token) >= SHORTEST and not rights <= {*RIGHTS, ALL}:
-        return f"use only the rights {', '.join(RIGHTS)} or {ALL}"
-    return f"{STEP}; each name and token must be unique"

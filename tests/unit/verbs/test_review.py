@@ -306,6 +306,134 @@ def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path) -> None:
     assert len(read_answers(path)) == confirmed + 1
 
 
+@pytest.mark.parametrize("what", ["folder", "file"])
+def test_a_file_that_is_away_is_told_and_loses_nothing(tmp_path: Path, what: str) -> None:
+    """No answer is taken until it is back, and no question is forgotten."""
+    path = tmp_path / "folder" / "answers.jsonl"
+    path.parent.mkdir()
+    moved = path.parent if what == "folder" else path
+    (tmp_path / "folder" / "table.csv").touch()
+    confirmed: list[int] = []
+    with reviewing(path, 4, "--measure", "words") as address:
+        while (number := ask(address, "next").json()["number"]) is not None:
+            moved.rename(tmp_path / "away")
+            for action, fields in {
+                "next": {}, "look": {}, "answer": {"number": number, "answer": "different"},
+                "skip": {"number": number}, "back": {},
+            }.items():  # fmt: skip
+                refused = ask(address, action, **fields)
+                assert (refused.status_code, refused.headers["retry-after"]) == (503, "1"), action
+                assert str(path) in refused.json()["error"]
+                assert ask(address, "next", reader="another").status_code == 503
+            (tmp_path / "away").rename(moved)
+            assert ask(address, "answer", number=number, answer="different").status_code == 200
+            confirmed.append(number)
+    assert sorted(confirmed) == [*range(6)]
+    assert len(read_answers(path)) == 6
+
+
+def test_a_file_that_is_replaced_takes_the_answers(tmp_path: Path) -> None:
+    """As by git or an editor; a lock of another program on it does not matter."""
+    path, other = tmp_path / "answers.jsonl", tmp_path / "other.jsonl"
+    with reviewing(path, 6, "--measure", "words") as address:
+        for count in range(1, 6):
+            number = ask(address, "next").json()["number"]
+            other.write_bytes(path.read_bytes())
+            other.replace(path)
+            with path.open("rb+") as locked:
+                os.lockf(locked.fileno(), os.F_LOCK, 1 << 20)
+                assert ask(address, "answer", number=number, answer="different").status_code == 200
+            assert len(read_answers(path)) == count
+
+
+def test_a_log_that_nobody_reads_holds_nobody_up(tmp_path: Path) -> None:
+    """Questions are asked as ever, and a signal ends the review, though its last line waits."""
+    table = tmp_path / "table.csv"
+    table.write_text(f"id,text\n1,{NEAR}\n2,{NEAR} closed\n")
+    reader, writer = os.pipe()
+    if sys.platform == "linux":
+        import fcntl
+
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    words = ("review", str(table), "--answers", str(tmp_path / "answers.jsonl"))
+    with subprocess.Popen(
+        [sys.executable, "-m", "neardup_solr", *words],
+        stdout=subprocess.PIPE,
+        stderr=writer,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        port = int(address.partition("/#")[0].rpartition(":")[2])
+        for _ in range(500 if sys.platform == "linux" else 5_000):  # each is a line
+            with closing(socket.create_connection(("127.0.0.1", port))) as client:
+                client.sendall(b"no request\r\n\r\n")
+                assert client.recv(12) == b"HTTP/1.1 400"
+        assert ask(address, "answer", number=0, answer="same").status_code == 200
+        process.terminate()
+        assert process.wait(timeout=60) == 0
+    assert len(read_answers(tmp_path / "answers.jsonl")) == 1
+    os.close(writer)
+    os.close(reader)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_lets_the_last_answer_be_saved(tmp_path: Path, number: signal.Signals) -> None:
+    """A request that has begun is answered, also when the terminal is closed."""
+    path, table = tmp_path / "answers.jsonl", tmp_path / "table.csv"
+    table.write_text(f"id,text\n1,{NEAR}\n2,{NEAR} closed\n")
+    words = ("review", str(table), "--answers", str(path))
+    with subprocess.Popen(
+        [sys.executable, "-m", "neardup_solr", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        place, _, token = address.partition("#")
+        body = b'{"reader": "x", "number": 0, "answer": "same"}'
+        head = f"POST /answer HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
+        port = int(place.rstrip("/").rpartition(":")[2])
+        with closing(socket.create_connection(("127.0.0.1", port))) as client:
+            client.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body[:5])
+            assert ask(address, "next").status_code == 200
+            process.send_signal(number)
+            time.sleep(0.3)
+            client.sendall(body[5:])
+            assert client.recv(12) == b"HTTP/1.1 200"
+        assert process.wait(timeout=60) == 0
+    assert len(read_answers(path)) == 1
+
+
+def test_nobody_is_redirected(tmp_path: Path) -> None:
+    """A path that is nearly right is refused, and named; so are a wrong method and a key twice."""
+    with reviewing(tmp_path / "answers.jsonl") as address:
+        place, _, token = address.partition("#")
+        headers = {"Authorization": f"Bearer {token}", "Host": "localhost:1"}
+
+        def send(method: str, path: str, body: bytes = b"{}") -> requests.Response:
+            return requests.request(
+                method, place + path, data=body, headers=headers, timeout=30, allow_redirects=False
+            )
+
+        for path, near in {
+            "next/": "POST /next", "/next": "POST /next", "Answer": "POST /answer",
+            "review.js/": "GET /review.js", "/": "GET /",
+        }.items():  # fmt: skip
+            for method in ("GET", "POST", "PUT"):
+                refused = send(method, path)
+                assert (refused.status_code, refused.json()["next"]) == (404, f"use {near}")
+        assert send("GET", "nothing").status_code == 404
+        for method, path, right in (("GET", "next", "POST"), ("POST", "review.js", "GET")):
+            refused = send(method, path)
+            assert (refused.status_code, refused.json()["next"]) == (405, f"send {right}")
+            assert right in refused.headers["allow"]
+        for keys in (b'"reader": "y"', b'"r\\u0065ader": "y"', b'"reader": "x", "n": "\\u0022"'):
+            assert send("POST", "next", b'{"reader": "x", %s}' % keys).status_code == 400
+        assert send("POST", "next", b'{"reader": "x"}').status_code == 200
+
+
 def test_interrupted_it_tells_what_it_kept(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     table = tmp_path / "t.csv"
