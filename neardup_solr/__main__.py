@@ -15,7 +15,7 @@ from threading import Event, Thread, Timer
 from types import FrameType
 from typing import NoReturn, TextIO
 
-from neardup_solr.cli import INTERRUPTED
+from neardup_solr.cli.exit_codes import INTERRUPTED
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 SOON = 1.0  # seconds until the main thread has to notice a signal, and to write what is buffered

@@ -223,7 +223,7 @@ TRIALS = (
         " neardup index books.csv --text-field title -c kept",
         before="$ neardup index books.csv --text-field title --keep author -c kept;"
         " neardup index books.csv --text-field title -c kept",
-        code=1,
+        code=3,
         says="keep them with --keep author",
     ),
     Trial(
@@ -253,7 +253,7 @@ TRIALS = (
     Trial(
         title="Delete everything",
         now="$ neardup index ads.jsonl -c all; neardup delete -q '*:*' -c all < /dev/null",
-        code=2,
+        code=3,
         says="add --yes to confirm",
     ),
     Trial(
@@ -266,7 +266,7 @@ TRIALS = (
         title="Marks on clusters that chain",
         now="$ neardup index chain.jsonl -c chain; neardup duplicates --mark -c chain"
         " --format tsv < /dev/null",
-        code=2,
+        code=3,
         says="add --yes to mark them anyway",
     ),
     Trial(
@@ -302,7 +302,7 @@ TRIALS = (
     Trial(
         title="A column that is not there",
         now="$ neardup duplicates ads.csv --text-field body",
-        code=1,
+        code=3,
         says="--text-field",
     ),
     Trial(
@@ -333,12 +333,12 @@ TRIALS = (
     Trial(
         title="An empty file",
         now="$ neardup duplicates empty.csv --format tsv",
-        code=1,
+        code=3,
     ),
     Trial(
         title="No server",
         now="$ neardup report --solr http://localhost:1/solr",
-        code=1,
+        code=4,
         says="check the address",
     ),
     Trial(

@@ -5,7 +5,6 @@ The part that is written by hand, with examples, is docs/commands.md.
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -14,8 +13,8 @@ from itertools import groupby
 
 import click
 
-from neardup_solr import cli
 from neardup_solr.cli import main
+from neardup_solr.cli.exit_codes import MEANINGS
 from neardup_solr.cli.main import COMMANDS, GROUPS
 from neardup_solr.cli.options import OTHER, TEXTS, Command, Placed
 
@@ -163,8 +162,6 @@ def _default(parameter: click.Option) -> str:
 
 
 def _codes() -> str:
-    """The exit codes, as the package of the command tells them."""
-    _, _, told = inspect.cleandoc(cli.__doc__ or "").partition("\n\n")
-    codes = [code.split(maxsplit=1) for code in " ".join(told.split()).rstrip(".").split("; ")]
-    rows = "\n".join(f"- {code}: {meaning}" for code, meaning in codes)
-    return f"## Exit codes\n\n{rows}"
+    """The table of exit codes."""
+    rows = "\n".join(f"| {code} | {meaning} |" for code, meaning in MEANINGS.items())
+    return f"## Exit codes\n\n| code | meaning |\n|---|---|\n{rows}"

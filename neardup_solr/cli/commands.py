@@ -16,7 +16,8 @@ import click
 
 import neardup_solr as nd
 from neardup_solr.arguments import most_failed, require_positive
-from neardup_solr.cli import REFUSED, UNTRIED, options, show
+from neardup_solr.cli import options, show
+from neardup_solr.cli.exit_codes import INCOMPLETE, REFUSED, UNTRIED
 from neardup_solr.errors import ServerError
 from neardup_solr.files import private
 from neardup_solr.log import unblocked
@@ -88,7 +89,7 @@ def index(parsed: options.ParsedOptions, *, max_failed: str = "0") -> int:
     if summary.failed:
         job = shlex.quote(str(folder))
         show.warn(f"To see the records that failed: neardup dead-letters show --job {job}")
-    return 1 if summary.failed > most_failed(max_failed, summary.read) else 0
+    return INCOMPLETE if summary.failed > most_failed(max_failed, summary.read) else 0
 
 
 def _say_if_unfinished(folder: Path) -> None:
@@ -342,7 +343,7 @@ def signatures(parsed: options.ParsedOptions) -> int:
         f"Read {show.counted(written.read, 'record')} = {written.written:,} written"
         f" + {written.failed:,} failed [{settings.fingerprint}]. Wrote {parsed['output']}."
     )
-    return 1 if written.failed else 0
+    return INCOMPLETE if written.failed else 0
 
 
 def init(parsed: options.ParsedOptions) -> int:
@@ -356,7 +357,7 @@ def init(parsed: options.ParsedOptions) -> int:
         show.say(f"Created {target.url}; next: neardup index FILE {target.place}")
         return 0
     _say_prepared(target, done)
-    return 0 if done.is_done or parsed["dry_run"] else 1
+    return 0 if done.is_done or parsed["dry_run"] else REFUSED
 
 
 def _say_prepared(target: Collection, done: Preparation) -> None:
@@ -476,7 +477,7 @@ def annotate(parsed: options.ParsedOptions) -> int:
         show.say(f"{marked}, and unmarked {done.cleared:,}.")
     if not parsed["follow"]:  # which may have been ended because Solr hangs
         show.say_gaps(describe_unspaced(target))
-    return 1 if done.failed else 0
+    return INCOMPLETE if done.failed else 0
 
 
 def _say_annotated(done: AnnotateSummary) -> None:
@@ -506,7 +507,7 @@ def strip(parsed: options.ParsedOptions) -> int:
         done = nd.strip(target, **watching, **parsed)
     failed = f", {done.failed:,} failed" if done.failed else ""
     show.say(f"{show.counted(done.stripped, 'document')} stripped{failed} ({done.seconds:.1f} s).")
-    return 1 if done.failed else 0
+    return INCOMPLETE if done.failed else 0
 
 
 def reband(parsed: options.ParsedOptions) -> int:
@@ -626,7 +627,7 @@ def _user(password: Path) -> str:
 def status(parsed: options.ParsedOptions) -> int:
     """Show the address and the collections of Solr.
 
-    The exit code is 1 if Solr is not running.
+    The exit code is 3 if Solr is not running.
     """
     from neardup_solr import embedded
 
@@ -636,7 +637,7 @@ def status(parsed: options.ParsedOptions) -> int:
             click.echo(f"Solr is starting (pid {begun.pid}); wait for it with: neardup solr start")
         else:
             click.echo("Solr is not running; start it with: neardup solr start")
-        return 1
+        return REFUSED
     cores = embedded.cores(server)
     counts = [f"{name} ({show.counted(size, 'document')})" for name, size in (cores or {}).items()]
     unknown = "unknown: Solr does not answer; see neardup solr logs"
@@ -676,11 +677,12 @@ def reset(parsed: options.ParsedOptions, *, yes: bool = False) -> int:
     from neardup_solr.embedded.jars import layout
 
     folder = layout().cores
-    if not yes and not sys.stdin.isatty():
-        raise ServerError("nothing is deleted without confirmation", "add --yes")
-    if not yes and not click.confirm(f"Delete everything indexed in {folder}?"):
-        click.echo("Nothing deleted")
-        return 1
+    if not yes:
+        options.confirm(
+            f"Delete everything indexed in {folder}?",
+            unasked="nothing was deleted; add --yes to delete everything",
+            declined="Nothing was deleted.",
+        )
     embedded.reset(tell=show.say)
     click.echo(f"Deleted everything indexed in {folder}")
     return 0
@@ -767,7 +769,7 @@ def retry(parsed: options.ParsedOptions) -> int:
         for path in done.left:
             show.warn(f"To be corrected: {path}")
         show.warn("Correct 'record' (text, or object of columns) or remove the line, then rerun.")
-    return 1 if done.failed or done.unfinished else 0
+    return INCOMPLETE if done.failed or done.unfinished else 0
 
 
 def _find_target(parsed: options.ParsedOptions) -> Collection:

@@ -12,6 +12,7 @@ import click
 import neardup_solr as nd
 from neardup_solr.arguments import most_failed
 from neardup_solr.cli import options, show
+from neardup_solr.cli.exit_codes import INCOMPLETE
 from neardup_solr.progress import Progress
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def duplicates(
             _confirm(result, yes=yes)
         _mark(place, result, dry_run=dry_run)
     records = result.documents + result.failed
-    return 1 if result.failed > most_failed(max_failed, records) else 0
+    return INCOMPLETE if result.failed > most_failed(max_failed, records) else 0
 
 
 def _check_files(

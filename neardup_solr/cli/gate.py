@@ -14,7 +14,8 @@ import click
 
 import neardup_solr as nd
 from neardup_solr.arguments import OneOrMore, listed
-from neardup_solr.cli import REFUSED, options, show
+from neardup_solr.cli import options, show
+from neardup_solr.cli.exit_codes import INCOMPLETE, REFUSED
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import RowFormat
@@ -87,7 +88,7 @@ def gate(
     if decisions.answered is not None:
         show.say(f"{decisions.answered}.")
     if counts["failed"]:
-        return 1
+        return INCOMPLETE
     return REFUSED if strict and counts["hold"] + counts["reject"] else 0
 
 

@@ -17,7 +17,8 @@ import click
 
 import neardup_solr as nd
 from neardup_solr.arguments import read_words, suggest
-from neardup_solr.cli import INTERRUPTED, STOPPED, WRONG_USAGE, options, show
+from neardup_solr.cli import options, show
+from neardup_solr.cli.exit_codes import INCOMPLETE, INTERRUPTED, STOPPED, WRONG_USAGE, code_of
 
 if TYPE_CHECKING:
     from neardup_solr.errors import NeardupError
@@ -232,7 +233,7 @@ def _run(words: Sequence[str]) -> int:
     """Run a command, tell of its error, and return the exit code."""
     import logging
 
-    from neardup_solr.errors import ArgumentError, NeardupError
+    from neardup_solr.errors import NeardupError
 
     name = next((word for word in words if word in COMMANDS), "")  # after --ca FILE
 
@@ -245,25 +246,22 @@ def _run(words: Sequence[str]) -> int:
         return _check_words(words) or _call(words)
     except NeardupError as error:
         show.warn(f"neardup: {show.printable(_describe_error(error, name))}")
-        if isinstance(error, ArgumentError):
-            return WRONG_USAGE
-        return STOPPED if _say_notes(error, name) else 1
+        _say_notes(error, name)
+        return code_of(error)
     except BrokenPipeError:
-        pass  # The reader of a pipe is gone: nobody is there to tell.
+        return INCOMPLETE  # The reader of a pipe is gone: nobody is there to tell.
     except OSError as error:
         place = show.printable(str(error.filename or "standard output"))
         show.warn(f"neardup: {place}: {error.strerror or error}; check free space and permissions")
+        return STOPPED
     finally:
         log.removeFilter(spell)
-    return 1
 
 
-def _say_notes(error: BaseException, name: str) -> bool:
-    """Say how to go on after an error, and return True if it tells."""
-    notes = getattr(error, "__notes__", ())
-    for note in notes:
+def _say_notes(error: BaseException, name: str) -> None:
+    """Say how to go on after an error, if it tells."""
+    for note in getattr(error, "__notes__", ()):
         show.warn(show.printable(in_options(note, name)))
-    return bool(notes)
 
 
 def _describe_error(error: NeardupError, name: str) -> str:

@@ -37,6 +37,7 @@ from neardup_solr.arguments import (
     suggest,
 )
 from neardup_solr.cli import show
+from neardup_solr.cli.exit_codes import REFUSED
 from neardup_solr.errors import CoreMissing, NeardupError, without_password
 from neardup_solr.settings import Settings, require_possible
 
@@ -738,7 +739,7 @@ def confirm(question: str, *, unasked: str, declined: str) -> None:
     """Ask at a terminal, and exit if `declined`, or refuse, as `unasked`, without one."""
     if not sys.stdin.isatty():
         show.warn(f"neardup: {unasked}")
-        raise click.exceptions.Exit(2)
+        raise click.exceptions.Exit(REFUSED)
     if not click.confirm(question, err=True):
         show.say(declined)
-        raise click.exceptions.Exit(1)
+        raise click.exceptions.Exit(REFUSED)

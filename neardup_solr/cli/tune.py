@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import neardup_solr as nd
 from neardup_solr.cli import options, show
+from neardup_solr.cli.exit_codes import INCOMPLETE
 from neardup_solr.cli.show import counted, one_line, printable
 from neardup_solr.files import page
 
@@ -50,7 +51,7 @@ def tune(parsed: options.ParsedOptions, *, format: TableOrJson = "table") -> int
         place = target.place if target else other
         commands = spell_commands(tuning, parsed.paths, place, reading)
         show.print_rows(f"{line.rstrip()}\n" for line in list_lines(tuning, commands))
-    return 1 if tuning.failed else 0
+    return INCOMPLETE if tuning.failed else 0
 
 
 def _format_json(record: Mapping[str, Any]) -> Iterator[str]:

@@ -90,7 +90,7 @@ def test_what_was_compared_outlives_a_full_disk(
     first = words[words.index("-o") + 1] if "-o" in words else out.name
     kept = tmp_path / f"{first}.unfinished"
     failed = run([str(source), *words], tmp_path, is_full=True)
-    assert failed.returncode == 1
+    assert failed.returncode == 4
     told, error = failed.stderr.splitlines()[-2:]
     assert told == f"Finished comparisons are in {kept.name}; run this again to continue."
     cannot = rf"neardup: {out.name}: cannot be written"

@@ -46,7 +46,7 @@ class Wrong:
 
     words: list[str]
     said: list[str]
-    code: int = 1
+    code: int = 3
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -103,7 +103,8 @@ def test_nobody_listens(tmp_path: Path, row: Any) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}/solr"
-        wrong = Wrong(words=["--solr", address], said=[address, "refused", "check the address"])
+        said = [address, "refused", "check the address"]
+        wrong = Wrong(words=["--solr", address], said=said, code=4)
         refused(tmp_path, wrong, row, "wrong port")
 
 
@@ -140,14 +141,17 @@ def test_it_is_no_solr_or_refuses(tmp_path: Path, case: str, row: Any) -> None:
     """A server that is no Solr, sends elsewhere, or wants other credentials."""
     answer, said = SCRIPTED[case]
     with scripted(answer) as (address, _):
-        refused(tmp_path, Wrong(words=["--solr", address, "-c", "x"], said=said), row, case)
+        code = 3 if answer.status in (401, 403) else 4
+        words = ["--solr", address, "-c", "x"]
+        refused(tmp_path, Wrong(words=words, said=said, code=code), row, case)
 
 
 def test_tls_is_asked_of_a_server_without(tmp_path: Path, row: Any) -> None:
     """https:// instead of http://."""
     with answering(Answer()) as (address, asked):
         address = address.replace("http://", "https://")
-        wrong = Wrong(words=["--solr", address], said=["does not use TLS", "http:// address?"])
+        said = ["does not use TLS", "http:// address?"]
+        wrong = Wrong(words=["--solr", address], said=said, code=4)
         refused(tmp_path, wrong, row, "https for http")
     assert asked == []
 

@@ -101,7 +101,7 @@ def test_into_itself_and_other_names_are_refused(solr: Collection) -> None:
     assert (into.returncode, into.stdout) == (2, "")
     assert "would be written into itself" in into.stderr
     named = run(solr, "annotate", "-c", solr.name, "--text-field", "title")
-    assert named.returncode == 1
+    assert named.returncode == 3
     assert f"neardup init {solr.place} --text-field title" in named.stderr
     beside = f"{solr.name}_beside"
     both = run(solr, "annotate", "-c", solr.name, "--which", "all", "--into", beside)
@@ -140,11 +140,11 @@ def test_a_collection_that_is_not_prepared_is_refused_with_the_next_step(home: P
         theirs.add(made, theirs.documents(20))
         for words in (["annotate"], ["annotate", "--text-field", "title"], ["doctor"]):
             done = run(made, words[0], "-c", made.name, *words[1:])
-            assert (done.returncode, done.stdout) == (1, ""), words
+            assert (done.returncode, done.stdout) == (3, ""), words
             assert done.stderr.count("\n") == 1, done.stderr
             step = "init" if len(words) > 1 else "lint"  # which finds the text field by itself
             assert f"neardup {step} -c {made.name}" in done.stderr, (words, done.stderr)
         nothing = run(made, "strip", "-c", made.name)
-        assert (nothing.returncode, nothing.stdout) == (1, "")
+        assert (nothing.returncode, nothing.stdout) == (3, "")
         assert "there is nothing to remove" in nothing.stderr
         assert theirs.ours(made) == {}

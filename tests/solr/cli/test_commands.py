@@ -97,9 +97,9 @@ def test_failures_are_located_counted_and_the_exit_code(run: Run, tmp_path: Path
     ],
 )
 def test_errors_are_one_line_with_a_next_step(run: Run, words: list[str], line: str) -> None:
-    """A mistake gives one line on standard error, exit code 1, and no traceback."""
+    """A mistake gives one line on standard error, exit code 3, and no traceback."""
     failed = run(*words, input="")
-    assert failed.returncode == 1
+    assert failed.returncode == 3
     assert failed.stderr.startswith("neardup: ")
     assert line in failed.stderr
     assert len(failed.stderr.splitlines()) == 1
@@ -154,17 +154,17 @@ def test_choices_are_checked_before_a_solr_is_asked(run: Run, words: list[str], 
 @pytest.mark.parametrize(
     ("words", "code", "line"),
     [
-        (["index", "missing.csv"], 1, "missing.csv: there is no such file or folder"),
-        (["index", "{folder}/listings.csv", "--source-format", "jsonl"], 1, "cannot be used"),
+        (["index", "missing.csv"], 3, "missing.csv: there is no such file or folder"),
+        (["index", "{folder}/listings.csv", "--source-format", "jsonl"], 3, "cannot be used"),
         (["index", "-", "--source-format", "xml"], 2, "unknown format 'xml'"),
         (
             ["index", "{folder}/listings.csv", "--keep", "_root_"],
             2,
             'names that start with "_" are reserved for Solr',
         ),
-        (["report", "-o", "{folder}/x.tsv"], 1, "is a folder, not a file"),
-        (["report", "-o", "{folder}/" + "x" * 300 + ".tsv"], 1, "cannot be written"),
-        (["evaluate", "{folder}/empty.tsv"], 1, "is empty"),
+        (["report", "-o", "{folder}/x.tsv"], 3, "is a folder, not a file"),
+        (["report", "-o", "{folder}/" + "x" * 300 + ".tsv"], 3, "cannot be written"),
+        (["evaluate", "{folder}/empty.tsv"], 3, "is empty"),
     ],
 )
 def test_what_can_be_judged_is_judged_before_a_solr_is_asked(
@@ -232,7 +232,7 @@ def test_what_is_no_solr_of_ours(run: Run, listings: Path, answer: Answer, line:
     """HTML, other credentials, a missing core or field: one line, and no document is sent."""
     with answering(answer) as (address, asked):
         failed = run("index", str(listings), "--solr", f"{address}/x")
-    assert failed.returncode == 1
+    assert failed.returncode == (4 if "not JSON" in line else 3)
     assert line in failed.stderr
     assert len(failed.stderr.splitlines()) == 1
     assert sum("update" in path for path in asked) <= 1  # a commit, before settings are read
@@ -241,7 +241,7 @@ def test_what_is_no_solr_of_ours(run: Run, listings: Path, answer: Answer, line:
 def test_nobody_at_the_address(run: Run, listings: Path) -> None:
     """A wrong address is one line, at once."""
     failed = run("index", str(listings), "--solr", "http://127.0.0.1:9/solr")
-    assert failed.returncode == 1
+    assert failed.returncode == 4
     assert "nothing is listening" in failed.stderr
     assert len(failed.stderr.splitlines()) == 1
 
@@ -254,7 +254,7 @@ def test_init_creates_and_checks(run: Run, solr: Collection) -> None:
         said = run("init", "-c", name, "--solr", base).stderr
         assert said == f"Created {base}/{name}; next: neardup index FILE -c {name} --solr {base}\n"
         refused = run("init", "-c", name, "--solr", base, "--shards", "2")
-        assert refused.returncode == 1
+        assert refused.returncode == 3
         assert "exists, with 1 shard and 1 replica per shard; omit --shards and" in refused.stderr
         assert "exists and has all fields" in run("init", "-c", name, "--solr", base).stderr
     finally:

@@ -211,7 +211,7 @@ def test_a_job_goes_to_its_own_collection_and_no_other(
     said = run(
         "dead-letters", "retry", "--job", str(job), NEARDUP_SOLR_URL="http://127.0.0.1:9/solr"
     )
-    assert said.returncode == 1
+    assert said.returncode == 4
     assert said.stderr.startswith("neardup: ")
     assert len(nd.dead_letters(job=job)) == 2
     with fresh_core(solr_url) as other:
@@ -238,7 +238,7 @@ def test_a_job_that_has_not_ended_is_left_as_it_is(run: Run, job: Path) -> None:
         held.begin(found)
         held.keep(found.work, found.reached, ())
     said = run("dead-letters", "retry", "--job", str(job))
-    assert said.returncode == 1
+    assert said.returncode == 3
     assert said.stderr.startswith(f"neardup: the job in {job} has not ended; finish it first: run")
     assert len(run("dead-letters", "show", "--job", str(job)).stdout.splitlines()) == 3
 
@@ -247,7 +247,7 @@ def test_a_job_at_work_is_refused(run: Run, job: Path) -> None:
     """Its lock is that of index."""
     with Job(job):
         said = run("dead-letters", "retry", "--job", str(job))
-    assert said.returncode == 1
+    assert said.returncode == 3
     assert said.stderr.startswith("neardup: another run of this job is in progress")
     assert len(nd.dead_letters(job=job)) == 2
 
@@ -270,7 +270,7 @@ def test_a_folder_without_a_job_is_named(run: Run, tmp_path: Path) -> None:
     """One line, by both commands."""
     for word in ("show", "retry"):
         said = run("dead-letters", word, "--job", str(tmp_path))
-        assert said.returncode == 1
+        assert said.returncode == 3
         assert said.stderr.startswith(f"neardup: there is no job in {tmp_path}; give the folder")
         assert list(tmp_path.iterdir()) == []
 
@@ -284,7 +284,7 @@ def test_letters_that_were_edited_wrongly_are_refused_before_anything_is_indexed
         file.write("{]\n")
     before = (job / LETTERS).read_bytes()
     said = run("dead-letters", "retry", "--job", str(job))
-    assert said.returncode == 1
+    assert said.returncode == 3
     assert said.stderr.startswith(f"neardup: line 3 of the dead letters in {job / LETTERS} cannot")
     assert (job / LETTERS).read_bytes() == before
     assert solr.count() == 2

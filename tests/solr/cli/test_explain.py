@@ -125,8 +125,8 @@ def test_mistakes_are_one_line(run: Run, source: Path) -> None:
     """An unknown id, one id twice, or a wrong option ends in a line that says what to do."""
     run("index", str(source))
     for words, code, reason in (
-        (["old", "nobody"], 1, "there is no document with the id 'nobody'"),
-        (["old", "nobody", "--source", str(source)], 1, "there is no record with the id 'nobody'"),
+        (["old", "nobody"], 3, "there is no document with the id 'nobody'"),
+        (["old", "nobody", "--source", str(source)], 3, "there is no record with the id 'nobody'"),
         (["old", "old"], 2, "both ids are 'old'; give the ids of two different documents"),
         (["old", "evil", "--min-similarity", "2"], 2, "--min-similarity cannot be 2; for 2 % give"),
     ):

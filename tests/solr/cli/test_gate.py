@@ -109,7 +109,7 @@ def test_a_file_for_two_purposes_is_refused(run: Run, new: Path, tmp_path: Path)
     around = str(tmp_path / ".." / tmp_path.name / new.name)
     for words in (["--held", held, "-o", held], ["--held", around], ["-o", around]):
         failed = run("gate", str(new), "--text-field", "body", *words)
-        assert failed.returncode == 1
+        assert failed.returncode == 3
         assert failed.stderr.endswith("; name two files\n")
     assert new.read_text() == NEW
     assert not Path(held).exists()
@@ -123,9 +123,9 @@ def test_mistakes_are_told_before_any_work(run: Run, new: Path, tmp_path: Path) 
     for words, code in (
         (["--tag", "0.9", "--reject", "0.5"], 2),
         (["--tag", "2"], 2),
-        (["--held", str(tmp_path)], 1),
-        (["--held", str(tmp_path / "held.csv")], 1),
-        (["-o", "x.doc"], 1),
+        (["--held", str(tmp_path)], 3),
+        (["--held", str(tmp_path / "held.csv")], 3),
+        (["-o", "x.doc"], 3),
     ):
         failed = run("gate", str(new), *words)
         assert failed.returncode == code
@@ -178,7 +178,7 @@ def test_a_decision_comes_with_its_line(new: Path, solr: Collection) -> None:
 def test_a_pipe_of_which_nothing_can_be_used(run: Run, new: Path) -> None:
     """It is one line, though no record was held back to see that."""
     made = run("gate", "-", "--source-format", "jsonl", "--format", "jsonl", input="nonsense\n" * 3)
-    assert (made.returncode, made.stdout) == (1, "")
+    assert (made.returncode, made.stdout) == (3, "")
     assert "standard input: none of its 3 records can be used" in made.stderr
 
 

@@ -56,11 +56,11 @@ def test_a_chain_of_hints_leads_from_lint_to_a_filter(shop: Collection) -> None:
     linted = neardup("lint", *asked, *texts, code=3)
     init = proposed(linted, "init")
     assert init == ["init", *asked, *texts, "--prefix", "nd_"]
-    before = neardup("duplicates", *asked, code=1)
+    before = neardup("duplicates", *asked, code=3)
     assert proposed(before, "lint") == ["lint", *asked]
     made = neardup(*init)
     assert proposed(made, "annotate") == ["annotate", *asked]
-    lacking = neardup("duplicates", *asked, code=1)
+    lacking = neardup("duplicates", *asked, code=3)
     assert proposed(lacking, "annotate") == ["annotate", *asked]
     neardup(*proposed(lacking, "annotate"))
     marked = neardup("duplicates", *asked, "--mark")
@@ -68,7 +68,7 @@ def test_a_chain_of_hints_leads_from_lint_to_a_filter(shop: Collection) -> None:
     query = re.findall(r"fq=(\S+)\n", marked)[0]
     assert query == "-nd_neardup_canonical:0"
     assert list(nd.connect(shop.url).ids([query])) == ["0"]
-    refused = neardup("init", *asked, "--remove", code=1)
+    refused = neardup("init", *asked, "--remove", code=3)
     strip = proposed(refused, "strip")
     assert strip == ["strip", *asked]
     neardup(*strip)
@@ -88,11 +88,11 @@ def test_an_unprepared_collection_is_led_to_its_text_field(home: object) -> None
             ["annotate"],
             ["search", "--id", "1"],
         ):
-            said = neardup(*words, *asked, code=1)
+            said = neardup(*words, *asked, code=3)
             assert proposed(said, "lint") == ["lint", *asked]
-        assert "nothing to remove" in neardup("strip", *asked, code=1)
+        assert "nothing to remove" in neardup("strip", *asked, code=3)
         likely = "set --text-field to a field that contains text: blurb_txt or body or title"
-        assert likely in neardup("init", *asked, code=1)
+        assert likely in neardup("init", *asked, code=3)
         assert likely in neardup("lint", *asked, "--text-field", "blurb_text", code=3)
         init = proposed(neardup("lint", *asked), "init")
         assert init == ["init", *asked, "--text-field", "blurb_txt"]
@@ -126,11 +126,11 @@ def test_a_name_that_is_misspelt(solr: Collection) -> None:
     server, typo = ("--solr", solr.base), solr.name[:-1]
     meant = f"there is no core or collection {typo!r}; did you mean {solr.name!r}?"
     for words in (["lint"], ["strip"], ["annotate"], ["search", "--id", "1"]):
-        said = neardup(*words, "-c", typo, *server, code=1)
+        said = neardup(*words, "-c", typo, *server, code=3)
         assert said.endswith(f"{meant}\n")
-        said = neardup(*words, "-c", "zzz", *server, code=1)
+        said = neardup(*words, "-c", "zzz", *server, code=3)
         assert re.search(rf"'zzz'; available: .*{solr.name}", said)
-    index = neardup("index", "tests/examples/listings.csv", "-c", typo, *server, code=1)
+    index = neardup("index", "tests/examples/listings.csv", "-c", typo, *server, code=3)
     made = f"neardup init -c {typo} --solr {solr.base}"
     assert f"{meant} If not, create it with: {made}\n" in index
     with pytest.raises(nd.ArgumentError, match="2: this Solr is not in cloud mode"):
@@ -139,7 +139,7 @@ def test_a_name_that_is_misspelt(solr: Collection) -> None:
 
 def test_a_name_taken_for_a_file_keeps_its_address() -> None:
     """The collection that may be meant is in the Solr that was named."""
-    said = neardup("duplicates", "jobs", "--solr", "http://anna:secret@host:1/solr", code=1)
+    said = neardup("duplicates", "jobs", "--solr", "http://anna:secret@host:1/solr", code=3)
     assert "neardup duplicates -c jobs --solr http://host:1/solr\n" in said
     assert "secret" not in said
 

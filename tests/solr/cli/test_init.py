@@ -78,7 +78,7 @@ def test_init_prints_what_to_paste(run: Run, home: object) -> None:
     """A schema that cannot be changed is not done: exit code 1, and the XML on standard output."""
     with collection(factory=MANAGED.format("false")) as shop:
         done = run("init", "-c", shop.name, "--text-field", "title", "--solr", shop.base)
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert "&quot;sku&quot;" in done.stdout
     assert "paste the lines above into it, before </schema>, and reload" in done.stderr
 

@@ -84,7 +84,7 @@ def test_templates_are_marked_only_with_yes(run: Run, solr: Collection, tmp_path
     run("index", str(source))
     command = ("duplicates", "--measure", "words", "--mark")
     refused = run(*command)
-    assert refused.returncode == 2
+    assert refused.returncode == 3
     assert "share “disk usage on … is … percent of the volume var”" in refused.stderr
     assert "nothing was marked; add --yes" in refused.stderr
     assert solr.count(["neardup_cluster:[* TO *]"]) == 0

@@ -96,7 +96,7 @@ def test_a_full_disk_under_the_output_is_one_line(
             text=True,
             env=os.environ | {"NEARDUP_SOLR_URL": solr.url},
         )
-    assert failed.returncode == 1
+    assert failed.returncode == 4
     assert failed.stderr.splitlines()[-1] == (
         "neardup: standard output: No space left on device; check free space and permissions"
     )
@@ -153,7 +153,7 @@ def test_quiet_leaves_results_alone(run: Run, listings: Path, tmp_path: Path) ->
             assert (ran.stdout, ran.returncode) == (loud.stdout, loud.returncode), typed
             assert ran.stderr == "", typed
     bad = run("--quiet", "search", "--id", "none")
-    assert (bad.returncode, bad.stderr.count("\n")) == (1, 1)
+    assert (bad.returncode, bad.stderr.count("\n")) == (3, 1)
 
 
 def test_quiet_shows_no_bars_on_a_terminal(spawn: Run, listings: Path) -> None:

@@ -221,7 +221,7 @@ def refused(runs: Runs, *more: str) -> str:
     """The one line with which `--resume` is refused; nothing is sent."""
     kept, before = read_checkpoint(runs.job), runs.solr.count()
     ended = runs("--resume", *more)
-    assert ended.returncode == 1
+    assert ended.returncode == 3
     (line,) = ended.stderr.splitlines()
     assert runs.solr.count() == before
     assert read_checkpoint(runs.job) == kept
@@ -250,7 +250,7 @@ def test_what_is_not_as_it_was_is_refused(runs: Runs) -> None:
         assert lacks in refused(runs)
         admin.drop(core)
         ended = runs("--resume")
-        assert ended.returncode == 1
+        assert ended.returncode == 3
         (line,) = ended.stderr.splitlines()
         assert f"there is no core or collection '{core.name}'" in line
         nd.init(core)
@@ -272,7 +272,7 @@ def test_standard_input_cannot_go_on(solr: Collection, tmp_path: Path) -> None:
     killed = runs(*first, "--checkpoint-every", "1", **{VARIABLE: "after-checkpoint"})
     assert killed.returncode == KILLED
     ended = runs(*first, "--resume")
-    assert ended.returncode == 1
+    assert ended.returncode == 3
     assert ended.stderr == (
         "neardup: - cannot be read a second time; leave --resume out to start over\n"
     )

@@ -127,7 +127,7 @@ def test_files_that_cannot_be_written(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """One line with the options' names, and the source is as it was."""
-    assert run(["duplicates", "a.csv", *words], monkeypatch) == 1
+    assert run(["duplicates", "a.csv", *words], monkeypatch) == 3
     assert said in capsys.readouterr().err
     assert Path("a.csv").read_text() == CONTENT
     assert sorted(path.name for path in Path().iterdir()) == ["a.csv"]
@@ -144,7 +144,7 @@ def test_nothing_is_fetched_where_nothing_is_named(tmp_path: Path) -> None:
     command += [str(tmp_path / "a.csv"), "--against", "parts_old"]
     said = subprocess.run(command, capture_output=True, text=True, env=os.environ | home)
     missing = "neardup: parts_old: there is no such file or folder; check the path\n"
-    assert (said.returncode, said.stderr) == (1, missing)
+    assert (said.returncode, said.stderr) == (3, missing)
     assert not (tmp_path / "home").exists()
 
 
@@ -171,7 +171,7 @@ def test_templates_are_removed_only_after_a_question(folder: Path) -> None:
     command = ["duplicates", "alerts.csv", "--measure", "words"]
     for option in ("--unique", "--removed"):
         ran = neardup(*command, option, "out.csv", "-o", "page.html")
-        assert ran.returncode == 2
+        assert ran.returncode == 3
         phrase = "20 documents (100 % of all) share “disk usage on … is … percent of the volume”"
         assert phrase in ran.stderr
         assert "differ in web-0, web-1, web-2 and in 70, 71, 72; use --without" in ran.stderr
