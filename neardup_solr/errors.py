@@ -120,7 +120,7 @@ class ArgumentError(SettingsError, ValueError, TypeError):
 
 
 class TemplateError(ArgumentError):
-    """Texts to remove or mark may share a template without being copies. Nothing was changed.
+    """Documents to remove or mark may be no copies. Nothing was changed.
 
     `templates`: their clusters, as in `Duplicates.templates`; may be empty.
     """

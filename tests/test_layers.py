@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "neardup_solr"
 # circles. A name is that of a folder or of a module.
 ROOMS = (
     "errors", "arguments", "records", "settings", "progress",
-    "text", "kernel", "minhash", "measures", "candidates", "clusters",
+    "text", "kernel", "minhash", "measures", "candidates", "clusters", "guard",
     "files", "log", "memory", "checkpoint", "answers", "demo",
     "solr", "embedded", "sources", "reports", "web",
     "verbs", "spark", "cli",

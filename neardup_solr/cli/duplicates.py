@@ -17,7 +17,6 @@ from neardup_solr.progress import Progress
 
 if TYPE_CHECKING:
     from neardup_solr.arguments import RowFormat
-    from neardup_solr.records import Cluster
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.duplicates import Duplicates
     from neardup_solr.verbs.duplicates.remember import Changes
@@ -108,8 +107,8 @@ def duplicates(
     if counts is not None:
         _say_unique(counts, unique, removed, rejected)
     if mark and not parsed.paths:
-        if not dry_run:
-            _confirm(result, yes=yes)
+        if result.doubt and not (dry_run or yes):
+            _confirm_marks()
         _mark(place, result, dry_run=dry_run)
     records = result.documents + result.failed
     return INCOMPLETE if result.failed > most_failed(max_failed, records) else 0
@@ -308,32 +307,10 @@ def _confirm_removal(result: Duplicates) -> None:
     options.confirm(f"Remove {documents} anyway?", unasked=unasked, declined="Nothing was written.")
 
 
-def _confirm(result: Duplicates, *, yes: bool) -> None:
-    """Ask before clusters are marked whose documents may be unrelated, unless --yes answers."""
-    if result.chained:
-        _say_chained(result, result.chained)
-    if not yes and (result.chained or result.doubt):
-        unasked = "nothing was marked; add --yes to mark them anyway"
-        options.confirm("Mark them anyway?", unasked=unasked, declined="Nothing was marked.")
-
-
-HIGHER = (0.6, 0.7, 0.8, 0.9, 0.95)  # similarities that are tried if clusters are chained
-
-
-def _say_chained(result: Duplicates, chained: Sequence[Cluster]) -> None:
-    """Say how much of the documents is in clusters that link what may be unrelated."""
-    members = sum(len(cluster.members) for cluster in chained)
-    clusters = show.counted(len(chained), "cluster links", "clusters link")
-    share = members / max(result.documents, 1)
-    higher = (each for each in HIGHER if each > result.min_similarity)
-    enough = next((each for each in higher if not result.at(each).chained), 1)
-    show.warn(
-        f"{clusters} documents that may be unrelated:"
-        f" {members:,} documents ({100 * share:.0f} % of the collection),"
-        f" {max(len(cluster.members) for cluster in chained):,} in the largest. --linkage complete"
-        f" joins only documents that all match; --min-similarity {enough:g} instead of"
-        f" {result.min_similarity:g} leaves no such cluster."
-    )
+def _confirm_marks() -> None:
+    """Ask before clusters are marked whose documents may be no copies."""
+    unasked = "nothing was marked; add --yes to mark them anyway"
+    options.confirm("Mark them anyway?", unasked=unasked, declined="Nothing was marked.")
 
 
 def _mark(solr: Collection, result: Duplicates, *, dry_run: bool) -> None:

@@ -67,8 +67,8 @@ def mark(
     that documents outside the `fq` keep their marks. Repeat the call if it is interrupted.
 
     Raises ArgumentError if a document is in two clusters or no document is in the collection,
-    TemplateError if clusters may come from templates, SettingsError if the collection lacks the
-    fields for marks, SolrError if Solr does not answer or refuses updates.
+    TemplateError if documents of a cluster may be no copies, SettingsError if the collection lacks
+    the fields for marks, SolrError if Solr does not answer or refuses updates.
     """
     on_progress = on_progress or ignore
     members = clusters.clusters if isinstance(clusters, Duplicates) else clusters

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from neardup_solr.clusters import Template, choose_doubtful, find_common, find_template
+from neardup_solr.clusters import find_common
+from neardup_solr.guard import Template, choose_doubtful, find_template
 
 TEXT = (
     "the ferry to the northern island leaves the old pier at nine every morning but on Sundays and"

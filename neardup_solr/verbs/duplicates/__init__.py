@@ -23,7 +23,8 @@ from neardup_solr.settings import Settings
 from neardup_solr.sources import is_collection, paths_of
 from neardup_solr.verbs.duplicates import compare
 from neardup_solr.verbs.duplicates.compare import Comparison, find_answered, find_candidates
-from neardup_solr.verbs.duplicates.group import group_verified
+from neardup_solr.verbs.duplicates.doubts import find_doubts
+from neardup_solr.verbs.duplicates.group import group_verified, make_compare
 from neardup_solr.verbs.duplicates.read import Compared, Corpus, Work, make_work, read_documents
 from neardup_solr.verbs.duplicates.remember import Memory
 from neardup_solr.verbs.duplicates.result import Duplicates, identify, make_result
@@ -92,8 +93,8 @@ def duplicates(
     "oldest:FIELD" or "FIELD=wire,agency" (prefer the value wire, then agency).
 
     Large data goes to temporary files in $TMPDIR. The call fails if the candidates need more than
-    $NEARDUP_MEMORY bytes (default: half of the machine's memory). A warning is logged if clusters
-    may come from templates.
+    $NEARDUP_MEMORY bytes (default: half of the machine's memory). A warning is logged if what
+    would be removed may be no copies.
 
     Raises SettingsError if a collection lacks signatures, SourceError if a source cannot be read,
     SolrError if Solr does not answer.
@@ -153,11 +154,18 @@ def find_duplicates(work: Work) -> Duplicates:
             verified.keep(mutual_best(verified.pairs, verified.similarities))
         comparison.add_same(verified)
         grouped, rows = group_verified(comparison, verified)
+        doubts = find_doubts(work, documents, grouped, rows, make_compare(comparison, rows))
+        remedy = ""
+        if doubts:
+            from neardup_solr.verbs.duplicates.remedies import Remedies
+
+            remedy = Remedies.of(comparison, grouped, rows, doubts).find()
         _warn(work, documents)
         changes = None if memory is None else memory.changes
         result = make_result(
-            comparison, way, candidates, verified, grouped, rows, since=changes, state=state
-        )
+            comparison, way, candidates, verified, grouped, rows, doubts=doubts, remedy=remedy,
+            since=changes, state=state,
+        )  # fmt: skip
     if doubt := result.doubt:
         LOG.warning("%s.", doubt)
     if memory is not None:

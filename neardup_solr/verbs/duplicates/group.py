@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, repeat, takewhile
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,23 +12,12 @@ from numpy.typing import NDArray
 
 from neardup_solr import clusters, records
 from neardup_solr.answers import DIFFERENT, SAME, DocumentKey
-from neardup_solr.clusters import (
-    FEWEST,
-    LENGTH,
-    NO_PAIRS,
-    Labels,
-    Rule,
-    Similarities,
-    Template,
-    choose_doubtful,
-    components,
-    find_template,
-)
+from neardup_solr.clusters import LENGTH, NO_PAIRS, Labels, Rule, Similarities, components
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Distances, Pairs, find_pairs, floor, number_pairs
 from neardup_solr.minhash.sign import count_shared_bands, hash_texts
 from neardup_solr.progress import gc_disabled
-from neardup_solr.records import NO_DISTANCE, AnyId, Borderline, Duplicate, key_of, largest, natural
+from neardup_solr.records import NO_DISTANCE, AnyId, Borderline, Duplicate, key_of, natural
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
 from neardup_solr.verbs.duplicates.read import AT_ONCE, Corpus, Work
 
@@ -36,7 +25,6 @@ if TYPE_CHECKING:
     from neardup_solr.arguments import Linkage
 
 PAIRS_AT_ONCE = 1 << 14  # whose signatures are looked at
-LOOKED_AT, TEXTS = 50, 50  # clusters, most of them the largest, and texts of each, for templates
 UNCLUSTERED = ""  # the cluster of a pair that complete linkage has separated
 SIDES = ((0, 0), (0, 1), (1, 1))  # of a pair, by how many of the two are of the second side
 # An excerpt is not the whole, nor is a probability of 1 a copy.
@@ -100,11 +88,12 @@ class Graph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouped:
-    """Pairs and clusters by ids, and the graph that they come from."""
+    """Pairs and clusters by ids, the graph that they come from, and the label of each document."""
 
     pairs: tuple[Duplicate, ...]
     clusters: tuple[records.Cluster, ...]
     graph: Graph
+    labels: Labels
 
 
 def group(graph: Graph, compare: Compare) -> Grouped:
@@ -127,7 +116,8 @@ def group(graph: Graph, compare: Compare) -> Grouped:
             texts=graph.texts,
         )
         graph = replace(graph, canonical=(canonical, distances, similarities))
-        return Grouped(pairs=_list_pairs(graph, labels), clusters=grouped, graph=graph)
+        pairs = _list_pairs(graph, labels)
+        return Grouped(pairs=pairs, clusters=grouped, graph=graph, labels=labels)
 
 
 def _link(graph: Graph) -> tuple[Labels, Labels]:
@@ -253,6 +243,12 @@ def group_verified(comparison: Comparison, verified: Verified) -> tuple[Grouped,
         answers=None if answers is None else answers.name(rows[pairs]),
     )
 
+    return group(graph, make_compare(comparison, rows)), rows
+
+
+def make_compare(comparison: Comparison, rows: RowNumbers) -> Compare:
+    """Make the comparison of documents by their numbers in `rows`, whatever their similarity is."""
+
     def compare(pairs: Pairs) -> tuple[Distances, Similarities]:
         wanted = np.sort(rows[pairs], axis=1)
         measured = comparison.measure(np.unique(wanted, axis=0))
@@ -263,7 +259,7 @@ def group_verified(comparison: Comparison, verified: Verified) -> tuple[Grouped,
         similarities[is_present] = measured.similarities[places[is_present]]
         return distances, similarities
 
-    return group(graph, compare), rows
+    return compare
 
 
 def _name_nodes(documents: Corpus, rows: RowNumbers) -> tuple[list[DocumentKey], RowNumbers]:
@@ -360,35 +356,6 @@ def find_borderline(
         open=next(wedges),
         open_higher=next(wedges),
     )
-
-
-def find_templates(
-    work: Work, documents: Corpus, grouped: Grouped, rows: RowNumbers
-) -> tuple[Template, ...]:
-    """Find the clusters that may be templates instead of copies, by some of their texts."""
-    count = len(documents) - len(documents.dead)
-    are_readable = documents.are_readable(rows)
-    keys = compress(grouped.graph.keys, are_readable.tolist())
-    row_of = dict(zip(keys, rows[are_readable].tolist(), strict=True))
-    large = []
-    for each in takewhile(lambda each: len(each.members) >= FEWEST, largest(grouped.clusters)):
-        members = (key_of(member.id, member.side) for member in each.members)
-        if len(part := [row_of[key] for key in members if key in row_of]) >= FEWEST:
-            large.append((each, part[:: -(-len(part) // TEXTS)]))
-    if not large:
-        return ()
-    places = np.unique((np.linspace(0, 1, LOOKED_AT) ** 2 * (len(large) - 1)).astype(np.int64))
-    chosen = [large[at] for at in places.tolist()]
-    wanted = sorted({row for _, part in chosen for row in part})
-    forms = dict(zip(wanted, documents.normalize(documents.compared(wanted)), strict=True))
-    templates = []
-    for each, part in chosen:
-        size = len(each.members)
-        template = find_template(each.id, size, size / count, [forms[row] for row in part])
-        if template and work.without_common:  # what is left of templates differs where it did
-            template = replace(template, is_regular=False)
-        templates.append(template)
-    return choose_doubtful(filter(None, templates))
 
 
 class Unlike(NamedTuple):

@@ -22,7 +22,7 @@ from neardup_solr import arguments, records, reports, sources
 from neardup_solr.answers import Answered
 from neardup_solr.arguments import Linkage, PairMeasure, Per, TableOf, Way
 from neardup_solr.candidates import Candidates
-from neardup_solr.clusters import FEWEST, Template, remove_across, remove_within
+from neardup_solr.clusters import remove_across, remove_within
 from neardup_solr.errors import (
     ArgumentError,
     RecordError,
@@ -32,6 +32,18 @@ from neardup_solr.errors import (
     without_password,
 )
 from neardup_solr.files import check_apart, check_place, is_inside, write_lines
+from neardup_solr.guard import (
+    EQUAL,
+    FEWEST,
+    FEWEST_NUMERIC,
+    LOOK,
+    NUMERIC,
+    Far,
+    Linked,
+    Template,
+    describe_far,
+    list_far,
+)
 from neardup_solr.progress import OnProgress, Progress, ignore
 from neardup_solr.records import NOTHING, AnyId, Cluster, Duplicate, Member, Removed
 from neardup_solr.reports import Beside, check_added, check_copy, check_types, open_copy
@@ -42,12 +54,12 @@ from neardup_solr.sources.record import step_for
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates import group
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified, make_joining
+from neardup_solr.verbs.duplicates.doubts import Doubts
 from neardup_solr.verbs.duplicates.group import (
     Graph,
     Grouped,
     Unlike,
     find_borderline,
-    find_templates,
     find_unlike,
 )
 from neardup_solr.verbs.duplicates.read import Compared, Corpus, Input, Work, read_pieces
@@ -64,9 +76,6 @@ if TYPE_CHECKING:
 
 FIRST = 10  # members of a cluster whose texts are shown
 AT_ONCE = 5_000  # texts that are read at once
-FEWEST_NUMERIC, NUMERIC = 8, 0.5  # pairs that differ in numbers alone, and their share, to ask
-# Records that are equal in what was compared, not in the rest, and their share, to ask.
-EQUAL = ((8, 0.2), (3, 0.5))
 LONGEST = 2  # pairs between the ends of a cluster that is not a chain
 MOST_SHOWN, MOST_CHARACTERS = 10, 80  # clusters in a notebook, members of each; of a text there
 PAGE, TABLE = ".html", ".parquet"
@@ -110,8 +119,10 @@ class Duplicates:
     `kept`: kept columns, with the same keys; `frequencies`: word frequencies, for the measure
     aligned; `weights`: weights of the fields; `against`: True if two sides were compared; `since`:
     changes since the remembered run; `answered`: effect of the answers; `borderline`: pairs near
-    the threshold; `templates`: clusters that may be templates instead of copies; `unlike`: copies
-    that differ in columns that were not compared.
+    the threshold; `templates`: clusters that may be templates instead of copies; `far`: removed
+    documents that are not near to the one that is kept; `linked`: removed documents that only
+    another one links; `remedy`: advice for these, which was tried; `unlike`: copies that
+    differ in columns that were not compared.
     """
 
     pairs: tuple[Duplicate, ...]
@@ -148,6 +159,9 @@ class Duplicates:
     borderline: records.Borderline | None = field(default=None, compare=False)
     templates: tuple[Template, ...] = field(default=(), compare=False)
     unlike: Unlike = field(default_factory=Unlike)
+    far: Far | None = field(default=None, compare=False)
+    linked: Linked | None = field(default=None, compare=False)
+    remedy: str = field(default="", compare=False)
     whole_ids: tuple[str, ...] = field(default=(), compare=False)
     origin: Origin = field(default_factory=lambda: Origin(), compare=False)
     graph: Graph | None = field(default=None, compare=False)
@@ -249,34 +263,30 @@ class Duplicates:
 
     @property
     def doubt(self) -> str:
-        """Warning that removed documents may not be copies, with advice, or ""."""
-        if not self.templates:
-            if self._are_many(self.unlike.copies):
-                step = f"to keep them, use `same` {self.unlike.column}"
-                return f"Possibly not copies: {self.unlike}; {step}"
-            by_fields = self.measure == "fields" and self.has_ids and not self.against
-            if by_fields and self._are_many(self.copies):
-                records = f"{self.copies:,} of {counted(self.documents, 'record')}"
-                step = (
-                    "to keep them, add a distinguishing column to `fields`, such as a serial number"
-                )
-                return f"Possibly not copies: {records} with ids are equal in all fields; {step}"
-            if self.numeric < max(FEWEST_NUMERIC, NUMERIC * len(self.pairs)):
-                return ""
+        """Warning that removed documents may not be copies, with advice that was tried, or ""."""
+        if self.templates:
+            first, more = self.templates[0], len(self.templates) - 1
+            others = f"; {counted(more, 'more is', 'more are')} like it" if more else ""
+            what = "Probably a template, not copies" if first.is_regular else "Possibly not copies"
+            return f"{what}: {first}{others}; {self.remedy or LOOK}"
+        weak = [each for each in (self.far, self.linked) if each is not None and each.is_much]
+        if weak:
+            most = max(weak, key=lambda each: each.count)
+            return f"Possibly not copies: {most}; {self.remedy or LOOK}"
+        if self._are_many(self.unlike.copies):
+            step = f"to keep them, use `same` {self.unlike.column}"
+            return f"Possibly not copies: {self.unlike}; {step}"
+        by_fields = self.measure == "fields" and self.has_ids and not self.against
+        if by_fields and self._are_many(self.copies):
+            records = f"{self.copies:,} of {counted(self.documents, 'record')}"
+            step = "to keep them, add a distinguishing column to `fields`, such as a serial number"
+            return f"Possibly not copies: {records} with ids are equal in all fields; {step}"
+        if self.numeric >= max(FEWEST_NUMERIC, NUMERIC * len(self.pairs)):
             pairs = counted(len(self.pairs), "pair")
             numeric = f"about {self.numeric:,} of {pairs} differ only in numbers"
-            return f"Possibly not copies: {numeric}; use `equal` numbers to tell them apart"
-        first, more = self.templates[0], len(self.templates) - 1
-        others = f"; {counted(more, 'more is', 'more are')} like it" if more else ""
-        ids = {template.cluster for template in self.templates}
-        has_chain = any(each.diameter != 1 for each in self.clusters if each.id in ids)
-        steps = [
-            "use `without_common` to ignore the shared parts" * (self.measure != "fields"),
-            "use `linkage` complete to join only documents that are all alike" * has_chain,
-            "use `equal` numbers to separate documents with different numbers" * first.has_numbers,
-        ]
-        what = "Probably a template, not copies" if first.is_regular else "Possibly not copies"
-        return f"{what}: {first}{others}{''.join(f'; {step}' for step in steps if step)}"
+            step = "use `equal` numbers to tell them apart"
+            return f"Possibly not copies: {numeric}; {step}"
+        return ""
 
     def _are_many(self, copies: int) -> bool:
         """Tell whether so many copies of others, of all documents, are more than slips."""
@@ -317,9 +327,20 @@ class Duplicates:
         arguments.require(fits, reason, step)
         assert self.graph is not None
         grouped = group.group_again(self.graph, min_similarity)
+        keys = self.graph.keys
+        same = {keys[node] for node in np.unique(self.graph.same).tolist()}
         large = [each.members[0] for each in grouped.clusters if len(each.members) >= FEWEST]
         labels = self.labels if large else {}
         before = {labels[records.key_of(member.id, member.side)] for member in large}
+        far = None
+        if self.far is not None:
+            removals = list_far(grouped.clusters, min_similarity, same)
+            far = describe_far(removals, grouped.clusters, self.far.share)
+        linked = self.linked
+        if linked is not None:
+            pair = {linked.id, linked.other_id}
+            members = ({member.id for member in each.members} for each in grouped.clusters)
+            linked = linked if any(pair <= ids for ids in members) else None
         return replace(
             self,
             pairs=grouped.pairs,
@@ -329,6 +350,9 @@ class Duplicates:
             beyond_cap=0,  # it was judged by the lower threshold
             numeric=0,
             templates=tuple(each for each in self.templates if each.cluster in before),
+            far=far,
+            linked=linked,
+            remedy="",
             borderline=None,  # which pairs were compared is not kept
         )
 
@@ -512,7 +536,8 @@ class Duplicates:
 
 def make_result(
     comparison: Comparison, way: Way, candidates: Candidates, verified: Verified, grouped: Grouped,
-    involved: NDArray[np.uint32], *, since: Changes | None, state: str | None,
+    involved: NDArray[np.uint32], *, doubts: Doubts, remedy: str, since: Changes | None,
+    state: str | None,
 ) -> Duplicates:  # fmt: skip
     """Make the result of what was compared and grouped. `involved` rows have a pair."""
     work, documents, sides = comparison.work, comparison.documents, comparison.documents.sides
@@ -561,7 +586,10 @@ def make_result(
         since=since,
         answered=None if comparison.answers is None else comparison.answers.answered,
         borderline=find_borderline(comparison, candidates.pairs, verified),
-        templates=find_templates(work, documents, grouped, involved),
+        templates=doubts.templates,
+        far=doubts.far,
+        linked=doubts.linked,
+        remedy=remedy,
         unlike=find_unlike(work, documents, grouped, involved),
         graph=grouped.graph,
         origin=Origin(

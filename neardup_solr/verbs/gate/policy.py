@@ -16,9 +16,9 @@ import orjson
 
 from neardup_solr import measures, reports
 from neardup_solr.arguments import Action, require, require_choice
-from neardup_solr.clusters import SEVERAL, Template, find_template
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.files import check_place, refuse_failure, write_lines
+from neardup_solr.guard import SEVERAL, Template, find_template
 from neardup_solr.measures import ANYTHING, Equality, Limits, Measure, floor, measure_named
 from neardup_solr.progress import LOG, Failures
 from neardup_solr.records import Document, Match

@@ -174,7 +174,7 @@ def test_templates_are_removed_only_after_a_question(folder: Path) -> None:
         assert ran.returncode == 3
         phrase = "20 documents (100 % of all) share “disk usage on … is … percent of the volume”"
         assert phrase in ran.stderr
-        assert "differ in web-0, web-1, web-2 and in 70, 71, 72; use --without" in ran.stderr
+        assert "differ in web-0, web-1, web-2 and in 70, 71, 72; use --equal numbers" in ran.stderr
         assert "nothing was written; add --yes to remove 19 of 20 documents" in ran.stderr
         assert sorted(folder.iterdir()) == before
     ran = neardup(*command, "--unique", "out.csv", "--yes")

@@ -1,0 +1,236 @@
+"""What the guard doubts about the clusters of a run, by the texts of their documents.
+
+How near each removed document is to the one that is kept is known of all. Of the texts, those of
+the largest clusters are looked at, and of the others' a sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import compress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.clusters import Labels
+from neardup_solr.guard import (
+    SEVERAL,
+    SHARE,
+    Far,
+    Linked,
+    Template,
+    are_alike,
+    choose_doubtful,
+    describe_far,
+    find_families,
+    find_template,
+    list_far,
+)
+from neardup_solr.measures import Pairs, find_pairs, floor
+from neardup_solr.records import AnyId, Cluster, key_of, largest
+from neardup_solr.verbs.duplicates.group import Compare, Graph, Grouped, RowNumbers
+from neardup_solr.verbs.duplicates.read import Corpus, Work
+
+TEXTS, ALL_TEXTS = 50, 6_000  # that are looked at: of a cluster, and of all, about
+OTHERS = 0.25  # of these, from a sample of the clusters that are not the largest
+ENDS, ALL_PAIRS = 8, 20_000  # documents of a cluster that are compared with each other, all pairs
+# Documents are unrelated below this part of the threshold; that part of the pairs of a cluster.
+UNRELATED, LINKED = 0.5, 0.5
+BY_FIELDS = ("fields", "model")  # probabilities are not smaller the less two have in common
+# Slips count as much as they are, or texts cannot be compared; others count a slip as much.
+BY_WORDS = ("words", "containment", "estimate")
+SHARE_BY_FIELDS, LOOKED_AT = 0.05, 500  # to ask; documents whose letters are looked at
+# Of the threshold, below which a document is far, as these count a few slips as much, or err.
+ROUGH = {"containment": 0.6, "estimate": 0.6}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubts:
+    """What is doubted: clusters of templates, documents that are far, or linked by another one."""
+
+    templates: tuple[Template, ...] = ()
+    far: Far | None = None
+    linked: Linked | None = None
+
+    def __bool__(self) -> bool:
+        """True if somebody is to be asked."""
+        return bool(
+            self.templates or any(each and each.is_much for each in (self.far, self.linked))
+        )
+
+
+def find_doubts(
+    work: Work, documents: Corpus, grouped: Grouped, rows: RowNumbers, compare: Compare
+) -> Doubts:
+    """Find what may be no copies among what the clusters of a run would remove."""
+    templates = find_templates(documents, grouped, rows)
+    if work.is_across:  # each is removed for one that it is near to
+        return Doubts(templates=templates)
+    texts = Texts(documents, rows)
+    return Doubts(
+        templates=templates,
+        far=find_far(work, grouped, texts),
+        linked=find_linked(grouped, work.measure.least(work.limits), compare, texts),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Texts of the documents of a graph, by their numbers in `rows`."""
+
+    documents: Corpus
+    rows: RowNumbers
+
+    def mark_alike(self, pairs: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
+        """Mark the pairs of documents that are alike by their letters."""
+        nodes = np.unique(np.array(pairs, dtype=np.int64).reshape(-1, 2))
+        order = nodes[np.argsort(self.rows[nodes])]
+        texts = self.documents.texts(self.rows[order].tolist())
+        forms = dict(zip(order.tolist(), self.documents.normalize(texts), strict=True))
+        return np.array([are_alike(forms[a], forms[b]) for a, b in pairs], dtype=np.bool_)
+
+
+def find_far(work: Work, grouped: Grouped, texts: Texts) -> Far | None:
+    """Find the documents that are removed for one that they are not near to.
+
+    Measures that count few slips as much leave out those that are alike by their letters.
+    """
+    graph, clusters = grouped.graph, grouped.clusters
+    least, most = work.measure.least(work.limits), work.limits.max_distance
+    same = {graph.keys[node] for node in np.unique(graph.same).tolist()}
+    far = list_far(clusters, least * ROUGH.get(graph.measure, 1.0), same, most)
+    share = SHARE_BY_FIELDS if graph.measure in BY_FIELDS else SHARE
+    if graph.measure in BY_WORDS or not far:
+        return describe_far(far, clusters, share)
+    step = -(-len(far) // LOOKED_AT)
+    node_of = {key: node for node, key in enumerate(graph.keys)}
+    pairs = [
+        (node_of[key_of(member.id, member.side)], node_of[key_of(kept.id, kept.side)])
+        for member, cluster in far[::step]
+        for kept in cluster.members[:1]
+    ]
+    rest = [*compress(far[::step], (~texts.mark_alike(pairs)).tolist())]
+    return describe_far(rest, clusters, share, 1 / step)
+
+
+def find_templates(documents: Corpus, grouped: Grouped, rows: RowNumbers) -> tuple[Template, ...]:
+    """Find the clusters that may be templates instead of copies, by some of their texts."""
+    count = len(documents) - len(documents.dead)
+    removed = sum(len(cluster.members) - 1 for cluster in grouped.clusters)
+    are_readable = documents.are_readable(rows)
+    row_of = dict(zip(grouped.graph.keys, rows.tolist(), strict=True))
+    readable = set(rows[are_readable].tolist())
+    several = []
+    for cluster in largest(grouped.clusters):
+        part = [row for row in _list_texts(cluster, row_of) if row in readable]
+        if len(part) > 1:
+            several.append((cluster, part[:: -(-len(part) // TEXTS)]))
+    chosen, first, weight = _choose(several)
+    wanted = sorted({row for _, part in chosen for row in part})
+    forms = dict(zip(wanted, documents.normalize(documents.texts(wanted)), strict=True))
+    texts = [(cluster, [forms[row] for row in part]) for cluster, part in chosen]
+    templates = []
+    for cluster, some in texts:
+        size = len(cluster.members)
+        if found := find_template(cluster.id, size, size / count, some):
+            templates.append(found)
+    ids = {each.cluster for each in templates if each.is_sure}
+    small = [(each.id, len(each.members), some) for each, some in texts
+             if each.id not in ids and len(some) < SEVERAL]  # fmt: skip
+    doubtful = choose_doubtful(templates)
+    sure = [*(each for each in templates if each.is_sure), *find_families(small, count)]
+    weights = {cluster.id: weight for cluster, _ in chosen[first:]}
+    if sum(weights.get(each.cluster, 1.0) * (each.documents - 1) for each in sure) < max(
+        SHARE * removed, 1
+    ):
+        return doubtful
+    ids = {each.cluster for each in doubtful}
+    return doubtful + tuple(each for each in sure if each.cluster not in ids)
+
+
+def _list_texts(cluster: Cluster, row_of: dict[AnyId, int]) -> list[int]:
+    """List a row for each text of a cluster, the canonical document's first."""
+    rows: dict[object, int] = {}
+    for member in cluster.members:
+        text = member.text if member.text >= 0 else (member.side, member.id)
+        rows.setdefault(text, row_of[key_of(member.id, member.side)])
+    return list(rows.values())
+
+
+def _choose(
+    several: Sequence[tuple[Cluster, list[int]]],
+) -> tuple[list[tuple[Cluster, list[int]]], int, float]:
+    """Choose the largest clusters, and some of the others.
+
+    Returns how many are the largest, and for how many each of the others stands, too.
+    """
+    texts = np.cumsum([len(part) for _, part in several], dtype=np.int64)
+    if not len(texts) or texts[-1] <= ALL_TEXTS:
+        return list(several), len(several), 1.0
+    first = int(np.searchsorted(texts, (1 - OTHERS) * ALL_TEXTS))
+    rest = several[first:]
+    mean = (texts[-1] - texts[first - 1]) / len(rest)
+    count = min(len(rest), max(1, int(OTHERS * ALL_TEXTS / mean)))
+    places = np.linspace(0, len(rest) - 1, count).astype(np.int64).tolist()
+    return [*several[:first], *(rest[at] for at in places)], first, len(rest) / count
+
+
+def find_linked(grouped: Grouped, least: float, compare: Compare, texts: Texts) -> Linked | None:
+    """Find removed documents that are not near each other, but all near the one that links them.
+
+    None if there are none. Of each cluster, some are compared if no pair of them was found.
+    """
+    graph, labels = grouped.graph, grouped.labels
+    if graph.measure in BY_FIELDS or graph.canonical is None or least <= 0:
+        return None
+    groups = _list_removed(graph, labels)
+    pairs, owners = _pair_ends(groups)
+    is_lacking = find_pairs(pairs, graph.pairs) < 0
+    lacking = np.flatnonzero(is_lacking)[:ALL_PAIRS]
+    if not len(lacking):
+        return None
+    _, similarities = compare(pairs[lacking])
+    is_apart = similarities < floor(least * UNRELATED)
+    if graph.measure not in BY_WORDS:
+        places = np.flatnonzero(is_apart)
+        is_apart[places] = ~texts.mark_alike(pairs[lacking[places]].tolist())
+    apart = np.bincount(owners[lacking[is_apart]], minlength=len(groups))
+    counts = np.bincount(owners[: lacking[-1] + 1], minlength=len(groups))
+    are_linked = apart >= np.maximum(LINKED * counts, 1)
+    if not are_linked.any():
+        return None
+    similarities[~are_linked[owners[lacking]]] = 1.0
+    worst = int(np.argmin(similarities))
+    first, second = pairs[lacking[worst]].tolist()
+    return Linked(
+        count=sum(
+            len(group) for group, is_linked in zip(groups, are_linked, strict=True) if is_linked
+        ),
+        removed=len(labels) - len(np.unique(labels)),
+        id=graph.nodes[first][1],
+        other_id=graph.nodes[second][1],
+        similarity=float(similarities[worst]),
+        clusters=tuple(graph.nodes[labels[groups[at][0]]][1] for at in np.flatnonzero(are_linked)),
+    )
+
+
+def _list_removed(graph: Graph, labels: Labels) -> list[NDArray[np.int64]]:
+    """List a removed document for each text of a cluster, if there are several, by cluster."""
+    assert graph.canonical is not None
+    canonical, texts = graph.canonical[0], graph.texts
+    removed = np.flatnonzero(texts[canonical] != texts)
+    _, firsts = np.unique(np.stack([labels[removed], texts[removed]]), axis=1, return_index=True)
+    nodes = removed[firsts]
+    groups = np.split(nodes, np.flatnonzero(np.diff(labels[nodes])) + 1)
+    return sorted((group for group in groups if len(group) > 1), key=len, reverse=True)
+
+
+def _pair_ends(groups: Sequence[NDArray[np.int64]]) -> tuple[Pairs, NDArray[np.int64]]:
+    """Pair some documents of each group with each other, and number the groups of the pairs."""
+    pairs = [np.empty((0, 2), dtype=np.int64)]
+    for group in groups:
+        some = group[np.linspace(0, len(group) - 1, min(len(group), ENDS)).astype(np.int64)]
+        pairs.append(some[np.stack(np.triu_indices(len(some), 1), axis=1)])
+    owners = np.repeat(np.arange(len(groups)), [len(part) for part in pairs[1:]])
+    return np.sort(np.concatenate(pairs), axis=1).astype(np.uint32), owners

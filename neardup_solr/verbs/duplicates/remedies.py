@@ -1,0 +1,240 @@
+"""Remedies for what the guard doubts: options, each tried on the data before it is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr import clusters
+from neardup_solr.clusters import Labels, components, find_common, remove_across, remove_within
+from neardup_solr.errors import counted
+from neardup_solr.guard import LOOK, SHARE
+from neardup_solr.measures import Distances, Limits, Pairs, Similarities, floor, parse_equality
+from neardup_solr.records import Removed
+from neardup_solr.verbs.duplicates.compare import Comparison
+from neardup_solr.verbs.duplicates.doubts import BY_FIELDS, Doubts, find_doubts
+from neardup_solr.verbs.duplicates.group import Graph, Grouped, RowNumbers, group, make_compare
+from neardup_solr.verbs.duplicates.read import SAMPLED
+
+HIGHER = (0.6, 0.7, 0.8, 0.9, 0.95)  # similarities that are tried
+MOST, MOST_PAIRS = 300, 1 << 17  # documents of a cluster on which a remedy is tried, pairs of all
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remedies:
+    """Tries options on the documents of the clusters that are doubted."""
+
+    comparison: Comparison
+    rows: RowNumbers
+    graph: Graph
+    are_templates: NDArray[np.bool_]
+    is_whole: bool
+
+    @classmethod
+    def of(
+        cls, comparison: Comparison, grouped: Grouped, rows: RowNumbers, doubts: Doubts
+    ) -> Remedies:
+        """Take the documents of the clusters that are doubted, or some of each."""
+        graph, labels, work = grouped.graph, grouped.labels, comparison.work
+        are_templates = _mark_templates(graph, labels, doubts)
+        least = work.measure.least(work.limits)
+        are_doubted = are_templates | _mark_doubted(graph, labels, doubts, least)
+        if not are_doubted.any():
+            are_doubted[:] = True  # pairs that differ in numbers, of any cluster
+        nodes = np.flatnonzero(are_doubted)
+        nodes = nodes[np.argsort(labels[nodes], kind="stable")]
+        members = np.split(nodes, np.flatnonzero(np.diff(labels[nodes])) + 1)
+        chosen: list[NDArray[np.int64]] = []
+        pairs = 0
+        for part in sorted(members, key=len, reverse=True):
+            some = part[:: -(-len(part) // MOST)]
+            pairs += len(some) ** 2 // 2
+            if chosen and pairs > MOST_PAIRS:
+                break
+            chosen.append(some)
+        nodes = np.sort(np.concatenate(chosen))
+        is_inner = labels[graph.pairs[:, 0]] == labels[graph.pairs[:, 1]]
+        return cls(
+            comparison=comparison,
+            rows=rows[nodes],
+            graph=_take(graph, nodes, is_inner),
+            are_templates=are_templates[nodes],
+            is_whole=len(nodes) == int(are_doubted.sum()),
+        )
+
+    def find(self) -> str:
+        """Find the option that keeps apart what is doubted, and removes most of the rest.
+
+        A sentence; LOOK if none does.
+        """
+        best, words = -1, LOOK
+        for option, trial in self._list():
+            removed = self._try(trial)
+            if removed is not None and removed > best:
+                best, words = removed, option
+        if best < 0 or not self.is_whole:
+            return words
+        of_these = f"{best:,} of these" if best else "none of these"
+        return f"{words}, which would remove {of_these} {counted(len(self.rows), 'document')}"
+
+    def _list(self) -> Iterator[tuple[str, Callable[[], tuple[Graph, float]]]]:
+        """List the options that can be tried, with what makes the graph and its threshold."""
+        work, graph = self.comparison.work, self.graph
+        least = work.measure.least(work.limits)
+        if work.measure.needs_texts and not work.equality:
+            yield "use `equal` numbers", self._separate_numbers
+        if work.linkage == "single" and not graph.has_sides:
+            yield "use `linkage` complete", self._link_completely
+        documents = self.comparison.documents
+        is_small = len(documents) <= SAMPLED and not documents.may_change
+        if (
+            is_small
+            and work.measure.needs_texts
+            and graph.measure not in BY_FIELDS
+            and not work.without_common
+        ):
+            yield "use `without_common` to ignore the shared parts", self._leave_out_common
+        for higher in HIGHER:
+            if higher > least and work.limits.max_distance is None:
+                yield f"use `min_similarity` {higher:g}", partial(self._select, higher)
+
+    def _try(self, trial: Callable[[], tuple[Graph, float]]) -> int | None:
+        """Count what an option would remove, None if that is doubted as well."""
+        comparison, rows = self.comparison, self.rows
+        graph, least = trial()
+        compare = make_compare(comparison, rows)
+        grouped = group(replace(graph, canonical=None), compare)
+        work = comparison.work
+        if work.limits.max_distance is None:
+            work = replace(work, bounds=Limits(min_similarity=least), reach=0.0)
+        if find_doubts(work, comparison.documents, grouped, rows, compare):
+            return None
+        if work.is_across:
+            removed = remove_across(grouped.pairs)
+        else:
+            removed = remove_within(grouped.pairs, grouped.clusters)
+        return len(removed) if self._are_copies(grouped, removed.values()) else None
+
+    def _are_copies(self, grouped: Grouped, removed: Iterable[Removed]) -> bool:
+        """Tell whether documents of templates that are still removed have the text of another."""
+        graph = grouped.graph
+        second = int(self.comparison.work.is_across)
+        node_of = {name: node for node, name in enumerate(graph.nodes)}
+        pairs = [(node_of[0, each.id], node_of[second, each.duplicate_of]) for each in removed]
+        wrong = sum(bool(self.are_templates[node]) and graph.texts[node] != graph.texts[kept]
+                    for node, kept in pairs)  # fmt: skip
+        return bool(wrong <= SHARE * len(pairs))
+
+    def _select(self, least: float) -> tuple[Graph, float]:
+        """Keep the pairs that are at least so similar."""
+        return self.graph.select(least), least
+
+    def _separate_numbers(self) -> tuple[Graph, float]:
+        """Keep the pairs of documents that have equal numbers."""
+        documents, equality = self.comparison.documents, parse_equality("numbers")
+        order = np.argsort(self.rows)
+        numbers, keys = np.empty(len(self.rows), dtype=np.int64), dict[object, int]()
+        for node, text in zip(
+            order.tolist(), documents.texts(self.rows[order].tolist()), strict=True
+        ):
+            numbers[node] = keys.setdefault(equality.key(text or ""), len(keys))
+        pairs, work = self.graph.pairs, self.comparison.work
+        kept = numbers[pairs[:, 0]] == numbers[pairs[:, 1]]
+        return _keep(self.graph, kept), work.measure.least(work.limits)
+
+    def _link_completely(self) -> tuple[Graph, float]:
+        """Link documents that are all near each other, after comparing those that were not."""
+        graph, rows, work = self.graph, self.rows, self.comparison.work
+        labels = components(len(rows), graph.pairs)
+        lacking = clusters.missing_pairs(len(rows), graph.pairs, labels)
+        distances, similarities = make_compare(self.comparison, rows)(lacking)
+        near = similarities >= floor(work.measure.least(work.limits))
+        graph = _add(graph, lacking[near], distances[near], similarities[near])
+        return replace(graph, linkage="complete"), work.measure.least(work.limits)
+
+    def _leave_out_common(self) -> tuple[Graph, float]:
+        """Keep the pairs that are near without what many documents have in common."""
+        comparison, rows, graph = self.comparison, self.rows, self.graph
+        documents = comparison.documents
+        living = documents.living()
+        common = find_common(list(documents.normalize(documents.texts(living.tolist()))))
+        order = np.argsort(rows)
+        forms = [""] * len(rows)
+        stripped = common.strip(list(documents.normalize(documents.texts(rows[order].tolist()))))
+        for node, form in zip(order.tolist(), stripped, strict=True):
+            forms[node] = form
+        comparer = replace(comparison.comparer, frequencies=None)
+        distances, similarities, near = comparer.compare_texts(forms, graph.pairs)
+        graph = replace(graph, distances=distances, similarities=similarities)
+        return _keep(graph, near), comparer.least
+
+
+def _mark_templates(graph: Graph, labels: Labels, doubts: Doubts) -> NDArray[np.bool_]:
+    """Mark the documents of the clusters that may be templates."""
+    names = {template.cluster for template in doubts.templates}
+    nodes = [node for node, (_, id) in enumerate(graph.nodes) if id in names]
+    return np.isin(labels, labels[nodes])
+
+
+def _mark_doubted(graph: Graph, labels: Labels, doubts: Doubts, least: float) -> NDArray[np.bool_]:
+    """Mark the documents of the clusters in which documents are far, or linked by another one."""
+    are_doubted = np.zeros(len(labels), dtype=np.bool_)
+    if doubts.far and doubts.far.is_much and graph.canonical is not None:
+        are_doubted |= ~(graph.canonical[2] >= floor(least))
+    if doubts.linked and doubts.linked.is_much:
+        names = set(doubts.linked.clusters)
+        are_doubted |= np.array([id in names for _, id in graph.nodes])
+    return np.isin(labels, labels[are_doubted])
+
+
+def _take(graph: Graph, nodes: NDArray[np.int64], is_wanted: NDArray[np.bool_]) -> Graph:
+    """Take some documents of a graph, with the wanted pairs between them."""
+    places = np.full(len(graph.nodes), -1)
+    places[nodes] = np.arange(len(nodes))
+
+    def renumber(pairs: Pairs) -> Pairs:
+        placed = places[pairs]
+        inner: Pairs = placed[(placed >= 0).all(axis=1)].astype(np.uint32)
+        return inner
+
+    rows = np.flatnonzero(is_wanted & (places[graph.pairs] >= 0).all(axis=1))
+    graph = _keep(graph, rows)
+    return replace(
+        graph,
+        nodes=[graph.nodes[node] for node in nodes.tolist()],
+        texts=graph.texts[nodes],
+        values=[graph.values[node] for node in nodes.tolist()] if graph.values else graph.values,
+        pairs=renumber(graph.pairs),
+        same=renumber(graph.same),
+        different=renumber(graph.different),
+        canonical=None,
+    )
+
+
+def _keep(graph: Graph, wanted: NDArray[np.bool_] | NDArray[np.intp]) -> Graph:
+    """Keep some pairs of a graph."""
+    rows = np.arange(len(graph.pairs))[wanted]
+    return replace(
+        graph,
+        pairs=graph.pairs[rows],
+        distances=graph.distances[rows],
+        similarities=graph.similarities[rows],
+        shared=graph.shared[rows],
+        answers=graph.answers and [graph.answers[row] for row in rows.tolist()],
+    )
+
+
+def _add(graph: Graph, pairs: Pairs, distances: Distances, similarities: Similarities) -> Graph:
+    """Add pairs to a graph."""
+    return replace(
+        graph,
+        pairs=np.concatenate([graph.pairs, pairs]),
+        distances=np.concatenate([graph.distances, distances]),
+        similarities=np.concatenate([graph.similarities, similarities]),
+        shared=np.concatenate([graph.shared, np.zeros(len(pairs), graph.shared.dtype)]),
+        answers=graph.answers and [*graph.answers, *[""] * len(pairs)],
+    )

@@ -1,0 +1,207 @@
+"""The guard: what may be no copies is asked about before it is removed, whatever is kept."""
+
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import neardup_solr as nd
+from tests.command import neardup
+
+RULES = ("first", "longest", "shortest", "oldest:day")
+DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()  # noqa: SIM905
+SYLLABLES = "ba ce di fo gu ha ke li mo nu pa re si to vu we xa yo zi".split()  # noqa: SIM905
+YOGA = (
+    "Reminder: the {} class on {} in the harbour hall starts at ten, please bring a towel, a bottle"
+    " of water and your member card, and tell us a day before if you cannot come"
+)
+CHESS = (
+    "Reminder: the {} meeting on {} in the harbour hall starts at ten, please bring a chair, a cup"
+    " of coffee and your member card, and tell us a week before if you cannot come"
+)
+FRAME = (
+    "Notice of the harbour office: {} Questions are answered at the desk in the main hall between"
+    " nine and noon, and please bring your papers"
+)
+KINDS = (
+    "the berth {} is closed until {}.",
+    "the crane {} is moved to the north pier on {}.",
+    "the ferry {} does not sail on {} because of the storm.",
+    "the store {} will be sold to the highest bidder on {}.",
+)
+
+KINDS_OF_BOATS = ("rowing", "sailing", "fishing", "racing", "river", "canal")
+
+
+def words(rng: random.Random, count: int) -> str:
+    """Words of an invented language."""
+    return " ".join("".join(rng.choices(SYLLABLES, k=3)) for _ in range(count))
+
+
+def edited(rng: random.Random, text: str, rate: float = 0.06) -> str:
+    """A text of which some words are dropped or replaced."""
+    kept = (
+        each if rng.random() > rate else rng.choice(["", words(rng, 1)]) for each in text.split()
+    )
+    return " ".join(filter(None, kept))
+
+
+def reminders(rng: random.Random) -> list[str]:
+    """Thirteen reminders of two kinds."""
+    sports = "yoga boxing judo dance rowing karate tennis pilates".split()  # noqa: SIM905
+    clubs = "chess garden book film choir".split()  # noqa: SIM905
+    return [YOGA.format(each, rng.choice(DAYS)) for each in sports] + [
+        CHESS.format(each, rng.choice(DAYS)) for each in clubs
+    ]
+
+
+def notices(rng: random.Random) -> list[str]:
+    """Notices of four kinds, in one frame."""
+    names = [words(rng, 1) for _ in range(40)]
+    return [
+        FRAME.format(kind.format(name, rng.choice(DAYS)))
+        for at, kind in enumerate(KINDS)
+        for name in names[10 * at : 10 * at + 4 + 2 * at]
+    ]
+
+
+def among(texts: list[str], rng: random.Random, *, pairs: int = 40) -> list[str]:
+    """Texts among pairs of copies."""
+    copies = [words(rng, 50) for _ in range(pairs)]
+    return [*texts, *copies, *(edited(rng, text) for text in copies)]
+
+
+def digest(rng: random.Random) -> list[str]:
+    """Twelve texts, and one that quotes all of them."""
+    texts = [words(rng, 30) for _ in range(12)]
+    return [" ".join(texts), *texts]
+
+
+def quotes(rng: random.Random) -> list[str]:
+    """Texts each of which quotes two others, so that it is near to both."""
+    texts = [words(rng, 40) for _ in range(12)]
+    return texts + [f"{one} {other}" for one, other in zip(texts[::2], texts[1::2], strict=True)]
+
+
+def chain(rng: random.Random) -> list[str]:
+    """Texts each of which has most sentences of the one before, and one of its own."""
+    sentences = [words(rng, 10) for _ in range(20)]
+    return [" ".join(sentences[at : at + 6]) for at in range(14)]
+
+
+def duplicates(texts: list[str], **how: Any) -> Any:
+    """The result of texts, with a day for each."""
+    rows = [{"id": f"{at}", "text": text, "day": at * 7919 % 1000} for at, text in enumerate(texts)]
+    return nd.duplicates(rows, keep="day", **how)
+
+
+@pytest.mark.parametrize("canonical", RULES)
+@pytest.mark.parametrize(
+    ("make", "how"),
+    [
+        (reminders, {}),
+        (notices, {"measure": "words"}),
+        (digest, {"measure": "containment", "min_similarity": 0.8}),
+        (quotes, {"measure": "words"}),
+        (chain, {"measure": "words"}),
+        (chain, {"measure": "jaccard"}),
+    ],
+)
+def test_what_is_no_copy_is_asked_about(make: Any, how: dict[str, Any], canonical: str) -> None:
+    """Templates of several kinds, digests and chains, alone and among copies, for each rule."""
+    for texts in (make(random.Random(1)), among(make(random.Random(1)), random.Random(2))):
+        found = duplicates(texts, canonical=canonical, **how)
+        assert len(found.removed) > 5
+        assert found.doubt
+
+
+@pytest.mark.parametrize("measure", ["auto", "words", "jaccard", "containment", "estimate"])
+@pytest.mark.parametrize("canonical", RULES)
+def test_copies_are_not_asked_about(measure: str, canonical: str) -> None:
+    """Families of edited copies, small and large, are removed without a question."""
+    rng = random.Random(3)
+    texts = [words(rng, 60) for _ in range(30)]
+    rows = [each for text in texts for each in (text, *(edited(rng, text, 0.04) for _ in range(3)))]
+    rows += [edited(rng, texts[0], 0.04) for _ in range(60)]
+    found = duplicates(rows, measure=measure, canonical=canonical)
+    assert len(found.removed) > 100
+    assert found.doubt == ""
+
+
+@pytest.mark.parametrize("make", [digest, quotes, chain])
+def test_the_option_that_is_named_has_been_tried(make: Any) -> None:
+    """With it nothing is doubted, and as many documents are removed as the line says."""
+    how: dict[str, Any] = {"measure": "containment" if make is digest else "words"}
+    found = duplicates(make(random.Random(4)), **how)
+    option = re.search(r"use `(\w+)` (\S+), which would remove (\S+) of these", found.doubt)
+    assert option is not None
+    name, value, count = option.groups()
+    how[name] = float(value) if name == "min_similarity" else value
+    again = duplicates(make(random.Random(4)), **how)
+    assert again.doubt == ""
+    assert len(again.removed) == (0 if count == "none" else int(count))
+
+
+def test_no_option_is_named_that_removes_templates() -> None:
+    """Complete linkage only parts the reminders otherwise, so that a look at them is advised."""
+    found = duplicates(reminders(random.Random(1)))
+    complete = duplicates(reminders(random.Random(1)), linkage="complete")
+    assert len(complete.removed) > 3
+    assert "`linkage`" not in found.doubt
+    assert "look at them in a page" in found.doubt
+
+
+def test_small_clusters_of_one_template_are_doubted() -> None:
+    """Four clusters of two or three, whose texts differ between the same words."""
+    rng = random.Random(5)
+    form = "For sale: {} boat {} with new sails and an old engine, painted {} last spring, at {}"
+    boats = [(kind, words(rng, 3), words(rng, 3)) for kind in KINDS_OF_BOATS]
+    texts = [
+        form.format(kind, name, colour, place)
+        for kind, name, place in boats
+        for colour in ("blue", "red", "green")
+    ]
+    found = duplicates(among(texts, rng), measure="words", min_similarity=0.9)
+    assert len(found.removed) > 12
+    assert found.doubt
+
+
+def test_a_far_document_is_told_with_its_similarity() -> None:
+    """It has how many are far, the farthest of them, and its similarity."""
+    found = duplicates(chain(random.Random(1)), measure="words")
+    assert found.far is not None
+    far = [each for each in found.removed.values() if each.similarity < found.min_similarity]
+    assert found.far.count == len(far)
+    assert found.far.similarity == min(each.similarity for each in far)
+    assert f"({found.far.similarity:.2f})" in str(found.far)
+    assert found.at(0.95).doubt == ""
+
+
+def test_answers_keep_far_documents_from_being_doubted(tmp_path: Path) -> None:
+    """What people called the same is no doubt, however far it is."""
+    rng = random.Random(6)
+    texts = among([words(rng, 40), words(rng, 40)], rng)
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text('{"id": "0", "other_id": "1", "answer": "same"}\n')
+    found = duplicates(texts, measure="words", answers=str(answers))
+    assert found.removed["1"].similarity < 0.5
+    assert found.doubt == ""
+
+
+def test_the_command_and_the_library_ask(tmp_path: Path) -> None:
+    """Neither writes a file of two kinds of reminders unasked, whatever is kept."""
+    source, unique = tmp_path / "two.csv", tmp_path / "unique.csv"
+    rows = [f'{at},"{text}"' for at, text in enumerate(reminders(random.Random(1)))]
+    source.write_text("\n".join(["id,text", *rows]) + "\n")
+    for rule in ("first", "longest", "shortest", "oldest"):
+        ran = neardup("duplicates", str(source), "--unique", str(unique), "--canonical", rule)
+        assert ran.returncode != 0
+        assert "13 documents (100 % of all) of 2 kinds" in ran.stderr
+        assert "nothing was written; add --yes to remove 12 of 13 documents" in ran.stderr
+        with pytest.raises(nd.errors.TemplateError):
+            nd.duplicates(source, canonical=rule).write_unique(unique)
+        assert not unique.exists()
+    assert neardup("duplicates", str(source), "--unique", str(unique), "--yes").returncode == 0
+    assert len(unique.read_text().splitlines()) == 2
