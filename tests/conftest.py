@@ -46,6 +46,7 @@ def pytest_configure() -> None:
     examples = sized(usual=20, full=100)
     hypothesis.settings.register_profile("untimed", deadline=None, max_examples=examples)
     hypothesis.settings.load_profile("untimed")
+    os.environ["NEARDUP_PROGRESS"] = "0"  # a busy machine would print lines between others
     if not tier():
         os.environ.setdefault("JDK_JAVA_OPTIONS", java_cache.options())
     # Two workers that look for a free port at the same time would find the same one.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from neardup_solr.errors import ArgumentError
 from neardup_solr.errors import counted as counted  # the commands take it from here
 
 if TYPE_CHECKING:
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 
 MOST_ERRORS = 20  # of a run, each a line
 UNITS = {"joining": "bands"}  # what a stage counts, if not documents
-EVERY = 10.0  # seconds between two lines of progress, which stand for bars without a terminal
+PROGRESS = "NEARDUP_PROGRESS"  # seconds between two lines of progress; 0 prints none
+EVERY = 10.0  # if it is not set
 MOST_ROWS = 40  # of a report on a terminal; files and pipes get all
 RESUMABLE = "Everything written so far is kept; run this again to continue."
 UNSURE = "The last documents may be missing; it is safe to run the same command again."
@@ -332,7 +335,9 @@ def watch(**units: str) -> Iterator[dict[str, Any]]:
     if is_quiet() or not sys.stderr.isatty():
         from neardup_solr.progress import ignore
 
-        with nullcontext(ignore) if is_quiet() else _say_progress(UNITS | units) as on_progress:
+        seconds = 0.0 if is_quiet() else _read_interval()
+        lines = _say_progress(UNITS | units, seconds) if seconds else nullcontext(ignore)
+        with lines as on_progress:
             yield {"on_error": first_errors(warn), "on_progress": on_progress}
         return
     from rich.console import Console
@@ -364,9 +369,22 @@ def watch(**units: str) -> Iterator[dict[str, Any]]:
         yield {"on_error": errors, "on_progress": show_bar}
 
 
+def _read_interval() -> float:
+    """Read how many seconds lie between two lines of progress, 0 if none are to be printed.
+
+    Raises ArgumentError if the variable is not a number.
+    """
+    text = os.environ.get(PROGRESS, "")
+    try:
+        return max(0.0, float(text)) if text else EVERY
+    except ValueError:
+        step = f"set it to a number of seconds, such as {EVERY:g}, or 0 for no lines of progress"
+        raise ArgumentError(f"${PROGRESS} {text!r} is not a number", step) from None
+
+
 @contextmanager
-def _say_progress(units: Mapping[str, str]) -> Iterator[OnProgress]:
-    """Say every ten seconds how far a command is."""
+def _say_progress(units: Mapping[str, str], seconds: float) -> Iterator[OnProgress]:
+    """Say every so many seconds how far a command is."""
     command, start, has_ended = click.get_current_context().command.name, time.monotonic(), Event()
     began, first, last = start, None, None  # the stage, with its first report and its last one
 
@@ -377,7 +395,7 @@ def _say_progress(units: Mapping[str, str]) -> Iterator[OnProgress]:
         last = progress
 
     def repeat() -> None:
-        while not has_ended.wait(EVERY):
+        while not has_ended.wait(seconds):
             now = time.monotonic()
             line = f"{_spell_time(now - start)} so far"
             if first is not None and last is not None:

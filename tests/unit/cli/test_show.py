@@ -115,7 +115,7 @@ def test_progress_is_lines_without_a_terminal(
     """Each says the stage, how far it is and the time; a short run prints none."""
     words = ("duplicates", str(demo.listings()), "-o", str(tmp_path / "pairs.tsv"))
     short = neardup(*words)
-    monkeypatch.setattr(show, "EVERY", 0.0001)
+    monkeypatch.setenv("NEARDUP_PROGRESS", "0.0001")
     ran = neardup(*words)
     lines = [line for line in ran.stderr.splitlines() if line not in short.stderr.splitlines()]
     assert lines
@@ -123,6 +123,16 @@ def test_progress_is_lines_without_a_terminal(
     assert not LINE.search(short.stderr)
     assert not set("\r\x1b") & set(ran.stderr)
     assert neardup("--quiet", *words).stderr == ""
+
+
+def test_progress_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """0 prints no lines, however long it takes; what is no number is refused."""
+    words = ("duplicates", str(demo.listings()))
+    monkeypatch.setenv("NEARDUP_PROGRESS", "0")
+    assert not LINE.search(neardup(*words).stderr)
+    monkeypatch.setenv("NEARDUP_PROGRESS", "often")
+    refused = neardup(*words)
+    assert (refused.returncode, "NEARDUP_PROGRESS" in refused.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +156,7 @@ def test_a_line_of_progress(
     reports: list[Progress], line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It says what is known of the stage that was reported last."""
-    monkeypatch.setattr(show, "EVERY", 0.01)
+    monkeypatch.setenv("NEARDUP_PROGRESS", "0.01")
     lines: list[str] = []
     is_said = threading.Event()
 
