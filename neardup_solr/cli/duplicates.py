@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -51,7 +51,7 @@ def duplicates(
     _check(parsed, files, mark=mark, undo=undo, dry_run=dry_run, writes=bool(output))
     _check_source(parsed.paths, parsed.address)
     if undo:
-        _undo(parsed.connect(), parsed["fq"], dry_run=dry_run)
+        _undo(parsed.connect(), parsed["fq"], dry_run=dry_run, patience=parsed["patience"])
         return 0
     as_rows = options.choose_format(format)
     most_failed(max_failed, 0)
@@ -109,7 +109,7 @@ def duplicates(
     if mark and not parsed.paths:
         if result.doubt and not (dry_run or yes):
             _confirm_marks()
-        _mark(place, result, dry_run=dry_run)
+        _mark(place, result, dry_run=dry_run, patience=parsed["patience"])
     records = result.documents + result.failed
     return INCOMPLETE if result.failed > most_failed(max_failed, records) else 0
 
@@ -313,10 +313,11 @@ def _confirm_marks() -> None:
     options.confirm("Mark them anyway?", unasked=unasked, declined="Nothing was marked.")
 
 
-def _mark(solr: Collection, result: Duplicates, *, dry_run: bool) -> None:
+def _mark(solr: Collection, result: Duplicates, *, dry_run: bool, patience: str) -> None:
     """Mark the clusters that were found in their collection, and tell the queries for them."""
+    given: dict[str, Any] = {"dry_run": dry_run, "patience": patience}
     with show.watch() as watching:
-        made = nd.mark(solr, result, yes=True, dry_run=dry_run, on_progress=watching["on_progress"])
+        made = nd.mark(solr, result, yes=True, on_progress=watching["on_progress"], **given)
     (show.warn if dry_run else show.say)(_describe_marks(made, dry_run=dry_run))
     _say_torn(solr, made, dry_run=dry_run)
     if made.clusters and not dry_run:
@@ -324,10 +325,11 @@ def _mark(solr: Collection, result: Duplicates, *, dry_run: bool) -> None:
         show.say(f"With one document of each cluster: fq={made.collapse}")
 
 
-def _undo(solr: Collection, fq: Sequence[str], *, dry_run: bool) -> None:
+def _undo(solr: Collection, fq: Sequence[str], *, dry_run: bool, patience: str) -> None:
     """Remove all marks from a collection, or those of documents that match."""
+    given: dict[str, Any] = {"fq": fq, "dry_run": dry_run, "patience": patience}
     with show.watch() as watching:
-        made = nd.mark(solr, (), fq=fq, dry_run=dry_run, on_progress=watching["on_progress"])
+        made = nd.mark(solr, (), on_progress=watching["on_progress"], **given)
     documents = show.counted(made.cleared, "document")
     if not made.cleared:
         show.say("There are no marks to remove.")

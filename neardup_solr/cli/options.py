@@ -688,8 +688,9 @@ def choose_other_side(parsed: ParsedOptions) -> None:
     against, solr = parsed["against"], parsed.address
     if against is None:
         return
+    patience = parsed.get("patience", 0)
     if "://" in against:
-        parsed["against"] = connect(against, None)
+        parsed["against"] = connect(against, None, patience=patience)
     elif Path(against).exists() or "/" in against or "." in against:
         parsed["against"] = parsed.make_source(against)
     elif has_no_solr(solr):
@@ -703,7 +704,7 @@ def choose_other_side(parsed: ParsedOptions) -> None:
                 reason = "there is no such file or folder, and no collection with that name"
                 raise nd.SourceError(against, reason, "check the path, or the name") from None
 
-        parsed["against"] = connect(solr, against, check=require_fields)
+        parsed["against"] = connect(solr, against, patience=patience, check=require_fields)
 
 
 def has_no_solr(address: str | None) -> bool:

@@ -229,17 +229,31 @@ Answer = dict[str, Any]
 
 def used_fields(collection: Collection) -> frozenset[str] | None:
     """The fields that documents of any shard have, or None if Solr does not tell."""
-    names: set[str] = set()
-    forgotten: set[str] = set()
-    for shard in collection.shards():
+    described = describe_fields(collection)
+    if described is None:
+        return None
+    forgotten = {name for name, about in described.items() if not about}
+    return frozenset(described.keys() - forgotten | _met(collection, forgotten))
+
+
+def describe_fields(collection: Collection) -> dict[str, str] | None:
+    """Describe the fields that documents of any shard have, or return None if Solr does not tell.
+
+    A field has its type and its flags, "" if the schema has forgotten it. In a SolrCloud the
+    leaders tell. Fields of deleted documents stay listed until segments are merged.
+    """
+    described: dict[str, str] = {}
+    is_alone = collection.session.nodes.is_cloud is False
+    for shard in [collection.url] if is_alone else collection.shards(of_leaders=True):
         luke = _ask(collection, f"{shard}/admin/luke", {"numTerms": "0"})
         fields = None if luke is None else luke.get("fields", {})
         if not isinstance(fields, dict):
             return None
-        # Fields of deleted documents stay listed until segments are merged.
-        names.update(name for name, field in fields.items() if field.get("docs", 1))
-        forgotten.update(name for name, field in fields.items() if field.get("type", "") is None)
-    return frozenset(names - forgotten | _met(collection, forgotten))
+        for name, field in fields.items():
+            if field.get("docs", 1):
+                kind = field.get("type", "-")
+                described[name] = "" if kind is None else f"{kind} {field.get('schema', '')}"
+    return described
 
 
 def _met(collection: Collection, forgotten: Set[str]) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, TypeVar
@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import orjson
 
 from neardup_solr import errors
+from neardup_solr.arguments import in_seconds
 from neardup_solr.errors import SettingsError, SolrAnswerError, SolrUnreachable, counted, place
 from neardup_solr.progress import ignore
 from neardup_solr.records import NOTHING
@@ -398,9 +399,10 @@ class Collection:
         newest = page["docs"][0][VERSION] if page["docs"] else 0
         return CollectionState(documents=page["numFound"], version=newest)
 
-    def shards(self) -> list[str]:
+    def shards(self, *, of_leaders: bool = False) -> list[str]:
         """List the addresses of the shards. A standalone core is its only shard."""
         request = {"query": "*:*", "limit": 0, "params": {"shards.info": "true"}}
+        request = query.of_leaders(request) if of_leaders else request
         shards = self.ask(request, DOCS).get("shards.info", {})
         responses.require_rows(shards.values(), {"shardAddress": str}, self.url)
         return [shard["shardAddress"].rstrip("/") for shard in shards.values()] or [self.url]
@@ -605,6 +607,20 @@ class Collection:
         url = f"{self.url}/schema/{part.lower()}"
         decoded = self.session.ask("GET", url, {part: list}, require=require, params=params)
         return list(decoded[part])
+
+
+@contextmanager
+def waiting(sources: Iterable[object], patience: float | str) -> Iterator[None]:
+    """Within the block, wait for the Solr of each collection among sources while it is away.
+
+    `patience` is in seconds, or a time such as "5m"; see `Outages.waited_for`.
+    """
+    seconds = in_seconds(patience, "patience")
+    with ExitStack() as blocks:
+        for source in sources:
+            if isinstance(source, Collection):
+                blocks.enter_context(source.session.outages.waited_for(seconds))
+        yield
 
 
 def in_halves(

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import orjson
@@ -78,12 +78,20 @@ class Field:
         return next((problem for problem, holds in problems.items() if holds), "")
 
 
+class Copy(NamedTuple):
+    """What Solr copies from a field to another, at most so many characters; 0 for all."""
+
+    source: str
+    target: str
+    most: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schema:
     """The fields of a collection. `key` is its unique key, "" if it has none.
 
     `types` are the classes of the field types; `copies` are the pairs of source and destination
-    of its copyFields, patterns included.
+    of its copyFields, patterns included; `limits` are the most characters that some of them copy.
     """
 
     key: str
@@ -91,6 +99,7 @@ class Schema:
     fields: Mapping[str, Field]
     dynamic: Sequence[Field] = ()
     copies: Sequence[tuple[str, str]] = ()
+    limits: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
     def field(self, name: str) -> Field | None:
         """The field of that name, else the dynamic field with the longest matching pattern."""
@@ -107,7 +116,7 @@ class Schema:
 
     def _why_lost(self, name: str, used: Sequence[str]) -> str:
         field = self.field(name)
-        if field is None or field.is_kept or not field.indexed:
+        if field is None or field.is_kept or not (field.indexed or field.doc_values):
             return ""
         sources = list(self.sources(name, used))
         if not sources:
@@ -134,10 +143,16 @@ class Schema:
 
     def destinations(self, name: str) -> Iterator[str]:
         """The fields that copyFields fill from this field."""
+        return (copy.target for copy in self.copies_of(name))
+
+    def copies_of(self, name: str) -> Iterator[Copy]:
+        """The copies that Solr makes of the values of this field."""
         for source, destination in self.copies:
             if fnmatchcase(name, source):
                 start, _, end = source.partition("*")
-                yield destination.replace("*", name[len(start) : len(name) - len(end)], 1)
+                target = destination.replace("*", name[len(start) : len(name) - len(end)], 1)
+                most = self.limits.get((source, destination), 0)
+                yield Copy(name, target, most)
 
 
 NOTE_TYPE = "neardup_note"
@@ -175,6 +190,7 @@ def read_schema(collection: Collection) -> Schema:
         fields={field["name"]: _field(field, types) for field in fields},
         dynamic=[_field(field, types) for field in dynamic],
         copies=[(copy["source"], copy["dest"]) for copy in copied],
+        limits={(copy["source"], copy["dest"]): copy.get("maxChars", 0) for copy in copied},
     )
 
 

@@ -107,7 +107,8 @@ class Outages:
         try:
             yield
         finally:
-            self.patience = before
+            if self.patience == seconds:  # unless the user wants to stop
+                self.patience = before
 
     def stop_waiting(self) -> None:
         """Wait for no outage any more: the user wants to stop."""

@@ -42,21 +42,27 @@ class Written:
 
 @checked
 def read(
-    session: SparkSession, address: str, collection: str, *, fields: OneOrMore = ("id", "signature")
+    session: SparkSession,
+    address: str,
+    collection: str,
+    *,
+    fields: OneOrMore = ("id", "signature"),
+    patience: float | str = "5m",
 ) -> DataFrame:
     """Read fields of all documents of a collection, each shard by a task.
 
     They are fields with docValues, such as `id` and `signature`, and of the columns that are kept
     in a collection of `init` those whose names end in _i, _l, _f, _d, _b or _dt. They come as
     texts; lists are JSON. The executors reach the Solr at `address`, with user and password from
-    their environment as `connect` finds them. A shard that breaks off fails its task, which Spark
+    their environment as `connect` finds them. A Solr that is away is waited for, at most
+    `patience` (seconds, or "5m"); a shard that breaks off for longer fails its task, which Spark
     repeats.
 
     Raises SolrError if Solr does not answer, SchemaError if a field is missing or has no docValues.
     """
     from neardup_solr.solr.schema import require_exported
 
-    names = listed(fields)
+    names, seconds = listed(fields), arguments.in_seconds(patience, "patience")
     is_possible = bool(names) and len(set(names)) == len(names)
     reason = "`fields` must name one or more fields, each only once"
     require(is_possible, reason, 'give names such as fields=("id", "signature")')
@@ -69,14 +75,17 @@ def read(
         """Read the fields of each shard by its number, from a replica that is up."""
         import pyarrow as pa
 
-        from neardup_solr.verbs.connect import connect
+        from neardup_solr.solr.collection import waiting
+        from neardup_solr.verbs.connect import connect_again
 
-        target = connect(address, collection)
-        for number in (number for batch in batches for number in batch.column(0).to_pylist()):
-            for rows in target.exported(names, [target.replica_of(shards[number])]):
-                columns = [[_as_text(row.get(name)) for row in rows] for name in names]
-                arrays = [pa.array(column, pa.string()) for column in columns]
-                yield pa.RecordBatch.from_arrays(arrays, list(names))
+        target = connect_again(address, collection, patience=seconds)
+        numbers = (number for batch in batches for number in batch.column(0).to_pylist())
+        with waiting([target], seconds):
+            for number in numbers:
+                for rows in target.exported(names, [target.replica_of(shards[number])]):
+                    columns = [[_as_text(row.get(name)) for row in rows] for name in names]
+                    arrays = [pa.array(column, pa.string()) for column in columns]
+                    yield pa.RecordBatch.from_arrays(arrays, list(names))
 
     schema = ", ".join(f"`{name}` string" for name in names)
     numbers = session.range(len(shards), numPartitions=len(shards))

@@ -9,7 +9,6 @@ import heapq
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Any
 
@@ -29,12 +28,12 @@ from neardup_solr.solr.names import NOTE as NOTE_TYPE
 from neardup_solr.solr.query import CLAUSES
 from neardup_solr.solr.schema import INTERNAL, Field, Schema
 from neardup_solr.text.normalize import is_unspaced
+from neardup_solr.verbs.losses import LossCheck
 
 DANGER, WARNING, NOTE = "danger", "warning", "note"
 PLACED = "_nest_path_:*"
-SAMPLE = 500  # documents whose copied fields are compared with what they were copied from
 LOOKED_AT = 100  # documents whose fields stand for those of all, if Solr does not tell
-_NATIVE = "content_native"  # MinHashes by Solr, if configured (docs/interoperability.md)
+NATIVE = "content_native"  # MinHashes by Solr, if configured (docs/interoperability.md)
 _TEXTS = frozenset({"StrField", "TextField", "SortableTextField"})
 GROWTH_SAMPLE = 100  # documents by which growth is estimated
 INDEXED = 0.83  # bytes in the index for each of JSON, measured by benchmarks/foreign.py
@@ -107,6 +106,9 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     names = chosen(collection.names, fields.key, text=listed(text), prefix=prefix)
     documents = collection.count()
     used = admin.used_fields(collection) if documents else frozenset[str]()
+    if used is not None:
+        losses = LossCheck(collection, frozenset())
+        used -= {name for name in fields.lost(used) if not losses.has_values(name)}
     longest = None
     if not text and any(no_text(fields.field(name)) for name in names.text):
         longest = admin.longest_texts(collection, likely_texts(fields, names, used or ()))
@@ -213,9 +215,7 @@ def require_safe(collection: Collection, *, text: Sequence[str] = ()) -> Schema:
         first, more = dangers[0], len(dangers) - 1
         others = f" (and {more} more: neardup lint {collection.place})" if more else ""
         raise SettingsError(f"{first.about}: {first.reason}{others}", first.remedy)
-    fields = schema.read_schema(collection)
-    _require_only_copied(collection, fields)
-    return fields
+    return schema.read_schema(collection)
 
 
 def require_texts(collection: Collection, existing: Schema, fields: Iterable[str]) -> None:
@@ -245,7 +245,7 @@ def require_other(collection: Collection, other: Collection) -> None:
     if collection.base == other.base and names & others:
         raise SettingsError(f"{collection.name!r} would be written into itself", next_step)
     written = {*other.names.fields([ID, TEXT]), *own_fields(other)}
-    lost = sorted(_fields_in_use(other) - written - INTERNAL - {_NATIVE})
+    lost = sorted(_fields_in_use(other) - written - INTERNAL - {NATIVE})
     if other.count() and (lost or not other.names.is_plain):
         what = f" with the fields {', '.join(lost)}" if lost else " from another program"
         reason = f"{other.name!r} has documents{what}, which would be replaced"
@@ -258,38 +258,6 @@ def _fields_in_use(collection: Collection) -> frozenset[str]:
     if used is None:  # as for a collection of ours
         used = frozenset().union(*collection.whole(list(islice(collection.ids(), LOOKED_AT))))
     return used
-
-
-def _require_only_copied(collection: Collection, fields: Schema) -> None:
-    """Refuse fields that are both copied to and written: an update keeps only the copies."""
-    targets = [target for _, target in fields.copies]
-    ids = list(islice(collection.ids(), SAMPLE)) if targets else []
-    for document in collection.whole(ids) if ids else []:
-        for name in (name for name in document if _is_text_of(name, targets, fields)):
-            if _was_written(name, document):
-                id = document[collection.names.id]
-                reason = f"{name}: the document {id!r} has a value in this field that is not a copy"
-                into = f"neardup annotate {collection.place} --into OTHER"
-                next_step = f"write to a different collection: {into}"
-                raise SettingsError(f"{reason}, so an update would lose it", next_step)
-
-
-def _is_text_of(name: str, targets: Sequence[str], fields: Schema) -> bool:
-    field = fields.field(name)
-    is_target = any(fnmatchcase(name, each) for each in targets)
-    return is_target and field is not None and field.kind in _TEXTS
-
-
-def _was_written(name: str, document: Mapping[str, Any]) -> bool:
-    """Return True if a copied field has a value that begins no other field (maxChars)."""
-    others = [each for other in document if other != name for each in _values(document[other])]
-    return not all(
-        any(each.startswith(value) for each in others) for value in _values(document[name])
-    )
-
-
-def _values(value: Any) -> Iterator[str]:
-    yield from map(str, value if isinstance(value, list) else [value])
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import mmh3
@@ -15,9 +15,11 @@ from neardup_solr.progress import OnProgress, Progress, gc_disabled, ignore
 from neardup_solr.records import Cluster
 from neardup_solr.solr import schema, update
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.names import MARKS, SETTINGS
-from neardup_solr.solr.update import settle
+from neardup_solr.solr.names import MARKS, SETTINGS, Names
+from neardup_solr.solr.update import Order, settle
 from neardup_solr.verbs.duplicates import Duplicates
+from neardup_solr.verbs.lint import own_fields
+from neardup_solr.verbs.losses import LossCheck
 
 CLUSTER = MARKS[0]
 BATCH = 1_000
@@ -68,7 +70,8 @@ def mark(
 
     Raises ArgumentError if a document is in two clusters or no document is in the collection,
     TemplateError if documents of a cluster may be no copies, SettingsError if the collection lacks
-    the fields for marks, SolrError if Solr does not answer or refuses updates.
+    the fields for marks or an update would lose data, SolrError if Solr does not answer or refuses
+    updates.
     """
     on_progress = on_progress or ignore
     members = clusters.clusters if isinstance(clusters, Duplicates) else clusters
@@ -155,12 +158,17 @@ class _MarkRun:
 
     def send(self, marks: Mapping[str, Mark]) -> None:
         """Send marks in batches. What Solr refuses is missing again."""
-        updates = [_update(id, mark) for id, mark in marks.items()]
-        for at in range(0, len(updates), BATCH):
-            refused = update.set_fields(self.collection, updates[at : at + BATCH])
+        losses = LossCheck(self.collection, own_fields(self.collection))
+        orders = [_order(id, mark, self.collection.names) for id, mark in marks.items()]
+        for at in range(0, len(orders), BATCH):
+            batch = orders[at : at + BATCH]
+            rewritten = [order for order in batch if not losses.is_in_place(order)]
+            versions = losses.require_none(rewritten)
+            made = [replace(order, version=versions.get(order.id, MUST_EXIST)) for order in batch]
+            refused = update.send(self.collection, made).refused
             self.reason = refused[-1].reason if refused else self.reason
-            sent = min(at + BATCH, len(updates))
-            self.on_progress(Progress("marking" if self.wanted else "undoing", sent, len(updates)))
+            sent = min(at + BATCH, len(orders))
+            self.on_progress(Progress("marking" if self.wanted else "undoing", sent, len(orders)))
         self.sent = marks
 
     def _have_arrived(self) -> bool:
@@ -229,9 +237,8 @@ def _mark_of(row: Mapping[str, Any]) -> Mark:
     return tuple(row.get(name) for name in MARKS)
 
 
-def _update(id: str, mark: Mark) -> dict[str, Any]:
-    values = {name: {"set": value} for name, value in zip(MARKS, mark, strict=True)}
-    return {"id": id, "_version_": MUST_EXIST, **values}
+def _order(id: str, mark: Mark, names: Names) -> Order:
+    return Order(id, MUST_EXIST, dict(zip(map(names.of, MARKS), mark, strict=True)))
 
 
 def require_markable(collection: Collection) -> None:

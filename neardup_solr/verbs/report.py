@@ -17,7 +17,7 @@ from neardup_solr.progress import OnProgress, Progress, ignore, thread_pool
 from neardup_solr.records import Document, Hit, Pair, natural
 from neardup_solr.reports import ANSWER, Columns, of_pairs, pair_rows
 from neardup_solr.settings import Settings
-from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.collection import Collection, waiting
 from neardup_solr.solr.finder import Finder
 from neardup_solr.solr.names import TEXT
 from neardup_solr.solr.schema import CHANGED, describe_unsigned
@@ -91,6 +91,7 @@ def report(
     max_distance: int | None = None,
     min_similarity: float | None = None,
     answers: str | Path | None = None,
+    patience: float | str = "5m",
     on_progress: OnProgress | None = None,
 ) -> Report:
     """Find the near-duplicates of each document in a collection, in order of id.
@@ -100,6 +101,7 @@ def report(
     The report covers the documents that match `query`, with ids from `from_id` to `to_id`
     inclusive. Whole numbers come first, by value; other ids follow, by code point. With a `model`,
     the similarity is the probability of a match. For a whole collection, `duplicates` is faster.
+    If Solr is away, the call waits for it, at most `patience` (seconds, or "5m").
 
     Raises ArgumentError if `from_id` comes after `to_id`, SettingsError if the collection lacks a
     required field or has no documents, SolrError if Solr does not answer.
@@ -115,42 +117,43 @@ def report(
         measure=measure,
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
-    chosen = search.measure_by(collection, measure, model, max_distance)
-    criteria = replace(criteria, measure=chosen)
-    judged = None if answers is None else read_answers(answers)
-    on_progress = on_progress or ignore
-    settings, criteria = search.searchable(collection, criteria)
-    gaps = describe_unsigned(collection)
-    state = collection.state()
-    ids = _choose_ids(collection, from_id, to_id, query)
-    work = make_work(collection, settings, criteria, later_only=later_only)
-    step = PAGE if work.is_together else PAGE // 10
-    pages = [ids[at : at + step] for at in range(0, len(ids), step)]
-    pairs: list[Pair] = []
-    cut = done = 0
-    with thread_pool(THREADS) as pool:
-        for page in pool.map(work.find_pairs, pages):
-            for near, is_cut in page:
-                pairs += near
-                cut += is_cut
-            done += len(page)
-            on_progress(Progress("comparing", done, len(ids)))
-    if state is not None and collection.state() != state:
-        gaps.append(CHANGED)
-    if criteria.equality:
-        pairs = _keep_equal(collection, pairs, criteria.equality)
-    answered = None
-    if judged is not None:
-        from neardup_solr.verbs.answer import obey_answers
+    with waiting([collection], patience):
+        chosen = search.measure_by(collection, measure, model, max_distance)
+        criteria = replace(criteria, measure=chosen)
+        judged = None if answers is None else read_answers(answers)
+        on_progress = on_progress or ignore
+        settings, criteria = search.searchable(collection, criteria)
+        gaps = describe_unsigned(collection)
+        state = collection.state()
+        ids = _choose_ids(collection, from_id, to_id, query)
+        work = make_work(collection, settings, criteria, later_only=later_only)
+        step = PAGE if work.is_together else PAGE // 10
+        pages = [ids[at : at + step] for at in range(0, len(ids), step)]
+        pairs: list[Pair] = []
+        cut = done = 0
+        with thread_pool(THREADS) as pool:
+            for page in pool.map(work.find_pairs, pages):
+                for near, is_cut in page:
+                    pairs += near
+                    cut += is_cut
+                done += len(page)
+                on_progress(Progress("comparing", done, len(ids)))
+        if state is not None and collection.state() != state:
+            gaps.append(CHANGED)
+        if criteria.equality:
+            pairs = _keep_equal(collection, pairs, criteria.equality)
+        answered = None
+        if judged is not None:
+            from neardup_solr.verbs.answer import obey_answers
 
-        comparer = work.finder.comparer
-        pairs, answered = obey_answers(
-            collection, judged, pairs, comparer, criteria.fq, {*ids}, later_only=later_only
-        )
-    return Report(
-        pairs=once(pairs), documents=done, cut=cut, gaps=tuple(gaps), answered=answered,
-        candidates=candidates, enough=work.finder.widest,
-    )  # fmt: skip
+            comparer = work.finder.comparer
+            pairs, answered = obey_answers(
+                collection, judged, pairs, comparer, criteria.fq, {*ids}, later_only=later_only
+            )
+        return Report(
+            pairs=once(pairs), documents=done, cut=cut, gaps=tuple(gaps), answered=answered,
+            candidates=candidates, enough=work.finder.widest,
+        )  # fmt: skip
 
 
 def _keep_equal(collection: Collection, pairs: Sequence[Pair], equality: Equality) -> list[Pair]:

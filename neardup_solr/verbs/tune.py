@@ -29,7 +29,7 @@ from neardup_solr.minhash.plans import Tuning
 from neardup_solr.progress import Failures, OnError, OnProgress
 from neardup_solr.records import Document, filter_usable, ordered
 from neardup_solr.settings import Settings, refuse_settings, settings_of
-from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.collection import Collection, waiting
 from neardup_solr.sources import SourceLike, paths_of, reading_of
 from neardup_solr.sources.guess import fill_in
 from neardup_solr.verbs.duplicates import compare, plan
@@ -116,7 +116,7 @@ def train(output: str | Path | None = None, **given: Any) -> Training:
         for path in (given.get("answers"), *(paths_of(work.sides[0]) or ())):
             place = None if path is None else Path(path)
             check_apart({"`output`": Path(output), "an input file": place})
-    with Spill(memory=work.memory) as spill:
+    with waiting(work.sides, work.patience), Spill(memory=work.memory) as spill:
         trained = _train(work, spill)
     if output is not None:
         trained.write(output)
@@ -181,7 +181,7 @@ T = TypeVar("T")
 # The arguments of a model; the others are those of bands.
 OF_MODELS = (
     "source", "answers", "fields", "measure", "by", "against", "output", "id", "text",
-    "settings", "on_error", "on_progress",
+    "settings", "patience", "on_error", "on_progress",
 )  # fmt: skip
 NAME_ANSWERS = "name the answer file with `answers`"
 NEIGHBOURS = 2  # numbers of rows shown above and below the recommended number
@@ -297,6 +297,7 @@ def tune(
     id: str | None = None,
     text: OneOrMore = "text",
     settings: Settings | Mapping[str, Any] | None = None,
+    patience: float | str = "5m",
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> Tuning | Training:
@@ -311,7 +312,8 @@ def tune(
 
     With `answers`, a model learns which documents match, from four measures of the texts
     and from any `fields`. Parameters for bands are then ignored, and `known` is refused. The model
-    is written to `output`; pass that file to `duplicates` as `model`.
+    is written to `output`; pass that file to `duplicates` as `model`. If the Solr of a collection
+    is away, the call waits for it, at most `patience` (seconds, or "5m").
 
     Raises ArgumentError if a number is out of range; SettingsError if no bands meet the limits, or
     the collection has no signatures, too few documents or none of the known pairs; SourceError if a
@@ -333,7 +335,8 @@ def tune(
     failures, current = Failures(on_error), None
     if isinstance(source, Collection):
         refuse_settings(settings, "omit `settings`, or tune on a file")
-        used = _read_settings(source, hashes)
+        with waiting([source], patience):
+            used = _read_settings(source, hashes)
         current = plans.plan(used.bands, used.rows, demand)
         read: Callable[..., _Read] = partial(_read_collection, source)
     else:
@@ -344,7 +347,8 @@ def tune(
         documents = sources.documents(opened, reading=reading, on_error=failures.add)
         read = partial(_sign_source, filter_usable(documents, failures.add), used)
     plan = plans.solve(demand, hashes or used.hashes)
-    drawn = Sample(pairs, *read(sample, seed, {id for pair in pairs for id in pair}))
+    with waiting([source], patience):
+        drawn = Sample(pairs, *read(sample, seed, {id for pair in pairs for id in pair}))
     failures.warn()
     near = range(plan.rows - NEIGHBOURS, plan.rows + NEIGHBOURS + 1)
     others = [other for other in plans.catching(demand, hashes or used.hashes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,8 @@ pytestmark = pytest.mark.usefixtures("killed")
 def collection(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> nd.Collection:
     """An empty collection of the embedded Solr, connected to as users do."""
     monkeypatch.delenv("NEARDUP_SOLR_URL", raising=False)
-    return nd.connect(collection=request.node.name[:40], create=True)
+    name = "".join(sign for sign in request.node.name if sign.isalnum())
+    return nd.connect(collection=name, create=True)
 
 
 def documents(count: int = DOCUMENTS) -> list[nd.Document]:
@@ -99,6 +101,30 @@ def test_mark(collection: nd.Collection, monkeypatch: pytest.MonkeyPatch) -> Non
     marks = nd.mark(collection, found, on_progress=killing([100]))
     assert marks.marked == len(twins)
     assert collection.count(["neardup_cluster:[* TO *]"]) == len(twins)
+    assert collection.session.outages.count >= 1
+
+
+READERS: dict[str, Callable[..., Any]] = {
+    "duplicates": lambda solr, **given: nd.duplicates(solr, by="bands", **given).pairs,
+    "report": lambda solr, **given: nd.report(solr, by="bands", **given).pairs,
+}
+
+
+@pytest.mark.parametrize("verb", READERS)
+def test_readers(collection: nd.Collection, verb: str) -> None:
+    """What is read of a whole collection is the same, though Solr is killed meanwhile."""
+    texts = [one.text for one in documents(100)]
+    nd.index(
+        [
+            nd.Document(id=f"{side}{at}", text=text)
+            for at, text in enumerate(texts)
+            for side in "ab"
+        ],
+        collection,
+    )
+    pairs = READERS[verb](collection)
+    assert READERS[verb](collection, on_progress=killing([50])) == pairs
+    assert len(pairs) == len(texts)
     assert collection.session.outages.count >= 1
 
 

@@ -19,14 +19,32 @@ from neardup_solr.records import Document
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, Settings, settings_of
 from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.names import BANDS, OWN, PLAIN, SETTINGS, TEXT, VERSION, Names, require_name
+from neardup_solr.solr.names import (
+    BANDS,
+    ID,
+    OWN,
+    PLAIN,
+    SETTINGS,
+    TEXT,
+    VERSION,
+    Names,
+    require_name,
+)
 from neardup_solr.solr.schema import roots_only
 from neardup_solr.solr.update import Order, orders
 from neardup_solr.text import normalize
 from neardup_solr.verbs import init
 from neardup_solr.verbs.annotate.rewrite import Follower, RateLimit, Rewrite, Row, pages
 from neardup_solr.verbs.index import index
-from neardup_solr.verbs.lint import chosen, require_other, require_safe, require_texts
+from neardup_solr.verbs.lint import (
+    NATIVE,
+    chosen,
+    own_fields,
+    require_other,
+    require_safe,
+    require_texts,
+)
+from neardup_solr.verbs.losses import LossCheck
 from neardup_solr.verbs.search import normal_forms, sample_texts
 
 MD5 = "md5_hash"
@@ -250,6 +268,7 @@ def _copy(
     """Index the texts of a collection into another, but those that it has already."""
     require_texts(collection, schema.read_schema(collection), collection.names.text)
     require_other(collection, other)
+    losses = LossCheck(other, own_fields(other) | {*other.names.fields([ID, TEXT]), NATIVE})
     task = _Task(settings=choose_settings(other, settings, DEFAULT_SETTINGS, collection))
     collection.commit()
     filters = [*query, *roots_only(schema.read_schema(collection))]
@@ -269,6 +288,7 @@ def _copy(
                 for id, text in texts.items()
                 if task.needs_fields(copies.get(id, {}), text)
             ]
+            losses.require_only([each.id for each in needed if each.id in copies])
             yield from needed
             watching.on_progress(Progress("annotating", read, max(total, read)))
             since = pace.wait(len(needed), since)

@@ -36,6 +36,7 @@ from neardup_solr.solr.responses import Refusal, Sent
 from neardup_solr.solr.schema import INTERNAL, NEST_PATH, Schema, with_text
 from neardup_solr.solr.update import Order, settle
 from neardup_solr.verbs.lint import own_fields, require_safe
+from neardup_solr.verbs.losses import LossCheck
 
 if TYPE_CHECKING:
     from neardup_solr.verbs.mark import Marks
@@ -136,6 +137,7 @@ class Rewrite:
     _untried: int = FIRST
     _ours: frozenset[str] = frozenset()
     _writer: WholeWriter | None = None
+    _losses: LossCheck = field(init=False)
 
     def run(self, filters: Sequence[str]) -> None:
         """Update all documents that match the filters. Those that others change are read again.
@@ -178,6 +180,7 @@ class Rewrite:
         """Look how this collection can be written. The first documents will be compared."""
         self._ours = own_fields(self.collection)
         self._writer = make_writer(self.collection, self._ours)
+        self._losses = LossCheck(self.collection, self._ours)
         self._untried = FIRST
 
     def go_through(self, ids: Iterator[str], *, again: bool = False) -> set[str]:
@@ -209,6 +212,8 @@ class Rewrite:
 
     def _try_first(self, orders: list[Order]) -> list[Order]:
         """Send and compare the first orders of a run, and return those that are left."""
+        if orders and self._untried:
+            self._look(orders)  # of this batch none is sent if one is refused
         while orders and self._untried:
             self._untried -= 1
             sent = _update_and_compare(self.collection, orders[0], self._ours, self._update)
@@ -217,11 +222,22 @@ class Rewrite:
         return orders
 
     def _update(self, orders: Sequence[Order]) -> Sent:
-        """Write documents whole where that comes to the same, and update the others."""
-        params = self.params
+        """Write documents whole where that comes to the same, and update the others.
+
+        Of those that have changed since they were read no update is sent, as Solr would drop it.
+        """
+        orders, versions = self._look(orders)
+        params = {**self.params, **self._writer.params} if self._writer else self.params
+        current = [order for order in orders if versions.get(order.id) == order.version]
+        sent = update.send(self.collection, current, params)
+        changed = {order.id for order in orders} - {order.id for order in current}
+        return replace(sent, dropped=sent.dropped | changed)
+
+    def _look(self, orders: Sequence[Order]) -> tuple[Sequence[Order], Mapping[str, int]]:
+        """Choose how to write documents, and refuse to if that would lose anything of others."""
         if self._writer is not None:
-            orders, params = self._writer.complete(orders), {**params, **self._writer.params}
-        return update.send(self.collection, orders, params)
+            orders = self._writer.complete(orders)
+        return orders, self._losses.require_none(orders)
 
     def _send(self, orders: list[Order]) -> Sent:
         sent = self._update(orders)
@@ -307,7 +323,7 @@ class WholeWriter:
     """
 
     collection: Collection
-    choose_written: Callable[[frozenset[str]], Sequence[str] | None]
+    choose_written: Callable[[frozenset[str]], frozenset[str] | None]
     params: Mapping[str, str]
 
     def complete(self, orders: Sequence[Order]) -> list[Order]:
@@ -328,7 +344,12 @@ class WholeWriter:
         written = self.choose_written(frozenset(document))
         if written is None:
             return order
-        others = {name: document[name] for name in written if name not in order.fields}
+        # In the order that the document has, in which Solr copies from them.
+        others = {
+            name: value
+            for name, value in document.items()
+            if name in written and name not in order.fields
+        }
         return replace(order, others=others)
 
 
@@ -354,13 +375,13 @@ def make_writer(collection: Collection, ours: frozenset[str]) -> WholeWriter | N
     return WholeWriter(collection, choose_written, params)
 
 
-def _choose_written(schema: Schema, names: frozenset[str]) -> Sequence[str] | None:
+def _choose_written(schema: Schema, names: frozenset[str]) -> frozenset[str] | None:
     """Choose the fields to write of a document, or None if not all are read exactly.
 
     What Solr copies from another of its fields is left out, or the field would hold it twice.
     """
     written = [name for name in names - INTERNAL if names.isdisjoint(schema.sources(name, names))]
-    return written if all(_is_exact(name, schema) for name in written) else None
+    return frozenset(written) if all(_is_exact(name, schema) for name in written) else None
 
 
 def _is_exact(name: str, schema: Schema) -> bool:
@@ -697,8 +718,9 @@ def _make_marking(collection: Collection, remember: Path) -> Callable[[], Marks]
     require_markable(collection)
 
     def mark_anew() -> Marks:
-        result = duplicates(collection, remember=remember, **arguments)
+        patience = collection.session.outages.patience
+        result = duplicates(collection, remember=remember, **{**arguments, "patience": patience})
         # The user has confirmed the marks of the remembered run; a line is logged now, too.
-        return mark(collection, result, yes=True, patience=collection.session.outages.patience)
+        return mark(collection, result, yes=True, patience=patience)
 
     return mark_anew

@@ -65,6 +65,7 @@ def duplicates(
     remember: str | Path | None = None,
     texts: bool | int | None = None,
     without_common: bool | float = False,
+    patience: float | str = "5m",
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> Duplicates:
@@ -91,6 +92,8 @@ def duplicates(
     pair with each document in it; with "mutual_best" and `against`, a pair counts only if neither
     document has a better match. `canonical` is "first", "longest", "shortest", "oldest",
     "oldest:FIELD" or "FIELD=wire,agency" (prefer the value wire, then agency).
+
+    If Solr is away, the call waits for it, at most `patience` (seconds, or "5m").
 
     Large data goes to temporary files in $TMPDIR. The call fails if the candidates need more than
     $NEARDUP_MEMORY bytes (default: half of the machine's memory). A warning is logged if what
@@ -125,7 +128,17 @@ def plan(
 
 
 def find_duplicates(work: Work) -> Duplicates:
-    """Find all near-duplicates: read, pair what may be near, compare, group, make the result."""
+    """Find all near-duplicates, and wait for the Solr of a collection while it is away."""
+    if not any(map(is_collection, work.sides)):
+        return _find_duplicates(work)
+    from neardup_solr.solr.collection import waiting
+
+    with waiting(work.sides, work.patience):
+        return _find_duplicates(work)
+
+
+def _find_duplicates(work: Work) -> Duplicates:
+    """Read, pair what may be near, compare, group, and make the result."""
     if work.by == "bands":
         warn_of_bands(cast(PairMeasure, work.measure.name))
     memory = None if work.remember is None else Memory(work.remember)

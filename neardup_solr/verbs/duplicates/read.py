@@ -23,6 +23,7 @@ from neardup_solr.arguments import (
     PairMeasure,
     StoredMeasure,
     Way,
+    in_seconds,
     listed,
     require,
     require_choice,
@@ -97,6 +98,7 @@ class Work:
     checkpoint: Path | None
     texts: bool | int | None
     without_common: bool | float
+    patience: float
     watching: Callbacks
     arguments: Mapping[str, Any]
 
@@ -203,7 +205,8 @@ def make_work(
         equality=equality, kinds=kinds, model=model, judged=judged, rule=rule,
         keep=listed(arguments.keep), beside=beside, has_ids=arguments.id != ROW,
         remember=files["remember"],
-        checkpoint=checkpoint, watching=watching, arguments=vars(arguments),
+        checkpoint=checkpoint, watching=watching,
+        patience=in_seconds(arguments.patience, "patience"), arguments=vars(arguments),
         **{name: getattr(arguments, name) for name in names},
     )  # fmt: skip
 

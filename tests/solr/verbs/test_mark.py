@@ -333,12 +333,12 @@ def expected_of_docs() -> list[dict[str, Any]]:
     """What each query of docs/collapse.md gives, in their order: ids and facets."""
     alone = ["a,b {!x} ${y} é", "empty", "lone"]
     kept = {"ids": sorted(["10", "x", *alone])}
-    expanded = {str(FOX): ["9", "11"], str(WORD): ["y"]}
+    clusters = {"10": ["10", "9", "11"], "x": ["x", "y"]} | {id: [] for id in alone}
     sizes = [{"val": FOX, "count": 3}, {"val": WORD, "count": 2}]
     return [
         kept,
         kept,
-        {**kept, "expanded": expanded},
+        {**kept, "clusters": clusters},
         {"ids": ["9", "11", "y"]},
         {"ids": [], "sizes": sizes},
         {"ids": ["10", "9", "11", "x", "y"]},
@@ -352,8 +352,9 @@ def seen(answer: dict[str, Any]) -> dict[str, Any]:
         return [each["id"] for each in found["docs"]]
 
     given: dict[str, Any] = {"ids": ids_of(answer["response"])}
-    if "expanded" in answer:
-        given["expanded"] = {name: ids_of(found) for name, found in answer["expanded"].items()}
+    documents = answer["response"]["docs"]
+    if documents and "cluster" in documents[0]:
+        given["clusters"] = {each["id"]: ids_of(each["cluster"]) for each in documents}
     if "facets" in answer:
         given["sizes"] = answer["facets"]["clusters"]["buckets"]
     return given
@@ -365,7 +366,20 @@ def test_queries_of_the_documentation(filled: Collection, number: int) -> None:
     assert len(BLOCKS) == len(expected_of_docs())
     mark(filled, BOTH)
     params = dict(line.split("=", 1) for line in BLOCKS[number].splitlines())
-    assert seen(select(filled, fl="id", **params)) == expected_of_docs()[number]
+    assert seen(select(filled, **{"fl": "id", **params})) == expected_of_docs()[number]
+
+
+@pytest.mark.parametrize("number", range(len(expected_of_docs())))
+def test_queries_of_the_documentation_where_little_or_nothing_is_marked(
+    filled: Collection, number: int
+) -> None:
+    """No query is an error before the first marks, nor where a segment has none."""
+    params = dict(line.split("=", 1) for line in BLOCKS[number].splitlines())
+    select(filled, **{"fl": "id", **params})
+    mark(filled, BOTH)
+    nd.index([nd.Document(id="new", text="words that nobody had before")], filled)
+    assert select(filled, q="id:new")["response"]["numFound"] == 1
+    select(filled, **{"fl": "id", **params})
 
 
 def test_collapsing_and_filtering_differ_where_the_canonical_does_not_match(
