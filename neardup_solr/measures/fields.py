@@ -12,9 +12,10 @@ EM alone can find other classes than those that are meant. Five things hold it: 
 the whole records, as `aligned` computes it, says where the classes begin, and below `FLOOR` nothing
 is a match; candidates of little similarity, which are most of them, count for no more than those
 near the threshold; records that are equal in all their fields are matches, from the first round to
-the end; the records of a class are matches only if they agree in most of what their fields can
-tell; and a level weighs no less than a level of less agreement (order restricted rates; Dykstra,
-Kochar and Robertson 1995, "Inference for likelihood ratio ordering in the two-sample problem").
+the end, in whatever notation; the records of a class are matches only if they agree in most of what
+their fields can tell; and a level weighs no less than a level of less agreement (order restricted
+rates; Dykstra, Kochar and Robertson 1995, "Inference for likelihood ratio ordering in the
+two-sample problem").
 
 A value that is missing is no evidence. A rare value that both have says more than a common value,
 so it is another level (frequency-based matching, Winkler 2000). Fields depend on each
@@ -77,6 +78,7 @@ DRAWN = 50_000  # pairs of strangers
 FEWEST_OTHERS = 2  # that agree as a pair does, from which they count against it
 NAMES = 0.02  # of pairs of records, at most, that are equal in a field that names things
 OTHER_NAMES = -12.0  # log2 odds of things of other names, at most: no question need be put
+EQUAL_ODDS = 10.0  # log2 odds of records that are equal in all their fields, at least
 SAMPLE = 100_000  # pairs below the floor that are looked at
 GUESSES = 5.0  # pairs that the first guess of a class counts for
 AGREEING = 0.5  # of what fields can tell, from which the most similar class is of matches
@@ -104,7 +106,8 @@ class FieldColumn:
     """The values of a field: record r has `values[numbers[r]]`, or none if that is MISSING.
 
     Each value is listed once, and `counts` (values,) are the records that have it.
-    `parsed` (values, …) are numbers, or dates as year, month and day, 0 if it is missing.
+    `parsed` (values, …) are numbers, or dates as year, month and day, 0 if it is missing. `equal`
+    (records,) are numbers of values, the same for texts of the same words in any order.
     `problem` says what is wrong with the values of the records, if anything is. Records of a
     `sample`, whose words are counted in `words`, are in `values` and `counts`, not in `numbers`.
     """
@@ -113,6 +116,7 @@ class FieldColumn:
     kind: FieldKind
     values: tuple[str, ...]
     numbers: Numbers
+    equal: Numbers
     counts: Numbers
     parsed: Table
     problem: str = ""
@@ -291,6 +295,12 @@ def make_column(
         count = counted(unread, "value is", "values are")
         problem = f"in the field {name!r} {count} not a {kind}, {such}: treated as missing"
     row_numbers = np.array(numbers, dtype=np.int64)
+    equal = row_numbers
+    if kind == "text":
+        of_words: dict[tuple[str, ...], int] = {}
+        same = [of_words.setdefault(tuple(sorted(split_words(value))), at)
+                for at, value in enumerate(numbered)]  # fmt: skip
+        equal = np.array([*same, MISSING], dtype=np.int64)[row_numbers]
     counts = np.bincount(row_numbers[row_numbers != MISSING], minlength=len(numbered))
     if sample:
         counts[: len(sample.counts)] += sample.counts
@@ -299,6 +309,7 @@ def make_column(
         kind=kind,
         values=tuple(numbered),
         numbers=row_numbers,
+        equal=equal,
         counts=counts,
         parsed=np.array(parsed, dtype=np.float64).reshape(len(parsed), WIDTHS[kind]),
         problem=problem,
@@ -476,13 +487,13 @@ def weigh_pairs(
     """Compute the log2 odds of a match for pairs of these levels, shape (pairs,).
 
     They are those of `Weights.weigh` but for three kinds of pairs. Records that are equal in all
-    fields, none of which is missing, have even odds or better. Things of other names have at most
+    fields have `EQUAL_ODDS` or better. Things of other names have at most
     `OTHER_NAMES`. And if other records have the values in which a pair is equal, but differ from
     each other where the pair does, the odds are at most that of any of them to be right,
     with what the other fields say against it. They are at most the bounds of `weights`, too.
     """
     bits = weights.weigh(levels)
-    is_equal = _mark_equal(levels, weights.kinds).all(axis=1)
+    is_equal = _mark_equal(levels, weights.kinds).all(axis=1) | mark_same(columns, pairs)
     have_other_names = _mark_other_names(columns, levels)
     bits[have_other_names] = np.minimum(bits[have_other_names], OTHER_NAMES)
     likely = np.flatnonzero((bits >= 0.0) & ~is_equal)
@@ -493,8 +504,18 @@ def weigh_pairs(
         states, places = np.unique(keys, return_inverse=True)
         most = np.array([weights.bounds.get(state, np.inf) for state in states.tolist()])
         bits[likely] = np.minimum(bits[likely], most[places.reshape(-1)])
-    bits[is_equal] = np.maximum(bits[is_equal], 0.0)
+    bits[is_equal] = np.maximum(bits[is_equal], EQUAL_ODDS)
     return bits
+
+
+def mark_same(columns: Sequence[FieldColumn], pairs: Pairs) -> Marks:
+    """Mark the pairs of records that have the same values, at least one, and lack the same."""
+    are_same, have_value = np.ones(len(pairs), np.bool_), np.zeros(len(pairs), np.bool_)
+    for column in columns:
+        first, second = column.equal[pairs].T
+        are_same &= first == second
+        have_value |= first != MISSING
+    return are_same & have_value
 
 
 def _mark_other_names(columns: Sequence[FieldColumn], levels: Levels) -> Marks:

@@ -219,7 +219,10 @@ class RecordMatcher:
         return probabilities
 
     def _compare_whole(self, pairs: Pairs) -> Similarities:
-        return compare_records(self.forms, pairs, self.frequencies, threads=self.threads)
+        """Compare whole records: as equal if all fields are, in whatever notation."""
+        whole = compare_records(self.forms, pairs, self.frequencies, threads=self.threads)
+        whole[by_fields.mark_same(self.columns, pairs)] = 1.0
+        return whole
 
     def explain(self, pairs: Pairs) -> list[list[Evidence]]:
         """List what each measure and field adds to the odds of each pair.

@@ -132,7 +132,7 @@ def _train(work: Work, spill: Spill) -> Training:
     copies = compare.find_copies(work, documents, matcher.columns)
     distinct = len(documents if copies is None else copies.distinct) - len(documents.dead)
     way = work.choose_way(distinct, documents.fits)
-    candidates = compare.find_candidates(work, documents, way, copies).pairs
+    candidates = compare.find_candidates(work, documents, way, copies, matcher.columns).pairs
     answers = compare.find_answered(documents, work.judged or ())
     name: Any = work.measure.name
 

@@ -148,7 +148,7 @@ def _find_duplicates(work: Work) -> Duplicates:
         work.watching.on_progress(Progress(compare.JOINING, 0))
         comparison = Comparison.of(work, documents)
         way = work.choose_way(comparison.distinct, documents.fits)
-        candidates = find_candidates(work, documents, way, comparison.copies)
+        candidates = find_candidates(work, documents, way, comparison.copies, comparison.columns)
         if work.judged is not None:
             comparison = replace(comparison, answers=find_answered(documents, work.judged))
         if memory is not None:

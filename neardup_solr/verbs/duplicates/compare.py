@@ -259,6 +259,11 @@ class Comparison:
         )
 
     @property
+    def columns(self) -> Sequence[FieldColumn]:
+        """The columns of the fields that are compared, none if texts are."""
+        return () if self.matcher is None else self.matcher.columns
+
+    @property
     def distinct(self) -> int:
         """The number of documents that count, copies once if they are known."""
         copies, documents = self.copies, self.documents
@@ -666,13 +671,42 @@ def make_joining(work: Work, documents: Corpus, cap: int = CAP) -> Joining:
 
 
 def find_candidates(
-    work: Work, documents: Corpus, way: Way, copies: Copies | None = None
-) -> Candidates:
+    work: Work, documents: Corpus, way: Way, copies: Copies | None = None,
+    columns: Sequence[FieldColumn] = (),
+) -> Candidates:  # fmt: skip
     """Find the pairs that may be near-duplicates, of the same group if there are groups.
 
-    Equal texts are among them, whatever the way and the cap are. Many `copies` are not compared
-    each: the pairs then stand for them.
+    Equal texts are among them, and records that are equal in all `columns`, whatever the way and
+    the cap are. Many `copies` are not compared each: the pairs then stand for them.
     """
+    candidates = _find_candidates(work, documents, way, copies)
+    if not columns or (way == "all" and candidates.copies is None):
+        return candidates
+    rows = np.arange(len(documents)) if candidates.copies is None else candidates.copies.distinct
+    joining = make_joining(work, documents)
+    equal = _pair_equal(work, documents, columns, rows, joining)
+    return replace(candidates, pairs=_unite(joining, candidates.pairs, equal))
+
+
+def _pair_equal(
+    work: Work, documents: Corpus, columns: Sequence[FieldColumn], rows: NDArray[Any],
+    joining: Joining,
+) -> Pairs:  # fmt: skip
+    """Pair those of some rows that are equal in all columns, in whatever notation."""
+    keys, has_value = np.zeros(len(documents), np.uint64), np.zeros(len(documents), np.bool_)
+    for column in columns:
+        keys = keys * SPREAD ^ column.equal.astype(np.uint64)
+        has_value |= column.equal >= 0
+    if len(documents.groups):
+        keys ^= documents.groups * SPREAD
+    rows = rows[has_value[rows]]
+    equal = Copies(keys[rows], joining.sides[rows] if len(joining.sides) else ONE_SIDE)
+    pairs, _ = equal.expand(equal.pairs(), joining)
+    return np.sort(rows[pairs], axis=1).astype(np.uint32)
+
+
+def _find_candidates(work: Work, documents: Corpus, way: Way, copies: Copies | None) -> Candidates:
+    """Find the pairs that share what the way looks for, or have equal texts."""
     joining = make_joining(work, documents, WORD_CAP if way == "words" else CAP)
 
     def tell(stage: str, done: int, total: int | None = len(documents)) -> None:

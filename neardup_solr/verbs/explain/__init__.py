@@ -503,7 +503,9 @@ def _compare_fields(work: read.Work, ids: Sequence[str]) -> Facts:
             subjects.append(make_subject(document, documents.settings))
         comparison = compare.Comparison.of(work, documents)
         by = work.choose_way(comparison.distinct, documents.fits)
-        candidates = compare.find_candidates(work, documents, by, comparison.copies).pairs
+        candidates = compare.find_candidates(
+            work, documents, by, comparison.copies, comparison.columns
+        ).pairs
         limits = work.limits
         if work.model is None:
             comparison.verify(candidates)  # which teaches the weights

@@ -1,6 +1,7 @@
 """Records whose fields are compared apart: files, DataFrames, two sides, refusals."""
 
 import json
+import random
 import re
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.arguments import Way
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.verbs.duplicates import find_duplicates, plan
 from tests.command import neardup
@@ -175,3 +177,68 @@ def test_progress_and_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     assert done == sorted(done)
     assert done[-1] == found.candidates
     assert ids_of(found) == ids_of(nd.duplicates(frame, fields=FIELDS, by="words"))
+
+
+# Equal in their kind: two notations of each value, and the value of another record.
+NOTATIONS: dict[str, tuple[str, str, str]] = {
+    "isbn:exact": ("978-0-306-40615-7", "9780306406157", "9781402894626"),
+    "phone:exact": ("+43 (1) 310/475-98 07", "+4313104759807", "+4366012345"),
+    "iban:exact": (
+        "DE89 3704 0044 0532 0130 00",
+        "DE89370400440532013000",
+        "DE12500105170648489890",
+    ),
+    "born:date": ("1845-02-14", "14.02.1845", "1901-03-04"),
+    "price:number": ("1,000.0", "1000", "7"),
+    "weight:number": ("2,50 kg", "2.5", "80"),
+    "title:text": ("OÁK-Tree; its bark", "oák tree its bark", "Elm"),
+}
+
+
+@pytest.mark.parametrize("by", [None, "words", "bands"])
+@pytest.mark.parametrize("field", NOTATIONS)
+@pytest.mark.parametrize("name", ["", "Ash"])
+def test_records_equal_in_all_fields_are_a_pair(field: str, name: str, by: Any) -> None:
+    """However unlike their notations are, alone or beside a name, among many or few."""
+    column, values = field.partition(":")[0], NOTATIONS[field]
+    rows = [{"name": name, column: value} for value in values]
+    rows += [{"name": name and f"B{one}", column: values[2]} for one in range(2)]
+    fields = ["name", field] if name else [field]
+    found = nd.duplicates(rows, fields=fields, by=by, min_similarity=0.9)
+    assert (1, 2) in ids_of(found)
+    assert not {(1, 3), (2, 3)} & ids_of(found)
+    explained = nd.explain(rows, 1, 2, fields=fields)
+    assert explained.facts.is_near
+    against = nd.duplicates(rows[:1], against=rows[1:], fields=fields, by=by)
+    assert ids_of(against) == {(1, 1)}
+
+
+def test_records_that_lack_the_same_values_are_a_pair() -> None:
+    """Copies of a record that lacks a value are copies, but not those without any value."""
+    rows = [{"name": "Ash", "zip": ""}] * 2 + [{"name": "", "zip": ""}] * 2
+    assert ids_of(nd.duplicates(rows, fields=["name", "zip:exact"])) == {(1, 2)}
+
+
+def test_equal_records_are_candidates_among_many() -> None:
+    """They share no rare word: the pair is found by its values."""
+    draw = random.Random(7)
+    trees, numbers = ("Ash", "Oak", "Elm"), range(10**12, 10**13)
+    rows = [{"title": draw.choice(trees), "isbn": str(draw.choice(numbers))} for _ in range(2_500)]
+    rows[10]["title"] = rows[2_000]["title"] = "Ash"
+    rows[10]["isbn"], rows[2_000]["isbn"], _ = NOTATIONS["isbn:exact"]
+    ways: tuple[Way, ...] = ("words", "bands")
+    for by in ways:
+        found = nd.duplicates(rows, fields=["title", "isbn:exact"], by=by)
+        assert (11, 2_001) in ids_of(found)
+
+
+def test_equal_records_are_explained_and_written_once(tmp_path: Path) -> None:
+    """The command finds the pair, says why, and keeps one of the two."""
+    path, unique = tmp_path / "trees.csv", tmp_path / "unique.csv"
+    path.write_text("title,isbn\nAsh,978-0-306-40615-7\nAsh,9780306406157\n")
+    fields = ["--field", "title", "--field", "isbn:exact"]
+    ran = neardup("duplicates", str(path), *fields, "--unique", str(unique))
+    assert ran.returncode == 0
+    assert unique.read_text() == "title,isbn\nAsh,978-0-306-40615-7\n"
+    ran = neardup("explain", "1", "2", "--source", str(path), *fields)
+    assert "beyond the limits" not in ran.stdout
