@@ -438,7 +438,10 @@ def doctor(parsed: options.ParsedOptions, *, format: RowFormat | None = None) ->
     documents = show.counted(diagnosis.documents, "document")
     problems = show.counted(len(diagnosis.problems), "problem")
     counts = f"{diagnosis.missing:,} missing, {diagnosis.sampled:,} sampled"
-    show.say(f"{documents}, {counts}: {problems}.")
+    unknown = diagnosis.health.unknown
+    verb = "is" if len(unknown) == 1 else "are"
+    but = f"; unknown {verb} {', '.join(unknown)}" if unknown else ""
+    show.say(f"{documents}, {counts}: {problems}{but}.")
     return REFUSED if diagnosis.problems else 0
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import orjson
@@ -19,6 +19,7 @@ from neardup_solr.records import NOTHING
 from neardup_solr.solr import credentials
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.credentials import is_loopback
+from neardup_solr.solr.metrics import SolrMetrics
 from neardup_solr.solr.query import CLAUSES
 from neardup_solr.solr.responses import KEEPER_AWAY
 
@@ -225,6 +226,7 @@ def _class(processor: Config) -> str:
 
 
 Answer = dict[str, Any]
+T = TypeVar("T", int, float)
 
 
 def used_fields(collection: Collection) -> frozenset[str] | None:
@@ -335,16 +337,30 @@ def system(collection: Collection) -> Answer:
     return _ask(collection, f"{collection.base}/admin/info/system") or {}
 
 
+def systems(collection: Collection, nodes: Sequence[str]) -> list[Answer]:
+    """What /admin/info/system tells of each node of a cloud, or of the server without a cloud.
+
+    It is empty for those that do not tell.
+    """
+    told = []
+    for base in nodes or (collection.base,):
+        system = None
+        with suppress(SolrUnreachable):
+            system = _ask(collection, f"{base}/admin/info/system")
+        told.append(system or {})
+    return told
+
+
 def versions(collection: Collection, nodes: Sequence[str]) -> tuple[str, ...]:
     """List the versions of Solr that the nodes of a cloud have, or the server without a cloud.
 
     Those that do not tell are left out.
     """
-    numbers = []
-    for base in nodes or (collection.base,):
-        with suppress(SolrUnreachable):
-            system = _ask(collection, f"{base}/admin/info/system")
-            numbers.append(_part(system, "lucene").get("solr-spec-version"))
+    return _versions(systems(collection, nodes))
+
+
+def _versions(systems: Iterable[Answer]) -> tuple[str, ...]:
+    numbers = (_part(system, "lucene").get("solr-spec-version") for system in systems)
     return tuple(dict.fromkeys(str(number) for number in numbers if number))
 
 
@@ -394,20 +410,15 @@ def _ask(
         return None
 
 
-_HEAP, _DISK = "solr.jvm:memory.heap.usage", "solr.node:CONTAINER.fs.usableSpace"
-_DELETED, _LARGEST, _LOG = "SEARCHER.searcher.deletedDocs", "SEARCHER.searcher.maxDoc", "TLOG.state"
-_REPLAYING = (1, 2)  # applying what was buffered, replaying what a crash left
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
     """Health of a server as it tells it, with None for what it does not tell.
 
     `heap` is the share of Java's memory in use, 0 to 1; `disk` are the free bytes; `deleted` is the
-    share of deleted documents in the index; `replaying` tells whether the update log is still
+    share of deleted documents in the index; `replaying` tells whether an update log is still
     being replayed; `inactive` are replicas that do not serve; `without_keeper` tells whether the
     ZooKeeper of a SolrCloud is away, as then it tells nothing of its replicas; `versions` are those
-    of the nodes.
+    of the nodes. Of the nodes of a SolrCloud, the worst counts.
     """
 
     heap: float | None = None
@@ -418,24 +429,95 @@ class Health:
     without_keeper: bool = False
     versions: tuple[str, ...] = ()
 
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """What the server does not tell, in words."""
+        facts = {
+            "Java's memory": self.heap,
+            "the free disk space": self.disk,
+            "the deleted documents": self.deleted,
+            "the update log": self.replaying,
+        }
+        return tuple(name for name, value in facts.items() if value is None)
+
 
 def health(collection: Collection) -> Health:
     """Ask for the health of a server and a collection. Raises SolrUnreachable if none answers."""
-    core = f"solr.core.{collection.name}:"
-    keys = [_HEAP, _DISK, *(core + name for name in (_DELETED, _LARGEST, _LOG))]
-    decoded = _ask(collection, f"{collection.base}/admin/metrics", {"key": keys})
-    metrics = _part(decoded, "metrics")  # this handler may be closed to us
-    deleted, largest, state = (metrics.get(core + name) for name in (_DELETED, _LARGEST, _LOG))
     of_nodes = cluster(collection)
+    told, metrics = systems(collection, of_nodes.nodes), _metrics(collection, of_nodes.nodes)
     return Health(
-        heap=metrics.get(_HEAP),
-        disk=metrics.get(_DISK),
-        deleted=deleted / largest if deleted is not None and largest else None,
-        replaying=None if state is None else state in _REPLAYING,
+        heap=_worst(max, map(_used_heap, told)),
+        disk=_worst(min, (each.disk for each in metrics)),
+        deleted=_deleted(collection),
+        replaying=_any_replay(collection, metrics, of_nodes.alias_of),
         inactive=of_nodes.inactive,
-        versions=versions(collection, of_nodes.nodes),
+        versions=_versions(told),
         without_keeper=_is_without_keeper(collection),
     )
+
+
+def is_replaying(collection: Collection) -> bool:
+    """Return True if a node tells that it replays a log of the collection."""
+    of_nodes = cluster(collection)
+    metrics = _metrics(collection, of_nodes.nodes)
+    return bool(_any_replay(collection, metrics, of_nodes.alias_of))
+
+
+def _metrics(collection: Collection, nodes: Sequence[str]) -> list[SolrMetrics]:
+    """Ask all nodes of a cloud, or the server without a cloud, for their metrics.
+
+    Those that refuse or do not answer tell nothing.
+    """
+    told = []
+    for base in nodes or (collection.base,):
+        try:
+            told.append(collection.session.metrics(base))
+        except SolrError:
+            told.append(SolrMetrics())
+    return told
+
+
+def _worst(worst: Callable[[list[T]], T], values: Iterable[T | None]) -> T | None:
+    """Choose the worst value of all nodes, None if any is not known."""
+    listed = list(values)
+    known = [value for value in listed if value is not None]
+    return worst(known) if known and len(known) == len(listed) else None
+
+
+def _used_heap(system: Answer) -> float | None:
+    """Read the share of Java's memory that is in use."""
+    memory = _part(system, "jvm/memory/raw")
+    used, most = memory.get("used"), memory.get("max")
+    return used / most if isinstance(used, int) and isinstance(most, int) and most > 0 else None
+
+
+def _deleted(collection: Collection) -> float | None:
+    """Count the share of deleted documents in the index, of a replica of each shard."""
+    deleted = documents = 0
+    for shard in collection.shards():
+        base, _, core = shard.rpartition("/")
+        status = None
+        with suppress(SolrUnreachable):
+            status = _ask(collection, f"{base}/admin/cores", {"action": "STATUS", "core": core})
+        index = _part(status, f"status/{core}/index")
+        if not isinstance(index.get("deletedDocs"), int) or not isinstance(
+            index.get("maxDoc"), int
+        ):
+            return None
+        deleted += index["deletedDocs"]
+        documents += index["maxDoc"]
+    return deleted / max(1, documents)
+
+
+def _any_replay(
+    collection: Collection, metrics: Sequence[SolrMetrics], alias_of: Sequence[str]
+) -> bool | None:
+    """Return True if a node replays a log of the collection, None if no node tells of any."""
+    told = [each.is_replaying(alias_of or [collection.name]) for each in metrics]
+    known = [each for each in told if each is not None]
+    if known:
+        return any(known)
+    return False if has_update_log(collection) is False else None
 
 
 def _is_without_keeper(collection: Collection) -> bool:

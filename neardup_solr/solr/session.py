@@ -31,13 +31,13 @@ from neardup_solr.errors import SolrAnswerError, SolrError, SolrUnauthorized, So
 from neardup_solr.files import page
 from neardup_solr.progress import LOG, ignore, until
 from neardup_solr.records import NOTHING
-from neardup_solr.solr import credentials, responses
+from neardup_solr.solr import credentials, metrics, responses
 from neardup_solr.solr.credentials import TOKEN, Access, Connection, Nodes
+from neardup_solr.solr.metrics import SolrMetrics
 from neardup_solr.solr.responses import Fault, answer, connection_fault, redact
 
 LONGEST_WAIT = 30.0  # seconds between two attempts, if the server does not ask for more
 PROBE_PAUSE = 0.5  # seconds between two looks whether it is back
-_REPLAY, _REPLAYED = "TLOG.state", 3
 _REPLAYING = "Solr is unavailable, or is still replaying its log"
 _LATER = "check that it is running and can be searched, then run the same command again"
 
@@ -78,18 +78,18 @@ class Outages:
     """The outages of a Solr, which are waited for within a block of `waited_for`.
 
     `home` is the address of the collection that is looked for; `ask` asks an address for JSON, and
-    gives up soon, at a time at the latest. `revive` starts a Solr of ours again if it has
-    ended. `count` is how often a request got no right answer; `halted` says why no update may be
-    sent any more.
+    `metrics` a server for its metrics; both give up soon, at a time at the latest. `revive` starts
+    a Solr of ours again if it has ended. `count` is how often a request got no right answer;
+    `halted` says why no update may be sent any more.
     """
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: Ask, metrics: Callable[[str, float], SolrMetrics]) -> None:
         self.home = ""
         self.revive: Callable[[], object] = lambda: None  # others start a Solr that is not ours
         self.count = 0
         self.halted: errors.SolrHalted | None = None
         self.has_served = False  # whether the collection has answered yet
-        self._ask = ask
+        self._ask, self._metrics = ask, metrics
         self.patience = 0.0  # seconds for which an outage is waited for
         self._given_up: Exception | None = None  # why, once patience was at its end
         self._lock = threading.Lock()  # held by the thread that looks whether Solr is back
@@ -200,15 +200,9 @@ class Outages:
         """Return True if no core of the collection replays its log, as far as Solr tells."""
         base, _, name = self.home.rpartition("/")
         try:
-            decoded = self._ask(f"{base}/admin/metrics", end, group="core", prefix=_REPLAY)
+            return not self._metrics(base, end).is_replaying([name])
         except SolrError:
             return True  # what it has replayed is counted anyway
-        cores, prefix = decoded.get("metrics"), f"solr.core.{name}"
-        return not isinstance(cores, dict) or all(
-            state.get(_REPLAY, _REPLAYED) == _REPLAYED
-            for core, state in cores.items()
-            if core == prefix or core.startswith(f"{prefix}.")
-        )
 
 
 def _explain(error: SolrError, last: SolrError, waited: str) -> None:
@@ -271,7 +265,7 @@ class CheckedSession(requests.Session):
         self.source = ""  # of user and password, for messages
         self.reached = False  # whether a Solr has answered yet, if only by an error
         self.read_seconds = READ_SECONDS
-        self.outages = Outages(self._probe)
+        self.outages = Outages(self._probe, self.metrics)
         self.nodes = Nodes()
         self._prepared: dict[Any, PreparedRequest] = {}  # those so far, without their bodies
         self._process = os.getpid()
@@ -352,6 +346,21 @@ class CheckedSession(requests.Session):
             except requests.exceptions.RequestException as error:
                 reason = f"the response was cut off: {connection_fault(error).reason}"
                 raise SolrAnswerError(shown, 200, reason, responses.LOG) from None
+
+    def metrics(self, base: str, deadline: float = math.inf) -> SolrMetrics:
+        """Read the metrics of the server at an address. They are requested once.
+
+        Raises SolrError if it does not give them.
+        """
+        fault: SolrUnreachable | None = None
+        for url in self.nodes.in_turn(f"{base}/{metrics.PATH}"):
+            soon = min(deadline, time.monotonic() + PROBE_SECONDS)
+            try:
+                return metrics.parse(b"".join(self.pieces(url, metrics.PARAMS, soon)))
+            except SolrUnreachable as error:
+                fault = fault or error
+        assert fault is not None
+        raise fault
 
     def lasting(self, send: Callable[[float], T]) -> T:
         """Call `send`, and call it again after faults that may pass.

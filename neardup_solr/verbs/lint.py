@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from neardup_solr.arguments import OneOrMore, checked, listed, require
-from neardup_solr.errors import SettingsError, counted
+from neardup_solr.errors import SettingsError, SolrAnswerError, counted
 from neardup_solr.minhash import encode_documents, make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings import ANNOTATED, Settings
@@ -608,6 +608,22 @@ def doctor(collection: Collection, *, sample: int = DOCUMENTS_SAMPLED) -> Diagno
     neardup fields, SolrError if Solr does not answer.
     """
     require(sample >= 0, f"`sample` cannot be {sample}", "give 0 or more")
+    try:
+        return _diagnose(collection, sample)
+    except SolrAnswerError as error:  # of a cloud, nothing can be read of such a shard
+        if not admin.is_replaying(collection):
+            raise
+        reason = f"{_REPLAYING}, and cannot be read meanwhile ({error.reason})"
+        step = "wait until it has finished, then run this again"
+        raise SolrAnswerError(error.url, error.status, reason, step) from None
+
+
+_REPLAYING = (
+    "Solr is replaying the update log after a crash, or a replica is catching up with its leader"
+)
+
+
+def _diagnose(collection: Collection, sample: int) -> Diagnosis:
     collection.require_fields([SETTINGS])
     fields = schema.read_schema(collection)
     roots, settings = schema.roots_only(fields), collection.values(SETTINGS)
@@ -749,7 +765,7 @@ def _documents(counts: Diagnosis) -> Iterator[Finding]:
 
 def _server(health: Health) -> Iterator[Finding]:
     disk, heap = LITTLE_DISK if health.disk is None else health.disk, health.heap or 0.0
-    deleted = health.deleted or 0.0
+    deleted, unknown = health.deleted or 0.0, health.unknown
     yield from select(
         (health.without_keeper, DANGER, "zookeeper", "ZooKeeper",
          "it is unavailable: nothing can be written, and the state of the replicas is unknown",
@@ -757,7 +773,7 @@ def _server(health: Health) -> Iterator[Finding]:
         (health.inactive, DANGER, "replicas", ", ".join(health.inactive),
          "not active", "check the log of their node"),
         (health.replaying, DANGER, "replaying", "update log",
-         "Solr is replaying it after a crash",
+         _REPLAYING,
          "wait until it has finished; until then, a commit has no effect"),
         (disk < LITTLE_DISK, DANGER, "disk", f"{disk / 2**20:,.0f} MB free",
          "if the disk fills up, the index stays closed until Solr is restarted", "free some space"),
@@ -766,6 +782,10 @@ def _server(health: Health) -> Iterator[Finding]:
         (deleted > MANY_DELETED, NOTE, "deleted", f"{deleted:.0%} of the index",
          "deleted and rewritten documents still take up space",
          "merging frees this space; to force it, use /update?commit=true&expungeDeletes=true"),
+        (unknown, NOTE, "unknown", ", ".join(unknown),
+         "Solr does not tell their state" if len(unknown) > 1 else "Solr does not tell its state",
+         "let this user read /admin/metrics, /admin/info/system and /admin/cores, or check on the"
+         " server"),
     )  # fmt: skip
     if health.versions:
         yield from check_versions(health.versions)

@@ -30,7 +30,7 @@ def settled(folder: Path) -> Iterator[Layout]:
         use_private_ports(patch)
         place = layout()
         shutil.copytree(user_jars, place.jars, copy_function=_link)
-        place.server.mkdir(mode=0o700)
+        place.server.mkdir(mode=0o700, parents=True)
         remember(place, ServerState(port=0))  # as if started before, without a password
         yield place
         embedded.stop(timeout=0)

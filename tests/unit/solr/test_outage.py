@@ -55,6 +55,20 @@ def replaying(**states: object) -> Answer:
     return Answer(body=json.dumps(content).encode())
 
 
+def replaying_10(**states: int) -> Answer:
+    """What Solr 10 tells of them: lines of text, in a cloud with the collection."""
+    lines = ["# TYPE solr_core_update_log_state gauge"]
+    for name, state in states.items():
+        collection, shard, _ = (*name.split("."), "", "")[:3]
+        of = (
+            f'collection="{collection}",core="{name}",shard="s\\"{{}} 0"'
+            if shard
+            else f'core="{name}"'
+        )
+        lines.append(f'solr_core_update_log_state{{category="TLOG",{of}}} {state}.0')
+    return Answer(kind="text/plain; version=0.0.4", body="\n".join([*lines, ""]).encode())
+
+
 @pytest.mark.parametrize(
     "fault",
     [SILENT, NOT_FOUND, failed("SolrCore is closed"), failed("no reason that anybody knows")]
@@ -238,6 +252,13 @@ def test_why_it_cannot_be_started_is_the_error() -> None:
         failed("no such handler", 404),
         NOT_FOUND,
         Answer(body=b'{"responseHeader":{"status":0}}'),
+        replaying_10(name=3),
+        replaying_10(name=3, other=0, names=0),
+        replaying_10(**{"name.shard1.replica_n1": 3, "names.shard1.replica_n1": 0}),
+        replaying_10(),
+        Answer(kind="text/plain", body=b""),
+        Answer(kind="text/plain", body=b'solr_core_update_log_state{core="name"} much\n\xff{}'),
+        Answer(kind="text/html", body=b"<html>"),
     ],
 )
 def test_it_is_ready_once_its_own_log_is_replayed(told: Answer) -> None:
@@ -249,7 +270,13 @@ def test_it_is_ready_once_its_own_log_is_replayed(told: Answer) -> None:
 
 @pytest.mark.parametrize(
     "told",
-    [replaying(name=0), replaying(**{"name.shard1.replica_n1": 0, "name.shard2.replica_n2": 3})],
+    [
+        replaying(name=0),
+        replaying(**{"name.shard1.replica_n1": 0, "name.shard2.replica_n2": 3}),
+        replaying_10(name=0),
+        replaying_10(**{"name.shard1.replica_n1": 0, "name.shard2.replica_n2": 3}),
+        replaying_10(name=1),
+    ],
 )
 def test_it_is_waited_for_until_its_log_is_replayed(told: Answer) -> None:
     """A commit would do nothing before; of a collection, the log of every shard counts."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import settings as tried
@@ -64,19 +67,28 @@ def test_html_is_noticed(text: str) -> None:
     assert sampled.html == ["1"]
 
 
+WELL = Health(heap=0.5, disk=1 << 40, deleted=0.1, replaying=False)
+
+
+def server(**changed: Any) -> Diagnosis:
+    """A collection that is well, on a server that is but for these facts."""
+    return Diagnosis(place="-c c", health=replace(WELL, **changed))
+
+
 CASES: dict[str, Diagnosis] = {
-    "mixed": Diagnosis(place="-c c", settings={"one": 1, "other": 2}),
-    "missing": Diagnosis(place="-c c", missing=1),
-    "stale": Diagnosis(place="-c c", sample=Sampled(documents=9, stale=["1"])),
-    "damaged": Diagnosis(place="-c c", sample=Sampled(documents=9, damaged=["1"])),
-    "html": Diagnosis(place="-c c", sample=Sampled(documents=9, html=["1"])),
-    "zookeeper": Diagnosis(place="-c c", health=Health(without_keeper=True)),
-    "replicas": Diagnosis(place="-c c", health=Health(inactive=("shard1/core_node2 (down)",))),
-    "replaying": Diagnosis(place="-c c", health=Health(replaying=True)),
-    "disk": Diagnosis(place="-c c", health=Health(disk=1 << 20)),
-    "version": Diagnosis(place="-c c", health=Health(versions=("9.10.1", "9.11.0"))),
-    "heap": Diagnosis(place="-c c", health=Health(heap=0.99)),
-    "deleted": Diagnosis(place="-c c", health=Health(deleted=0.6)),
+    "mixed": replace(server(), settings={"one": 1, "other": 2}),
+    "missing": replace(server(), missing=1),
+    "stale": replace(server(), sample=Sampled(documents=9, stale=["1"])),
+    "damaged": replace(server(), sample=Sampled(documents=9, damaged=["1"])),
+    "html": replace(server(), sample=Sampled(documents=9, html=["1"])),
+    "zookeeper": server(without_keeper=True),
+    "replicas": server(inactive=("shard1/core_node2 (down)",)),
+    "replaying": server(replaying=True),
+    "disk": server(disk=1 << 20),
+    "version": server(versions=("9.10.1", "9.11.0")),
+    "heap": server(heap=0.99),
+    "deleted": server(deleted=0.6),
+    "unknown": server(heap=None),
 }
 
 
@@ -89,7 +101,14 @@ def test_each_finding_has_its_cause(rule: str, counted: Diagnosis) -> None:
 
 
 def test_nothing_is_found_where_all_is_well() -> None:
-    """Not where the server tells that all is well, nor where it tells nothing."""
-    well = Diagnosis(place="-c c", settings={"one": 9}, sample=Sampled(documents=99, html=["1"]),
-                   health=Health(heap=0.5, disk=1 << 40, deleted=0.1, replaying=False))  # fmt: skip
-    assert well.findings == Diagnosis(place="-c c").findings == ()
+    """Not where the server tells that all is well."""
+    well = replace(server(), settings={"one": 9}, sample=Sampled(documents=99, html=["1"]))
+    assert well.findings == ()
+
+
+def test_what_a_server_does_not_tell_is_unknown() -> None:
+    """It is named, and is neither a problem nor nothing."""
+    [found] = Diagnosis(place="-c c").findings
+    assert (found.level, found.rule) == ("note", "unknown")
+    assert len(found.about.split(", ")) == len(Health().unknown) == 4
+    assert Diagnosis(place="-c c").problems == ()
