@@ -20,6 +20,7 @@ import orjson
 
 from neardup_solr.errors import SolrAnswerError, SolrError
 from neardup_solr.solr.responses import LOG_AGAIN, NOT_SOLR, is_partial, is_success
+from neardup_solr.solr.wording import plain
 
 if TYPE_CHECKING:
     from neardup_solr.solr.session import CheckedSession
@@ -137,7 +138,7 @@ def _read_answer(
             if not all(isinstance(document, dict) for document in documents):
                 raise _not_solr(shard)
             if documents and "EXCEPTION" in documents[-1]:
-                cause = f": {documents[-1]['EXCEPTION']}"
+                cause = f": {plain(str(documents[-1]['EXCEPTION']))}"
                 raise _broke_off(shard, count + len(documents) - 1, total, cause)
             header = answer.get("responseHeader")
             if number == 0 and not is_success(header):

@@ -20,6 +20,7 @@ import requests
 from neardup_solr import errors
 from neardup_solr.arguments import in_bytes
 from neardup_solr.errors import Passes, SolrAnswerError, SolrError, SolrHalted
+from neardup_solr.solr.wording import plain
 
 
 class Fault(NamedTuple):
@@ -183,7 +184,7 @@ def classify(
     if status in (401, 403):
         message = _message(content.get("error"), 403) if content else ""
         if "read-only" in message:
-            return answer_error(url, status, Fault(SAYS + message, _WRITABLE))
+            return answer_error(url, status, Fault(SAYS + plain(message), _WRITABLE))
         return errors.SolrUnauthorized(url, status)
     if status == 407:
         return answer_error(url, status, PROXY_REFUSES)
@@ -215,14 +216,15 @@ def _solr_error(url: str, status: int, decoded: Mapping[str, Any]) -> SolrError:
     texts = messages(decoded.get("error"))
     message = _join(texts) or f"HTTP {status}"
     if _is_halted(texts):
-        return SolrHalted(url, message)
+        return SolrHalted(url, plain(message))
     without_keeper = _is_without_keeper(texts, status, decoded)
     if without_keeper:
         status = 503  # Solr says 400 or 500, too, depending on what it needed ZooKeeper for
     if status in _OF_CLUSTER and (fault := _cluster_fault(texts, url, without_keeper)):
         return answer_error(url, status, fault, Passes.ALWAYS)
     is_query = status == 400 and url.rstrip("/").endswith("/select")
-    return answer_error(url, status, Fault(SAYS + message, "check the query" if is_query else LOG))
+    step = "check the query" if is_query else LOG
+    return answer_error(url, status, Fault(SAYS + plain(message), step))
 
 
 def _is_halted(texts: Sequence[str]) -> bool:
@@ -236,7 +238,7 @@ def _cluster_fault(texts: Sequence[str], url: str, without_keeper: bool = False)
         return None
     message = _join(texts)
     if without_keeper or any(map(_NO_KEEPER.match, texts)):
-        reason = f"{KEEPER_AWAY} (Solr says: {message.rstrip('.')})"
+        reason = f"{KEEPER_AWAY} (Solr says: {plain(message).rstrip('.')})"
         return Fault(reason, "start ZooKeeper, then run this again")
     if not _DISTURBED.search(message):
         return None
@@ -245,8 +247,9 @@ def _cluster_fault(texts: Sequence[str], url: str, without_keeper: bool = False)
     for sign, reason in _NODE_AWAY.items():
         if match := re.search(sign, message):
             groups = {"says": message, "of": of, **match.groupdict()}
+            groups["says"] = plain(groups["says"])
             return Fault(f"{reason} (Solr says: {{says}})".format(**groups), _START_NODE)
-    return Fault(SAYS + message, _NODES)
+    return Fault(SAYS + plain(message), _NODES)
 
 
 def _is_without_keeper(texts: Sequence[str], status: int, decoded: Mapping[str, Any]) -> bool:
@@ -290,7 +293,7 @@ def _partial(decoded: Mapping[str, Any]) -> Fault | None:
     if not isinstance(shards, dict) or not all(isinstance(each, dict) for each in shards.values()):
         return Fault("its report on the shards is in an unknown format", NOT_SOLR)
     for failed in (shard["error"] for shard in shards.values() if "error" in shard):
-        return Fault(f"one of its shards failed: {_message(failed, 200)}", _SHARDS)
+        return Fault(f"one of its shards failed: {plain(_message(failed, 200))}", _SHARDS)
     response = decoded.get("response", {})
     if not isinstance(response, dict):
         return Fault("its response is in an unknown format", NOT_SOLR)
