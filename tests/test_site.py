@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 import neardup_solr as nd
 from tests import ROOT
@@ -72,6 +73,14 @@ def test_the_reference_is_that_of_the_code(page: str) -> None:
     path = ROOT / "docs" / page
     written = path.read_text("utf-8") if path.is_file() else ""
     assert written == reference.pages()[page], "run: .venv/bin/python -m website.reference"
+
+
+@pytest.mark.parametrize("page", reference.pages())
+def test_markdown_takes_no_star_of_the_reference_for_emphasis(page: str) -> None:
+    """A query such as "*:*" is shown whole: only **Raises** is emphasised."""
+    shown = MarkdownIt().render(reference.pages()[page])
+    assert "<em>" not in shown
+    assert set(re.findall("<strong>(.*?)</strong>", shown)) <= {"Raises"}
 
 
 def test_every_page_of_the_reference_is_made() -> None:

@@ -17,6 +17,7 @@ from neardup_solr.cli import main
 from neardup_solr.cli.exit_codes import MEANINGS
 from neardup_solr.cli.main import COMMANDS, GROUPS
 from neardup_solr.cli.options import OTHER, TEXTS, Command, Placed
+from website import escape_stars
 
 
 def commands() -> dict[str, Command]:
@@ -124,6 +125,7 @@ def _first(command: Command) -> str:
 
 
 def _plain(text: str) -> str:
+    text = escape_stars(text)
     return " ".join(text.split()) if "\n\n" not in text else text
 
 
@@ -148,7 +150,7 @@ def _told(parameter: click.Parameter) -> str:
         facts.append(f"default {default}")
     if parameter.required:
         facts.append("required")
-    told = parameter.help or ""
+    told = escape_stars(parameter.help or "")
     facts = [fact for fact in facts if fact not in told.lower()]
     return f"{told} ({'; '.join(facts)})" if facts else told
 

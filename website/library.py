@@ -17,6 +17,7 @@ from typing import Any
 
 import neardup_solr as nd
 from neardup_solr.reports import Table
+from website import escape_stars
 
 # A collection is opened and passed to functions, which are written with its methods; the base of
 # results with tables has no use of its own.
@@ -504,7 +505,7 @@ def _plain(inner: Any) -> str:
 
 def _told(what: Any, names: Collection[str] = ()) -> str:
     """A docstring as Markdown, with links to pages and public names but for `names` of its own."""
-    text = inspect.getdoc(what) or ""
+    text = escape_stars(inspect.getdoc(what) or "")
     text = re.sub(r"\bdocs/([a-z]+)\.md\b", r"[\1](../\1.md)", text)
     text = re.sub(r"\bRaises\b", "**Raises**", text)
     of_function = {p.name for p in parameters_of(what)} if inspect.isfunction(what) else {*names}
@@ -521,7 +522,7 @@ def _linked(text: str, names: Collection[str] = ()) -> str:
 
 
 def _first_sentence(what: Any) -> str:
-    first = (inspect.getdoc(what) or "").partition("\n\n")[0]
+    first = escape_stars(inspect.getdoc(what) or "").partition("\n\n")[0]
     return _escaped(" ".join(first.split()))
 
 

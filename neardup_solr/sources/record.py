@@ -561,7 +561,8 @@ def step_for(errors: Iterable[RecordError], otherwise: str) -> str:
     errors = list(errors)
     reasons = [error.reason for error in errors]
     if all(reason.startswith((NO_ID, EMPTY_ID)) for reason in reasons):
-        return f"{otherwise}, or set `id` to :row to number the records"
+        number = "set `id` to :row to number the records"
+        return f"{otherwise}, or {number}" if otherwise else number
     if all(", but the header has " in reason for reason in reasons):
         return "set `delimiter`, or put quotes around fields that contain it"
     if not all(reason.startswith((NOT_UTF8, HOLDS_NUL)) for reason in reasons):

@@ -477,6 +477,16 @@ def test_bad_records_are_told_and_left_out(tmp_path: Path) -> None:
     assert not found.complete
 
 
+def test_a_gap_of_records_without_ids_is_a_sentence(tmp_path: Path) -> None:
+    """What says that records lack an id, and the next step, is put together without a gap."""
+    path = tmp_path / "notes.jsonl"
+    rows: list[dict[str, object]] = [{"id": at, "text": f"note {at} by {at}"} for at in range(9)]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in [*rows, {"id": "", "text": "last"}]))
+    ran = neardup("duplicates", path)
+    line = next(line for line in ran.stderr.splitlines() if line.startswith("Incomplete"))
+    assert "; set --id-field to :row" in line
+
+
 @pytest.mark.parametrize(
     ("choice", "reason"),
     [
