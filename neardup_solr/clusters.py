@@ -573,11 +573,27 @@ RUN, SHORT, FEWEST_TEXTS = 3, 60, 5  # words that are common together, of texts 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Common:
-    """Runs of `size` words that the part `share` of all texts or more have, by their hashes."""
+    """Runs of `size` words that the part `share` of all texts or more have, by their hashes.
+
+    `texts` counts those that differ.
+    """
 
     size: int
     share: float
+    texts: int
     hashes: NDArray[np.uint64]
+
+    def __str__(self) -> str:
+        runs = "words" if self.size == 1 else f"runs of {self.size} words"
+        if len(self.hashes):
+            share = f"{100 * self.share:.3g} %"
+            return f"left out {runs} that at least {share} of the texts share: {len(self.hashes)}"
+        reason = f"no {runs} are shared by at least {100 * self.share:.3g} % of the texts"
+        if self.share > 1:
+            reason = f"all {runs} are in all texts"
+        if self.texts < FEWEST_TEXTS:
+            reason = f"it needs {FEWEST_TEXTS} different texts, not {self.texts}"
+        return f"`without_common` left nothing out: {reason}; omit it"
 
     def strip(self, forms: Sequence[str]) -> list[str]:
         """Take the runs out of normal forms.
@@ -611,7 +627,9 @@ def find_common(forms: Sequence[str], share: float | None = None) -> Common:
     once = np.unique(np.stack([hashed, owners.astype(np.uint64)], axis=1), axis=0)
     runs, counts = np.unique(once[:, 0], return_counts=True)
     least = max(_part(counts) if share is None else share * len(forms), FEWEST_TEXTS)
-    return Common(size=size, share=least / max(len(forms), 1), hashes=runs[counts >= least])
+    return Common(
+        size=size, share=least / max(len(forms), 1), texts=len(forms), hashes=runs[counts >= least]
+    )
 
 
 def _part(counts: NDArray[np.int64]) -> float:

@@ -47,6 +47,8 @@ SHORT = 12  # words of a text, up to which few texts differ in the same places b
 RELATED = 0.5  # of the words of clusters of one template
 CUTS, COVERED = 4, 2 / 3  # ways to part a cluster into kinds, and the texts that they explain
 FEWEST_NUMERIC, NUMERIC = 8, 0.5  # pairs that differ in numbers alone, and their share, to ask
+SYMBOLIC = 0.02  # pairs that differ in symbols alone, as a share of all, to ask
+OTHERS = 2  # pairs that `equal` would separate for each that it is meant for, at most
 # Records that are equal in what was compared, not in the rest, and their share, to ask.
 EQUAL = ((8, 0.2), (3, 0.5))
 LOOK = "no option that was tried separates them: look at them in a page such as report.html"

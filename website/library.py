@@ -98,7 +98,7 @@ PARAMETERS = {
     "measure": "[Measure](../measures.md) of similarity.",
     "max_distance": "Maximum number of words inserted, deleted or replaced.",
     "min_similarity": "Minimum similarity, 0 to 1; by default the threshold of the measure.",
-    "equal": 'Parts of the text that must be equal: "numbers", or matches of a regular expression.',
+    "equal": 'Parts of the text that must be equal: "numbers", "symbols", or matches of a pattern.',
     "same": "Fields that must be equal, such as a tenant.",
     "fq": "Solr filter queries; other documents are ignored.",
     "filters": "Filters that clients can choose by name, each `NAME=QUERY`.",

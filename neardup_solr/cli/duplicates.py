@@ -13,6 +13,7 @@ import neardup_solr as nd
 from neardup_solr.arguments import most_failed
 from neardup_solr.cli import options, show
 from neardup_solr.cli.exit_codes import INCOMPLETE
+from neardup_solr.measures import NUMBERS, SYMBOLS
 from neardup_solr.progress import Progress
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def _choose_texts(outputs: Sequence[Path], *, are_shown: bool, has_page_texts: b
     return None if has_page_texts else True
 
 
-MANY_NUMERIC, NUMERIC = 2, 0.1  # pairs that differ in numbers alone, and their share, to be told
+MANY_NUMERIC, NUMERIC_SHARE = 2, 0.1  # pairs that differ only in numbers, to be told
 MOST_CLUSTERS = 20  # on a terminal; files and pipes get all
 
 
@@ -214,9 +215,11 @@ def _say_duplicates(result: Duplicates) -> None:
     show.say(f"{pairs} in {clusters} among {documents}{copies}{equal}; {compared}.")
     if result.capped:
         show.warn(show.in_options(result.capped))
-    if result.numeric >= max(MANY_NUMERIC, NUMERIC * len(result.pairs)) and not result.doubt:
-        pairs = show.counted(result.numeric, "pair")
-        show.say(f"About {pairs} differ only in numbers: use --equal numbers to tell them apart.")
+    if not result.doubt:
+        if result.symbolic:
+            _say_alike(result, SYMBOLS)
+        if result.numeric >= max(MANY_NUMERIC, NUMERIC_SHARE * len(result.pairs)):
+            _say_alike(result, NUMBERS)
     if result.chosen:
         show.say(show.in_options(result.chosen))
     elif result.borderline is not None and result.borderline.warning:
@@ -226,6 +229,12 @@ def _say_duplicates(result: Duplicates) -> None:
     if result.answered is not None:
         show.say(f"{result.answered}.")
     show.say_gaps(result.gaps)
+
+
+def _say_alike(result: Duplicates, rule: str) -> None:
+    """Say which pairs differ in numbers, or in symbols, alone."""
+    sentence = show.in_options(result.describe_alike(rule))
+    show.say(f"{sentence[0].upper()}{sentence[1:]}.")
 
 
 def _describe_changes(since: Changes) -> str:

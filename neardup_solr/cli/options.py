@@ -153,7 +153,7 @@ TEXTS: dict[str, dict[str, str]] = {
             "FIELD: Compare only documents with an equal value in this field or column, such as"
             " tenant (repeatable, or a,b)."
         ),
-        "equal": "RULE: Text that must be equal: numbers, or a regular expression (repeatable).",
+        "equal": "RULE: Text that must be equal: numbers, symbols, or a regex (repeatable).",
         "review.answers": "FILE: Answers file; created if missing.",
         "review.reach": "How far below the threshold to ask [default: 0.1; --field: 0.499].",
         "review.port": "Port of the page on 127.0.0.1 [default: a free port].",

@@ -18,8 +18,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -36,7 +34,9 @@ from neardup_solr.errors import ArgumentError
 from neardup_solr.progress import run_aside, thread_pool
 from neardup_solr.records import NO_DISTANCE, Entry, Hit, Match, as_text, natural
 from neardup_solr.settings import LONG_TEXT, NORMALIZATION, Settings
-from neardup_solr.text.normalize import unspaced, words_of
+from neardup_solr.text.normalize import unspaced
+from neardup_solr.text.numbers import list_numbers
+from neardup_solr.text.symbols import list_symbols
 
 Prepared = Any  # texts as their measure compares them: hashes of words, rows of signatures, …
 Pairs = NDArray[np.uint32]
@@ -424,61 +424,41 @@ def nearness(match: Match) -> tuple[float, int, tuple[int, int, str]]:
     return (apart, -match.shared, natural(match.id))
 
 
-NUMBERS = "numbers"
-_PART = r"[^\W_]*\d[^\W_]*"  # letters and digits, with a digit
-_NUMBER = re.compile(rf"(?<![^\W_])(?:(?<!\S)-(?=\d))?{_PART}(?:[.,:/'-]{_PART})*")
-_HYPHENED = re.compile(r"\b([^\W\d_])-(?=\d)")  # B-52 is B52
-_UNIT = re.compile(r"(?<=\d)[^\W\d_]{2,}\Z")  # behind a number: 128GB is 128 GB
-_GROUPED = re.compile(r"(?<![^\W_])(?<!\d{3},)\d{1,3}(?:,\d{3})+(?![,\w])")  # thousands: 12,500
-_DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-") | {"\u2019": "'"})
-# "Part II" and "vol. ii"; without such a word, "XIV" counts, but no letter that stands alone.
-_HEADS = (
-    "act appendix article book chapter class episode grade level no number part phase season"
-    " section series stage step type unit version vol volume"
-    " abschnitt anhang artikel auflage band buch folge kapitel klasse nr staffel stufe teil"
-    " chapitre livre niveau partie saison tome acte"
-    " capitulo capítulo clase libro parte tomo volumen capitolo volume fase livello"
-    " boek deel hoofdstuk часть том глава"
-)
-_TENS_AND_ONES = r"(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
-_BEHIND = re.compile(
-    rf"\b({'|'.join(_HEADS.split())})(\.?\s+)(?=[IVXL]+\b)({_TENS_AND_ONES})(?<=[IVXL])\b", re.I
-)
-_ALONE = re.compile(rf"\b(?=[IVX]{{2,}}\b){_TENS_AND_ONES}(?<=[IVX])\b(?!\.\w)")
-_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
+NUMBERS, SYMBOLS = "numbers", "symbols"
+_LISTS: dict[str, Callable[[str], list[str]]] = {NUMBERS: list_numbers, SYMBOLS: list_symbols}
 
 
 @dataclass(frozen=True, slots=True)
 class Equality:
     """Parts of a text that near-duplicates have to have in common.
 
-    `rules` are "numbers" or regular expressions. Two texts fit together if `key` is the same of
-    both. Without rules all texts do.
+    `rules` are "numbers", "symbols" or regular expressions. Two texts fit together if `key` is the
+    same of both. Without rules all texts do.
     """
 
     rules: tuple[str, ...] = ()
-    _patterns: tuple[re.Pattern[str], ...] = field(init=False, repr=False, default=())
+    _lists: tuple[Callable[[str], Iterable[str]], ...] = field(
+        init=False, repr=False, compare=False, default=()
+    )
 
     def __post_init__(self) -> None:
-        patterns = []
+        lists = []
         for rule in self.rules:
             try:
-                patterns.append(_NUMBER if rule == NUMBERS else re.compile(rule, re.I))
+                pattern = re.compile(rule, re.I)
             except re.error as error:
                 reason = f"`equal` cannot be {rule!r}: it is not a regular expression ({error})"
-                step = r"give numbers, or a pattern such as '\bnot\b'"
+                step = r"give numbers, symbols, or a pattern such as '\bnot\b'"
                 raise ArgumentError(reason, step) from None
-        object.__setattr__(self, "_patterns", tuple(patterns))
+            lists.append(_LISTS.get(rule) or partial(_find_all, pattern))
+        object.__setattr__(self, "_lists", tuple(lists))
 
     def __bool__(self) -> bool:
         return bool(self.rules)
 
     def key(self, text: str) -> tuple[tuple[str, ...], ...]:
         """List, for each rule, what a text has of it in sorted order, whatever its place."""
-        return tuple(
-            tuple(sorted(list_numbers(text) if rule == NUMBERS else _find_all(pattern, text)))
-            for rule, pattern in zip(self.rules, self._patterns, strict=True)
-        )
+        return tuple(tuple(sorted(list_parts(text))) for list_parts in self._lists)
 
     def describe(self, first: str, second: str) -> str:
         """Describe what differs in two texts by the first rule that tells them apart."""
@@ -496,52 +476,8 @@ def parse_equality(rules: arguments.OneOrMore) -> Equality:
     return Equality(tuple(dict.fromkeys(arguments.listed(rules))))
 
 
-def list_numbers(text: str) -> list[str]:
-    """List the numbers of a text in order: words with a digit, with their separators.
-
-    Compatible forms are equal (NFKC, digits of all scripts, dashes), letters do not differ by case,
-    and commas between thousands do not count, nor does a unit of two letters or more behind a
-    number ("128GB" is "128 GB"). Roman numerals count behind a word such as "part" or "chapter",
-    and in capitals from two letters on: "Part II" is "part 2".
-    """
-    return [_UNIT.sub("", _to_ascii(number)) for number in _NUMBER.findall(_write_alike(text))]
-
-
-def _write_alike(text: str) -> str:
-    """Write the numbers of a text alike, in digits."""
-    folded = unicodedata.normalize("NFKC", text).translate(_DASHES)
-    folded = _BEHIND.sub(lambda match: f"{match[1]}{match[2]}{_read_roman(match[3])}", folded)
-    folded = _ALONE.sub(lambda match: _read_roman(match[0]), folded)
-    folded = _HYPHENED.sub(r"\1", folded)
-    return _GROUPED.sub(lambda match: match[0].replace(",", ""), folded).casefold()
-
-
-def differ_in_numbers_alone(first: str, second: str) -> bool:
-    """Return True if two texts have other numbers, and otherwise the same words in their order."""
-    words, others = Counter(words_of(first)), Counter(words_of(second))
-    for word in (words - others) | (others - words):  # seen soonest, and of most pairs
-        if len(word) > 1 and word.strip("ivxl") and not any(map(str.isdigit, word)):
-            return False
-    rest = [[word for word in words_of(_write_alike(text)) if not any(map(str.isdigit, word))]
-            for text in (first, second)]  # fmt: skip
-    return rest[0] == rest[1] and sorted(list_numbers(first)) != sorted(list_numbers(second))
-
-
 def _find_all(pattern: re.Pattern[str], text: str) -> Iterable[str]:
     return (match[0].casefold() for match in pattern.finditer(text))
-
-
-def _read_roman(numeral: str) -> str:
-    """Read a Roman numeral as a number in digits."""
-    values = [_VALUES[letter] for letter in numeral.upper()]
-    pairs = zip(values, [*values[1:], 0], strict=True)
-    return str(sum(-value if value < following else value for value, following in pairs))
-
-
-def _to_ascii(number: str) -> str:
-    if number.isascii():
-        return number
-    return "".join(str(unicodedata.decimal(sign, sign)) for sign in number)
 
 
 def _show_rest(values: tuple[str, ...], others: tuple[str, ...]) -> str:

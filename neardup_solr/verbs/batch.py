@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from neardup_solr.measures import Comparer
 from neardup_solr.minhash import sign, signature
 from neardup_solr.records import Document, Hit, Match
+from neardup_solr.solr.names import TEXT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,7 @@ class Candidate(NamedTuple):
     """A document that shares a band with another, and its `place` in what is compared.
 
     `number` is its number among the documents that a gate admitted before, `row` its row in this
-    batch; a document of the collection has neither.
+    batch; a document of the collection has neither, and its `text` if that was read.
     """
 
     id: str
@@ -54,15 +55,20 @@ class Candidate(NamedTuple):
     shared: int
     number: int | None = None
     row: int | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearMatch:
-    """A document that another is near to. `is_equal` if what is compared is the same."""
+    """A document that another is near to.
+
+    `is_equal` if what is compared is the same; `is_exact` unless the symbols of the texts differ.
+    """
 
     candidate: Candidate
     match: Match
     is_equal: bool
+    is_exact: bool = True
 
 
 def sign_batch(documents: Sequence[Document], comparer: Comparer) -> SignedBatch:
@@ -96,7 +102,9 @@ def collect_candidates(
                 places[hit.id] = len(forms) + len(fields)
                 fields.append(hit.fields)
             place = places[hit.id]
-            candidates.append((row, Candidate(id=hit.id, place=place, shared=hit.shared)))
+            text = str(hit.fields.get(TEXT) or "")
+            candidate = Candidate(id=hit.id, place=place, shared=hit.shared, text=text)
+            candidates.append((row, candidate))
     forms += comparer.make_forms(fields)
     return candidates
 

@@ -1,10 +1,13 @@
 """Templates: clusters that share one phrase and differ in the same places of it."""
 
 import random
+import re
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 
+import neardup_solr as nd
 from neardup_solr.clusters import find_common
 from neardup_solr.guard import Template, choose_doubtful, find_template
 
@@ -63,6 +66,24 @@ def test_a_template_is_told_with_its_phrase_and_examples() -> None:
     assert str(replace(found, documents=1, share=0.0)) == (
         "1 document shares “pump … of station … is at … bar”, and differs in 0, 1, 2 and in a, b, c"
     )
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["disk web is at 91", "disk mail is at 87", "disk db is at 95"],
+        ["no word in common", "other letters here", "quite another text"],
+        [" ".join(words) for words in permutations(["red", "green", "blue", "black"])],
+    ],
+)
+def test_no_share_of_the_texts_is_above_all(
+    texts: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of few texts, or of texts that share all words, nothing is left out, and a line says so."""
+    nd.duplicates([(str(at), text) for at, text in enumerate(texts)], without_common=True)
+    (line,) = (line for line in caplog.messages if "left" in line)
+    assert "nothing" in line
+    assert all(float(share) <= 100 for share in re.findall(r"(\d+) %", line))
 
 
 @pytest.mark.parametrize("share", [0.001, 1.0])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr import measures, progress
+from neardup_solr import progress
 from neardup_solr.answers import (
     CHANGED,
     DIFFERENT,
@@ -45,11 +45,21 @@ from neardup_solr.clusters import components
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import read_arrays, write_arrays
 from neardup_solr.kernel import joins
-from neardup_solr.measures import Comparer, Flat, Limits, Pairs, floor, number_pairs
+from neardup_solr.measures import (
+    Comparer,
+    Equality,
+    Flat,
+    Limits,
+    Pairs,
+    floor,
+    number_pairs,
+    parse_equality,
+)
 from neardup_solr.minhash import sign
 from neardup_solr.progress import OnProgress, Progress, ignore, prefetch, run_aside, thread_pool
-from neardup_solr.records import BORDER, NO_DISTANCE
+from neardup_solr.records import BORDER, NO_DISTANCE, as_text
 from neardup_solr.settings import CAP, WORD_CAP
+from neardup_solr.text.numbers import differ_in_numbers_alone
 from neardup_solr.text.shingles import Packed, pack, size_of
 from neardup_solr.verbs.duplicates.read import AT_ONCE, THREADS, Corpus, Work, fitting_parts
 from neardup_solr.verbs.duplicates.remember import Memory
@@ -168,7 +178,7 @@ def _agrees(answer: Answer, one: int, other: int, hashes: Mapping[int, str]) -> 
 
 
 JOINING, TEXTS, COMPARING = "joining", "texts", "comparing"
-SAMPLE = 200  # pairs whose numbers are compared
+SAMPLE, MOST_CHARACTERS = 200, 1 << 21  # pairs whose numbers are compared, and in all their texts
 SAMPLED = 1 << 12  # pairs of a block that are compared by a lower threshold, about
 BLOCK = 1 << 17  # pairs that are compared at a time
 NO_PAIRS = np.empty(0, dtype=np.bool_)
@@ -299,7 +309,7 @@ class Comparison:
             self._add_copies(verified, copies)
         if self.work.equality:
             rows = np.unique(verified.pairs)
-            numbers = _number_equal(self.work, self.documents, rows)
+            numbers = _number_equal(self.work.equality, self.documents, rows, self.columns)
             verified.keep(numbers[verified.pairs[:, 0]] == numbers[verified.pairs[:, 1]])
         if self.answers is not None:
             verified.keep(self.answers.mark_allowed(verified.pairs))
@@ -340,11 +350,52 @@ class Comparison:
         if not len(pairs) or self.work.equality or not self.work.measure.needs_texts:
             return 0
         sample = pairs[:: -(-len(pairs) // SAMPLE)]
+        texts = self._read_differences(sample)
+        numeric = sum(differ_in_numbers_alone(*pair) for pair in texts)
+        return round(numeric / len(sample) * len(pairs))
+
+    def count_separated(self, verified: Verified, rule: str) -> int:
+        """Count, about, the pairs that a rule of `equal` would separate, by a sample of them."""
+        pairs, equality = verified.pairs, parse_equality(rule)
+        sample = pairs[:: -(-len(pairs) // SAMPLE) or 1]
         rows = np.unique(sample).tolist()
-        texts = dict(zip(rows, self.documents.texts(rows), strict=True))
-        numeric = [measures.differ_in_numbers_alone(*(texts[row] or "" for row in pair))
-                   for pair in sample.tolist()]  # fmt: skip
-        return round(sum(numeric) / len(sample) * len(pairs))
+        texts = dict(zip(rows, _read_whole(self.documents, rows, self.columns), strict=True))
+        separated = compared = characters = 0
+        for left, right in sample.tolist():
+            characters += len(texts[left]) + len(texts[right])
+            if compared and characters > MOST_CHARACTERS:
+                break
+            separated += equality.key(texts[left]) != equality.key(texts[right])
+            compared += 1
+        return round(separated / max(compared, 1) * len(pairs))
+
+    def read_wordings(self, rows: Sequence[int]) -> list[tuple[str, ...]]:
+        """Read what of ascending rows is compared by words: their texts, or fields of text."""
+        names = [column.name for column in self.columns if column.kind == "text"]
+        if not self.columns:
+            return [(text or "",) for text in self.documents.texts(rows)]
+        values = self.documents.values(rows, names)
+        return [tuple(as_text(values[name][at]) for name in names) for at in range(len(rows))]
+
+    def _read_differences(self, pairs: Pairs) -> list[tuple[str, str]]:
+        """Read the texts of pairs: of records, only what is in fields that both have and differ."""
+        rows, columns = np.unique(pairs).tolist(), self.columns
+        if not columns:
+            texts = dict(zip(rows, self.documents.texts(rows), strict=True))
+            return [(texts[left] or "", texts[right] or "") for left, right in pairs.tolist()]
+        values = self.documents.values(rows, [column.name for column in columns])
+        places = {row: at for at, row in enumerate(rows)}
+        differences = []
+        for pair in pairs.tolist():
+            differing = [
+                values[column.name]
+                for column in columns
+                if len({-1, *column.numbers[pair].tolist()}) == 3  # neither is missing
+            ]
+            left, right = ("\n".join(as_text(column[places[row]]) for column in differing)
+                           for row in pair)  # fmt: skip
+            differences.append((left, right))
+        return differences
 
     def _add_copies(self, verified: Verified, copies: Copies) -> None:
         """Add the pairs that the verified ones stand for, which are as similar."""
@@ -606,18 +657,35 @@ def find_copies(
         keys = keys * SPREAD ^ column.numbers.astype(np.uint64)
     rows = np.array([row for row, form in enumerate(forms) if not form], dtype=np.int64)
     keys[rows] += SPREAD * (rows + 1).astype(np.uint64)  # what is gone is no copy
-    return _group_copies(work, documents, keys, np.arange(len(keys)))
+    return _group_copies(work, documents, keys, np.arange(len(keys)), columns)
 
 
-def _number_equal(work: Work, documents: Corpus, rows: NDArray[Any]) -> NDArray[np.int64]:
+def _number_equal(
+    equality: Equality, documents: Corpus, rows: NDArray[Any], columns: Sequence[FieldColumn]
+) -> NDArray[np.int64]:
     """Number the texts of `rows`, by row: equal if they have in common what has to be equal."""
     keys, numbers = dict[object, int](), np.zeros(len(documents), dtype=np.int64)
     for at in range(0, len(rows), AT_ONCE):
         part = rows[at : at + AT_ONCE].tolist()
-        for row, text in zip(part, documents.texts(part), strict=True):
-            key = work.equality.key(text or "")
-            numbers[row] = keys.setdefault(key, len(keys))
+        for row, text in zip(part, _read_whole(documents, part, columns), strict=True):
+            numbers[row] = keys.setdefault(equality.key(text), len(keys))
     return numbers
+
+
+def _read_whole(
+    documents: Corpus, rows: Sequence[int], columns: Sequence[FieldColumn]
+) -> list[str]:
+    """Read the texts of rows, of records with the values that equal ones of a field share."""
+    if all(column.kind == "text" for column in columns):
+        return [text or "" for text in documents.texts(rows)]
+    texts = documents.values(rows, [column.name for column in columns if column.kind == "text"])
+    parts = [[as_text(value) for value in values] for values in texts.values()]
+    parts += [
+        [column.values[number] if number >= 0 else "" for number in column.numbers[rows].tolist()]
+        for column in columns
+        if column.kind != "text"
+    ]
+    return list(map("\n".join, zip(*parts, strict=True)))
 
 
 def _find_signed_copies(work: Work, documents: Corpus, cap: int) -> Copies:
@@ -633,18 +701,20 @@ def _find_signed_copies(work: Work, documents: Corpus, cap: int) -> Copies:
         part = rows[at : at + AT_ONCE]
         texts = [text or "" for text in documents.texts(part.tolist())]
         keys[part] = keys[part] * SPREAD ^ sign.hash_texts(documents.normalize(texts))
-    return _group_copies(work, documents, keys, rows)
+    return _group_copies(work, documents, keys, rows, ())
 
 
 def _group_copies(
-    work: Work, documents: Corpus, keys: NDArray[np.uint64], rows: NDArray[Any]
-) -> Copies:
+    work: Work, documents: Corpus, keys: NDArray[np.uint64], rows: NDArray[Any],
+    columns: Sequence[FieldColumn],
+) -> Copies:  # fmt: skip
     """Make sets of the documents of equal keys, of the same group and side.
 
     Those of `rows` also have in common what has to be equal.
     """
     if work.equality:
-        keys = keys * SPREAD ^ _number_equal(work, documents, rows).astype(np.uint64)
+        numbers = _number_equal(work.equality, documents, rows, columns)
+        keys = keys * SPREAD ^ numbers.astype(np.uint64)
     if len(documents.groups):
         keys ^= documents.groups * SPREAD
     is_star = bool(work.judged)  # a chain would break at two that are different

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +18,7 @@ from neardup_solr.measures import Distances, Pairs, find_pairs, floor, number_pa
 from neardup_solr.minhash.sign import count_shared_bands, hash_texts
 from neardup_solr.progress import gc_disabled
 from neardup_solr.records import NO_DISTANCE, AnyId, Borderline, Duplicate, key_of, natural
+from neardup_solr.text.symbols import mark_symbols
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
 from neardup_solr.verbs.duplicates.read import AT_ONCE, Corpus, Work
 
@@ -39,8 +40,9 @@ RowNumbers = NDArray[np.uint32]
 class Graph:
     """Documents that have a pair, numbered in the natural order of their ids, and their pairs.
 
-    Of each document, `nodes` have the side and the id, `texts` the number of its normal form, and
-    `values` what the `rule` for the canonical document compares. Of each pair, the smaller number
+    Of each document, `nodes` have the side and the id, `forms` the number of its normal form,
+    `texts` that of its normal form with its symbols, and `values` what the `rule` for the canonical
+    document compares. Of each pair, the smaller number
     first, there are the distance, the similarity, how many bands are `shared`, and the answer of
     people, None if there are none. `same` and `different` are the pairs that answers are about.
     `canonical` has the canonical document of each at the threshold of the run, with the distance
@@ -48,6 +50,7 @@ class Graph:
     """
 
     nodes: Sequence[DocumentKey]
+    forms: Labels
     texts: Labels
     values: Sequence[object]
     rule: Rule
@@ -63,6 +66,13 @@ class Graph:
     different: Pairs
     answers: Sequence[str] | None = None
     canonical: tuple[Labels, Distances, Similarities] | None = None
+
+    @property
+    def symbolic(self) -> int:
+        """Number of pairs of the same words with different symbols."""
+        first, second = self.pairs.T
+        is_same = self.forms[first] == self.forms[second]
+        return int(np.count_nonzero(is_same & (self.texts[first] != self.texts[second])))
 
     @property
     def keys(self) -> list[AnyId]:
@@ -122,7 +132,7 @@ def group(graph: Graph, compare: Compare) -> Grouped:
 
 def _link(graph: Graph) -> tuple[Labels, Labels]:
     """Label the cluster of each document, and the first one that the measure takes for the same."""
-    ends, size = graph.texts[graph.pairs], len(graph.nodes)
+    ends, size = graph.forms[graph.pairs], len(graph.nodes)
     is_identical = (ends[:, 0] == ends[:, 1]) & (ends[:, 0] >= 0)
     if graph.measure not in INEXACT:
         is_identical |= graph.similarities >= 1.0
@@ -225,9 +235,11 @@ def group_verified(comparison: Comparison, verified: Verified) -> tuple[Grouped,
         _locate_pairs(judged[np.isin(judged, rows).all(axis=1)], rows)
         for judged in (answers.pairs[word] if answers else NO_PAIRS for word in (SAME, DIFFERENT))
     )
+    forms = _number_forms(comparison, rows, pairs, similarities, shared)
     graph = Graph(
         nodes=nodes,
-        texts=_number_texts(comparison, rows, pairs, similarities, shared),
+        forms=forms,
+        texts=_number_texts(comparison, rows, forms),
         values=_read_values(work, documents, rows),
         rule=work.rule,
         measure=comparison.comparer.measure.name,
@@ -284,7 +296,7 @@ def _renumber(verified: Verified, rows: RowNumbers) -> Verified:
     return Verified(pairs[order], verified.distances[order], verified.similarities[order])
 
 
-def _number_texts(
+def _number_forms(
     comparison: Comparison,
     rows: RowNumbers,
     pairs: Pairs,
@@ -308,6 +320,37 @@ def _number_texts(
             hashes[part] = hash_texts(documents.normalize(texts))
         equal = equal[hashes[equal[:, 0]] == hashes[equal[:, 1]]]
     return components(len(rows), equal)
+
+
+def _number_texts(comparison: Comparison, rows: RowNumbers, forms: Labels) -> Labels:
+    """Number the texts of documents: of equal `forms` those whose symbols differ, too.
+
+    Only texts of equal normal forms are read, and symbols looked for in those that differ.
+    """
+    if not comparison.work.measure.needs_texts:
+        return forms
+    _, forms, counts = np.unique(forms, return_inverse=True, return_counts=True)
+    forms = forms.reshape(-1)
+    hashes = np.zeros(len(rows), dtype=np.uint64)
+    for part in _in_parts(np.flatnonzero(counts[forms] > 1), rows):
+        texts = comparison.documents.texts(rows[part].tolist())
+        hashes[part] = hash_texts([text or "" for text in texts])
+    written = np.unique(np.stack([forms.astype(np.uint64), hashes], axis=1), axis=0)[:, 0]
+    varies = np.bincount(written.astype(np.int64), minlength=len(counts)) > 1
+    numbers, keys = forms.copy(), dict[tuple[int, object], int]()
+    for part in _in_parts(np.flatnonzero(varies[forms]), rows):
+        wordings = comparison.read_wordings(rows[part].tolist())
+        for node, wording in zip(part.tolist(), wordings, strict=True):
+            key = int(forms[node]), tuple(map(mark_symbols, wording))
+            numbers[node] = keys.setdefault(key, len(counts) + len(keys))
+    return numbers
+
+
+def _in_parts(nodes: Labels, rows: RowNumbers) -> Iterator[Labels]:
+    """Yield some nodes at a time, in the order of their rows."""
+    ordered = nodes[np.argsort(rows[nodes])]
+    for at in range(0, len(ordered), AT_ONCE):
+        yield ordered[at : at + AT_ONCE]
 
 
 def _read_values(work: Work, documents: Corpus, rows: RowNumbers) -> list[object]:

@@ -514,9 +514,7 @@ class Corpus:
             signed = sign.sign(rest, self.settings, threads=THREADS, keep_keys=False)
             rows.append(signed.signatures)
         self.signatures = rows.table()
-        runs = "words" if self.common.size == 1 else f"runs of {self.common.size} words"
-        LOG.warning("left out %s that at least %.3g %% of the texts share: %d",
-                    runs, 100 * self.common.share, len(self.common.hashes))  # fmt: skip
+        LOG.warning("%s", self.common)
 
     def living(self) -> NDArray[np.intp]:
         """The rows that count, in ascending order."""

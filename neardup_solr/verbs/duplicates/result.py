@@ -38,12 +38,15 @@ from neardup_solr.guard import (
     FEWEST_NUMERIC,
     LOOK,
     NUMERIC,
+    OTHERS,
+    SYMBOLIC,
     Far,
     Linked,
     Template,
     describe_far,
     list_far,
 )
+from neardup_solr.measures import NUMBERS, SYMBOLS
 from neardup_solr.progress import OnProgress, Progress, ignore
 from neardup_solr.records import NOTHING, AnyId, Cluster, Duplicate, Member, Removed
 from neardup_solr.reports import Beside, check_added, check_copy, check_types, open_copy
@@ -113,16 +116,17 @@ class Duplicates:
     `documents`: documents read; `candidates`: candidate pairs compared; `hot_keys`: band keys,
     shingles or words that more documents than `cap` share; `beyond_cap`: estimated pairs missed
     because of `cap`; `enough`: cap that would find those pairs; `numeric`: pairs that differ only
-    in numbers; `chosen`: why the measure was chosen, or ""; `repeated`: records with an earlier id;
-    `failed`: records that could not be used; `errors`: their first 1,000 errors; `gaps`: sentences
-    about documents that were not compared; `texts`: texts by id, on the second side by (1, id);
-    `kept`: kept columns, with the same keys; `frequencies`: word frequencies, for the measure
-    aligned; `weights`: weights of the fields; `against`: True if two sides were compared; `since`:
-    changes since the remembered run; `answered`: effect of the answers; `borderline`: pairs near
-    the threshold; `templates`: clusters that may be templates instead of copies; `far`: removed
-    documents that are not near to the one that is kept; `linked`: removed documents that only
-    another one links; `remedy`: advice for these, which was tried; `unlike`: copies that
-    differ in columns that were not compared.
+    in numbers, about; `symbolic`: pairs that differ only in symbols; `separated`: pairs that
+    `equal` "numbers" and "symbols" would separate, about; `chosen`: why the measure was chosen, or
+    ""; `repeated`: records with an earlier id; `failed`: records that could not be used; `errors`:
+    their first 1,000 errors; `gaps`: sentences about documents that were not compared; `texts`:
+    texts by id, on the second side by (1, id); `kept`: kept columns, with the same keys;
+    `frequencies`: word frequencies, for the measure aligned; `weights`: weights of the fields;
+    `against`: True if two sides were compared; `since`: changes since the remembered run;
+    `answered`: effect of the answers; `borderline`: pairs near the threshold; `templates`: clusters
+    that may be templates instead of copies; `far`: removed documents that are not near to the one
+    that is kept; `linked`: removed documents that only another one links; `remedy`: advice for
+    these, which was tried; `unlike`: copies that differ in columns that were not compared.
     """
 
     pairs: tuple[Duplicate, ...]
@@ -143,6 +147,8 @@ class Duplicates:
     cap: int = 0
     enough: int = 0
     numeric: int = 0
+    symbolic: int = 0
+    separated: Mapping[str, int] = field(default_factory=dict)
     has_ids: bool = False
     chosen: str = ""
     repeated: int = 0
@@ -281,12 +287,24 @@ class Duplicates:
             records = f"{self.copies:,} of {counted(self.documents, 'record')}"
             step = "to keep them, add a distinguishing column to `fields`, such as a serial number"
             return f"Possibly not copies: {records} with ids are equal in all fields; {step}"
+        if self.symbolic >= max(1, SYMBOLIC * len(self.pairs)):
+            return f"Possibly not copies: {self.describe_alike(SYMBOLS)}"
         if self.numeric >= max(FEWEST_NUMERIC, NUMERIC * len(self.pairs)):
-            pairs = counted(len(self.pairs), "pair")
-            numeric = f"about {self.numeric:,} of {pairs} differ only in numbers"
-            step = "use `equal` numbers to tell them apart"
-            return f"Possibly not copies: {numeric}; {step}"
+            return f"Possibly not copies: {self.describe_alike(NUMBERS)}"
         return ""
+
+    def describe_alike(self, rule: str) -> str:
+        """Describe the pairs that differ in "numbers" or "symbols" alone, and what to do."""
+        pairs = counted(len(self.pairs), "pair")
+        differ = {
+            NUMBERS: f"about {self.numeric:,} of {pairs} differ only in numbers",
+            SYMBOLS: f"{self.symbolic:,} of {pairs} differ only in symbols",
+        }
+        meant = {NUMBERS: self.numeric, SYMBOLS: self.symbolic}
+        separated = self.separated.get(rule, 0)
+        if separated > OTHERS * meant[rule]:  # what differs in words, too, may be copies
+            return f"{differ[rule]}; {LOOK}"
+        return f"{differ[rule]}; use `equal` {rule} to separate them (about {separated:,})"
 
     def _are_many(self, copies: int) -> bool:
         """Tell whether so many copies of others, of all documents, are more than slips."""
@@ -349,6 +367,8 @@ class Duplicates:
             min_similarity=min_similarity,
             beyond_cap=0,  # it was judged by the lower threshold
             numeric=0,
+            symbolic=grouped.graph.symbolic,
+            separated={},
             templates=tuple(each for each in self.templates if each.cluster in before),
             far=far,
             linked=linked,
@@ -551,6 +571,7 @@ def make_result(
                       frequencies=frequencies, settings=documents.settings)  # fmt: skip
     are_whole = [side.are_whole() for side in sides]
     beyond_cap, enough = comparison.count_beyond(candidates)
+    numeric, symbolic = comparison.count_numeric(verified), grouped.graph.symbolic
     whole = {"id": are_whole[0], "other_id": are_whole[-1], "cluster": all(are_whole)}
     return Duplicates(
         pairs=grouped.pairs,
@@ -571,7 +592,13 @@ def make_result(
         beyond_cap=beyond_cap,
         cap=make_joining(work, documents, WORD_CAP if way == "words" else CAP).cap,
         enough=enough,
-        numeric=comparison.count_numeric(verified),
+        numeric=numeric,
+        symbolic=symbolic,
+        separated={
+            rule: comparison.count_separated(verified, rule)
+            for rule, differing in ((NUMBERS, numeric), (SYMBOLS, symbolic))
+            if differing
+        },
         has_ids=work.has_ids,
         chosen=work.chosen,
         repeated=sum(side.repeated for side in sides),

@@ -29,7 +29,14 @@ from neardup_solr.verbs import search
 from neardup_solr.verbs.answer import read_hashes
 from neardup_solr.verbs.batch import NearMatch, SignedBatch, sign_batch
 from neardup_solr.verbs.gate import policy as policies
-from neardup_solr.verbs.gate.matcher import Admitted, GateAnswers, Matched, keep_equal, match_hits
+from neardup_solr.verbs.gate.matcher import (
+    Admitted,
+    GateAnswers,
+    Matched,
+    compare_symbols,
+    keep_equal,
+    match_hits,
+)
 from neardup_solr.verbs.gate.policy import Decision, Decisions, Policy, Templates
 from neardup_solr.verbs.index import ColumnsToKeep, Delivery, Stretch
 
@@ -202,6 +209,7 @@ class Gate:
         """
         collection, equality = self.finder.collection, self.policy.equality
         matched = match_hits(self.finder.comparer, batch, hits, admitted)
+        matched = compare_symbols(collection, batch, matched, admitted)
         if equality:
             matched = keep_equal(equality, collection, batch, matched, admitted)
         if self.answers is not None:
@@ -247,9 +255,11 @@ class Gate:
     ) -> Decision:
         near.sort(key=lambda each: nearness(each.match))
         matches = [each.match for each in near]
-        exact = next((each.match for each in near if each.is_equal), None)
+        equal = [each for each in near if each.is_equal]
+        exact = next((each.match for each in equal if each.is_exact), None)
+        worded = next((each.match for each in equal), None)
         others = sorted((each.match for each in same), key=nearness)
-        action, reason = self.policy.judge(matches, exact, next(iter(others), None))
+        action, reason = self.policy.judge(matches, exact, next(iter(others), None), worded)
         ids = {match.id for match in matches}
         matches += [match for match in others if match.id not in ids]
         return Decision(

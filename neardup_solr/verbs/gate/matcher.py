@@ -18,6 +18,7 @@ from neardup_solr.records import Hit
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Finder, Hits
 from neardup_solr.solr.names import TEXT
+from neardup_solr.text.symbols import hash_symbols, have_same_symbols
 from neardup_solr.verbs.answer import read_within, remove_limits
 from neardup_solr.verbs.batch import (
     Candidate,
@@ -109,7 +110,7 @@ class Admitted:
     """The documents that were admitted, by number. `latest` is the last number of each id.
 
     `hashes` has those of the texts of documents that answers are about, `keys` what of each text
-    has to be equal, if anything has.
+    has to be equal, if anything has, and `symbols` those of texts that have any.
     """
 
     forms: Strings
@@ -117,6 +118,7 @@ class Admitted:
     latest: dict[str, int] = field(default_factory=dict)
     hashes: dict[int, str] = field(default_factory=dict)
     keys: list[int] = field(default_factory=list)
+    symbols: dict[int, int] = field(default_factory=dict)
     bands: BandIndex = field(default_factory=BandIndex)
 
     def add(
@@ -135,6 +137,9 @@ class Admitted:
         self.forms.extend([batch.forms[row] for row in rows])
         if equality:
             self.keys += [hash(equality.key(batch.documents[row].text)) for row in rows]
+        for number, row in zip(numbers.tolist(), rows, strict=True):
+            if symbols := hash_symbols(batch.documents[row].text):
+                self.symbols[number] = symbols
         numbered = zip(numbers.tolist(), rows, strict=True)
         self.hashes.update((number, hashes[row]) for number, row in numbered if row in hashes)
 
@@ -179,6 +184,34 @@ def keep_equal(
     near = [
         [match for match in matches if key_of(match.candidate) == key]
         for key, matches in zip(keys, matched.near, strict=True)
+    ]
+    return replace(matched, near=near)
+
+
+def compare_symbols(
+    collection: Collection, batch: SignedBatch, matched: Matched, admitted: Admitted
+) -> Matched:
+    """Compare the symbols of documents with those of texts of the same normal form."""
+    equal = [match.candidate for near in matched.near for match in near if match.is_equal]
+    if not equal:
+        return matched
+    ids = {each.id for each in equal if each.row is None and each.number is None and not each.text}
+    texts = collection.texts(sorted(ids)) if ids else {}
+
+    def is_exact(row: int, match: NearMatch) -> bool:
+        if not match.is_equal:
+            return True
+        text, other = batch.documents[row].text, match.candidate
+        if other.number is not None:
+            return hash_symbols(text) == admitted.symbols.get(other.number, 0)
+        other_text = other.text or texts.get(other.id)
+        if other.row is not None:
+            other_text = batch.documents[other.row].text
+        return not other_text or have_same_symbols(text, other_text)  # or it is not stored
+
+    near = [
+        [replace(match, is_exact=is_exact(row, match)) for match in matches]
+        for row, matches in enumerate(matched.near)
     ]
     return replace(matched, near=near)
 

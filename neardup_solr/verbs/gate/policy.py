@@ -83,12 +83,16 @@ class Policy:
         return Limits(max_distance=self.max_distance, min_similarity=least)
 
     def judge(
-        self, matches: Sequence[Match], exact: Match | None, same: Match | None = None
+        self,
+        matches: Sequence[Match],
+        exact: Match | None,
+        same: Match | None = None,
+        worded: Match | None = None,
     ) -> tuple[Action, str]:
         """Choose the action for a document with these matches, nearest first, and say why.
 
-        `exact` is the match of the same normal form, `same` that which somebody judged to be the
-        same.
+        `exact` is the match of the same text, `worded` that of the same words, whatever its symbols
+        are, `same` that which somebody judged to be the same.
         """
         action, reason = ALLOW, "no near-duplicate was found"
         if matches:
@@ -97,6 +101,11 @@ class Policy:
             action, bound = next(reached)
             likeness = f"its similarity to {nearest.id!r} is {nearest.similarity:.3f}"
             reason = f"{likeness}, which is {bound:g} or more"
+        if worded is not None and not (exact or same):
+            # Somebody has to see it: x > 0 is not x < 0.
+            least = min(self.exact, HOLD, key=ACTIONS.index)
+            action = HOLD if action == REJECT else max(action, least, key=ACTIONS.index)
+            return action, f"the same words as {worded.id!r}, but different symbols"
         if ACTIONS.index(self.exact) < ACTIONS.index(action) or not (exact or same):
             return action, reason
         if exact is not None:

@@ -18,7 +18,7 @@ from neardup_solr import errors
 from neardup_solr.answers import TextVerdicts, open_answers, read_answers
 from neardup_solr.arguments import require, require_choice
 from neardup_solr.files import read_state, regular
-from neardup_solr.measures import NAMES, NUMBERS, measure_named
+from neardup_solr.measures import NAMES, NUMBERS, SYMBOLS, measure_named
 from neardup_solr.minhash import encode_documents
 from neardup_solr.progress import LOG
 from neardup_solr.records import NOTHING, Document, make_refusal
@@ -245,7 +245,7 @@ class Service:
             require(name in OF_SEARCH, f"`{name}` is unknown", f"use {', '.join(OF_SEARCH)}")
         rules = request.get("equal", [])
         for rule in rules if isinstance(rules, list) else [rules]:  # a pattern may never end
-            require_choice("equal", rule, (NUMBERS, *self.policy.equality.rules))
+            require_choice("equal", rule, (NUMBERS, SYMBOLS, *self.policy.equality.rules))
         most = request.get("candidates", 1)
         is_few = not isinstance(most, int) or most <= MOST_CANDIDATES + (document_id is not None)
         require(is_few, "`candidates` is too large", f"give at most {MOST_CANDIDATES:,}")

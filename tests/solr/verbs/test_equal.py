@@ -48,6 +48,33 @@ def test_gate_lets_other_numbers_in(solr: Collection) -> None:
     assert actions == {"n1": "allow", "n2": "allow", "n3": "reject", "n4": "reject", "n5": "reject"}
 
 
+SIGNS = "the pump in the cellar of the house is started if x {} 0 for more than one hour or so"
+
+
+def test_gate_holds_the_same_words_with_other_symbols(solr: Collection) -> None:
+    """What differs in an operator is not the same text; what differs in quotes is.
+
+    Beside the collection, a batch and batches before, whatever is rejected for its similarity.
+    """
+    nd.index([("a", SIGNS.format(">"))], solr)
+    new = [
+        {"id": "n1", "text": SIGNS.format("<")},  # of the collection
+        {"id": "n2", "text": SIGNS.format(">").replace("pump", "\u201cpump\u201d,")},
+        {"id": "n3", "text": SIGNS.format("\u2265").replace("pump", "lamp")},
+        {"id": "n4", "text": SIGNS.format("=").replace("pump", "lamp")},  # of its batch
+        {"id": "n5", "text": SIGNS.format("<").replace("pump", "lamp")},  # of a batch before
+        {"id": "n6", "text": SIGNS.format(">=").replace("pump", "lamp")},
+    ]
+    kept = {"n1": "hold", "n2": "reject", "n3": "tag", "n4": "hold", "n5": "hold", "n6": "reject"}
+    for batch in (1, 4):
+        for reject in (None, 0.99):
+            decisions = [*nd.gate(new, solr, batch=batch, reject=reject, tag=0.5)]
+            assert {each.id: each.action for each in decisions} == kept
+            assert "same words as 'a'" in decisions[0].reason
+    allowed = nd.gate(new, solr, exact="allow", equal="symbols")
+    assert next(allowed).action == "allow"
+
+
 def test_service_keeps_numbers_apart(solr: Collection, tmp_path: Path) -> None:
     """A service with a rule decides, searches and explains by it."""
     nd.index([{"id": id, "text": text} for id, text in OLD], solr)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.measures import (
-    differ_in_numbers_alone,
-    list_numbers,
-    parse_equality,
-)
+from neardup_solr.measures import parse_equality
+from neardup_solr.text.numbers import differ_in_numbers_alone, list_numbers
 from tests.split import write_copies
 
 
@@ -25,7 +23,7 @@ from tests.split import write_copies
         ("pages 1\u20132", ["1-2"]),  # an en dash
         ("10.5 is not 5.10", ["10.5", "5.10"]),
         ("$1,299.50 or 12,500", ["1299.50", "12500"]),
-        ("3,14", ["3,14"]),
+        ("3,14", ["3.14"]),
         ("-5 and \u22125, 4-5", ["-5", "-5", "4-5"]),
         ("128GB, 128 GB, 5kg", ["128", "128", "5"]),
         ("iPhone 6s, A4, U2", ["6s", "a4", "u2"]),
@@ -57,6 +55,8 @@ def test_numbers_of_a_text(text: str, numbers: list[str]) -> None:
         (r"\bnot\b", "you may NOT smoke", "you may not smoke here", True),
         (r"[\w.]+@[\w.]+", "mail a@b.org", "mail c@b.org", False),
         ("[.!?]", "Really.", "Really?", False),
+        ("symbols", "if x > 0", "if x < 0", False),
+        ("symbols", "x > 0, \u201cyes\u201d", 'x > 0 "yes"', True),
     ],
 )
 def test_texts_have_equal_parts(rule: str, first: str, second: str, is_equal: bool) -> None:
@@ -93,6 +93,71 @@ def test_an_impossible_pattern_is_refused() -> None:
 def test_texts_differ_in_numbers_alone(first: str, second: str, alone: bool) -> None:
     """Only pairs of equal words and other numbers differ in numbers alone."""
     assert differ_in_numbers_alone(first, second) is alone
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("born 1845-02-14 in Rome", "born 14.02.1845 in Rome"),
+        ("born 1845-02-14 in Rome", "born 02/14/1845 in Rome"),
+        ("born 1845-02-14 in Rome", "born 14 February 1845 in Rome"),
+        ("born 1845-02-14 in Rome", "born February 14th, 1845 in Rome"),
+        ("am 14. Februar 1845 da", "am 14.2.1845 da"),
+        ("1845\u5e742\u670814\u65e5", "1845-02-14"),
+        ("on 2020-03-04T00:00:00Z", "on 03/04/2020"),
+        ("room 12, 1845-02-14", "room 12, 14.02.1845"),
+        ("at 10:30 pm there", "at 22:30 there"),
+        ("call 0415 264577 now", "call 0415-264577 now"),
+        ("call (310) 475-9807", "call 310/475-9807"),
+        ("tel +49 (0)30 1234567", "tel 030/1234567"),
+        ("01.23.45.67.89", "01 23 45 67 89"),
+        ("ISBN 978-0-306-40615-7", "ISBN 9780306406157"),
+        ("price $1,299.00 only", "price $1299 only"),
+        ("1.299,00 \u20ac net", "1299.00 \u20ac net"),
+        ("12 500 people", "12'500 people"),
+        ("pages 3\u20135", "pages 3 - 5"),
+        ("\u0661\u0662\u0663\u0664 books", "1234 books"),
+        ("\uff11\uff12\uff13 books", "123 books"),
+        ("see http://a.org/x/12 today", "see http://a.org/x/13 today"),
+        ("see example.org/p-1", "see example.org/p-2"),
+        ("commit a1b2c3d4 x", "commit d4c3b2a1 x"),
+        ("7f3e9c1a-1111-4222-8333-0123456789ab", "8f3e9c1a-1111-4222-8333-0123456789ab"),
+        ("session id: 4711 ended", "session id: 4712 ended"),
+    ],
+)
+def test_the_same_in_another_notation(first: str, second: str) -> None:
+    """Dates, telephones, prices and digits in another notation, links and ids are no difference."""
+    assert sorted(list_numbers(first)) == sorted(list_numbers(second))
+    assert not differ_in_numbers_alone(first, second)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("model 12", "model 13"),
+        ("invoice 1001", "invoice 1002"),
+        ("invoice INV-2024-0001", "invoice INV-2024-0002"),
+        ("1.5 kg", "15 kg"),
+        ("version 1.10", "version 1.1"),
+        ("host 10.0.0.1", "host 10.0.0.2"),
+        ("they won 2-3", "they won 3-2"),
+        ("Sony WH-1000XM4", "Sony WH-1000XM5"),
+        ("on 2024-01-01", "on 2024-01-08"),
+        ("14 February 1845", "15 February 1845"),
+        ("call 0415 264577", "call 0415 264578"),
+        ("for $12.50", "for $12.60"),
+    ],
+)
+def test_other_values(first: str, second: str) -> None:
+    """Numbers that are others are told, whatever kind they are of."""
+    assert sorted(list_numbers(first)) != sorted(list_numbers(second))
+    assert differ_in_numbers_alone(first, second)
+
+
+@pytest.mark.parametrize("part", ["0", "1 ", "a1", "1,", "1.1.", "a@", "(1", "id ", "id-", "\n"])
+def test_numbers_are_listed_in_linear_time(part: str) -> None:
+    """No text makes the patterns go back and forth."""
+    assert len(list_numbers(part * 100_000)) <= 100_000
 
 
 ALERT = "the disk of the host {0} in the room {1} of the house is at {2} percent this morning"
@@ -140,6 +205,76 @@ def test_pairs_of_other_numbers_are_not_removed_unasked(tmp_path: Path) -> None:
     assert unique is not None
     assert unique.removed == 12
     assert nd.duplicates(path, equal="numbers", **how).pairs == ()
+
+
+NOTATIONS = [
+    ("1845-0{0}-14", "14.0{0}.1845"), ("0415 2645{0}7", "0415-2645{0}7"),
+    ("$1,2{0}9.00", "$12{0}9"), ("http://a.org/{0}/1", "http://b.org/{0}/2"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second"), NOTATIONS)
+def test_another_notation_is_removed_unasked(tmp_path: Path, first: str, second: str) -> None:
+    """Letters and their copies, with dates, telephones, prices or links in their notation."""
+    rng = random.Random(1)
+    letters = [" ".join(rng.choices(WORDS, k=30)) for _ in range(20)]
+    rows = [
+        {"id": f"{at}-{side}", "text": f"{letter} {form.format(at % 9 + 1)} {letter}"}
+        for at, letter in enumerate(letters)
+        for side, form in enumerate((first, second))
+    ]
+    path, clean = tmp_path / "letters.jsonl", tmp_path / "clean.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    how: dict[str, Any] = {"measure": "words", "min_similarity": 0.7}
+    found, unique = write_copies(path, unique=clean, **how)
+    assert (found.numeric, unique and unique.removed) == (0, 20)
+    assert len(nd.duplicates(path, equal="numbers", **how).pairs) == 20
+
+
+def test_fields_that_are_equal_are_no_difference() -> None:
+    """A date, a number and a code that their kind calls equal keep no records apart."""
+    rows = [
+        {"id": f"{at}{side}", "name": f"{one} {two} of the {at % 7} mills", "born": born,
+         "code": code, "price": price}
+        for at, (one, two) in enumerate((a, b) for a in WORDS[:6] for b in WORDS[6:])
+        for side, born, code, price in (
+            ("a", f"19{at + 10}-03-1{at % 9}", f"A-{at}/7", f"{at},50"),
+            ("b", f"1{at % 9}/03/19{at + 10}", f"a{at}7", f"{at}.5 EUR"),
+        )
+    ]  # fmt: skip
+    fields = {"name": "text", "born": "date", "code": "exact", "price": "number"}
+    found = nd.duplicates(rows, fields=fields)
+    true = {(f"{at}a", f"{at}b") for at in range(42)}
+    assert true <= {(pair.id, pair.other_id) for pair in found.pairs}
+    assert found.numeric == 0
+    apart = nd.duplicates(rows, fields=fields, equal="numbers")
+    assert true <= {(pair.id, pair.other_id) for pair in apart.pairs}
+
+
+def test_advice_is_counted() -> None:
+    """The rule that is named is tried: the pairs that it would separate are counted."""
+    found = nd.duplicates(ROWS, measure="words", min_similarity=0.4)
+    left = nd.duplicates(ROWS, measure="words", min_similarity=0.4, equal="numbers")
+    assert found.separated["numbers"] == len(found.pairs) - len(left.pairs)
+
+
+OPERATORS = "the pump in the cellar of the {} is started if {} for more than one hour or so"
+
+
+def test_the_same_words_are_no_exact_copies(tmp_path: Path) -> None:
+    """Texts that differ in an operator are not removed unasked; reprints are exact copies."""
+    rows = [{"id": f"{word}{at}", "text": OPERATORS.format(word, check)} for word in WORDS[:3]
+            for at, check in enumerate(("x > 0", "x < 0", "(x < 0)"))]  # fmt: skip
+    path, clean = tmp_path / "rules.jsonl", tmp_path / "clean.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    how: dict[str, Any] = {"measure": "words", "min_similarity": 0.97}
+    found = nd.duplicates(path, **how)
+    assert (found.copies, found.symbolic, found.separated["symbols"]) == (3, 6, 6)
+    with pytest.raises(nd.errors.TemplateError, match="6 of 9 pairs differ only in symbols"):
+        write_copies(path, unique=clean, **how)
+    assert not clean.exists()
+    equal, unique = write_copies(path, unique=clean, equal="symbols", **how)
+    assert (equal.copies, len(equal.pairs), unique and unique.removed) == (3, 3, 3)
 
 
 def test_records_with_ids_that_are_equal_in_few_fields(tmp_path: Path, caplog: Any) -> None:

@@ -1,0 +1,86 @@
+"""Symbols of a text: what carries a meaning and is no word, and so is not in the normal form.
+
+Operators, signs of currencies, percent, degrees, arrows, emoji and question marks count. What
+varies between prints of a text does not: commas, full stops, exclamation marks, quotes, brackets,
+dashes, bullets, rules, the marks of quoted lines and of Markdown, and those of trade marks.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_TIMES, _OVER, _MINUS, _NOT, _BAR, _POWER = "\u2217\u2215\u2212\u00ac\u2223^"
+# Symbols of the same meaning. An inequality is written as in programs.
+_ALIKE = str.maketrans(
+    {"\u2264": "<=", "\u2265": ">=", "\u2260": f"{_NOT}=", "\u00d7": _TIMES, "\u22c5": _TIMES,
+     "\u00f7": _OVER, "\u2044": _OVER, "\u061f": "?", "\u066a": "%"}
+)  # fmt: skip
+_MARKS = f"%\u2030\u2031&@#?\u00a7{_POWER}"  # that are no symbols by their category
+_NEVER = "`|\u00a9\u00ae\u2117\ufffc"  # symbols by their category
+_CATEGORIES = ("Sm", "Sc", "So")
+_RAISED = re.compile(r"(?<=\d)(?=[\u00b2\u00b3\u00b9\u2070\u2074-\u2079])")  # 10⁵ is not 105
+_BULLETS = "\u2023\u25aa\u25b6\u25b8\u25ba\u25c6\u25cb\u25cf\u25e6\u2756\u27a2\u27a4"
+_REWRITTEN = (
+    (re.compile(r"^[^\S\n]*+(?:>[^\S\n]?)+(?=[^\W\d])", re.MULTILINE), ""),  # a quoted line
+    (re.compile(rf"^[^\S\n]*+(?:[{_BULLETS}]|#+)(?=\s)", re.MULTILINE), ""),
+    (re.compile(r"([=~+#|<>^_])\1{3,}|[\u2500-\u257f]+"), ""),  # a rule
+    (re.compile(r"<((?:[^\s<>]*@|\w+://|www\.)[^\s<>]*)>"), r"\1"),  # around an address
+    # Signs that say something only where they stand between words, or before one.
+    (re.compile(r"(?<=[\w)\]])\*\*(?=[\w(\[])|(?<=[\w)\]] )\*\*(?= [\w(\[])"), _TIMES * 2),
+    (re.compile(r"(?<=[\w)\]])\*(?=[\w(\[])|(?<=[\w)\]] )\*(?= [\w(\[])"), _TIMES),
+    (re.compile(r"(?<![\d/.])(\d+) ?/ ?(\d+)(?![\d/]|\.\d)"), rf"\1{_OVER}\2"),
+    (re.compile(r"(?<![\w)\]!?.,;:'\"])!(?=[\w(=!])"), _NOT),
+    (re.compile(r"(?<=\S)\||\|(?=\S)"), _BAR),
+    (re.compile(r"(?<![^\s(\[=<>])(?<!\d )[\u2012\u2013](?=\d)"), _MINUS),
+    (re.compile(r"\?{2,}"), "?"),
+)
+# Whether a text may have symbols at all: most characters of most texts are no such.
+_ANY = re.compile(
+    r"[^\w\s.,;:'\"()\[\]{}\\\u00ab\u00bb\u2010-\u2027-]|[\u2012\u2013](?=\d)"
+    r"|[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209f\u2150-\u215f]"
+)
+
+
+class _Symbols(dict[int, str]):
+    """Symbols, letters and digits stay, nothing is left of other code points."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        is_symbol = unicodedata.category(character) in _CATEGORIES and character not in _NEVER
+        stays = is_symbol or character in _MARKS or character.isalnum()
+        self[code] = kept = character if stays else ""
+        return kept
+
+
+_SYMBOLS = _Symbols()
+
+
+def mark_symbols(text: str) -> str:
+    """Write what a text has beside blanks and punctuation: folded letters, digits and symbols.
+
+    If the normal forms of two texts are equal, so are these, unless their symbols differ.
+    """
+    folded = unicodedata.normalize("NFKC", _RAISED.sub(_POWER, text)).casefold()
+    folded = unicodedata.normalize("NFKC", folded).translate(_ALIKE)
+    for pattern, written in _REWRITTEN:
+        folded = pattern.sub(written, folded)
+    return folded.translate(_SYMBOLS)
+
+
+def list_symbols(text: str) -> list[str]:
+    """List the symbols of a text in order."""
+    return [character for character in mark_symbols(text) if not character.isalnum()]
+
+
+def have_same_symbols(text: str, other: str) -> bool:
+    """Return True if two texts of the same normal form have the same symbols, too."""
+    return text == other or mark_symbols(text) == mark_symbols(other)
+
+
+def hash_symbols(text: str) -> int:
+    """Hash what `mark_symbols` writes, 0 if the text has no symbols."""
+    if _ANY.search(text) is None:
+        return 0
+    marked = mark_symbols(text)
+    return 0 if marked.isalnum() else hash(marked)

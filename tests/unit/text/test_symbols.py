@@ -1,0 +1,87 @@
+"""Symbols carry a meaning that no word has; punctuation varies between prints of a text."""
+
+import pytest
+
+from neardup_solr.text.normalize import normalize
+from neardup_solr.text.symbols import hash_symbols, have_same_symbols, list_symbols
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("if x > 0 then go", "if x < 0 then go"),
+        ("if a = b then go", "if a != b then go"),
+        ("a && b", "a || b"),
+        ("a * b", "a + b"),
+        ("x**2", "x*2"),
+        ("*p = x", "&p = x"),
+        ("return !ready", "return ready"),
+        ("i++", "i"),
+        ("5 \u00b1 1 grams", "5 1 grams"),
+        ("x \u2264 5", "x \u2265 5"),
+        ("x \u2208 A", "x \u2209 A"),
+        ("p(a|b)", "p(a,b)"),
+        ("10\u2075 cells", "105 cells"),
+        ("take 1/2 tablet", "take 1.2 tablet"),
+        ("price \u20ac5 now", "price $5 now"),
+        ("50 % off", "50 off"),
+        ("\u22125 \u00b0C outside", "5 \u00b0C outside"),
+        ("\u20135 \u00b0C outside", "5 \u00b0C outside"),
+        ("good \U0001f44d job", "good \U0001f44e job"),
+        ("\u2605\u2605\u2605\u2605\u2606 nice", "\u2605\u2605\u2606\u2606\u2606 nice"),
+        ("\u2713 done", "\u2717 done"),
+        ("A \u2192 B", "A \u2190 B"),
+        ("1. e4! e5", "1. e4? e5"),
+        ("e4 e5 Nf3+ for 2", "e4 e5 Nf3 for 2"),
+        ("You did it?", "You did it."),
+        ("AT&T shares", "AT T shares"),
+    ],
+)
+def test_other_symbols(first: str, second: str) -> None:
+    """Texts of the same words, one of which means something else."""
+    assert any(normalize(first, each) == normalize(second, each) for each in (1, 2))
+    assert not have_same_symbols(first, second)
+    assert hash_symbols(first) != hash_symbols(second)
+    assert list_symbols(first) != list_symbols(second)
+
+
+@pytest.mark.parametrize(("first", "second"), [("C++ code", "C code"), ("Na+ ion", "Na ion")])
+def test_signs_of_the_first_normalization(first: str, second: str) -> None:
+    """Collections of normalization 1 have no signs in their normal forms."""
+    assert normalize(first, 1) == normalize(second, 1)
+    assert not have_same_symbols(first, second)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("\u201cHello\u201d, she said.", '"Hello" she said'),
+        ("It's here", "It\u2019s here"),
+        ("Wait\u2026 what", "Wait... what"),
+        ("We won!", "We won."),
+        ("co-op (big)", "co-op [big]"),
+        ("# Title here", "Title here"),
+        ("**bold** and *thin* text", "bold and thin text"),
+        ("\u2022 item one\n\u2022 item two", "item one\nitem two"),
+        ("* item one\n* item two", "item one\nitem two"),
+        ("> quoted line\n> next", "quoted line\nnext"),
+        ("Title\n=====\ntext", "Title\ntext"),
+        ("Windows\u00ae here", "Windows here"),
+        ("News | Sport", "News, Sport"),
+        ("x > 0", "x>0"),
+        ("50%", "50 %"),
+        ("a \u00d7 b", "a * b"),
+        ("a\u2264b", "a <= b"),
+        ("really??", "really?"),
+        ("mail <a@b.org> now", "mail a@b.org now"),
+        ("Stra\u00dfe > 5", "STRASSE > 5"),
+        ("12/05/2020", "12.05.2020"),
+        ("\u2764\ufe0f you", "\u2764 you"),
+    ],
+)
+def test_prints_of_a_text(first: str, second: str) -> None:
+    """Quotes, dashes, bullets, mark-up and the like say nothing."""
+    assert normalize(first) == normalize(second)
+    assert have_same_symbols(first, second)
+    assert hash_symbols(first) == hash_symbols(second)
+    assert sorted(list_symbols(first)) == sorted(list_symbols(second))
