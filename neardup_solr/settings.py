@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
+from itertools import islice
 from typing import Any, get_args
 
 from neardup_solr import arguments
@@ -27,6 +29,8 @@ ALL_FIELDS = ("id", *OPTIONAL_FIELDS, "signature_settings")
 KINDS: tuple[Kind, ...] = get_args(Kind)
 FAMILIES: tuple[Family, ...] = get_args(Family)
 NORMALIZATION = 2  # of new collections
+FIRST_TEXTS = 1_000  # whose lengths decide how long shingles of characters are
+SHORT_TEXT, LONGER = 150, 3  # characters: shingles are one longer for each factor beyond
 CAP = 1_024  # documents of a band key that are all paired with each other
 WORD_CAP = 50  # records that a word makes candidates of each other
 
@@ -189,6 +193,24 @@ def settings_of(
     elif isinstance(named, Sequence | Set):
         values["fields"] = frozenset(map(str, named))
     return replace(base, **values)
+
+
+def fit_shingles(
+    settings: Settings | Mapping[str, Any] | None, base: Settings, lengths: Iterable[int]
+) -> Settings:
+    """Return the base with shingles of characters that suit texts of these lengths.
+
+    Unless the settings name a size, or other shingles. Texts of 150 characters or less have
+    shingles of 3, and each factor of three adds one: the longer two unrelated texts are, the more
+    of their short shingles are the same by chance. The median of the first 1,000 lengths counts.
+    """
+    wanted = settings_of(settings, base)
+    first = sorted(islice(lengths, FIRST_TEXTS))
+    names_size = isinstance(settings, Settings) or "shingle_size" in (settings or ())
+    if wanted.kind != "chars" or names_size or not first:
+        return base
+    more = math.ceil(math.log(max(first[len(first) // 2], 1) / SHORT_TEXT, LONGER))
+    return replace(base, shingle_size=wanted.shingle_size + max(more, 0))
 
 
 def require_indexed(

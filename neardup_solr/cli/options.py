@@ -201,7 +201,7 @@ TEXTS: dict[str, dict[str, str]] = {
         ),
         "kind": "Units of the shingles [default: words].",
         "settings.measure": "Default measure of the collection [default: depends on the texts].",
-        "shingle_size": "Units in a shingle [default: 3].",
+        "shingle_size": "Units in a shingle [default: 3; more for long texts with --kind chars].",
         "language": "NAME: Language for stemming [default: english].",
         "family": "Hash family [default: affine].",
         "hashes": "Hashes in a signature [default: 128].",

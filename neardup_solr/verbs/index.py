@@ -24,7 +24,14 @@ from neardup_solr.measures import choose_measure
 from neardup_solr.minhash import encode_documents, sign
 from neardup_solr.progress import LOG, Failures, OnError, OnProgress, ignore
 from neardup_solr.records import Document, check_documents
-from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, LONG_TEXT, Settings, settings_of
+from neardup_solr.settings import (
+    ANNOTATED,
+    DEFAULT_SETTINGS,
+    LONG_TEXT,
+    Settings,
+    fit_shingles,
+    settings_of,
+)
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.credentials import require_single
@@ -450,6 +457,7 @@ def _choose_by_texts(
         left_out = "word shingles and signature terms are left out (`fields`=all keeps them)"
         LOG.warning("bands suffice for texts of about %d words: %s", words, left_out)
         usual = ANNOTATED
+    usual = fit_shingles(settings, usual, map(len, texts))
     return usual if measure == "words" else replace(usual, measure=measure)
 
 

@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
@@ -28,7 +29,14 @@ from neardup_solr.minhash import plans, sign, signature
 from neardup_solr.minhash.plans import Tuning
 from neardup_solr.progress import Failures, OnError, OnProgress
 from neardup_solr.records import Document, filter_usable, ordered
-from neardup_solr.settings import Settings, refuse_settings, settings_of
+from neardup_solr.settings import (
+    DEFAULT_SETTINGS,
+    FIRST_TEXTS,
+    Settings,
+    fit_shingles,
+    refuse_settings,
+    settings_of,
+)
 from neardup_solr.solr.collection import Collection, waiting
 from neardup_solr.sources import SourceLike, paths_of, reading_of
 from neardup_solr.sources.guess import fill_in
@@ -340,11 +348,14 @@ def tune(
         current = plans.plan(used.bands, used.rows, demand)
         read: Callable[..., _Read] = partial(_read_collection, source)
     else:
-        used = settings_of(settings)
-        if hashes is not None:  # the bands of settings are not used
-            used = replace(used, hashes=hashes, bands=1, rows=1, signatures=0)
         opened, reading = reading_of(source, "number", id=arguments["id"], text=arguments["text"])
         documents = sources.documents(opened, reading=reading, on_error=failures.add)
+        first = list(islice(documents, FIRST_TEXTS))
+        documents = chain(first, documents)
+        lengths = (len(document.text) for document in first)
+        used = settings_of(settings, fit_shingles(settings, DEFAULT_SETTINGS, lengths))
+        if hashes is not None:  # the bands of settings are not used
+            used = replace(used, hashes=hashes, bands=1, rows=1, signatures=0)
         read = partial(_sign_source, filter_usable(documents, failures.add), used)
     plan = plans.solve(demand, hashes or used.hashes)
     with waiting([source], patience):

@@ -16,7 +16,13 @@ from neardup_solr.measures import choose_measure
 from neardup_solr.minhash import signature
 from neardup_solr.progress import Callbacks, Failures, OnError, OnProgress, Progress, ignore
 from neardup_solr.records import Document
-from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, Settings, settings_of
+from neardup_solr.settings import (
+    ANNOTATED,
+    DEFAULT_SETTINGS,
+    Settings,
+    fit_shingles,
+    settings_of,
+)
 from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import (
@@ -245,9 +251,11 @@ def choose_settings(
     def choose() -> Settings:
         """Choose the measure by the first texts."""
         wanted = settings_of(settings, usual)
-        forms = normal_forms(sample_texts(source or collection), wanted)
+        texts = list(sample_texts(source or collection))
+        forms = normal_forms(texts, wanted)
         measure = choose_measure(wanted, [len(form.split()) for form in forms])[0]
-        return usual if measure == "words" else replace(usual, measure=measure)
+        chosen = fit_shingles(settings, usual, map(len, texts))
+        return chosen if measure == "words" else replace(chosen, measure=measure)
 
     step = {}
     if source is None:

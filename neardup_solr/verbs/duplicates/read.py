@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, compress
+from itertools import accumulate, chain, compress, islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
@@ -38,7 +38,13 @@ from neardup_solr.minhash import sign, signature
 from neardup_solr.minhash.sign import Signed, hash_texts
 from neardup_solr.progress import LOG, Callbacks, Failures, Progress, ignore, prefetch, thread_pool
 from neardup_solr.records import AnyId, Document, Number, Run, check_documents
-from neardup_solr.settings import Settings, refuse_settings, settings_of
+from neardup_solr.settings import (
+    DEFAULT_SETTINGS,
+    Settings,
+    fit_shingles,
+    refuse_settings,
+    settings_of,
+)
 from neardup_solr.sources import Reading, is_collection, paths_of, reading_of
 from neardup_solr.sources.guess import fill_in
 from neardup_solr.sources.record import ROW, Piece, came_before, plain
@@ -815,6 +821,13 @@ def _sign_source(
     hashes: list[NDArray[np.int64]] = []  # of all ids
     progress = sources.make_progress(READING, source, work.watching.on_progress)
     batches = _make_batches(read_pieces(source, reading, progress.count_bytes), side)
+    if not documents.sides and not any(map(is_collection, work.sides)):
+        first = list(islice(batches, 1))
+        lengths = (len(text) for batch in first for part in batch.texts for text in part)
+        given = work.arguments["settings"]
+        base = fit_shingles(given, DEFAULT_SETTINGS, lengths)
+        settings = documents.settings = settings_of(given, base)
+        batches = chain(first, batches)
     with thread_pool(signers) as pool:
         for batch, signed, batch_sets in prefetch(pool, sign_batch, batches, at_once=signers):
             has_words = signed.words > 0

@@ -24,7 +24,15 @@ from neardup_solr.progress import OnProgress
 from neardup_solr.records import NOTHING, Document, Entry
 from neardup_solr.reports.html import show_invisibles
 from neardup_solr.reports.pair import PairTable, Record, Row
-from neardup_solr.settings import WORD_CAP, Settings, refuse_settings, require_indexed, settings_of
+from neardup_solr.settings import (
+    DEFAULT_SETTINGS,
+    WORD_CAP,
+    Settings,
+    fit_shingles,
+    refuse_settings,
+    require_indexed,
+    settings_of,
+)
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.schema import remedy
 from neardup_solr.sources import Reading, SourceLike, reading_of
@@ -460,6 +468,7 @@ def explain(
         is_auto = measure == measures.AUTO
         name = measures.choose_measure(used, words)[0] if is_auto else measure
         chosen = measures.measure_of(name, limits)
+        used = settings_of(settings, fit_shingles(settings, DEFAULT_SETTINGS, lengths))
         first, second = (make_subject(found[id], used) for id in ids)
         documents = len(lengths)
         by = read.choose_way(chosen, documents, lambda most: sum(lengths) <= most)

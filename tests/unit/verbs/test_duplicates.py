@@ -5,6 +5,7 @@ import copy
 import csv
 import json
 import pickle
+import random
 import re
 import sys
 import tempfile
@@ -629,3 +630,21 @@ def test_csv_is_for_excel_if_the_source_was(tmp_path: Path, mark: bytes, suffix:
         assert not path.read_bytes()[3:].startswith(codecs.BOM_UTF8)
     assert outputs[1].read_bytes().startswith(b"id")
     assert all(read_pairs(path) == [("1", "2")] for path in outputs)
+
+
+def test_shingles_of_characters_suit_the_texts(tmp_path: Path) -> None:
+    """Unrelated long texts are no candidates by default, and every verb takes the same shingles."""
+    rng = random.Random(5)
+    words = ["".join(rng.choices("abcdefghij", k=rng.randint(2, 7))) for _ in range(3_000)]
+    texts = [" ".join(rng.choices(words, k=400)) for _ in range(200)]
+    rows = [(str(at), text) for at, text in enumerate([*texts, f"{texts[0]} and so on"])]
+    given: dict[str, Any] = {"settings": {"kind": "chars"}}
+    found = nd.duplicates(rows, by="bands", **given)
+    assert [(pair.id, pair.other_id) for pair in found.pairs] == [("0", "200")]
+    assert found.candidates < 0.05 * len(rows) ** 2 / 2
+    assert nd.explain(rows, "0", "1", **given).facts.settings == found.settings
+    assert nd.tune(rows, sample=50, **given).settings.shingle_size == found.settings.shingle_size
+    names = [(id, text[:40]) for id, text in rows]
+    assert nd.duplicates(names, **given).settings.shingle_size == 3
+    named = {"kind": "chars", "shingle_size": 4}
+    assert nd.duplicates(rows, settings=named).settings.shingle_size == 4
