@@ -40,6 +40,7 @@ from neardup_solr.sources.guess import fill_in
 from neardup_solr.text.diff import Change, Words, changes, split
 from neardup_solr.text.normalize import Markup, make_html_table, normalize
 from neardup_solr.text.shingles import shingles
+from neardup_solr.text.symbols import have_same_symbols
 from neardup_solr.verbs import search
 from neardup_solr.verbs.duplicates import compare, plan, read
 
@@ -165,7 +166,8 @@ class Facts:
     are those of the subjects' signatures, stored or not. If fields are compared, `evidence` is what
     each adds to the odds, as learnt from so many `candidates`, and `probability` that of a match.
     What `equality` asks for has to be equal in both texts. `records` have the values of the fields,
-    whose kinds are `kinds`; without these, `texts` are the columns of the text.
+    whose kinds are `kinds`; without these, `texts` are the columns of the text. `documents` are all
+    that there are, 0 if unknown; they are in a collection if the pair `is_stored`.
     """
 
     first: Subject
@@ -183,6 +185,8 @@ class Facts:
     kinds: Mapping[str, FieldKind] = field(default_factory=dict)
     texts: Sequence[str] = ()
     records: Sequence[Record] = ()
+    documents: int = 0
+    is_stored: bool = False
 
     @property
     def both(self) -> tuple[Subject, Subject]:
@@ -455,9 +459,9 @@ def explain(
         used = _read_settings(source, settings)
         first, second = _read_stored(source, ids, used)
         chosen = measures.measure_of(search.measure_by(source, measure), limits)
-        sample, documents, by = search.sample_texts(source), 0, chosen.way
+        sample, documents, by = search.sample_texts(source), source.count(), chosen.way
         if chosen.needs_frequencies:
-            sample, documents = list(sample), source.count()
+            sample = list(sample)
             characters = sum(map(len, sample)) * documents // max(len(sample), 1)
             by = read.choose_way(chosen, documents, lambda most: characters <= most)
     else:
@@ -487,6 +491,8 @@ def explain(
         by=by,
         equality=measures.parse_equality(equal),
         texts=columns,
+        documents=documents,
+        is_stored=isinstance(source, Collection),
     )
     return explain_facts(facts)
 
@@ -538,6 +544,8 @@ def _compare_fields(work: read.Work, ids: Sequence[str]) -> Facts:
             records=[documents.record(row, [*work.kinds]) for row in rows],
             candidates=len(candidates),
             equality=work.equality,
+            documents=len(documents),
+            is_stored=isinstance(source, Collection),
             probability=float(matcher.match(pair)[0]),
         )
 
@@ -619,6 +627,8 @@ def _read_source(
     return documents, sample, lengths, words
 
 
+MOST_PAIRS = 10_000_000  # to compare, for which "--by all" is advised
+MOST_HASHES = 1_024  # of bands that are advised
 RELATED = 0.25  # below this similarity by words a pair is unrelated, unless its similarity
 RELATED_ALIGNED = 0.5  # by aligned words is at least this
 OF_RECORDS = ("fields", "model")  # measures whose similarity is a probability
@@ -723,7 +733,7 @@ def _give_reasons(facts: Facts, way: str, *, is_candidate: bool) -> Iterator[str
             yield f"{each.id!r} has no words, so it is not similar to any document."
     if facts.has_words:
         if facts.is_exact:
-            yield "They are the same word for word, after normalization."
+            yield _describe_exact(facts)
         if facts.difference:
             yield f"Parts that must be equal differ: {facts.difference}."
         if not facts.is_within:
@@ -737,6 +747,16 @@ def _give_reasons(facts: Facts, way: str, *, is_candidate: bool) -> Iterator[str
             is_stored = any(each.terms[name] for name in each.stale)
             problem = f"the stored values of {fields} do not match its text"
             yield f"{each.id!r}: {problem if is_stored else f'it has no {fields}'}; {each.remedy}."
+
+
+def _describe_exact(facts: Facts) -> str:
+    """Say that the words are the same, and in which symbols the texts differ, if in any."""
+    texts = [each.entry.content for each in facts.both]
+    same = "They are the same word for word, after normalization"
+    if have_same_symbols(*texts):
+        return f"{same}."
+    symbols = measures.parse_equality(measures.SYMBOLS).describe(*texts)
+    return f"{same}, but differ in symbols{symbols.removeprefix(measures.SYMBOLS)}."
 
 
 def _describe_limits(facts: Facts) -> str:
@@ -833,12 +853,48 @@ def advise(facts: Facts, *, is_candidate: bool) -> str:
     if is_candidate:
         return f"To find it, widen the limits:{limits}."
     if facts.by == "words":  # a cap that lets a shared word make candidates
-        cap = min(facts.shared_words.values(), default=None)
-        way = "--by all" if cap is None else f"--cap {cap}"
-        return f"To find it: duplicates{limits} {way}."
-    if facts.fresh_bands:
+        cap = min(facts.shared_words.values(), default=0)
+        if 0 < cap * cap <= 2 * MOST_PAIRS:
+            return f"To find it: duplicates{limits} --cap {cap}."
+        return _advise_way(facts, limits, has_bands=False)
+    return "" if facts.fresh_bands else _advise_way(facts, limits)
+
+
+def _advise_way(facts: Facts, limits: str, *, has_bands: bool = True) -> str:
+    """Advise to compare all pairs, if these are few enough, or bands that the pair shares."""
+    pairs = facts.documents * (facts.documents - 1) // 2
+    if pairs <= MOST_PAIRS:
+        count = f" ({pairs:,} pairs to compare)" if pairs else ""
+        return f"To find it: duplicates{limits} --by all{count}."
+    plan = _find_plan(facts, pairs) if has_bands else None
+    if plan is None:
         return ""
-    return f"To find it: duplicates --by all{limits}, or choose other bands with neardup tune."
+    bands = f"--bands {plan.bands} --band-rows {plan.rows}"
+    if facts.is_stored:
+        return f"To find it: neardup reband with {bands}, then duplicates{limits}."
+    hashes = max(plan.hashes, facts.settings.hashes)
+    more = f" --hashes {hashes}" if hashes > facts.settings.hashes else ""
+    return f"To find it: duplicates{limits} {bands}{more}."
+
+
+def _find_plan(facts: Facts, pairs: int) -> plans.Plan | None:
+    """Find bands that the pair shares, and few enough of so many unrelated pairs do."""
+    settings, most = facts.settings, MOST_HASHES
+    if facts.is_stored:
+        most = settings.hashes
+    demand = plans.Demand()
+    if facts.jaccard <= demand.avoid:
+        return None
+    for chosen in plans.catching(replace(demand, catch=facts.jaccard), most):
+        if chosen.load * pairs > MOST_PAIRS:
+            continue
+        hashes = max(chosen.hashes, settings.hashes)
+        tried = replace(settings, bands=chosen.bands, rows=chosen.rows, hashes=hashes)
+        texts = (Document(id=each.id, text=each.entry.content) for each in facts.both)
+        first, second = (signature.decode(make_entry(each, tried).signature) for each in texts)
+        if find_shared_bands(first, second, tried):
+            return chosen
+    return None
 
 
 def _widen(facts: Facts) -> str:

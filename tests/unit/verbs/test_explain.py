@@ -142,9 +142,33 @@ def test_bad_luck() -> None:
     found = explain(*missed_by_bad_luck())
     assert found.verdict == "missed"
     assert found.reasons[0].startswith("Bad luck: ")
-    assert found.advice.startswith(
-        "To find it: duplicates --by all --measure words, or choose other bands"
-    )
+    assert found.advice == "To find it: duplicates --measure words --by all."
+
+
+@pytest.mark.parametrize("documents", [3_000, 30_000])
+def test_advice_finds_the_pair_and_is_counted(documents: int) -> None:
+    """All pairs are advised if they are few, and their number told; else bands that find it."""
+    one, other = missed_by_bad_luck()
+    lines = [(str(at), f"{at} {at * at} {at * 7} {at * 11}") for at in range(documents - 2)]
+    rows = [("one", one), ("other", other), *lines]
+    advice = nd.explain(rows, "one", "other", measure="words").advice
+    if documents == 3_000:
+        assert advice.endswith("duplicates --measure words --by all (4,498,500 pairs to compare).")
+        return
+    words = advice.removesuffix(".").split()
+    settings = {
+        name: int(words[words.index(option) + 1])
+        for name, option in (("bands", "--bands"), ("rows", "--band-rows"))
+    }
+    found = nd.duplicates(rows[:2], by="bands", measure="words", settings=settings)
+    assert len(found.pairs) == 1
+
+
+def test_the_same_words_with_other_symbols() -> None:
+    """What differs in an operator is said to."""
+    found = explain("start if x > 0 and wait", "start if x < 0 and wait")
+    assert found.facts.is_exact
+    assert found.reasons[0].endswith("but differ in symbols > and <.")
 
 
 SHORT = [
@@ -160,7 +184,7 @@ def test_short_texts_share_no_shingle(one: str, other: str) -> None:
     found = explain(one, other, limits=Limits(max_distance=3))
     assert found.verdict == "missed"
     assert found.reasons[0] == "They share no shingle of 3 words."
-    assert found.advice.startswith("To find it: duplicates --by all --measure words, or")
+    assert found.advice.startswith("To find it: duplicates --measure words --by all")
 
 
 def test_a_single_shingle() -> None:
@@ -364,7 +388,7 @@ def test_aligned_beyond_its_threshold() -> None:
     assert again.verdict == "found"
     spelled = aligned_pair("lighthouse restaurant", "lighthous restauran")
     assert spelled.verdict == "missed"
-    assert spelled.advice == "To find it: duplicates --measure aligned --by all."
+    assert spelled.advice.startswith("To find it: duplicates --measure aligned --by all (2,208,151")
 
 
 def test_other_measures_decide_the_verdict() -> None:
