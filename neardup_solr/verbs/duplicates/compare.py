@@ -309,12 +309,16 @@ class Comparison:
             self._add_copies(verified, copies)
         if self.work.equality:
             rows = np.unique(verified.pairs)
-            numbers = _number_equal(self.work.equality, self.documents, rows, self.columns)
+            numbers = self.number_equal(self.work.equality, rows)
             verified.keep(numbers[verified.pairs[:, 0]] == numbers[verified.pairs[:, 1]])
         if self.answers is not None:
             verified.keep(self.answers.mark_allowed(verified.pairs))
         verified.sort()
         return verified
+
+    def number_equal(self, equality: Equality, rows: NDArray[Any]) -> NDArray[np.int64]:
+        """Number the documents of ascending rows, by row: equal if they have equal parts."""
+        return _number_equal(equality, self.documents, rows, self.columns)
 
     def add_same(self, verified: Verified) -> None:
         """Add the pairs that are the same by an answer, whatever their similarity is."""

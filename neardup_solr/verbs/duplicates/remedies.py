@@ -13,7 +13,15 @@ from neardup_solr import clusters
 from neardup_solr.clusters import Labels, components, find_common, remove_across, remove_within
 from neardup_solr.errors import counted
 from neardup_solr.guard import LOOK, SHARE
-from neardup_solr.measures import Distances, Limits, Pairs, Similarities, floor, parse_equality
+from neardup_solr.measures import (
+    NUMBERS,
+    Distances,
+    Limits,
+    Pairs,
+    Similarities,
+    floor,
+    parse_equality,
+)
 from neardup_solr.records import Removed
 from neardup_solr.verbs.duplicates.compare import Comparison
 from neardup_solr.verbs.duplicates.doubts import BY_FIELDS, Doubts, find_doubts
@@ -135,13 +143,8 @@ class Remedies:
 
     def _separate_numbers(self) -> tuple[Graph, float]:
         """Keep the pairs of documents that have equal numbers."""
-        documents, equality = self.comparison.documents, parse_equality("numbers")
-        order = np.argsort(self.rows)
-        numbers, keys = np.empty(len(self.rows), dtype=np.int64), dict[object, int]()
-        for node, text in zip(
-            order.tolist(), documents.texts(self.rows[order].tolist()), strict=True
-        ):
-            numbers[node] = keys.setdefault(equality.key(text or ""), len(keys))
+        equality = parse_equality(NUMBERS)
+        numbers = self.comparison.number_equal(equality, np.sort(self.rows))[self.rows]
         pairs, work = self.graph.pairs, self.comparison.work
         kept = numbers[pairs[:, 0]] == numbers[pairs[:, 1]]
         return _keep(self.graph, kept), work.measure.least(work.limits)
@@ -206,6 +209,7 @@ def _take(graph: Graph, nodes: NDArray[np.int64], is_wanted: NDArray[np.bool_]) 
     return replace(
         graph,
         nodes=[graph.nodes[node] for node in nodes.tolist()],
+        forms=graph.forms[nodes],
         texts=graph.texts[nodes],
         values=[graph.values[node] for node in nodes.tolist()] if graph.values else graph.values,
         pairs=renumber(graph.pairs),
