@@ -46,7 +46,7 @@ SLIGHT, SLIGHT_AT_ENDS = 0.04, 0.1
 SHORT = 12  # words of a text, up to which few texts differ in the same places by chance
 RELATED = 0.5  # of the words of clusters of one template
 CUTS, COVERED = 4, 2 / 3  # ways to part a cluster into kinds, and the texts that they explain
-FEWEST_NUMERIC, NUMERIC = 8, 0.5  # pairs that differ in numbers alone, and their share, to ask
+FEWEST_NUMERIC, NUMERIC = 8, 0.25  # pairs that differ in numbers alone, and their share, to ask
 SYMBOLIC = 0.02  # pairs that differ in symbols alone, as a share of all, to ask
 OTHERS = 2  # pairs that `equal` would separate for each that it is meant for, at most
 # Records that are equal in what was compared, not in the rest, and their share, to ask.
@@ -132,7 +132,11 @@ def find_template(
             )
             for group in groups
         ]
-        kinds = [part for part in parts if part.is_sure]
+        kinds = [
+            part
+            for part in parts
+            if part.is_sure or (part.is_regular and part.inner and part.texts > FEWEST)
+        ]
         if sum(kind.texts for kind in kinds) >= max(SEVERAL, COVERED * template.texts):
             first = max(kinds, key=lambda kind: kind.texts)
             return replace(
@@ -272,7 +276,7 @@ class Alignment:
             is_regular=texts >= FEWEST
             and in_slots >= enough * sum(differing) > 0
             and in_phrase >= shared * len(first),
-            inner=max(inner, weak - 1),
+            inner=weak if inner else max(weak - 1, 0),
             is_at_ends=not between,
             distance=sum(differing) / max(len(first), 1),
         )

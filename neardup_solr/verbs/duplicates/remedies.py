@@ -29,7 +29,7 @@ from neardup_solr.verbs.duplicates.group import Graph, Grouped, RowNumbers, grou
 from neardup_solr.verbs.duplicates.read import SAMPLED
 
 HIGHER = (0.6, 0.7, 0.8, 0.9, 0.95)  # similarities that are tried
-MOST, MOST_PAIRS = 300, 1 << 17  # documents of a cluster on which a remedy is tried, pairs of all
+MOST, MOST_PAIRS = 150, 1 << 15  # documents of a cluster on which a remedy is tried, pairs of all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -529,6 +529,23 @@ def test_templates_of_few_words_are_held(
     assert "share “disk usage on … is … percent”" in said
 
 
+def test_templates_of_two_kinds_are_held(
+    solr: Collection, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Reminders of classes and of meetings are alike, and of two templates."""
+    first = "reminder the {} class in the harbour hall starts at ten, bring a towel, a bottle of"
+    second = "reminder the {} meeting in the harbour hall starts at ten, bring a chair, a cup of"
+    end = " water and your member card, and tell us a day before if you cannot come"
+    texts = [first.format(name) + end for name in ("yoga", "judo", "dance", "tennis", "karate")]
+    texts += [second.format(name) + end for name in ("chess", "garden", "book", "film", "choir")]
+    coming = [document(f"{n}", text) for n, text in enumerate(texts)]
+    nd.index([coming[0]], solr)
+    made = actions(nd.gate(coming[1:], solr, reject=0.7))
+    assert set(made.values()) == {"hold"}
+    (said,) = [line.getMessage() for line in caplog.records]
+    assert "9 documents of 2 kinds, such as “reminder the … " in said
+
+
 def test_copies_of_different_texts_are_no_template(
     solr: Collection, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
