@@ -284,7 +284,7 @@ def test_records_with_ids_that_are_equal_in_few_fields(tmp_path: Path, caplog: A
             for n in range(200)]  # fmt: skip
     path.write_text("\n".join(["asset_tag,serial,model,site", *rows]) + "\n")
     with pytest.raises(
-        nd.errors.TemplateError, match="165 of 200 records with ids are equal in all"
+        nd.errors.TemplateError, match="165 are equal in what was compared, but not in serial"
     ):
         write_copies(path, unique=clean)
     assert not clean.exists()
