@@ -7,6 +7,9 @@
 | jsonl, json | a JSON object a line, or an array of objects | .jsonl, .ndjson, .json |
 | parquet | columns | .parquet |
 | xlsx | the first sheet: a header, then rows | .xlsx, .xlsm |
+| xls | the first sheet of an old Excel file | .xls |
+| html, eml | the text of a page or an e-mail, with its title or headers as columns | .html, .eml |
+| mbox, ris, bibtex | messages or references, many in a file | .mbox, .ris, .bib |
 | folder | a text in each file, the id is its path within the folder | a folder |
 
 Several files, or a folder of nothing but files of the same format with columns, are the parts of
@@ -67,11 +70,12 @@ CHECK: Final = {
     "folder": "check `encoding`",
     "parquet": "check `id` and `text`",
     "xlsx": "check `id` and `text`",
+    "xls": "check `id` and `text`",
 }
 IN_MEMORY: Final = "give each record an id and a text, and name its columns with `id` and `text`"
 
 PARTS: Final = "parts"  # the format of parts that are not alike
-BINARY: Final = ("parquet", "xlsx")
+BINARY: Final = ("parquet", "xlsx", "xls")
 
 # A file or folder ("-" is standard input), a list of them, or what `frames` reads: a DataFrame of
 # pandas or polars, a table of Arrow, a mapping of columns, an iterable of dicts, of (id, text) or
@@ -233,8 +237,8 @@ def _check_format(source: Opened) -> None:
         ("keep", {*FORMATS} - {*folders.WITHOUT_COLUMNS}, "no further columns"),
         ("delimiter", WITH_DELIMITER, "no delimiter"),
         ("encoding", {*FORMATS} - {*BINARY}, "its own encoding"),
-        ("skip_rows", (*WITH_DELIMITER, "xlsx"), "no rows above a header"),
-        ("sheet", ("xlsx",), "no sheets"),
+        ("skip_rows", (*WITH_DELIMITER, "xlsx", "xls"), "no rows above a header"),
+        ("sheet", ("xlsx", "xls"), "no sheets"),
     ):
         if getattr(reading, option) and format not in formats:
             raise ArgumentError(f"{of} has {lacks}", f"leave `{option}` out")
@@ -248,6 +252,12 @@ _READERS: Final = {
     "json": ("json", "open_json"),
     "parquet": ("binary", "open_parquet"),
     "xlsx": ("binary", "open_xlsx"),
+    "xls": ("xls", "open_xls"),
+    "html": ("marked", "open_page"),
+    "eml": ("marked", "open_mail"),
+    "mbox": ("marked", "open_mbox"),
+    "ris": ("marked", "open_references"),
+    "bibtex": ("marked", "open_references"),
     "folder": ("folders", "open_folder"),
 }
 
@@ -405,6 +415,8 @@ def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # no
 
     Raises SourceError if it cannot be read, is not UTF-8 or is too large.
     """
+    from neardup_solr.sources.marked import Several
+
     opened = folders.name_source(source, reading)
     try:
         return folders.contents(opened, reading)
@@ -412,6 +424,8 @@ def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # no
         raise opened.error(str(problem), "give a shorter text, or one in UTF-8") from problem
     except RecordError as error:
         raise opened.error(error.reason, "give a complete file") from error
+    except Several:
+        raise opened.error("holds several texts", "give a file with one text") from None
 
 
 def column_names(source: SourceLike, *, reading: Reading) -> list[Any]:
@@ -484,7 +498,7 @@ def is_for_excel(source: SourceLike, *, reading: Reading) -> bool:
     """Tell whether a source is a sheet of Excel, or has the mark by which that knows UTF-8."""
     try:
         parts = folders.list_parts(paths_of(source) or [], reading)
-        return any(part.format == "xlsx" or is_of_excel(part) for part in parts)
+        return any(part.format in folders.SHEETS or is_of_excel(part) for part in parts)
     except (SourceError, OSError):  # which its reader reports
         return False
 

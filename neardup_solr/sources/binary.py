@@ -7,7 +7,7 @@ refused; defusedxml, which it uses, refuses definitions of entities.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -292,7 +292,7 @@ def _rows(source: Opened, *, has_cells: bool = False) -> Iterator[tuple[int, Any
     with _open_book(source) as book:
         if not book.worksheets:
             raise source.error("has no sheet with cells", "check the file")
-        sheet = _find_sheet(source, book.worksheets)
+        sheet = find_sheet(source, book.worksheets, lambda sheet: str(sheet.title))
         sheet.reset_dimensions()  # what the file says of its size is often wrong
         number, repeated, below = 0, list[int](), list[Any]()
         try:
@@ -326,16 +326,16 @@ def _rows(source: Opened, *, has_cells: bool = False) -> Iterator[tuple[int, Any
             source.on_notice(f"{source.name}: {full}: any further rows were lost when it was saved")
 
 
-def _find_sheet(source: Opened, sheets: Sequence[Any]) -> Any:
+def find_sheet(source: Opened, sheets: Sequence[Any], title_of: Callable[[Any], str]) -> Any:
     """Find the sheet that is named, in any case as in Excel, or the first, with a notice."""
-    name, titles = source.reading.sheet, [sheet.title for sheet in sheets]
+    name, titles = source.reading.sheet, list(map(title_of, sheets))
     if name is None:
         if len(sheets) > 1:
             first = f"only the first of its {len(sheets)} sheets, {titles[0]!r}, is read"
             source.on_notice(f"{source.name}: {first}, not {rows.shown(titles[1:])}")
         return sheets[0]
-    for sheet in sheets:
-        if sheet.title.casefold() == name.casefold():
+    for sheet, title in zip(sheets, titles, strict=True):
+        if title.casefold() == name.casefold():
             return sheet
     raise source.error(f"has no sheet {name!r}", f"choose one of: {rows.shown(titles)}")
 

@@ -7,6 +7,7 @@ by name, part by part, so their order may differ.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -17,8 +18,9 @@ from typing import Final, TypeAlias
 from neardup_solr.errors import ArgumentError, RecordError, SourceError, counted
 from neardup_solr.files import is_inside
 from neardup_solr.progress import LOG, ignore
+from neardup_solr.sources import magic
 from neardup_solr.sources import record as rows
-from neardup_solr.sources.lines import blocks, suffix_of
+from neardup_solr.sources.lines import find_kind, read_beginning, refuse_what_is_no_text, suffix_of
 from neardup_solr.sources.record import Opened, Reading, Record, SourceTable, Unusable, record
 
 SUFFIXES: Final = {
@@ -31,11 +33,22 @@ SUFFIXES: Final = {
     ".parquet": "parquet",
     ".xlsx": "xlsx",
     ".xlsm": "xlsx",
+    ".xls": "xls",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".eml": "eml",
+    ".mbox": "mbox",
+    ".ris": "ris",
+    ".bib": "bibtex",
 }
 FORMATS: Final = tuple(dict.fromkeys([*SUFFIXES.values(), "folder"]))
 CHOICES: Final = f"set `source_format` to one of: {', '.join(FORMATS)}"
 WITHOUT_COLUMNS: Final = ("lines", "folder")
 
+SHEETS: Final = ("xlsx", "xls")
+# Formats whose files begin with mark-up or headers.
+WITH_MARKUP: Final = ("html", "eml", "mbox", "ris", "bibtex")
 STDIN: Final = "standard input"
 LONGEST: Final = 1_000  # characters of a label: if it is a text, an error need not repeat it all
 
@@ -129,9 +142,46 @@ def _choose_format(source: Opened) -> str | None:
         format = suffix_format(source.path)
         if source.reading.delimiter and format in (None, "lines"):
             return "csv"
+        format = _look_inside(source, format)
         if format is None:
             raise source.error("its format is not clear from its suffix", CHOICES)
     return format
+
+
+def _look_inside(source: Opened, format: str | None) -> str | None:
+    """Find the format that a file begins as, if that is another than its suffix tells.
+
+    Raises SourceError if it is known, and cannot be read.
+    """
+    head = read_beginning(source)
+    kind = find_kind(source, head[: magic.BEGINNING])
+    if kind is None:
+        if format is None:
+            refuse_what_is_no_text(source, head)
+        if format not in (None, "lines", "csv", "tsv") or not is_json(head):
+            return format
+        words, found = "JSON", "json"
+    elif kind.format and not kind.is_text and format in (None, *SHEETS) and kind.format != format:
+        words, found = kind.words, kind.format
+    elif kind.is_text and format in SHEETS:
+        step = "save it as .xlsx, or as CSV"
+        raise source.error(f"is {kind.words}, not an Excel file", step)
+    elif kind.is_text and kind.format and kind.format != format:
+        if format not in (None, "lines", *WITH_MARKUP):  # such as a page that tells of an error
+            raise source.error(f"is {kind.words}, not {format}", kind.next_step)
+        words, found = kind.words, kind.format
+    elif format is None:
+        raise source.error(f"is {kind.words}, not text", kind.next_step)
+    else:  # which its reader refuses, if it cannot read it
+        return format
+    source.on_notice(f"{source.name} looks like {words} and is read as such")
+    return found
+
+
+def is_json(head: bytes) -> bool:
+    """Tell whether a file begins with an object of JSON, or a list of them, as a table does not."""
+    first = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:99]
+    return re.match(rb'(?:\[\s*)?\{\s*"[^"\\]*"\s*:', first) is not None
 
 
 def suffix_format(path: Path) -> str | None:
@@ -190,7 +240,8 @@ def _find_tables(folder: Path, format: str | None) -> tuple[list[Path], Path | N
 def _make_part(source: Opened, path: Path) -> Opened:
     assert source.path is not None
     within = os.fsencode(path.relative_to(source.path).as_posix()).decode("utf-8", "replace")
-    part = replace(source, label=str(path), name=f"{source.name}/{within}", path=path)
+    name = f"{source.name}/{within}"
+    part = replace(source, label=str(path), name=name, path=path, within=within)
     if path.is_symlink() and not is_inside(path, source.path):
         raise part.error("a link that leaves the folder is not followed", "name the file itself")
     if not path.is_file():  # reading a pipe or a device might never end
@@ -211,7 +262,9 @@ def _join_parts(sources: Sequence[Opened]) -> list[Opened]:
             raise ArgumentError(problem, "use it alone")
         name = source.name if names.count(source.name) == 1 else source.label
         notify = source.on_progress
-        parts.append(replace(source, name=name, on_progress=notify and _shift(done, notify)))
+        shifted = notify and _shift(done, notify)
+        within = source.within or name
+        parts.append(replace(source, name=name, within=within, on_progress=shifted))
         done += size(source.path)
     return parts
 
@@ -274,8 +327,7 @@ def _read_folder(source: Opened, reading: Reading) -> Iterator[Record]:
         raise source.error("is not a folder", "name the folder")
     read, path = 0, None
     for path in walk(source.path):
-        if (document := _file(path, source, reading)) is not None:
-            yield document
+        yield from _read_file(path, source, reading)
         if source.on_progress:
             read += size(path)
             source.on_progress(read)
@@ -283,8 +335,24 @@ def _read_folder(source: Opened, reading: Reading) -> Iterator[Record]:
         raise source.error("contains no files", "name the folder that the text files are in")
 
 
+def _read_file(path: Path, source: Opened, reading: Reading) -> Iterator[Record]:
+    """Read the document in a file, or several of a mailbox or of references."""
+    from neardup_solr.sources.marked import Several
+
+    try:
+        document = _file(path, source, reading)
+    except Several as several:
+        yield from several.records
+        return
+    if document is not None:
+        yield document
+
+
 def _file(path: Path, source: Opened, reading: Reading) -> Record | None:
-    """Read the document in a file, or None for a link to a folder that is read elsewhere."""
+    """Read the document in a file, or None for a link to a folder that is read elsewhere.
+
+    Raises Several if it has several.
+    """
     assert source.path is not None
     id = path.relative_to(source.path).as_posix()
     position = os.fsencode(f"{source.name}/{id}").decode("utf-8", "replace")
@@ -297,14 +365,19 @@ def _file(path: Path, source: Opened, reading: Reading) -> Record | None:
             return None if path.is_symlink() else unreadable
         if not stat.S_ISREG(mode):  # reading a pipe or a device might never end
             return RecordError(position, "not a regular file", id)
-        text = contents(Opened(label=str(path), name=position, path=path, reading=reading), reading)
+        opened = Opened(label=str(path), name=position, path=path, reading=reading, within=id)
+        text = contents(opened, reading)
     except Unusable as problem:
         raw = problem.raw
         columns = None if raw is None else rows.as_columns((rows.ID, rows.TEXT), (id, raw))
         return RecordError(position, str(problem), id, record=columns)
     except OSError as error:
         return RecordError(position, f"cannot be read ({error.strerror})", id)
-    except (SourceError, RecordError) as error:
+    except SourceError as error:
+        is_kind = rows.NO_TEXT_FILE in error.reason
+        reason = f"{error.reason}: {error.next_step}" if is_kind else error.reason
+        return RecordError(position, reason, id)
+    except RecordError as error:
         return RecordError(position, error.reason, id)
     made = record(position, id, text, reading=reading)
     if type(made) is RecordError:
@@ -314,10 +387,6 @@ def _file(path: Path, source: Opened, reading: Reading) -> Record | None:
 
 def contents(source: Opened, reading: Reading) -> str:
     """Read the whole text of a file, or raise Unusable, or as `blocks` does."""
-    parts, count = [], 0
-    for block in blocks(source):
-        count += len(block)
-        if count > reading.max_doc_bytes:
-            raise Unusable(rows.too_large(reading.max_doc_bytes))
-        parts.append(block)
-    return rows.decode(b"".join(parts), reading)
+    from neardup_solr.sources.marked import read_text
+
+    return read_text(source, reading.max_doc_bytes)

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 from neardup_solr.errors import ArgumentError, RecordError, counted
 from neardup_solr.records import NOTHING
-from neardup_solr.sources import record
+from neardup_solr.sources import magic, record
 from neardup_solr.sources.record import Opened, Piece, Reading, Record, SourceTable, Unusable
 
 BLOCK: Final = 2**18
@@ -47,20 +47,6 @@ MOST_TIMES: Final = 16
 
 # Quotes, dashes and € in cp1252; control characters, which no text has, in latin-1.
 ONLY_CP1252: Final = re.compile(rb"[\x80-\x9f]")
-
-# How files begin that are taken for text by their suffix.
-BINARY: Final = {
-    b"PK\x03\x04": "an Excel file (.xlsx) or another ZIP archive",
-    b"\xd0\xcf\x11\xe0": "an old Excel file (.xls) or another Office file",
-    b"PAR1\x15": "a Parquet file",
-    b"\x1f\x8b": "compressed with gzip",
-    b"\x28\xb5\x2f\xfd": "compressed with zstd",
-    b"BZh9": "compressed with bzip2",
-    b"\xfd7zXZ\0": "compressed with xz",
-    b"%PDF-": "a PDF",
-    b"\x89PNG": "an image",
-    b"\xff\xd8\xff": "an image",
-}
 
 # Encodings with byte order marks: that of UTF-32 begins with that of UTF-16.
 MARKED: Final = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be", "utf-8")
@@ -181,10 +167,6 @@ def _not_empty(source: Opened) -> Iterator[bytes]:
     first = next(stream, None)
     if first is None:
         raise source.error("is empty", "check that it was written, and that it is the right file")
-    for beginning, kind in BINARY.items():
-        if first.startswith(beginning):
-            step = "check its suffix and `source_format`, or save it as text, such as CSV in UTF-8"
-            raise source.error(f"is {kind}, not text", step)
     return chain([first], stream)
 
 
@@ -358,14 +340,61 @@ def suffix_of(path: Path) -> str:
 
 def _recode(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
     """Make UTF-8 from the named encoding, or from that of a byte order mark, without the mark."""
-    head, stream = _read_head(stream, lambda head: len(head) >= len(codecs.BOM_UTF32))
-    encoding, mark = find_encoding(source, head)
-    for order in MARKED[:4] if encoding == "utf-8" and not mark else ():
-        if [*map(bool, head[:4])] == [*map(bool, "aa".encode(order)[:4])]:  # RFC 4627, section 3
-            reason = f"is {order[:6].upper()} without a byte order mark"
-            raise source.error(reason, f"it appears to be {order}: set `encoding` to {order}")
+    is_file = source.path is not None and source.path.is_file()
+    least = magic.BEGINNING if is_file else len(codecs.BOM_UTF32)
+    head, stream = _read_head(stream, lambda head: len(head) >= least)
+    encoding, mark = refuse_what_is_no_text(source, head)
     stream = chain([head[len(mark) :]], stream)
     return stream if encoding == "utf-8" else _from_encoding(source, encoding, stream)
+
+
+def refuse_what_is_no_text(source: Opened, head: bytes) -> tuple[str, bytes]:
+    """Raise SourceError if a file is no text, or else find its encoding as `find_encoding` does."""
+    encoding, mark = find_encoding(source, head)
+    _refuse_kind(source, head)
+    if encoding == "utf-8" and not mark:
+        _refuse_unmarked(source, head)
+    _refuse_binary(source, head[len(mark) :], encoding)
+    return encoding, mark
+
+
+def find_kind(source: Opened, head: bytes) -> magic.Kind | None:
+    """Tell what a file is by its first bytes, None if it may be a text like any other."""
+    path = source.path
+    is_plain = path is not None and path.suffix.lower() not in DECOMPRESSORS and path.is_file()
+    return magic.find_kind(head, path if is_plain else None)
+
+
+def _refuse_kind(source: Opened, head: bytes) -> None:
+    """Refuse what is no text, and mark-up unless it is read as such, or that is asked for."""
+    kind = find_kind(source, head)
+    if kind is not None and not (kind.is_text and (kind.format or source.reading.source_format)):
+        raise source.error(f"is {kind.words}, not text", kind.next_step)
+
+
+def _refuse_unmarked(source: Opened, head: bytes) -> None:
+    """Refuse UTF-16 and UTF-32 without a byte order mark."""
+    for order in MARKED[:4] if b"\0" in head[:4] else ():
+        is_likely = [*map(bool, head[:4])] == [*map(bool, "aa".encode(order)[:4])]
+        if is_likely and magic.is_written(head[:4_096].decode(order, "replace")):  # RFC 4627, 3
+            reason = f"is {order[:6].upper()} without a byte order mark"
+            raise source.error(reason, f"it appears to be {order}: set `encoding` to {order}")
+
+
+def _refuse_binary(source: Opened, head: bytes, encoding: str) -> None:
+    """Refuse what is no text in any encoding, unless what is lost is to be replaced."""
+    if source.reading.lossy:
+        return
+    if "\n".encode(encoding) == b"\n":
+        is_odd = magic.is_binary(head)
+    else:
+        text = head[: magic.BEGINNING].decode(encoding, "replace")
+        is_wide = len(" ".encode(encoding)) > 1
+        is_odd = magic.is_binary(text.encode("utf-8", "replace"))
+        is_odd = is_odd or (is_wide and not magic.is_written(text))
+    if is_odd:
+        reason = "is not text: it has NUL bytes or other control characters"
+        raise source.error(reason, "give the text that it was made from, or leave it out")
 
 
 def _from_encoding(source: Opened, encoding: str, stream: Iterable[bytes]) -> Iterator[bytes]:
@@ -396,7 +425,8 @@ def _clean(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
     """
 
     def has_first_line(head: bytes) -> bool:
-        return _LINE_END.search(head) is not None or len(head) > MOST_HEAD
+        has_end = b"\n" in head or (b"\r" in head and _LINE_END.search(head) is not None)
+        return has_end or len(head) > MOST_HEAD
 
     first, stream = _read_head(stream, has_first_line)
     is_of_mac = _ends_with_return(first) and (source.format in WITH_DELIMITER or b"\n" not in first)
@@ -419,7 +449,7 @@ def _clean(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
 
 def _ends_with_return(text: bytes) -> bool:
     """Tell whether the first line ends with a carriage return alone, as on old Macs."""
-    end = _LINE_END.search(text)
+    end = _LINE_END.search(text) if b"\r" in text else None
     return end is not None and end[0] == b"\r"
 
 
@@ -942,6 +972,10 @@ def recognize(source: Opened) -> Opened:
     head, source = begun(source, are_enough)
     reading, lines = source.reading, _first_lines(_whole_lines(head)) or [""]
     fitting = [each for each in DELIMITERS if record.has_columns(fields(lines[0], each), reading)]
+    kind = magic.find_kind(head)
+    if kind is not None and kind.format and kind.is_text:
+        source.on_notice(f"{source.name} looks like {kind.words} and is read as such")
+        return replace(source, format=kind.format)
     if _is_json(head):
         format = "json"
     elif reading.delimiter or reading.skip_rows or SEPARATOR.fullmatch(lines[0]):

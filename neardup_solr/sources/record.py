@@ -28,6 +28,7 @@ from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import ignore
 from neardup_solr.records import EMPTY_ID, MAX_ID_BYTES, NOTHING, Document, Number, Run
 from neardup_solr.settings import ALL_FIELDS
+from neardup_solr.sources import magic
 from neardup_solr.text.shingles import Packed
 
 # Readers yield errors as values, so that a bad record does not end the stream.
@@ -50,6 +51,7 @@ MOST_CARRIED: Final = 2**20  # characters of a record that its error carries alo
 NEEDS_FORMATS: Final = 'install it with: pip install "neardup-solr[formats]"'
 NOT_UTF8: Final = "invalid UTF-8: "  # how the reason begins
 NO_ID, NO_TEXT = "no id", ("no text", "the text in")  # how the reasons begin
+NO_TEXT_FILE: Final = "not text"  # in the reason for a file that is something else
 HOLDS_NUL: Final = "holds a NUL byte: binary data, or UTF-16 without a byte order mark"
 AGAIN: Final = "its id came before"
 
@@ -165,6 +167,7 @@ class Opened:
     on_progress: Callable[[int], None] | None = None
     on_notice: Callable[[str], None] = ignore
     begun: Iterator[bytes] | None = None  # its blocks, if the first ones were read already
+    within: str = ""  # its path in the folder, or its name among several files
 
     def error(self, reason: str, next_step: str) -> SourceError:
         return SourceError(self.label, reason, next_step)
@@ -530,7 +533,10 @@ def guess_encoding(raw: bytes) -> str | None:
     """Guess the encoding of bytes that are not UTF-8, None if it is none of the usual ones."""
     if b"\0" in raw:
         name = "utf-16-be" if raw[:1] == b"\0" else "utf-16-le"
-        return name if 3 * raw.count(0) > len(raw) else None
+        is_likely = 3 * raw.count(0) > len(raw)
+        return name if is_likely and magic.is_written(raw.decode(name, "replace")) else None
+    if magic.find_kind(raw) is not None or magic.is_binary(raw):
+        return None
     with suppress(UnicodeDecodeError):
         if _WESTERN.fullmatch(raw.decode("cp1252")):
             return "cp1252"
@@ -565,6 +571,8 @@ def step_for(errors: Iterable[RecordError], otherwise: str) -> str:
         return f"{otherwise}, or {number}" if otherwise else number
     if all(", but the header has " in reason for reason in reasons):
         return "set `delimiter`, or put quotes around fields that contain it"
+    if all(NO_TEXT_FILE in reason for reason in reasons):
+        return "give files of text, or tables, or leave these out"
     if not all(reason.startswith((NOT_UTF8, HOLDS_NUL)) for reason in reasons):
         return otherwise
     records = [error.record or "" for error in errors]

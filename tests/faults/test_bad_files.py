@@ -220,10 +220,10 @@ KINDS: dict[str, Kind] = {
     ),
     # Other formats than the name says.
     "nothing": whole("a.txt", b"", "is empty"),
-    "a PNG as CSV": whole("a.csv", b"\x89PNG\r\n\x1a\n" + bytes(99), "is an image, not text"),
-    "an Excel file as CSV": whole("a.csv", excel(), "is an Excel file (.xlsx) or another ZIP"),
+    "a PNG as CSV": whole("a.csv", b"\x89PNG\r\n\x1a\n" + bytes(99), "is a PNG image, not text"),
+    "an Excel file as CSV": whole("a.csv", excel(), "is an Excel file (.xlsx), not text"),
     "a PDF as text": whole("a.txt", b"%PDF-1.7\n" + bytes(99), "is a PDF, not text"),
-    "random bytes": whole("a.txt", RANDOM[:1] + b"\xff\0\n" * 99, "records cannot be used"),
+    "random bytes": whole("a.txt", RANDOM[:1] + b"\xff\0\n" * 99, "is not text"),
     "CSV as JSON": whole("a.jsonl", TABLE, "records cannot be used"),
     "an unknown suffix": whole("a.docx", LINES, "its format is not clear from its suffix"),
     # Parquet and Excel.
