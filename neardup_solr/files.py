@@ -86,6 +86,15 @@ def regular(path: str, flags: int) -> int:
     raise OSError(errno.EINVAL, f"it is {kind}, not a file", path)
 
 
+def check_regular(path: Path) -> None:
+    """Refuse a pipe, a device or a folder, for which a reader might wait, by SourceError."""
+    try:
+        os.close(regular(str(path), os.O_RDONLY))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise SourceError(str(path), f"cannot be read ({reason})", "name a file") from None
+
+
 def page(name: str) -> str:
     """Name the place of a page of the documentation, such as "tuning": an address, or a file.
 

@@ -150,7 +150,7 @@ def open_log() -> Iterator[Log]:
 
 
 @contextmanager
-def unblocked() -> Iterator[None]:
-    """Make standard error a log, so that nobody who writes to it waits."""
+def unblocked() -> Iterator[Log]:
+    """Make standard error a log, so that nobody who writes to it waits, and yield it."""
     with open_log() as log, redirect_stderr(cast("TextIO", log)):
-        yield
+        yield log

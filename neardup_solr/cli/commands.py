@@ -459,6 +459,7 @@ def _print_findings(findings: Sequence[Finding], as_rows: str | None) -> None:
         print(show.printable(f"    {finding.remedy}"))
 
 
+@unblocked()
 def annotate(parsed: options.ParsedOptions) -> int:
     """Add the neardup fields to the documents of a collection.
 

@@ -443,22 +443,21 @@ def first_errors(say: Callable[[str], None]) -> Callable[[Exception], None]:
 def say_log() -> Iterator[dict[str, Any]]:
     """Say what the package logs, with the time, and give a verb's `on_error`, as `watch` does.
 
-    For a command that does not end by itself.
+    For a command that does not end by itself, and does not wait for whoever reads what it says.
     """
     import logging
 
+    from neardup_solr.log import unblocked
     from neardup_solr.progress import LOG
 
-    handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
+    form = logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S")
     level = LOG.level
-    LOG.addHandler(handler)
-    LOG.setLevel(logging.WARNING if is_quiet() else logging.INFO)
-    try:
-        yield {"on_error": first_errors(warn), "on_progress": None}
-    finally:
-        LOG.setLevel(level)
-        LOG.removeHandler(handler)
+    with unblocked() as log, log.gathering(LOG, formatter=form):
+        LOG.setLevel(logging.WARNING if is_quiet() else logging.INFO)
+        try:
+            yield {"on_error": first_errors(warn), "on_progress": None}
+        finally:
+            LOG.setLevel(level)
 
 
 @contextmanager

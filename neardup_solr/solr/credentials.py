@@ -175,7 +175,8 @@ class Access:
         """
         named = {"ca": self.ca} | {name: os.environ.get(name) for name in AUTHORITIES}
         name, path = next(((name, path) for name, path in named.items() if path), ("", None))
-        if path is not None and not os.access(path, os.R_OK):
+        is_place = path is not None and (os.path.isfile(path) or os.path.isdir(path))  # no pipe
+        if path is not None and not (is_place and os.access(path, os.R_OK)):
             # The option `--ca` sets the first of the variables.
             of = {"ca": "", AUTHORITIES[0]: f" from `ca` or ${name}"}.get(name, f" from ${name}")
             reason = f"the CA file {path}{of} cannot be read"
@@ -189,6 +190,8 @@ class Access:
         """
         path = str(self.cert or os.environ.get(CERTIFICATE) or "")
         try:
+            if path and not os.path.isfile(path):  # OpenSSL would wait for a pipe
+                raise ValueError(path)
             if path:  # without a password for the key, which OpenSSL would ask for on the terminal
                 ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(path, password="")
         except (OSError, ValueError):

@@ -187,7 +187,7 @@ def feeding(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fe
                 (folder / block.note).write_text(block.text, "utf-8")
         for name in ("feed.mjs", "Feed.java"):
             shutil.copy(ROOT / "docs" / "deploy" / name, folder)
-        first, fed = (block.text for block in page if block.language == "console")
+        first, fed, *_ = (block.text for block in page if block.language == "console")
         typed = re.findall(r"(?m)^\$ neardup (.*)", first)
         for line in typed[:-1]:
             ran = neardup(*line.split(), env={"NEARDUP_SOLR_URL": made.base})

@@ -241,7 +241,7 @@ def test_the_folder_of_the_files_is_away(served: Served, answers: Path, place: P
     until(lambda: check(served, **OLD) == 200)
 
 
-@pytest.mark.parametrize("option", ["--tokens", "--answers"])
+@pytest.mark.parametrize("option", ["--tokens", "--answers", "--model"])
 def test_a_pipe_is_refused_at_the_start(listings: Collection, tmp_path: Path, option: str) -> None:
     """At once, and with one line: nobody may ever write to it."""
     pipe = tmp_path / "pipe"

@@ -10,6 +10,7 @@ from pathlib import Path
 from neardup_solr import arguments
 from neardup_solr.arguments import Action, MeasureName, OneOrMore, checked, listed, require
 from neardup_solr.errors import SettingsError
+from neardup_solr.files import check_regular
 from neardup_solr.log import open_log
 from neardup_solr.measures import measure_named, parse_equality
 from neardup_solr.progress import LOG
@@ -84,6 +85,8 @@ def serve(
     clients = None if tokens is None else Tokens(Path(tokens))
     reason = f"`tokens` are required to listen on {host}, which other machines can reach"
     require(clients is not None or is_loopback(host), reason, "name a file with `tokens`")
+    if model is not None:
+        check_regular(Path(model))
     chosen = measure_named(measure_by(collection, measure, model, max_distance))
     policy = replace(policy, measure=chosen)
     names = frozenset(map(web.parse_host, listed(allow_host)))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import signal
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -290,3 +291,26 @@ def test_marks_need_a_run_to_repeat(solr: Collection, tmp_path: Path) -> None:
     for given in ({"mark": True}, {"mark": True, "follow": True}, {"remember": remember}):
         with pytest.raises(ArgumentError, match="`mark`"):
             nd.annotate(solr, **given)
+
+
+def test_a_log_that_nobody_reads_holds_no_follower_up(solr: Collection) -> None:
+    """It goes on though standard error is a full pipe, and a signal ends it."""
+    put(solr, {"id": "old", "content": "a text of before"})
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(writer, b"x" * 512)
+    os.set_blocking(writer, True)
+    words = ("annotate", "--follow", "--solr", solr.base, "-c", solr.name)
+    process = subprocess.Popen([*NEARDUP, *words], stderr=writer)
+    try:
+        until(is_right(solr, 1))
+        put(solr, {"id": "new", "content": "a text that comes later"})
+        until(is_right(solr, 2))
+        process.terminate()
+        assert process.wait(timeout=60) == 0
+    finally:
+        process.kill()
+        os.close(writer)
+        os.close(reader)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+from typing import Any
+
 import pysolr
 import pytest
 import requests
@@ -20,6 +24,16 @@ def test_a_missing_ca_file_of_the_environment(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(nd.SettingsError, match=r"/nowhere.pem from \$SSL_CERT_FILE cannot be read"):
         nd.connect("https://127.0.0.1:1/solr")
     collection.open_collection("http://127.0.0.1:1/solr", "x")
+
+
+@pytest.mark.parametrize("name", ["ca", "cert"])
+def test_a_pipe_is_no_certificate(tmp_path: Path, name: str) -> None:
+    """Nobody waits for what may be written to it."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    access: Any = {name: pipe}
+    with pytest.raises(nd.ArgumentError, match="pipe"):
+        nd.connect("https://127.0.0.1:1/solr", **access)
 
 
 @pytest.mark.parametrize(
