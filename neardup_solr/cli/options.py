@@ -76,7 +76,10 @@ TEXTS: dict[str, dict[str, str]] = {
         "delete.query": "QUERY: Also delete all documents that match this query.",
         "annotate.query strip.query": "QUERY: Only documents that match this query (repeatable).",
         "annotate.follow": "Keep running: annotate new and changed documents, until Ctrl-C.",
-        "against": "FILE|NAME|URL: Compare with this second file, folder or collection.",
+        "against": (
+            "FILE|NAME|URL: Compare with this second file, folder or collection. Columns with other"
+            " names are paired as --text-field title=headline or --field name=Kunde."
+        ),
         "canonical": (
             "RULE: Document of a cluster to keep: first, longest, shortest, oldest, oldest:FIELD,"
             " or FIELD=wire,agency (prefer the value wire, then agency)."

@@ -28,6 +28,8 @@ from neardup_solr.measures.fields import (
 from neardup_solr.progress import LOG, ignore
 from neardup_solr.records import Document, as_text
 from neardup_solr.sources.record import ROW, is_like_id, matches, plain
+from neardup_solr.sources.record import shown as shown_names
+from neardup_solr.sources.sides import name_of, pair_columns
 from neardup_solr.text.normalize import normalize
 
 FEW = 20  # records, of which nothing is left out: chance makes values equal, or all unlike
@@ -510,6 +512,8 @@ class Chosen(NamedTuple):
         if self.arguments.keys() == {"id"}:
             is_row = self.arguments["id"] == ROW
             chosen = f"id, so {'its records are numbered' if is_row else 'another column is used'}"
+            if "=" in self.arguments["id"]:
+                chosen = "of ids in common with the other source, so each has its own"
         line = f"{self.name} has no column {chosen}, as with {spell(self.arguments)}"
         return [line, *filter(None, [self.left_out])]
 
@@ -535,19 +539,29 @@ def choose_columns(inputs: Mapping[str, Any], *, by_fields: bool = True) -> Chos
     measure of texts is named, or not `by_fields`, the columns are joined to one. Whoever reads the
     source reports what is wrong with it.
 
-    Raises ArgumentError if fields are chosen and another argument is for texts.
+    Raises ArgumentError if fields are chosen and another argument is for texts, or if two sides
+    have no columns in common that could be compared.
     """
     try:
         chosen = _look_at_rows(inputs, by_fields)
+    except UnpairedError:
+        raise
     except (ArgumentError, SourceError, RecordError, TypeError):
         return None
     if chosen is not None and "fields" in chosen.arguments:
-        for name in FOR_TEXTS:
-            if inputs.get(name) not in (None, False):
-                _refuse_fields(f"`{name}`", chosen)
-        if inputs.get("by") == "shingles":
-            _refuse_fields("`by` shingles", chosen)
+        for argument in _list_for_texts(inputs):
+            _refuse_fields(argument, chosen)
     return chosen
+
+
+def _list_for_texts(inputs: Mapping[str, Any]) -> list[str]:
+    """List the arguments that are for texts alone."""
+    names = [f"`{name}`" for name in FOR_TEXTS if inputs.get(name) not in (None, False)]
+    return names + ["`by` shingles"] * (inputs.get("by") == "shingles")
+
+
+class UnpairedError(ArgumentError):
+    """Columns of two sources have other names in either."""
 
 
 def _refuse_fields(argument: str, chosen: Chosen) -> None:
@@ -565,13 +579,20 @@ def _look_at_rows(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:
     id, text = inputs["id"] or first.id, listed(first.text or inputs["text"])
     if any(map(sources.is_collection, compared)):
         return None
-    read = [sources.reading_of(side, "none", id=id, text=text) for side in compared]
+    read = [
+        sources.reading_of(
+            side, "none", id=id and name_of(id, at), text=[name_of(each, at) for each in text]
+        )
+        for at, side in enumerate(compared)
+    ]
     names = [sources.column_names(side, reading=reading) for side, reading in read]
     has_fields = inputs["fields"] is not None or inputs.get("model") is not None
     has_ids = id is not None or all(
         matches(reading.id, each) for (_, reading), each in zip(read, names, strict=True)
     )
     is_named = text != ("text",)
+    if len(names) > 1 and all(names):
+        _check_names(inputs, text if is_named else (), read, names)
     has_compared = has_fields or is_named or any(matches("text", each) for each in names)
     if not (names and all(names)) or (has_ids and has_compared):
         return None
@@ -582,12 +603,10 @@ def _look_at_rows(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:
     shown = {name.strip(): None for name in names[0] if isinstance(name, str) and name.strip()}
     keys = [{name: [each[at] for at in matches(name, each)] for name in shown} for each in names]
     common = [name for name in shown if all(len(each[name]) == 1 for each in keys)]
+    every = [sources.read_rows(side, reading=reading, most=ROWS) for side, reading in read]
     sides = [
-        [
-            {name: plain(row.get(each[name][0])) for name in common}
-            for row in sources.read_rows(side, reading=reading, most=ROWS)
-        ]
-        for (side, reading), each in zip(read, keys, strict=True)
+        [{name: plain(row.get(each[name][0])) for name in common} for row in rows]
+        for rows, each in zip(every, keys, strict=True)
     ]
 
     def read_again(wanted: Sequence[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -608,20 +627,121 @@ def _look_at_rows(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:
     guess = guess_columns(sides, id=id, named=(*compared_columns, *text))
     if guess and guess.fields and any(len(rows) >= ROWS for rows in sides):  # long texts: once
         guess = guess_columns(sides, id=id, named=(*compared_columns, *text), read=read_again)
-    if guess is None:
-        return None
-    arguments: dict[str, Any] = {} if guess.id is None else {"id": guess.id}
-    if has_compared:
-        is_numbered = guess.id == ROW and not (has_fields or (is_named and like_ids))
-        return None if is_numbered else Chosen(name, arguments, "")
     is_for_texts = inputs.get("measure", "fields") not in ("auto", "fields")
+    alike: dict[str, str] = {}
+    if len(every) > 1 and not has_compared:
+        argument = "text" if is_for_texts or _list_for_texts(inputs) else "fields"
+        alike = _require_telling(argument, guess, sides, read, every, common)
+    if guess is None and not has_compared:
+        return None
+    chosen_id = None if guess is None else guess.id
+    if len(every) > 1 and id is None and not has_ids and chosen_id in (None, ROW):
+        chosen_id = _choose_ids(every, (*compared_columns, *text))
+    arguments: dict[str, Any] = {} if chosen_id is None else {"id": chosen_id}
+    if has_compared:
+        is_numbered = chosen_id == ROW and not (has_fields or (is_named and like_ids))
+        return Chosen(name, arguments, "") if arguments and not is_numbered else None
+    assert guess is not None
     if guess.texts or is_for_texts or not by_fields:
         arguments["text"] = guess.texts or tuple(guess.fields)
     else:
         arguments["fields"] = guess.spelled
     twice = {each: "appears twice" for each in shown if any(len(side[each]) > 1 for side in keys)}
+    of_ids = arguments.get("id", "id").split("=")
+    for other in (str(each) for each in chain(*names[: len(names) * (len(names) > 1)])):
+        if not matches(other, (*common, *of_ids)):
+            twice[other] = alike.get(other, "only in one source")
     left_out = replace(guess, left_out=guess.left_out | twice).describe_left_out()
     return Chosen(name, arguments, left_out, guess.beside)
+
+
+def _check_names(
+    inputs: Mapping[str, Any], text: Sequence[str], read: Sequence[tuple[Any, Any]],
+    names: Sequence[Sequence[object]],
+) -> None:  # fmt: skip
+    """Refuse a column that is named once and is in one of two sources alone."""
+    kinds = {} if inputs["fields"] is None else parse_fields(inputs["fields"])
+    both = all(matches("text", each) for each in names)
+    is_open = not (text or kinds or inputs.get("model") or both)
+    wanted = {"text": text or ("text",) * is_open, "fields": tuple(kinds),
+              "same": listed(inputs.get("same") or ())}  # fmt: skip
+    for argument, columns in wanted.items():
+        for column in columns:
+            lacking = [not matches(name_of(column, at), each) for at, each in enumerate(names)]
+            if sum(lacking) == 1 and "." not in column and name_of(column, 0) == column:
+                rows = [
+                    sources.read_rows(side, reading=reading, most=ROWS) for side, reading in read
+                ]
+                raise _refuse_unpaired(argument, read, rows, [column], lacking.index(True))
+
+
+def _require_telling(
+    argument: str, guess: Guess | None, sides: Sequence[Any], read: Sequence[tuple[Any, Any]],
+    rows: Sequence[Any], common: Sequence[str],
+) -> dict[str, str]:  # fmt: skip
+    """Refuse two sources if little that tells records apart is in both, and each has other columns.
+
+    Return the other columns that look alike, with how they are paired.
+    """
+    compared = () if guess is None else (*guess.fields, *guess.texts)
+    values = [[[as_text(row[name]).strip() for row in side] for side in sides] for name in compared]
+    are_telling = any(_look("", column).distinct >= DISTINCT / 2 for column in values)
+    ids = () if guess is None else (guess.id or "id",)
+    first, second = ([{str(name): value for name, value in row.items()
+                       if not matches(str(name), (*common, *ids)) and not is_like_id(str(name))}
+                      for row in side] for side in rows)  # fmt: skip
+    pairs = pair_columns(first, second)
+    if (any(first) and any(second) and not are_telling) or len(pairs) >= max(len(compared), 1):
+        raise _refuse_unpaired(argument, read, rows, [], None)
+    return {
+        name: f"to compare it, name {one}={other}" for one, other in pairs for name in (one, other)
+    }
+
+
+def _refuse_unpaired(
+    argument: str, read: Sequence[tuple[Any, Any]], rows: Sequence[Any], wanted: Sequence[str],
+    lacking: int | None,
+) -> UnpairedError:  # fmt: skip
+    """Make the error that two sources name their columns differently, with what may be pairs."""
+    ids = [{name for name in side[0] if is_like_id(str(name))} if side else set() for side in rows]
+    free = [[{str(name): value for name, value in row.items() if name not in own} for row in side]
+            for side, own in zip(rows, ids, strict=True)]  # fmt: skip
+    pairs = pair_columns(free[0], free[1], wanted)
+    if not pairs:
+        columns = [[*dict.fromkeys(name for row in side for name in row)] or ["…"] for side in free]
+        places = [[name for name in each if name in wanted] or each for each in columns]
+        pairs = [(places[0][0], places[1][0])]
+    spelled = []
+    for one, other in pairs:
+        sides = zip(free, (one, other), strict=True)
+        values = [[as_text(row.get(name)).strip() for row in side] for side, name in sides]
+        kind = _choose_kind(_look(one, values))
+        suffix = f":{kind}" if argument == "fields" and kind != "text" else ""
+        spelled.append(f"{one}{suffix}" if one == other else f"{one}={other}{suffix}")
+    labels = [_name_side(side) for side, _ in read]
+    has = [f"{label} has {shown_names(each)}" for label, each in zip(
+        labels, ([*side[0]] if side else [] for side in rows), strict=True)]  # fmt: skip
+    if lacking is not None:
+        has[lacking] += f", but no column {wanted[0]!r}"
+    reason = ", ".join(has) + (": too little is in both" if lacking is None else "")
+    return UnpairedError(reason, f"pair the columns with `{argument}` {join_names(spelled)!r}")
+
+
+def _name_side(source: Any) -> str:
+    paths = sources.paths_of(source)
+    return type(source).__name__ if paths is None else sources.shown_name(paths)
+
+
+def _choose_ids(rows: Sequence[Any], named: Sequence[str]) -> str:
+    """Choose the column of the ids of each of two sides that have none in common."""
+    ids = []
+    for at, side in enumerate(rows):
+        values = [{str(name): plain(value) for name, value in row.items()} for row in side]
+        columns = [*dict.fromkeys(name for row in values for name in row)]
+        guess = guess_columns([values], named=[name_of(each, at) for each in named])
+        usual = [columns[place] for place in matches("id", columns)]
+        ids.append(usual[0] if usual else ROW if guess is None or guess.id is None else guess.id)
+    return ids[0] if ids[0] == ids[1] else "=".join(ids)
 
 
 def _spell(arguments: Mapping[str, Any]) -> str:

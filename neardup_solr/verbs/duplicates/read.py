@@ -37,7 +37,7 @@ from neardup_solr.memory import Column, Lists, Rows, Spill, Strings, release_unu
 from neardup_solr.minhash import sign, signature
 from neardup_solr.minhash.sign import Signed, hash_texts
 from neardup_solr.progress import LOG, Callbacks, Failures, Progress, ignore, prefetch, thread_pool
-from neardup_solr.records import AnyId, Document, Number, Run, check_documents
+from neardup_solr.records import NOTHING, AnyId, Document, Number, Run, check_documents
 from neardup_solr.settings import (
     DEFAULT_SETTINGS,
     Settings,
@@ -47,7 +47,8 @@ from neardup_solr.settings import (
 )
 from neardup_solr.sources import Reading, is_collection, paths_of, reading_of
 from neardup_solr.sources.guess import fill_in
-from neardup_solr.sources.record import ROW, Piece, came_before, plain
+from neardup_solr.sources.record import ROW, Piece, came_before, matches, plain
+from neardup_solr.sources.sides import name_of
 from neardup_solr.text.shingles import Packed, size_of
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ class Work:
     `sides` are the source and what it is compared with, if anything, `readings` how they are read.
     `kinds` are those of the fields that are compared, `judged` the answers of people, `reads` the
     files beside the sources; `chosen` says why the measure is this one, if none was named. The
-    columns `beside` are left out of the comparison, but may tell copies apart.
+    columns `beside` are left out of the comparison, but may tell copies apart. Of each source the
+    `columns` are kept; `others` has the names of those that are named otherwise in the second one.
     """
 
     sides: Sequence[Compared]
@@ -97,6 +99,8 @@ class Work:
     canonical: str
     rule: Rule
     keep: tuple[str, ...]
+    columns: tuple[str, ...]
+    others: Mapping[str, str]
     beside: tuple[str, ...]
     has_ids: bool
     memory: int | None = None
@@ -162,6 +166,7 @@ def make_work(
     SourceError if a file could not be read or written.
     """
     arguments = SimpleNamespace(**{"beside": (), **values, **fill_in(values)})
+    others = _take_apart(arguments)
     across = arguments.against is not None or arguments.linkage != "mutual_best"
     require(across, "`linkage` mutual_best needs two sources", "name the second with `against`")
     model, kinds = _take_model(arguments), _take_fields(arguments)
@@ -190,9 +195,19 @@ def make_work(
     left_out = () if arguments.against is not None else arguments.beside
     read = tuple(dict.fromkeys((*keep, *left_out)))
     beside = tuple(name for name in read if name in left_out)
-    columns: dict[str, Any] = {"id": arguments.id, "text": arguments.text, "keep": read}
     named = [arguments.source, *([] if arguments.against is None else [arguments.against])]
-    sides, readings = zip(*(reading_of(side, "number", **columns) for side in named), strict=True)
+    sides, readings = zip(
+        *(
+            reading_of(
+                side, "number",
+                id=arguments.id and names.get(arguments.id, arguments.id),
+                text=[names.get(each, each) for each in listed(arguments.text)],
+                keep=[*dict.fromkeys(names.get(each, each) for each in read)],
+            )
+            for side, names in zip(named, ({}, others), strict=False)
+        ),
+        strict=True,
+    )  # fmt: skip
     equality = parse_equality(arguments.equal)
     settings = settings_of(arguments.settings)  # refuses what is impossible
     is_count = arguments.texts is None or arguments.texts >= 0
@@ -209,12 +224,51 @@ def make_work(
         sides=sides, readings=readings, settings=settings, measure=measure, bounds=limits,
         reach=reach, is_open=arguments.measure == AUTO, filters=listed(arguments.fq), same=same,
         equality=equality, kinds=kinds, model=model, judged=judged, rule=rule,
-        keep=listed(arguments.keep), beside=beside, has_ids=arguments.id != ROW,
-        remember=files["remember"],
+        keep=listed(arguments.keep), columns=read, others=others, beside=beside,
+        has_ids=arguments.id != ROW, remember=files["remember"],
         checkpoint=checkpoint, watching=watching,
         patience=in_seconds(arguments.patience, "patience"), arguments=vars(arguments),
         **{name: getattr(arguments, name) for name in names},
     )  # fmt: skip
+
+
+def _take_apart(arguments: SimpleNamespace) -> dict[str, str]:
+    """Take names of columns of two sides apart, as in title=headline.
+
+    The first are left in the arguments; the second are returned by these.
+    """
+    others: dict[str, str] = {}
+    if arguments.against is None:
+        return others
+
+    def take(name: str) -> str:
+        first, second = name_of(name, 0), name_of(name, 1)
+        if first != second and _has_column(arguments, name):
+            return name
+        if first != second:
+            require(others.setdefault(first, second) == second,
+                    f"the column {first!r} is paired twice", "pair it once")  # fmt: skip
+        return first
+
+    if arguments.fields is not None:
+        from neardup_solr.measures.fields import parse_fields
+
+        arguments.fields = {take(name): kind for name, kind in
+                            parse_fields(arguments.fields).items()}  # fmt: skip
+    for each in ("text", "same", "keep"):
+        setattr(arguments, each, tuple(map(take, listed(getattr(arguments, each)))))
+    arguments.id = arguments.id and take(arguments.id)
+    return others
+
+
+def _has_column(arguments: SimpleNamespace, name: str) -> bool:
+    """Tell whether a source has a column of that very name."""
+    sides = (each for each in (arguments.source, arguments.against) if not is_collection(each))
+    read = (reading_of(side, "number", text=name) for side in sides)
+    try:
+        return any(matches(name, sources.column_names(side, reading=how)) for side, how in read)
+    except SourceError:  # which those tell who read it
+        return False
 
 
 def read_model(path: str | Path) -> Model:
@@ -639,20 +693,21 @@ def _read_collection(collection: Collection, work: Work, documents: Corpus) -> I
     from neardup_solr.solr.responses import LOG_AGAIN
     from neardup_solr.solr.schema import count_unsigned, read_schema
 
-    state, same = collection.state(), work.same
+    others = work.others if documents.sides else {}
+    state, same = collection.state(), tuple(others.get(name, name) for name in work.same)
     count = collection.count(work.filters) if work.filters else state.documents
     ids = documents.spill.strings()
     schema = read_schema(collection)
     are_exported = [_require_readable(collection, schema, name, "same") for name in same]
     for name in work.keep:
-        _require_readable(collection, schema, name, "keep")
+        _require_readable(collection, schema, others.get(name, name), "keep")
     for name in work.kinds:
-        _require_readable(collection, schema, name, "fields")
+        _require_readable(collection, schema, others.get(name, name), "fields")
     version = schema.field(VERSION) if work.remember else None
     has_versions = version is not None and version.is_exported
     side = Input(
         ids=ids, texts=lambda rows: _read_texts(collection, ids.take(rows)),
-        values=lambda rows, fields: _read_values(collection, ids.take(rows), fields),
+        values=lambda rows, fields: _read_values(collection, ids.take(rows), fields, others),
         collection=collection, state=state,
         unsigned=count_unsigned(collection, schema, work.filters),
         contents=documents.spill.rows(1, np.uint64) if has_versions else None,
@@ -702,10 +757,13 @@ def _read_texts(collection: Collection, ids: Sequence[str]) -> list[str | None]:
 
 
 def _read_values(
-    collection: Collection, ids: Sequence[str], fields: Sequence[str]
-) -> dict[str, list[Any]]:
-    rows = _by_id(collection, ids, fields)
-    return {name: _unbox([rows.get(id, {}).get(name) for id in ids]) for name in fields}
+    collection: Collection, ids: Sequence[str], fields: Sequence[str],
+    others: Mapping[str, str] = NOTHING,
+) -> dict[str, list[Any]]:  # fmt: skip
+    """Read the values of fields by their names, which may be `others` in the collection."""
+    names = {name: others.get(name, name) for name in fields}
+    rows = _by_id(collection, ids, [*dict.fromkeys(names.values())])
+    return {name: _unbox([rows.get(id, {}).get(own) for id in ids]) for name, own in names.items()}
 
 
 def _unbox(values: list[Any]) -> list[Any]:
@@ -792,8 +850,9 @@ def _sign_source(
     spill, settings, sets = documents.spill, documents.settings, documents.sets
     ids, words, texts = Ids(spill.strings()), spill.rows(1, np.int64), spill.strings()
     beside, wanted = work.beside, {*work.keep, *work.same, *work.rule.needs}
+    others = work.others if documents.sides else {}
     columns: dict[str, list[Any]] = {
-        name: [] for name in reading.keep if name not in beside or name in wanted
+        name: [] for name in work.columns if name not in beside or name in wanted
     }
     in_memory = sources.paths_of(source) is None
     # Unless texts are compared or shown, some are enough to tell templates.
@@ -837,12 +896,15 @@ def _sign_source(
             hashes.append(np.fromiter(map(hash, batch.ids), np.int64, len(batch.ids)))
             if documents.numbers is not None:
                 rows = [*compress(batch.kept, kept)]
-                documents.numbers.add([[row.get(name) for row in rows] for name in work.same])
+                documents.numbers.add(
+                    [[row.get(others.get(name, name)) for row in rows] for name in work.same]
+                )
             if side.beside is not None:
                 rows = [*compress(batch.kept, kept)]
                 left_out = [hash(_key(plain(row.get(name)))) for row in rows for name in beside]
                 side.beside.append(np.array(left_out, np.int64).reshape(len(rows), len(beside)))
             for name, column in columns.items():
+                name = others.get(name, name)
                 column.extend(row.get(name) for row in compress(batch.kept, kept))
             ids.extend(compress(batch.ids, kept))
             if in_memory:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.arguments import Linkage
 from neardup_solr.cli import show
+from tests.command import neardup
 from tests.solr.verbs.test_duplicates_against import NEW, OLD, documents, rows
 from tests.unit.reports.test_html import embedded
 
@@ -184,3 +187,80 @@ def test_repeats_are_told_by_the_rule_of_their_side(caplog: pytest.LogCaptureFix
     kept, replaced = (line for line in caplog.messages if "repeats an id" in line)
     assert kept.startswith("1 record repeats an id: each of them is compared")
     assert replaced == "1 record repeats an id: only the last record for each id is used"
+
+
+FIRST = """id,name,street,zip,born
+1,Jonas Weber,3 Castle Lane,2210,1975-11-20
+2,Otto Holm,81 Station Road,3300,1949-07-07
+3,Lena Dahl,4 Church Road,4100,1990-09-15
+4,Ines Costa,9 Mill Street,1200,1960-02-03
+"""
+SECOND = """{}
+K7,Jonas Weber,3 Castle Ln,2210,20.11.1975
+K8,Lena Dahl,4 Church Road,4100,15.09.1990
+K9,Tim Berg,5 Mill Street,1900,01.01.1955
+"""
+HEADERS = (
+    "Kundennr,Kunde,Straße,PLZ,Geburtstag", "编号,姓名,地址,邮编,出生日期",
+    "رقم,الاسم,الشارع,الرمز,الميلاد", "nr,full name,address,post code,date of birth",
+    "id,nom,rue,code,né le", 'id,"a, b",x=y,"q ""z""",last one',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_tables_with_other_headers_are_paired(header: str, tmp_path: Path) -> None:
+    """The message names the columns of both, and pairs those of like values: it can be pasted."""
+    (tmp_path / "a.csv").write_text(FIRST)
+    (tmp_path / "b.csv").write_text(SECOND.format(header))
+    words = ["duplicates", str(tmp_path / "a.csv"), "--against", str(tmp_path / "b.csv")]
+    ran = neardup(*words)
+    assert ran.returncode != 0
+    assert "'street'" in ran.stderr
+    step = re.search(r"(--field .*)\n", ran.stderr)
+    assert step is not None
+    again = neardup(*words, *shlex.split(step[1]))
+    assert again.returncode == 0
+    pairs = [line.split("\t")[:2] for line in again.stdout.splitlines()[1:]]
+    assert pairs == [["1", "K7"], ["3", "K8"]]
+
+
+def test_texts_of_two_names(tmp_path: Path) -> None:
+    """One side has a text, the other one a body: both are named at once, with ids of two names."""
+    (tmp_path / "a.csv").write_text("id,text\n1,The choir sings at eight in the town hall\n2,No\n")
+    (tmp_path / "b.csv").write_text("nr,body\nx,The choir sings at eight in the town hall\ny,Or\n")
+    words = ["duplicates", str(tmp_path / "a.csv"), "--against", str(tmp_path / "b.csv")]
+    assert "--text-field 'text=body'" in neardup(*words).stderr
+    assert "--text-field 'text=body'" in neardup(*words, "--text-field", "text").stderr
+    for ids in ([], ["--id-field", "id=nr"]):
+        ran = neardup(*words, "--text-field", "text=body", *ids)
+        assert ran.stdout.splitlines()[1].startswith("1\tx\t1.0000")
+
+
+def test_columns_of_two_names_in_python() -> None:
+    """Fields, groups and kept columns are named by the first source in the result."""
+    first = [
+        {"id": 1, "name": "Ann Bell", "town": "Rome"},
+        {"id": 2, "name": "Tim", "town": "Oslo"},
+    ]
+    second = [
+        {"no": 7, "who": "Ann  Bell", "place": "rome"},
+        {"no": 8, "who": "Tim", "place": "Bern"},
+    ]
+    found = nd.duplicates(first, against=second, id="id=no", fields=["name=who"], keep="town=place")
+    assert {(pair.id, pair.other_id) for pair in found.pairs} == {(1, 7), (2, 8)}
+    assert found.kept[1, 7] == {"town": "rome"}
+    assert found.weights is not None
+    assert {each.field for each in found.weights.table()} == {"name"}
+    same = nd.duplicates(first, against=second, id="id=no", text="name=who", same="town=place")
+    assert same.pairs == ()
+    with pytest.raises(nd.ArgumentError, match="paired twice"):
+        nd.duplicates(first, against=second, text=["name=who", "name=place"])
+
+
+def test_columns_of_one_source_are_told(tmp_path: Path) -> None:
+    """Two sources that have most columns in common are compared by these, and the rest is named."""
+    (tmp_path / "a.csv").write_text(FIRST)
+    (tmp_path / "b.csv").write_text(FIRST.replace("born", "geboren"))
+    ran = neardup("duplicates", str(tmp_path / "a.csv"), "--against", str(tmp_path / "b.csv"))
+    assert ran.returncode == 0
+    assert "born=geboren" in ran.stderr
