@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from neardup_solr import arguments, records, reports, sources
 from neardup_solr.answers import Answered
 from neardup_solr.arguments import Linkage, PairMeasure, Per, TableOf, Way
-from neardup_solr.candidates import Candidates
+from neardup_solr.candidates import MOST_OF_ALL, Candidates
 from neardup_solr.clusters import remove_across, remove_within
 from neardup_solr.errors import (
     ArgumentError,
@@ -547,11 +547,18 @@ class Duplicates:
         if self.beyond_cap:
             pairs = counted(self.beyond_cap, "more pair")
             only = f"whose shared words all occur in {than}"
-            return f"Estimated: {pairs} {only}; use `cap` {self.enough} to find them."
+            step = f"; use `cap` {self.enough} to find them" * self._can_be_compared
+            return f"Estimated: {pairs} {only}{step}."
         if not (self.hot_keys and self.by in HOT_KEYS):
             return None
         keys = counted(self.hot_keys, HOT_KEYS[self.by])
-        return f"Not fully compared: {keys} shared by {than}; `cap` {self.enough} is enough."
+        step = f"; `cap` {self.enough} is enough" * self._can_be_compared
+        return f"Not fully compared: {keys} shared by {than}{step}."
+
+    @property
+    def _can_be_compared(self) -> bool:
+        """True unless a cap of `enough` would pair too many documents of a single key."""
+        return self.enough * (self.enough - 1) // 2 <= MOST_OF_ALL
 
 
 def make_result(

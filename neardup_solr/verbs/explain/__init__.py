@@ -13,6 +13,7 @@ import numpy as np
 
 from neardup_solr import measures, sources
 from neardup_solr.arguments import Id, MeasureName, OneOrMore, PairMeasure, Way, checked, require
+from neardup_solr.candidates import MOST_OF_ALL
 from neardup_solr.candidates.by_term import count_shared_words
 from neardup_solr.errors import DocumentNotFound, SettingsError, counted
 from neardup_solr.measures import ANYTHING, Equality, Frequencies, Limits, floor, measure_named
@@ -627,7 +628,6 @@ def _read_source(
     return documents, sample, lengths, words
 
 
-MOST_PAIRS = 10_000_000  # to compare, for which "--by all" is advised
 MOST_HASHES = 1_024  # of bands that are advised
 RELATED = 0.25  # below this similarity by words a pair is unrelated, unless its similarity
 RELATED_ALIGNED = 0.5  # by aligned words is at least this
@@ -854,7 +854,7 @@ def advise(facts: Facts, *, is_candidate: bool) -> str:
         return f"To find it, widen the limits:{limits}."
     if facts.by == "words":  # a cap that lets a shared word make candidates
         cap = min(facts.shared_words.values(), default=0)
-        if 0 < cap * cap <= 2 * MOST_PAIRS:
+        if 0 < cap * cap <= 2 * MOST_OF_ALL:
             return f"To find it: duplicates{limits} --cap {cap}."
         return _advise_way(facts, limits, has_bands=False)
     return "" if facts.fresh_bands else _advise_way(facts, limits)
@@ -863,7 +863,7 @@ def advise(facts: Facts, *, is_candidate: bool) -> str:
 def _advise_way(facts: Facts, limits: str, *, has_bands: bool = True) -> str:
     """Advise to compare all pairs, if these are few enough, or bands that the pair shares."""
     pairs = facts.documents * (facts.documents - 1) // 2
-    if pairs <= MOST_PAIRS:
+    if pairs <= MOST_OF_ALL:
         count = f" ({pairs:,} pairs to compare)" if pairs else ""
         return f"To find it: duplicates{limits} --by all{count}."
     plan = _find_plan(facts, pairs) if has_bands else None
@@ -886,7 +886,7 @@ def _find_plan(facts: Facts, pairs: int) -> plans.Plan | None:
     if facts.jaccard <= demand.avoid:
         return None
     for chosen in plans.catching(replace(demand, catch=facts.jaccard), most):
-        if chosen.load * pairs > MOST_PAIRS:
+        if chosen.load * pairs > MOST_OF_ALL:
             continue
         hashes = max(chosen.hashes, settings.hashes)
         tried = replace(settings, bands=chosen.bands, rows=chosen.rows, hashes=hashes)

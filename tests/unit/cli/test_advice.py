@@ -55,3 +55,15 @@ def test_the_measure_is_chosen_by_the_texts(tmp_path: Path) -> None:
     for texts in (few, long):
         found = nd.duplicates(texts)
         assert (found.measure, found.chosen) == ("words", "")
+
+
+def test_a_cap_that_pairs_too_many_is_not_advised() -> None:
+    """A band of 7,000 documents would make over 20 million pairs: no cap is named for it."""
+    head = (
+        "the very same head of all pages in the shop at the harbour of the town and the end of it"
+    )
+    for count, is_advised in ((100, True), (7_500, False)):
+        rows = [(str(at), f"{head} {at} {at * 7}x") for at in range(count)]
+        found = nd.duplicates(rows, by="bands", measure="words", min_similarity=0.99, cap=2)
+        assert found.capped is not None
+        assert ("enough" in found.capped) is is_advised
