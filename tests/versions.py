@@ -1,4 +1,4 @@
-"""Try each verb on each version of Solr, and write the table of docs/versions.md.
+"""Try each verb, and errors, on each version of Solr, and write the table of docs/versions.md.
 
     python -m tests.versions [VERSION…]
 
@@ -10,26 +10,32 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import subprocess
 import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import get_args
 
+import pytest
 import requests
 
 import neardup_solr as nd
 from neardup_solr import embedded
 from neardup_solr.arguments import By
 from neardup_solr.embedded import process
-from neardup_solr.embedded.jars import CHOSEN, RELEASES, layout
+from neardup_solr.embedded.jars import CHOSEN, RELEASES, layout, recall
+from neardup_solr.errors import SchemaError
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import read_pairs
 from neardup_solr.testing import fresh_core, private_home
 from tests import ROOT
+from tests.faults.killer import kill_solr
 from tests.solr import foreign, nodes
 
 PAGE = ROOT / "docs" / "versions.md"
@@ -96,9 +102,10 @@ def lint(core: Collection) -> None:
 
 
 def doctor(core: Collection) -> None:
-    """Nothing is wrong, and each document is computed anew."""
+    """Nothing is wrong or unknown, and each document is computed anew."""
     found = nd.doctor(core)
     assert (found.problems, found.sampled) == ((), len(DOCUMENTS))
+    assert found.health.unknown == ()
 
 
 def annotate(core: Collection) -> None:
@@ -119,6 +126,66 @@ def strip(core: Collection) -> None:
     nd.strip(mine)
     assert core.count(["signature_settings:[* TO *]"]) == 0
     assert core.count(["price:[0 TO 39]"]) == len(TEXTS)
+
+
+def immutable_schema() -> None:
+    """lint says so, and init gives the lines to paste."""
+    for factory in (foreign.MANAGED.format("false"), foreign.CLASSIC):
+        with foreign.collection(factory=factory) as core:
+            found = [one.rule for one in nd.lint(core, text="body").findings]
+            assert "schema" in found
+            prepared = nd.init(core, text="body")
+            assert (prepared.is_done, prepared.is_mutable) == (False, False)
+
+
+def missing_collection(address: str) -> None:
+    """Whether it is read or written: Solr 10 answers the two in other ways."""
+    lost = nd.connect(address, collection="lost")
+    for ask in (
+        partial(lost.count),
+        partial(lost.add, [{"id": "1"}]),
+        partial(nd.search, lost, id="1"),
+        partial(nd.lint, lost),
+    ):
+        with pytest.raises(nd.CoreMissing):
+            ask()
+
+
+def inits_at_once() -> None:
+    """One of them adds the fields, and all see them."""
+    with foreign.collection() as core, ThreadPoolExecutor(4) as pool:
+        jobs = [pool.submit(nd.init, nd.connect(core.url), text="body") for _ in range(4)]
+        assert all(job.result().is_done for job in jobs)
+
+
+def replay() -> None:
+    """It is told after a crash, and ends; a core of ours takes what is indexed meanwhile."""
+    with foreign.collection(more=foreign.SLOW) as core:
+        nd.init(core, text="title")
+        rows = [{"sku": f"{n}", "title": f"{n}", "slow": foreign.SLOW_TEXT} for n in range(20)]
+        assert core.add(rows) == ()
+        assert kill_solr()
+        core = nd.connect(embedded.start(heap="512m").url, core.name)
+        assert "replaying" in [one.rule for one in nd.doctor(core).findings]
+        core.count()
+        with core.session.outages.waited_for(600):
+            core.session.outages.until_ready()
+        assert (core.count(), nd.doctor(core).health.replaying) == (len(rows), False)
+
+
+def errors_of_nodes(address: str) -> None:
+    """What another node refuses has its reason; without the node, it is told what to start."""
+    core = nd.connect(address, collection="apart")
+    nd.init(core, shards=2)
+    assert nd.index(DOCUMENTS, core, settings=SETTINGS).indexed == len(DOCUMENTS)
+    refused = core.add([{"id": f"bad {n}", "num_words": "many"} for n in range(8)])
+    assert [one.reason for one in refused if "num_words" not in one.reason] == []
+    assert len(refused) == 8
+    with pytest.raises(SchemaError):
+        core.values("nowhere")
+    os.kill(recall(nodes.places(layout(), 2)[1]).pid, signal.SIGKILL)
+    with pytest.raises(nd.SolrError, match=r"start its node|check that all nodes"):
+        core.count()
 
 
 def cloud(address: str) -> None:
@@ -146,9 +213,14 @@ def tried(version: str) -> Iterator[tuple[str, str]]:
         with foreign.collection() as core:
             yield "annotate", reason(partial(annotate, core))
             yield "strip", reason(partial(strip, core))
+        yield "immutable schema", reason(immutable_schema)
+        yield "missing collection", reason(partial(missing_collection, address))
+        yield "several init", reason(inits_at_once)
+        yield "replay", reason(replay)
         try:
             started = nodes.start(layout(), 2, "512m", print)
             yield "cloud", reason(partial(cloud, started.url))
+            yield "errors of nodes", reason(partial(errors_of_nodes, started.url))
         finally:
             nodes.stop(layout(), 2, timeout=0)
 
@@ -157,6 +229,8 @@ def tried(version: str) -> Iterator[tuple[str, str]]:
 def embedded_solr(version: str) -> Iterator[str]:
     """The address of the Solr of a version, in a home of its own."""
     os.environ[CHOSEN] = version
+    if version.startswith("10."):
+        subprocess.run([ROOT / "scripts" / "solr-10"], check=True)
     process.FIRST_PORT, nodes.FIRST_PORT = 17_000, 17_500  # where no tests run
     with tempfile.TemporaryDirectory() as folder, private_home(Path(folder)):
         yield embedded.start(heap="512m").url

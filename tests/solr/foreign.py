@@ -63,6 +63,12 @@ SCHEMA = """<schema name="shop" version="1.6">
 </schema>
 """
 KEY = "<uniqueKey>sku</uniqueKey>"
+# A field that takes long to index, and to replay: its text has 150,000 parts.
+SLOW_TEXT = " ".join(["x" * 100] * 40)
+SLOW = """<fieldType name="slow" class="solr.TextField"><analyzer>
+<tokenizer class="solr.WhitespaceTokenizerFactory"/>
+<filter class="solr.NGramFilterFactory" minGramSize="1" maxGramSize="50"/>
+</analyzer></fieldType><field name="slow" type="slow" indexed="true" stored="false"/>"""
 
 
 @contextmanager

@@ -25,7 +25,9 @@ def settled(folder: Path) -> Iterator[Layout]:
     user_jars = layout().jars
     jars.install(user_jars, jars.read_lock(layout().version), tell=print)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NEARDUP_HOME", str(folder / "zu Hause – 家"))
+        # Of the jars of Solr 10, Jetty 12 finds none in a folder that is not ASCII.
+        is_10 = layout().version.startswith("10.")
+        patch.setenv("NEARDUP_HOME", str(folder / f"zu Hause{'' if is_10 else ' – 家'}"))
         patch.delenv("NEARDUP_SOLR_HEAP", raising=False)
         use_private_ports(patch)
         place = layout()
