@@ -663,7 +663,7 @@ def connect(
     `patience` is as for `nd.connect`; `check` may refuse the collection once it is open.
     """
 
-    from neardup_solr.solr.collection import Collection
+    from neardup_solr.solr.collection import Collection, waiting
     from neardup_solr.verbs.connect import ADDRESS
 
     create = create and not (address or os.environ.get(ADDRESS))
@@ -677,7 +677,8 @@ def connect(
                 raise AttributeError(field)
             made = nd.connect(address, name, create=create, patience=patience, on_started=show.say)
             if check is not None:
-                check(made)
+                with waiting([made], patience):
+                    check(made)
             for each in names:
                 object.__setattr__(self, each, getattr(made, each))
             object.__setattr__(self, "__class__", Collection)

@@ -9,12 +9,12 @@ from typing import Any
 import mmh3
 
 from neardup_solr import errors
-from neardup_solr.arguments import OneOrMore, checked, in_seconds, listed
+from neardup_solr.arguments import OneOrMore, checked, listed
 from neardup_solr.errors import ArgumentError, SettingsError, SolrAnswerError, counted
 from neardup_solr.progress import OnProgress, Progress, gc_disabled, ignore
 from neardup_solr.records import Cluster
 from neardup_solr.solr import schema, update
-from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.collection import Collection, waiting
 from neardup_solr.solr.names import MARKS, SETTINGS, Names
 from neardup_solr.solr.update import Order, settle
 from neardup_solr.verbs.duplicates import Duplicates
@@ -77,10 +77,11 @@ def mark(
     members = clusters.clusters if isinstance(clusters, Duplicates) else clusters
     filters = listed(fq) or (clusters.fq if isinstance(clusters, Duplicates) else ())
     _require_apart(members)
-    require_markable(collection)
+    with waiting([collection], patience):
+        require_markable(collection)
     if isinstance(clusters, Duplicates) and clusters.doubt and not (yes or dry_run):
         raise errors.TemplateError(clusters.templates, clusters.doubt)
-    with collection.session.outages.waited_for(in_seconds(patience, "patience")):
+    with waiting([collection], patience):
         if not dry_run:
             collection.commit()  # what an interrupted run has sent counts as well
         with gc_disabled():

@@ -24,7 +24,7 @@ from neardup_solr.settings import (
     settings_of,
 )
 from neardup_solr.solr import admin, schema
-from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.collection import Collection, waiting
 from neardup_solr.solr.names import (
     BANDS,
     ID,
@@ -349,65 +349,73 @@ def strip(
     Raises SettingsError if an update would lose data, SolrError if Solr stops answering.
     """
     pace = RateLimit(rate=rate, threads=threads, batch=batch)
-    existing = schema.read_schema(collection).fields
-    ours = [name for name in OWN if collection.names.of(name) in existing]
-    read = [name for name in ours if name not in _TERMS]
-    if not read:
-        reason = f"{collection.name!r} has no neardup fields"
-        raise SettingsError(reason, "there is nothing to remove")
-    require_safe(collection)
-    collection.commit()  # so that what an interrupted run has sent counts
-    nothing = dict.fromkeys(map(collection.names.of, ours))
+    with waiting([collection], patience):
+        existing = schema.read_schema(collection).fields
+        ours = [name for name in OWN if collection.names.of(name) in existing]
+        read = [name for name in ours if name not in _TERMS]
+        if not read:
+            reason = f"{collection.name!r} has no neardup fields"
+            raise SettingsError(reason, "there is nothing to remove")
+        require_safe(collection)
+        collection.commit()  # so that what an interrupted run has sent counts
+        nothing = dict.fromkeys(map(collection.names.of, ours))
 
-    def make_orders(stored: list[Row], again: bool) -> list[Order]:
-        having = (row for row in stored if not row.keys().isdisjoint(read))
-        return [Order(row["id"], row[VERSION], nothing) for row in having]
+        def make_orders(stored: list[Row], again: bool) -> list[Order]:
+            having = (row for row in stored if not row.keys().isdisjoint(read))
+            return [Order(row["id"], row[VERSION], nothing) for row in having]
 
-    failures, on_progress = Failures(on_error), on_progress or ignore
-    fields = [*read, VERSION]
-    run = Rewrite(collection, "stripping", fields, make_orders, pace, failures, on_progress)
-    any_of = " OR ".join(f"{collection.names.of(name)}:[* TO *]" for name in read)
-    with collection.session.outages.waited_for(arguments.in_seconds(patience, "patience")):
+        failures, on_progress = Failures(on_error), on_progress or ignore
+        fields = [*read, VERSION]
+        run = Rewrite(collection, "stripping", fields, make_orders, pace, failures, on_progress)
+        any_of = " OR ".join(f"{collection.names.of(name)}:[* TO *]" for name in read)
         run.run([*listed(query), any_of])
-    return StripSummary(stripped=run.read - run.gone - run.failures.count, **run.end())
+        return StripSummary(stripped=run.read - run.gone - run.failures.count, **run.end())
 
 
 @checked
 def reband(
-    collection: Collection, *, bands: int, rows: int, on_progress: OnProgress | None = None
+    collection: Collection,
+    *,
+    bands: int,
+    rows: int,
+    patience: float | str = "5m",
+    on_progress: OnProgress | None = None,
 ) -> int:
     """Recompute the bands of a collection from its stored signatures.
 
     Example: `nd.reband(listings, bands=35, rows=3)`
 
     Returns the number of updated documents. Until the call ends, searches fail because documents
-    have different settings. After an interruption, run the same call again.
+    have different settings. If Solr is away, the call waits for it, at most `patience` (seconds,
+    or "5m"). After an interruption, run the same call again.
 
     Raises ArgumentError if a number is below 1; SettingsError if `bands` × `rows` exceeds the
-    stored hashes, the stored settings are mixed or lack signatures or bands, or an id could be in
-    several shards; SolrError if Solr does not answer or refuses updates.
+    stored hashes, the stored settings are mixed or lack signatures or bands, an id could be in
+    several shards, or an update would lose data; SolrError if Solr does not answer or refuses
+    updates.
     """
     require_positive(bands=bands, rows=rows)
-    collection.require_placed()
-    collection.commit()
-    settings = _choose_settings(collection, bands, rows)
+    with waiting([collection], patience):
+        collection.require_placed()
+        collection.commit()
+        settings = _choose_settings(collection, bands, rows)
 
-    def make_orders(documents: list[Row], again: bool) -> list[Order]:
-        rows = [row for row in documents if row.get(SETTINGS) != settings.fingerprint]
-        return [Order(row["id"], row[VERSION], names.physical(fields(row))) for row in rows]
+        def make_orders(documents: list[Row], again: bool) -> list[Order]:
+            rows = [row for row in documents if row.get(SETTINGS) != settings.fingerprint]
+            return [Order(row["id"], row[VERSION], names.physical(fields(row))) for row in rows]
 
-    def fields(row: Row) -> dict[str, Any]:
-        keys = signature.make_band_keys(signature.decode(row.get("signature", "")), settings)
-        return {SETTINGS: settings.fingerprint, BANDS: keys}
+        def fields(row: Row) -> dict[str, Any]:
+            keys = signature.make_band_keys(signature.decode(row.get("signature", "")), settings)
+            return {SETTINGS: settings.fingerprint, BANDS: keys}
 
-    names, read = collection.names, ["signature", SETTINGS, VERSION]
-    run, field = Rewrite(collection, "rebanding", read, make_orders), names.of(SETTINGS)
-    run.on_progress = on_progress or ignore
-    run.run([f"{field}:[* TO *]", f'-{field}:"{settings.fingerprint}"'])
-    if run.failures.count:
-        reason = f"some updates failed: {run.failures.first[-1].reason}"
-        raise SolrAnswerError(collection.url, 200, reason, "run this again")
-    return run.read - run.gone
+        names, read = collection.names, ["signature", SETTINGS, VERSION]
+        run, field = Rewrite(collection, "rebanding", read, make_orders), names.of(SETTINGS)
+        run.on_progress = on_progress or ignore
+        run.run([f"{field}:[* TO *]", f'-{field}:"{settings.fingerprint}"'])
+        if run.failures.count:
+            reason = f"some updates failed: {run.failures.first[-1].reason}"
+            raise SolrAnswerError(collection.url, 200, reason, "run this again")
+        return run.read - run.gone
 
 
 def _choose_settings(collection: Collection, bands: int, rows: int) -> Settings:
