@@ -441,7 +441,7 @@ class Linked:
     """Removed documents that have little in common but the one that links them, as a digest does.
 
     They are `count` of `removed`; `id` and `other_id` are two of them, of this `similarity`,
-    of one of these `clusters`.
+    and `kept` the keys of those that link them.
     """
 
     count: int
@@ -449,7 +449,7 @@ class Linked:
     id: AnyId
     other_id: AnyId
     similarity: float
-    clusters: tuple[AnyId, ...] = ()
+    kept: tuple[AnyId, ...] = ()
 
     @property
     def is_much(self) -> bool:

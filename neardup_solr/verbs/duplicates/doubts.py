@@ -13,7 +13,7 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.clusters import Labels
+from neardup_solr.clusters import remove_across, remove_within
 from neardup_solr.guard import (
     SEVERAL,
     SHARE,
@@ -65,12 +65,11 @@ def find_doubts(
 ) -> Doubts:
     """Find what may be no copies among what the clusters of a run would remove."""
     templates = find_templates(documents, grouped, rows)
-    if work.is_across:  # each is removed for one that it is near to
-        return Doubts(templates=templates)
     texts = Texts(documents, rows)
     return Doubts(
         templates=templates,
-        far=find_far(work, grouped, texts),
+        # Across two sides each is removed for one that it is near to.
+        far=None if work.is_across else find_far(work, grouped, texts),
         linked=find_linked(grouped, work.measure.least(work.limits), compare, texts),
     )
 
@@ -181,10 +180,11 @@ def find_linked(grouped: Grouped, least: float, compare: Compare, texts: Texts) 
 
     None if there are none. Of each cluster, some are compared if no pair of them was found.
     """
-    graph, labels = grouped.graph, grouped.labels
+    graph = grouped.graph
     if graph.measure in BY_FIELDS or graph.canonical is None or least <= 0:
         return None
-    groups = _list_removed(graph, labels)
+    kept = find_kept(grouped)
+    groups, hubs = _list_removed(graph, kept)
     pairs, owners = _pair_ends(groups)
     is_lacking = find_pairs(pairs, graph.pairs) < 0
     lacking = np.flatnonzero(is_lacking)[:ALL_PAIRS]
@@ -207,23 +207,45 @@ def find_linked(grouped: Grouped, least: float, compare: Compare, texts: Texts) 
         count=sum(
             len(group) for group, is_linked in zip(groups, are_linked, strict=True) if is_linked
         ),
-        removed=len(labels) - len(np.unique(labels)),
+        removed=int(np.count_nonzero(kept != np.arange(len(kept)))),
         id=graph.nodes[first][1],
         other_id=graph.nodes[second][1],
         similarity=float(similarities[worst]),
-        clusters=tuple(graph.nodes[labels[groups[at][0]]][1] for at in np.flatnonzero(are_linked)),
+        kept=tuple(graph.keys[hubs[at]] for at in np.flatnonzero(are_linked).tolist()),
     )
 
 
-def _list_removed(graph: Graph, labels: Labels) -> list[NDArray[np.int64]]:
-    """List a removed document for each text of a cluster, if there are several, by cluster."""
+def find_kept(grouped: Grouped) -> NDArray[np.int64]:
+    """Find the document that is kept for each removed one; others have themselves."""
+    graph = grouped.graph
     assert graph.canonical is not None
-    canonical, texts = graph.canonical[0], graph.texts
-    removed = np.flatnonzero(texts[canonical] != texts)
-    _, firsts = np.unique(np.stack([labels[removed], texts[removed]]), axis=1, return_index=True)
+    if graph.linkage == "single" and not graph.has_sides:
+        return graph.canonical[0]
+    if graph.has_sides:
+        removed = remove_across(grouped.pairs)
+    else:
+        removed = remove_within(grouped.pairs, grouped.clusters)
+    kept = np.arange(len(graph.nodes))
+    node_of = {name: node for node, name in enumerate(graph.nodes)}
+    for each in removed.values():
+        kept[node_of[0, each.id]] = node_of[int(graph.has_sides), each.duplicate_of]
+    return kept
+
+
+def _list_removed(
+    graph: Graph, kept: NDArray[np.int64]
+) -> tuple[list[NDArray[np.int64]], list[int]]:
+    """List a removed document for each text that one is kept for, if there are several, by that.
+
+    Returns those that are kept, too.
+    """
+    texts = graph.texts
+    removed = np.flatnonzero(texts[kept] != texts)
+    _, firsts = np.unique(np.stack([kept[removed], texts[removed]]), axis=1, return_index=True)
     nodes = removed[firsts]
-    groups = np.split(nodes, np.flatnonzero(np.diff(labels[nodes])) + 1)
-    return sorted((group for group in groups if len(group) > 1), key=len, reverse=True)
+    groups = np.split(nodes, np.flatnonzero(np.diff(kept[nodes])) + 1)
+    several = sorted((group for group in groups if len(group) > 1), key=len, reverse=True)
+    return several, [int(kept[group[0]]) for group in several]
 
 
 def _pair_ends(groups: Sequence[NDArray[np.int64]]) -> tuple[Pairs, NDArray[np.int64]]:

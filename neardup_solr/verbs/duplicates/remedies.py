@@ -28,6 +28,7 @@ from neardup_solr.verbs.duplicates.doubts import BY_FIELDS, Doubts, find_doubts
 from neardup_solr.verbs.duplicates.group import Graph, Grouped, RowNumbers, group, make_compare
 from neardup_solr.verbs.duplicates.read import SAMPLED
 
+FEWEST_LINKED = 3  # documents that a digest links
 HIGHER = (0.6, 0.7, 0.8, 0.9, 0.95)  # similarities that are tried
 MOST, MOST_PAIRS = 150, 1 << 15  # documents of a cluster on which a remedy is tried, pairs of all
 
@@ -39,7 +40,7 @@ class Remedies:
     comparison: Comparison
     rows: RowNumbers
     graph: Graph
-    are_templates: NDArray[np.bool_]
+    are_unlike: NDArray[np.bool_]
     is_whole: bool
 
     @classmethod
@@ -51,6 +52,11 @@ class Remedies:
         are_templates = _mark_templates(graph, labels, doubts)
         least = work.measure.least(work.limits)
         are_doubted = are_templates | _mark_doubted(graph, labels, doubts, least)
+        # Those of a template, and those that link several as a digest does, are copies of none.
+        hubs = _mark_hubs(graph, doubts)
+        is_chain = graph.linkage == "single" and not graph.has_sides
+        links = _mark_links(graph, labels) if is_chain else hubs
+        are_unlike = are_templates | (are_doubted & links)
         if not are_doubted.any():
             are_doubted[:] = True  # pairs that differ in numbers, of any cluster
         nodes = np.flatnonzero(are_doubted)
@@ -66,11 +72,12 @@ class Remedies:
             chosen.append(some)
         nodes = np.sort(np.concatenate(chosen))
         is_inner = labels[graph.pairs[:, 0]] == labels[graph.pairs[:, 1]]
+        is_inner |= hubs[graph.pairs].any(axis=1)
         return cls(
             comparison=comparison,
             rows=rows[nodes],
             graph=_take(graph, nodes, is_inner),
-            are_templates=are_templates[nodes],
+            are_unlike=are_unlike[nodes],
             is_whole=len(nodes) == int(are_doubted.sum()),
         )
 
@@ -128,13 +135,15 @@ class Remedies:
         return len(removed) if self._are_copies(grouped, removed.values()) else None
 
     def _are_copies(self, grouped: Grouped, removed: Iterable[Removed]) -> bool:
-        """Tell whether documents of templates that are still removed have the text of another."""
-        graph = grouped.graph
+        """Tell whether documents that are unlike others are only removed for the same text."""
+        graph, are_unlike = grouped.graph, self.are_unlike
         second = int(self.comparison.work.is_across)
         node_of = {name: node for node, name in enumerate(graph.nodes)}
         pairs = [(node_of[0, each.id], node_of[second, each.duplicate_of]) for each in removed]
-        wrong = sum(bool(self.are_templates[node]) and graph.texts[node] != graph.texts[kept]
-                    for node, kept in pairs)  # fmt: skip
+        wrong = sum(
+            bool(are_unlike[node] or are_unlike[kept]) and graph.texts[node] != graph.texts[kept]
+            for node, kept in pairs
+        )
         return bool(wrong <= SHARE * len(pairs))
 
     def _select(self, least: float) -> tuple[Graph, float]:
@@ -183,14 +192,30 @@ def _mark_templates(graph: Graph, labels: Labels, doubts: Doubts) -> NDArray[np.
     return np.isin(labels, labels[nodes])
 
 
+def _mark_links(graph: Graph, labels: Labels) -> NDArray[np.bool_]:
+    """Mark the documents without which at least three others fall apart."""
+    size = len(graph.nodes)
+    marks = np.bincount(graph.pairs.ravel(), minlength=size) >= FEWEST_LINKED
+    are_bridges = np.zeros(size, dtype=np.bool_)
+    are_bridges[clusters.bridges(size, graph.pairs, labels)] = True
+    return marks & are_bridges
+
+
+def _mark_hubs(graph: Graph, doubts: Doubts) -> NDArray[np.bool_]:
+    """Mark the documents that link others, as a digest does."""
+    keys = set(doubts.linked.kept if doubts.linked else ())
+    return np.array([key in keys for key in graph.keys], dtype=np.bool_)
+
+
 def _mark_doubted(graph: Graph, labels: Labels, doubts: Doubts, least: float) -> NDArray[np.bool_]:
     """Mark the documents of the clusters in which documents are far, or linked by another one."""
     are_doubted = np.zeros(len(labels), dtype=np.bool_)
     if doubts.far and doubts.far.is_much and graph.canonical is not None:
         are_doubted |= ~(graph.canonical[2] >= floor(least))
     if doubts.linked and doubts.linked.is_much:
-        names = set(doubts.linked.clusters)
-        are_doubted |= np.array([id in names for _, id in graph.nodes])
+        hubs = _mark_hubs(graph, doubts)
+        are_doubted[graph.pairs[hubs[graph.pairs].any(axis=1)]] = True
+        are_doubted |= hubs
     return np.isin(labels, labels[are_doubted])
 
 

@@ -130,10 +130,10 @@ def test_copies_are_not_asked_about(measure: str, canonical: str) -> None:
     assert found.doubt == ""
 
 
-@pytest.mark.parametrize("make", [digest, quotes, chain])
+@pytest.mark.parametrize("make", [quotes, chain])
 def test_the_option_that_is_named_has_been_tried(make: Any) -> None:
     """With it nothing is doubted, and as many documents are removed as the line says."""
-    how: dict[str, Any] = {"measure": "containment" if make is digest else "words"}
+    how: dict[str, Any] = {"measure": "words"}
     found = duplicates(make(random.Random(4)), **how)
     option = re.search(r"use `(\w+)` (\S+), which would remove (\S+) of these", found.doubt)
     assert option is not None
@@ -142,6 +142,21 @@ def test_the_option_that_is_named_has_been_tried(make: Any) -> None:
     again = duplicates(make(random.Random(4)), **how)
     assert again.doubt == ""
     assert len(again.removed) == (0 if count == "none" else int(count))
+
+
+@pytest.mark.parametrize("linkage", ["single", "complete"])
+def test_a_digest_is_asked_about_by_each_linkage(linkage: str) -> None:
+    """It is near to all that it quotes, which complete linkage and another source do not change."""
+    *texts, whole = reversed(digest(random.Random(1)))
+    how: dict[str, Any] = {"measure": "containment"}
+    found = duplicates([*texts, whole], linkage=linkage, canonical="longest", **how)
+    assert len(found.removed) == 12
+    assert "12 of 12 removed documents are linked only by another" in found.doubt
+    assert "look at them in a page" in found.doubt
+    rows = [{"id": f"{at}", "text": text} for at, text in enumerate(texts)]
+    across = nd.duplicates(rows, against=[{"id": "d", "text": whole}], **how)
+    assert len(across.removed) == 12
+    assert across.doubt
 
 
 def test_no_option_is_named_that_removes_templates() -> None:
