@@ -20,7 +20,13 @@ from neardup_solr.files import is_inside
 from neardup_solr.progress import LOG, ignore
 from neardup_solr.sources import magic
 from neardup_solr.sources import record as rows
-from neardup_solr.sources.lines import find_kind, read_beginning, refuse_what_is_no_text, suffix_of
+from neardup_solr.sources.lines import (
+    find_delimiter,
+    find_kind,
+    read_beginning,
+    refuse_what_is_no_text,
+    suffix_of,
+)
 from neardup_solr.sources.record import Opened, Reading, Record, SourceTable, Unusable, record
 
 SUFFIXES: Final = {
@@ -158,9 +164,15 @@ def _look_inside(source: Opened, format: str | None) -> str | None:
     if kind is None:
         if format is None:
             refuse_what_is_no_text(source, head)
-        if format not in (None, "lines", "csv", "tsv") or not is_json(head):
+        if format not in (None, "lines", "csv", "tsv"):
             return format
-        words, found = "JSON", "json"
+        if is_json(head):
+            words, found = "JSON", "json"
+        elif format == "lines" and (delimiter := find_delimiter(source, head)):
+            words = found = "tsv" if delimiter == "\t" else "csv"
+            words = found.upper()
+        else:
+            return format
     elif kind.format and not kind.is_text and format in (None, *SHEETS) and kind.format != format:
         words, found = kind.words, kind.format
     elif kind.is_text and format in SHEETS:

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import chain, compress, pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, cast
@@ -388,7 +389,10 @@ def _refuse_binary(source: Opened, head: bytes, encoding: str) -> None:
     if "\n".encode(encoding) == b"\n":
         is_odd = magic.is_binary(head)
     else:
-        text = head[: magic.BEGINNING].decode(encoding, "replace")
+        try:
+            text = head[: magic.BEGINNING].decode(encoding, "replace")
+        except UnicodeError:  # of a codec that replaces nothing: whoever reads on tells
+            return
         is_wide = len(" ".encode(encoding)) > 1
         is_odd = magic.is_binary(text.encode("utf-8", "replace"))
         is_odd = is_odd or (is_wide and not magic.is_written(text))
@@ -485,6 +489,7 @@ SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])[",;\t| \r]*', re.IGNORECASE)
 BLANK: Final = (b"", b"\r")
 
 Row = list[str] | Unusable
+Tidy = Callable[[str], str]
 
 
 def open_lines(source: Opened) -> SourceTable:
@@ -623,6 +628,7 @@ def open_csv(source: Opened) -> SourceTable:
     feed = _Feed(lists_of_lines(source, reading.max_doc_bytes + 64 * 1024))
     above, sep = _pass_over(source, feed)
     delimiter = sep or choose_delimiter(source, feed.held[0] if feed.held else None)
+    feed.tidy = _choose_tidy(source, _texts(feed.held[: 1 + record.ROWS_BELOW]), delimiter)
     header, size = _row(feed, 0, delimiter, reading) if feed.held else ([], 0)
     if isinstance(header, Unusable):
         step = "check `encoding` and `source_format`"
@@ -642,9 +648,10 @@ def open_csv(source: Opened) -> SourceTable:
         """Make a row as wide as the header by quotes behind backslashes, or by empty cells."""
         if isinstance(row, Unusable) or len(row) == width:
             return row
-        if rb"\"" in raw:
-            mended = fields(_double_quotes(raw.decode("utf-8", "replace")), delimiter)
-            row = mended if len(mended) == width else row
+        text = raw.decode("utf-8", "replace") if b'"' in raw else ""
+        mended = [fields(text, delimiter)] if text and "\n" not in text else []
+        mended += [fields(_double_quotes(text), delimiter)] if '\\"' in text else []
+        row = next((each for each in mended if len(each) == width), row)
         is_odd = len(row) < len(record.strip_end(header)) or any(row[width:])
         return row if is_odd else [*row, *[""] * width][:width]
 
@@ -672,7 +679,7 @@ def open_csv(source: Opened) -> SourceTable:
                 yield number, raw
 
     def parse(raw: bytes) -> list[str]:
-        lines = _Feed([raw.split(b"\n")])
+        lines = _Feed([raw.split(b"\n")], feed.tidy)
         row: Row = _row(lines, 0, delimiter, reading)[0] if lines.has(0) else []
         if isinstance(row, Unusable):
             raise row
@@ -705,8 +712,9 @@ def _are_even(rows: Sequence[Any], width: int) -> bool:
 class _Feed:
     """Lines that are read as far as rows need them: `number` is that of the first that is held."""
 
-    def __init__(self, lists: Iterable[Sequence[bytes | None]]) -> None:
+    def __init__(self, lists: Iterable[Sequence[bytes | None]], tidy: Tidy = str) -> None:
         self._lists = iter(lists)
+        self.tidy = tidy  # makes double quotes next to the delimiters of what stands there
         self.held: list[bytes | None] = []
         self.number = 1
 
@@ -743,6 +751,56 @@ class _Block(NamedTuple):
             yield _join(self.lines[begin:end]) or b""
 
 
+def _without_blanks(delimiter: str, text: str) -> str:
+    """Write quotes next to the delimiters, where blanks stand between."""
+    if '"' not in text:
+        return text
+    blanks, mark = "[ \xa0]+" if delimiter == "\t" else "[ \t\xa0]+", re.escape(delimiter)
+    text = re.sub(f'(^|{mark}){blanks}(?=")', r"\1", text)
+    return re.sub(f'(?<="){blanks}(?={mark}|\r?$)', "", text)
+
+
+def _with_double_quotes(quotes: str, delimiter: str, text: str) -> str:
+    """Write fields in other quotes, as these are at both ends of a field, in double quotes."""
+    begin, end, mark = quotes[0], quotes[-1], re.escape(delimiter)
+    text = re.sub(f"(^|{mark})[ \xa0]*{begin}", "\\1\0", text.replace('"', '""'))
+    text = re.sub(f"{end}[ \xa0]*(?={mark}|\r?$)", "\0", text)
+    return (
+        text.replace(2 * end, end).replace("\0", '"') if begin == end else text.replace("\0", '"')
+    )
+
+
+QUOTES: Final = {"'": "single quotes", "“”": "curly quotes", "«»": "guillemets", "„“": "quotes"}
+
+
+def _choose_tidy(source: Opened, texts: Sequence[str], delimiter: str) -> Tidy:
+    """Choose how quotes are made usual, if more of the first rows are as wide as the header then.
+
+    Blanks may stand beside quotes; all quotes may be single or curly ones.
+    """
+    tidies: dict[str, Tidy] = {"": str}
+    if any(re.search(f'(?:^|{re.escape(delimiter)})[ \t\xa0]+"', text) for text in texts):
+        tidies["blanks"] = partial(_without_blanks, delimiter)
+    for quotes, name in QUOTES.items():
+        if sum(f"{delimiter}{quotes[0]}" in text.replace(" ", "") for text in texts) > 1:
+            tidies[name] = partial(_with_double_quotes, quotes, delimiter)
+    if len(tidies) == 1:
+        return str
+    counts = {name: _count_even(map(tidy, texts), delimiter) for name, tidy in tidies.items()}
+    best = max(counts, key=lambda name: counts[name])
+    if best and best != "blanks":
+        source.on_notice(f"{source.name}: its fields are in {best}, and are read that way")
+    return tidies[best]
+
+
+def _count_even(texts: Iterable[str], delimiter: str) -> float:
+    """Count the rows with as many fields as the first, as a share; the last may be cut off."""
+    rows = [row for row in csv.reader((f"{text}\n" for text in texts), delimiter=delimiter) if row]
+    even = sum(len(record.strip_end(row)) == len(record.strip_end(rows[0])) for row in rows[1:])
+    has_marks = sum(cell.strip()[:1] in "\"'“„«" for row in rows for cell in row if cell.strip())
+    return even / max(1, len(rows) - 1) - has_marks / 10_000
+
+
 def _plain_names(row: Sequence[str]) -> list[str]:
     """List the names of a header for comparison, without empty ones at its end."""
     return [name.strip('\ufeff" ').casefold() for name in record.strip_end(row)]
@@ -771,9 +829,26 @@ def _pass_over(source: Opened, feed: _Feed) -> tuple[bytes, str | None]:
         count, delimiter = count + 1, source.reading.delimiter or line[1]
     while feed.has(count) and feed.held[count] in BLANK:
         count += 1
+    comments = count
+    while feed.has(comments) and (feed.held[comments] or b"").startswith((b"#", b"\r")):
+        comments += 1
+    names = (feed.held[comments] or b"").decode("utf-8", "replace") if feed.has(comments) else ""
+    of_first = (feed.held[count] or b"").decode("utf-8", "replace") if feed.has(count) else ""
+    if comments > count and _has_header(names, source) and not _has_header(of_first, source):
+        lines = counted(comments - count, "line")
+        source.on_notice(f"{source.name}: skipping {lines} that begin with # above the header")
+        count = comments
     above = b"".join((line or b"") + b"\n" for line in feed.held[:count])
     feed.drop(count)
     return above, delimiter
+
+
+def _has_header(line: str, source: Opened) -> bool:
+    """Tell whether a line has the names of the columns that are needed, by a usual delimiter."""
+    delimiters = (source.reading.delimiter, *DELIMITERS)
+    return any(
+        record.has_columns(fields(line, each), source.reading) for each in delimiters if each
+    )
 
 
 def _blocks(source: Opened, feed: _Feed, header: Sequence[str], delimiter: str) -> Iterator[_Block]:
@@ -807,7 +882,9 @@ def _all_blocks(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[_Bloc
     """Read rows, as many as are at hand, or a single row if any of these is odd."""
     while feed.has(0):
         end = len(feed.held)
-        begins, rows, at = _split(_texts(feed.held), delimiter)
+        texts = _texts(feed.held)
+        texts = texts if feed.tidy is str else [*map(feed.tidy, texts)]
+        begins, rows, at = _split(texts, delimiter)
         if rows:
             yield _Block(feed.number, feed.held[:at], begins, rows)
         # A row that goes on in the next block, or what a stray quote would swallow.
@@ -844,7 +921,7 @@ def _row(feed: _Feed, at: int, delimiter: str, reading: Reading) -> tuple[Row, i
     """Read the row that begins at a line, or why it cannot be read, and count its lines."""
     row: Row | None = None
     size = 1
-    if b'"' in (feed.held[at] or b""):
+    if b'"' in (feed.held[at] or b"") or feed.tidy is not str:
         row, size = _quoted_row(feed, at, delimiter, reading)
     if isinstance(row, Unusable) and delimiter != "\t":
         return row, 1
@@ -891,7 +968,7 @@ def _continue_row(feed: _Feed, at: int, reading: Reading) -> Iterator[str]:
             reason = record.too_large(MAX_QUOTED_BYTES)
             reason += " in quotes, or a quote that is never closed"
             raise Unusable(reason, feed.held[first])
-        yield raw.decode("utf-8", on_invalid) + "\n"
+        yield feed.tidy(raw.decode("utf-8", on_invalid)) + "\n"
         at += 1
 
 
@@ -943,6 +1020,7 @@ def choose_delimiter(source: Opened, first: bytes | None) -> str:
 
 def fields(line: str, delimiter: str) -> list[str]:
     """Split a line of a table."""
+    line = _without_blanks(delimiter, line)
     try:
         return next(csv.reader([line], delimiter=delimiter), [])
     except csv.Error:
@@ -990,6 +1068,15 @@ def recognize(source: Opened) -> Opened:
         name = format.upper()
         source.on_notice(f"{source.name} looks like {name} and is read as such")
     return replace(source, format=format)
+
+
+def find_delimiter(source: Opened, head: bytes) -> str | None:
+    """Find what separates the columns if the first line of a text has the names that are needed."""
+    text = magic.decode_beginning(head) or ""
+    first = text.partition("\n")[0].rstrip("\r")
+    reading = replace(source.reading, guess="none")
+    fitting = [each for each in DELIMITERS if record.has_columns(fields(first, each), reading)]
+    return fitting[0] if len(fitting) == 1 and reading.has_ids else None
 
 
 def _refuse_table(source: Opened, lines: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ anybody wrote.
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -350,9 +351,22 @@ _FEWEST: Final = 8  # that tell
 def is_binary(head: bytes) -> bool:
     """Tell whether what should be a text has too many control characters for one.
 
-    NUL bytes at the end may be room that a crash has left.
+    What is UTF-8 without NUL bytes is a text, however odd. NUL bytes at the end may be room that a
+    crash has left.
     """
-    return _share_of_controls(head.rstrip(b"\0")) > FEW_CONTROLS
+    head = head[:BEGINNING].rstrip(b"\0")
+    if _share_of_controls(head) <= FEW_CONTROLS:
+        return False
+    return b"\0" in head or not _is_utf8(head)
+
+
+def _is_utf8(head: bytes) -> bool:
+    """Tell whether bytes are UTF-8, the last character of which may be cut off."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _share_of_controls(head: bytes) -> float:
