@@ -258,7 +258,7 @@ def answer(
     is_named = parsed.address is not None or parsed.collection is not None
     parsed["source"] = parsed["source"] or (parsed.connect() if is_named else None)
     place = answers.path
-    aside = {*answers.set_aside} if place.exists() else set()
+    aside = {*answers.set_aside} if place.is_file() else set()
     if pairs is not None:
         columns = {name: parsed[name] for name in ("id", "text")}
         done = answers.add(pairs, parsed["source"], ordered=ordered, **columns)

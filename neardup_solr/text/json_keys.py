@@ -27,6 +27,8 @@ def has_key_twice(value: Any, written: bytes) -> bool:
         if written.count(b'"') == 2 * strings:
             return False
     try:
+        if b"\\" not in written:  # then no string holds a quote
+            return written.count(b'"') != orjson.dumps(value).count(b'"')
         return _count_quotes(written) != _count_quotes(orjson.dumps(value))
     except TypeError:  # orjson's, for more than 254 levels
         return _count_quotes(written) != 2 * _count_strings(value)

@@ -6,6 +6,7 @@ import json
 import logging
 import multiprocessing
 import os
+import subprocess
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -27,6 +28,7 @@ from neardup_solr.answers import (
     read_answers,
 )
 from neardup_solr.minhash import make_entry
+from tests.command import NEARDUP
 from tests.faults.tiers import sized
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -178,6 +180,16 @@ def test_no_pipe_is_waited_for(tmp_path: Path) -> None:
     ):
         with pytest.raises(nd.SourceError, match="pipe"):
             use()
+
+
+def test_the_command_waits_for_no_pipe(tmp_path: Path) -> None:
+    """It is refused in one line, and at once."""
+    os.mkfifo(tmp_path / "answers.jsonl")
+    words = ("answer", "1", "2", "same", "--answers", str(tmp_path / "answers.jsonl"))
+    ran = subprocess.run([*NEARDUP, *words], capture_output=True, text=True, timeout=120)
+    assert ran.returncode
+    assert ran.stderr.count("\n") == 1
+    assert "it is a pipe" in ran.stderr
 
 
 def test_newer_answers_win_over_older_ones_that_contradict() -> None:
