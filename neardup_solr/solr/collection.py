@@ -378,8 +378,11 @@ class Collection:
         params = {"q": "*:*", "fq": list(filters), "sort": sort, "fl": wanted, **EXACT}
         if filters:
             # By the operator and field by which /select reads a query that names none.
-            request = {"query": "*:*", "limit": 0, "params": {"echoParams": "all"}}
-            echoed = self.ask(request, DOCS)["responseHeader"].get("params", {})
+            body = orjson.dumps({"query": "*:*", "limit": 0})
+            echo = {**_SELECT, "echoParams": "all"}
+            echoed = self.post("select", body, DOCS, params=echo)["responseHeader"].get(
+                "params", {}
+            )
             params |= {name: str(echoed[name]) for name in ("q.op", "df") if name in echoed}
         blocks = export.blocks(self.session, shards or self.shards(), params, parts=parts)
         if self.names.is_plain:
@@ -430,13 +433,23 @@ class Collection:
         """
 
         def require(decoded: Mapping[str, Any]) -> None:
-            if "response.numFound" in needed:
-                responses.require_page(decoded, request, self.url)
-                if ID in request.get("fields", ()):
-                    responses.require_once(decoded["response"]["docs"], self.names.id, self.url)
+            if "response.numFound" not in needed:
+                return
+            responses.require_page(decoded, request, self.url)
+            documents, fields = decoded["response"]["docs"], request.get("fields", ())
+            if ID in fields:
+                responses.require_once(documents, self.names.id, self.url)
+                if (ids := query.ids_in(request)) is not None:
+                    responses.require_asked(documents, ids, self.names.id, self.url)
+            if "score" in fields:
+                responses.require_rows(documents, {"score": (int, float)}, self.url)
+            if VERSION in request.get("sort", ""):
+                responses.require_rows(documents, {VERSION: int}, self.url)
 
         body = orjson.dumps(self.names.request(request))
-        decoded = self.post("select", body, needed, require=require, params=_SELECT)
+        allowed = self.session.allowed_seconds
+        bound = {} if allowed is None else {"timeAllowed": str(round(1000 * allowed))}
+        decoded = self.post("select", body, needed, require=require, params=_SELECT | bound)
         nodes = self.session.nodes
         if nodes.is_cloud is None:  # a SolrCloud tells its mode in its answers
             nodes.is_cloud = "zkConnected" in decoded["responseHeader"]
@@ -489,7 +502,7 @@ class Collection:
             self.require_fields([name])
             return {}
         # Without any document the answer has no facet at all.
-        listed = facets.get("values", {"buckets": []})
+        listed = {"buckets": []} if facets["count"] == 0 else facets.get("values")
         responses.require_rows([listed], {"buckets": list}, self.url)
         responses.require_rows(listed["buckets"], {"val": object, "count": int}, self.url)
         return {str(bucket["val"]): bucket["count"] for bucket in listed["buckets"]}

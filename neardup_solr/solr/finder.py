@@ -7,8 +7,10 @@ large term is had by fewer, but by enough to keep other documents waiting.
 
 from __future__ import annotations
 
+import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain, compress, islice
 from typing import Any
@@ -27,6 +29,10 @@ FEW = 200  # documents that each shard of a cloud may tell in vain
 MANY = 200  # documents that take several times as long to fetch and compare as all else of a search
 MOST = 5_000  # documents that are fetched for a batch: ten megabytes or so
 KEPT, BESIDE = 1 << 26, 800  # bytes of documents in a cache, and of each beside its texts
+
+LARGE = query.MOST_TERMS // 4  # terms of a document
+# Searches for the terms of large documents take memory and processors: a server gets few at a time.
+_LARGE = threading.BoundedSemaphore(2)
 
 Fields = Mapping[str, Any]
 Key = tuple[str, int | None]  # the id and the version of a document
@@ -102,8 +108,9 @@ class Finder:
     ) -> list[Hit]:
         """Find the wanted documents that share most terms, at most so many, best first.
 
-        They have to have the `same` values, by field.
+        They have to have the `same` values, by field. Of very many terms a sample counts.
         """
+        terms = query.sample_terms(terms)
         if not terms:
             return []
         if self.term_field == BANDS and not same and most <= FEW:  # which few documents share
@@ -120,7 +127,8 @@ class Finder:
                 params |= param
         spelled = self.collection.terms(self.term_field, terms)
         request = query.any_of(spelled, filters=filters, params=params)
-        return list(islice(filter(wanted, self.fetch(request, most + 1)), most))
+        with _LARGE if len(terms) > LARGE else nullcontext():
+            return list(islice(filter(wanted, self.fetch(request, most + 1)), most))
 
     def fetch(self, request: query.Request, page: int = query.PAGE) -> Iterator[Hit]:
         """Fetch the hits of a scored request, best first, by pages as they are used."""

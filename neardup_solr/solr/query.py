@@ -4,14 +4,18 @@ A request asks for "any of these terms", scored by how many are shared.
 Each term is a clause of constant weight, so the score of a hit is the number of terms that it
 shares with the query. A server allows 1,024 clauses in a query; more of them are split into
 sub-queries whose scores are summed, over the documents that have any of the terms at all.
-Requests are JSON bodies: unlike forms, those have no limit of 2 MB. The names of fields travel as
-parameters, `field_…`, in which the client puts the collection's names.
+Each term that an index has takes some kilobytes of the server's memory meanwhile, so of very many
+terms a sample is looked for. Requests are JSON bodies: unlike forms, those have no limit of 2 MB.
+The names of fields travel as parameters, `field_…`, in which the client puts the collection's
+names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
+from heapq import nsmallest
 from itertools import chain
 from typing import Any
 
@@ -19,10 +23,12 @@ from neardup_solr.solr.names import FIELD_PARAM, SETTINGS
 
 PAGE = 1_000  # hits, or documents, in an answer
 CLAUSES = 1_000  # a little under the 1,024 that an untouched server allows
+MOST_TERMS = 16 * CLAUSES  # of a scored request, which take 64 MB of a server's memory
 # One of these is in no value: the 5,000 ids of a page, of 512 bytes each, cannot hold all of them.
 _SEPARATORS = (range(0x1F, 0, -1), range(0xE000, 0xF8FF), range(0x10000, 0x110000))
 _ID, _TERMS = f"{FIELD_PARAM}id", f"{FIELD_PARAM}terms"
 _SETTINGS = f"{FIELD_PARAM}settings"
+_OF_VALUES = "{{!terms f=${} v=$any separator=$separator}}"
 
 # How many documents have these settings, and how many have any.
 _SETTINGS_COUNTED = {
@@ -64,6 +70,20 @@ def any_of(terms: Terms, *, filters: Sequence[str], params: Mapping[str, str]) -
     }
 
 
+def sample_terms(terms: Sequence[str]) -> Sequence[str]:
+    """Choose those of very many distinct terms that are looked for; of up to `MOST_TERMS`, all.
+
+    They have the smallest hashes (Broder, "On the resemblance and containment of documents", 1997):
+    of two sets the same terms are chosen, so what these share is shared by the samples in the same
+    proportion.
+    """
+    if len(terms) <= MOST_TERMS:
+        return terms
+    return nsmallest(
+        MOST_TERMS, terms, key=lambda term: blake2b(term.encode(), digest_size=8).digest()
+    )
+
+
 def any_term(terms: Terms, *, filters: Sequence[str]) -> Request:
     """Make a request for the documents that share a term or more, of however many terms.
 
@@ -90,7 +110,17 @@ def by_id(id: str) -> Request:
 def by_ids(ids: Sequence[str]) -> Request:
     """Make a request for the documents with exactly these ids."""
     params = {**_any(ids), _ID: "id"}
-    return {"query": f"{{!terms f=${_ID} v=$any separator=$separator}}", "params": params}
+    return {"query": _OF_VALUES.format(_ID), "params": params}
+
+
+def ids_in(request: Request) -> list[str] | None:
+    """Return the ids of the documents that a request is for, None if it is for others, too."""
+    query, params = request.get("query"), request.get("params", {})
+    if query == by_id("")["query"]:
+        return [params["id"]]
+    if params.get(_ID) is not None and query == _OF_VALUES.format(_ID):
+        return list(params["any"].split(params["separator"]))
+    return None
 
 
 def of_leaders(request: Request) -> Request:

@@ -164,15 +164,48 @@ def redact(address: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def check(response: requests.Response, url: str, *, embedded: bool) -> None:
-    """Raise our error for a response that is not a plain success of a Solr.
+MARK = "neardup"  # the parameter that marks a request
+_OF_ANOTHER = Fault(
+    "the response belongs to a different request",
+    "check the proxy or cache between this machine and Solr",
+)
 
+
+def marked(params: Mapping[str, Any], mark: str) -> dict[str, Any]:
+    """Add a mark to the parameters of a request, which Solr repeats in its answer."""
+    return {"echoParams": "explicit", **params, MARK: mark}
+
+
+def check(
+    response: requests.Response,
+    url: str,
+    *,
+    embedded: bool,
+    mark: str = "",
+    is_repeated: bool = False,
+) -> bool:
+    """Raise our error for a response that is not a plain success of a Solr, or of another request.
+
+    Returns True if it repeats the `mark` of the request; with `is_repeated` it has to.
     The parsed JSON is kept with the response for `answer`, as large ones take a while to parse.
     """
     decoded = _json(response)
+    repeated = _mark_in(decoded) if mark else None
+    if repeated not in (None, mark):
+        raise answer_error(url, response.status_code, _OF_ANOTHER, Passes.ALWAYS)
     if error := classify(response, decoded, url, embedded=embedded):
         raise error
+    if is_repeated and repeated is None:
+        raise answer_error(url, 200, _OF_ANOTHER, Passes.ALWAYS)
     vars(response)[_DECODED] = decoded
+    return repeated is not None
+
+
+def _mark_in(decoded: Any) -> str | None:
+    """The mark of the request that an answer repeats, None if it repeats none."""
+    for name in ("responseHeader", "params", MARK):
+        decoded = decoded.get(name) if isinstance(decoded, dict) else None
+    return None if decoded is None else str(decoded)
 
 
 def classify(
@@ -282,13 +315,14 @@ def _foreign_error(response: requests.Response, url: str, *, embedded: bool) -> 
     return answer_error(url, status, Fault(f"{reason} (HTTP {status})", step))
 
 
+PARTIAL = Fault("Solr returned only part of the results", _ALL)
 _NO_HEADER = Fault("the response has no responseHeader with status 0", NOT_SOLR)
 
 
 def _partial(decoded: Mapping[str, Any]) -> Fault | None:
     """The fault of an answer which Solr itself calls a part of the results."""
     if is_partial(decoded["responseHeader"]):
-        return Fault("Solr returned only part of the results", _ALL)
+        return PARTIAL
     shards = decoded.get("shards.info", {})
     if not isinstance(shards, dict) or not all(isinstance(each, dict) for each in shards.values()):
         return Fault("its report on the shards is in an unknown format", NOT_SOLR)
@@ -335,12 +369,17 @@ def connection_fault(error: Exception) -> Fault:
     return next(faults, Fault(text or "no response"))
 
 
-def read_body(response: requests.Response, url: str) -> None:
-    """Read the rest of the body of a response, up to the largest answer allowed.
+def late(url: str) -> SolrAnswerError:
+    """The error of an answer that came when nobody waited for it any more."""
+    return answer_error(url, 503, _SLOW)
+
+
+def read_body(response: requests.Response, url: str, most: int) -> None:
+    """Read the rest of the body of a response, up to so many bytes.
 
     Raises SolrAnswerError if it is larger, errors of requests if it breaks off.
     """
-    most, pieces, size = largest(), [], 0
+    pieces, size = [], 0
     for piece in response.iter_content(_PIECE):
         pieces.append(piece)
         size += len(piece)
@@ -352,14 +391,14 @@ def read_body(response: requests.Response, url: str) -> None:
     vars(response)["_content"] = b"".join(pieces)
 
 
-def largest() -> int:
+def largest(usual: int = _LARGEST) -> int:
     """The bytes that an answer may have. An export, which is not held as a whole, may have more.
 
     $NEARDUP_MAX_ANSWER says how many; raises SettingsError if that is no size.
     """
     size = os.environ.get(MAX_ANSWER)
     try:
-        return in_bytes(size) if size else _LARGEST
+        return in_bytes(size) if size else usual
     except errors.ArgumentError as error:
         raise errors.SettingsError(f"${MAX_ANSWER}: {error.reason}", error.next_step) from None
 
@@ -462,7 +501,22 @@ def require_page(decoded: Mapping[str, Any], request: Mapping[str, Any], url: st
     require_rows(docs, {}, url)
 
 
-def require_rows(rows: Iterable[Any], needed: Mapping[str, type], url: str) -> None:
+def require_asked(
+    documents: Iterable[Mapping[str, Any]], ids: Iterable[str], key: str, url: str
+) -> None:
+    """Refuse documents of other ids than those that were asked for.
+
+    A key that is no text may be written in several ways, so its values are not compared.
+    """
+    asked = {*ids}
+    keys = (document[key] for document in documents)
+    if any(isinstance(id, str) and id not in asked for id in keys):
+        raise answer_error(url, 200, _OF_ANOTHER, Passes.ALWAYS)
+
+
+def require_rows(
+    rows: Iterable[Any], needed: Mapping[str, type | tuple[type, ...]], url: str
+) -> None:
     """Refuse rows of an answer that are not all objects with these parts of these types."""
     for row in rows:
         if not isinstance(row, dict):

@@ -12,6 +12,7 @@ import math
 import os
 import random
 import re
+import secrets
 import threading
 import time
 from base64 import b64encode
@@ -240,6 +241,8 @@ _RIGHTS = {"update": "update", "select": "read", "get": "read", "export": "read"
 # The headers that every client sends.
 _NO_SECRETS = {JSON, *requests.utils.default_headers().values()}
 _LENGTHS = ("Content-Length", "Transfer-Encoding")
+# The paths of handlers that repeat the parameters of a request in its answer, if they are asked to.
+_REPEATING = re.compile(r"/(select|schema(/[a-z]+)?)/?$")
 
 T = TypeVar("T")
 
@@ -265,14 +268,20 @@ class CheckedSession(requests.Session):
         self.source = ""  # of user and password, for messages
         self.reached = False  # whether a Solr has answered yet, if only by an error
         self.read_seconds = READ_SECONDS
+        self.allowed_seconds: float | None = None  # that Solr may take for a search, if bounded
+        self.most_bytes = responses.largest  # of an answer
+        self.keeping: dict[int, float] = {}  # seconds for which threads keep what they have asked
+        self.asked: dict[int, float] = {}  # when they asked what has no answer yet
         self.outages = Outages(self._probe, self.metrics)
         self.nodes = Nodes()
+        self._repeating: set[str] = set()  # addresses whose answers repeat the marks of requests
         self._prepared: dict[Any, PreparedRequest] = {}  # those so far, without their bodies
         self._process = os.getpid()
 
     # The signature is that of requests: pysolr and our client call it alike.
     def request(self, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any) -> Any:
         """Send a request. The response is JSON with status 0, or an error of ours is raised."""
+        kwargs = self._mark(str(url), kwargs)
         return self.lasting(lambda end: self._ask_checked(end, method, url, *args, **kwargs))
 
     def ask(
@@ -288,6 +297,8 @@ class CheckedSession(requests.Session):
 
         `require` refuses it by SolrAnswerError if more is wrong with it; see also `responses`.
         """
+
+        kwargs = self._mark(url, kwargs)
 
         def send(deadline: float) -> dict[str, Any]:
             decoded = answer(self._ask_checked(deadline, method, url, **kwargs), needed)
@@ -311,7 +322,16 @@ class CheckedSession(requests.Session):
     ) -> dict[str, Any]:
         """As `ask`, but sent once, whatever becomes of it, and answered in so many seconds."""
         deadline = min(self._deadline(), time.monotonic() + seconds)
+        kwargs = self._mark(url, kwargs)
         return answer(self._ask_checked(deadline, method, url, **kwargs), needed)
+
+    def keep(self, seconds: float) -> None:
+        """Let this thread wait for answers for so many seconds, if they come in time or not.
+
+        A Solr that is slow works on while nobody waits: who gives up early asks it for more and
+        more. What comes after `read_seconds` is late, and refused. `asked` tells others who waits.
+        """
+        self.keeping[threading.get_ident()] = seconds
 
     def prepare_request(self, request: Request) -> PreparedRequest:
         """As requests does, but only once for requests that differ in nothing but the body."""
@@ -320,12 +340,16 @@ class CheckedSession(requests.Session):
         is_plain = request.auth is leave or isinstance(request.auth, tuple | None)
         if self.cookies or not has_body or not is_plain:
             return super().prepare_request(request)
+        request.params = {**request.params}  # which is the caller's, who may ask again
+        mark = request.params.pop(responses.MARK, None)
         parts = (tuple(part.items()) for part in (request.params, request.headers, self.headers))
         key = (request.method, request.url, request.auth, *parts)
         if key not in self._prepared:
             self._prepared[key] = super().prepare_request(request).copy()
             self._prepared[key].body = None  # which may be large
         again = self._prepared[key].copy()
+        if mark is not None:
+            again.url = f"{again.url}&{responses.MARK}={mark}"  # beside echoParams
         again.prepare_body(request.data, None)
         return again
 
@@ -395,6 +419,18 @@ class CheckedSession(requests.Session):
         self.reached = True
         return result
 
+    def _mark(self, url: str, options: dict[str, Any]) -> dict[str, Any]:
+        """Mark a request whose answer can repeat its parameters.
+
+        Otherwise nobody would notice a proxy that mixes up answers, or keeps old ones. A request
+        without parameters is marked once this Solr is known to repeat them.
+        """
+        path, _, written = url.partition("?")
+        params = options.get("params") or {}
+        if not _REPEATING.search(path) or not (params or written or self._repeating):
+            return options
+        return {**options, "params": responses.marked(params, secrets.token_hex(8))}
+
     def _deadline(self) -> float:
         """Tell when patience ends for a request that begins now, infinity without any."""
         waits = self.outages.are_waited_for
@@ -436,11 +472,12 @@ class CheckedSession(requests.Session):
             self._process = os.getpid()
             (self.carrier or self).close()
         seconds = max(LEAST_SECONDS, READ_SHARE * (deadline - time.monotonic()))
+        reading = self.keeping.get(threading.get_ident(), self.read_seconds)
         sending = SEND_SECONDS if self.reached else CONNECT_SECONDS
         options: dict[str, Any] = {
             "allow_redirects": False,
             "stream": True,
-            "timeout": (min(sending, seconds, self.read_seconds), min(self.read_seconds, seconds)),
+            "timeout": (min(sending, seconds, self.read_seconds), min(reading, seconds)),
             "proxies": credentials.past_proxies(url),
         }
         if self.auth is not None:
@@ -457,6 +494,7 @@ class CheckedSession(requests.Session):
     ) -> requests.Response:
         """The checked response of the first node that answers."""
         shown, fault = redact(str(url)), None
+        mark = (kwargs.get("params") or {}).get(responses.MARK, "")
         for place in self.nodes.in_turn(str(url)):
             if fault is not None and time.monotonic() > deadline:
                 break
@@ -467,7 +505,7 @@ class CheckedSession(requests.Session):
                 continue
             if fault is not None:
                 self.outages.count += 1  # what the node that is away had taken may be lost
-            return self._check(response, shown)
+            return self._check(response, shown, mark)
         assert fault is not None
         raise fault
 
@@ -475,10 +513,12 @@ class CheckedSession(requests.Session):
         self, shown: str, deadline: float, method: Any, url: str, *args: Any, **kwargs: Any
     ) -> requests.Response:
         send = super().request if self.carrier is None else self.carrier.request
+        thread, began = threading.get_ident(), time.monotonic()
+        self.asked[thread] = began
         try:
             response = send(method, url, *args, **kwargs | self._options(url, deadline))
             if not kwargs.get("stream") or response.status_code != 200:
-                responses.read_body(response, shown)
+                responses.read_body(response, shown, self.most_bytes())
                 is_empty = response.status_code == 200 and not response.content
                 if is_empty and not any(name in response.headers for name in _LENGTHS):
                     raise self._unreachable(shown, responses.CUT_OFF)  # inside its headers
@@ -492,11 +532,19 @@ class CheckedSession(requests.Session):
             if error.response is None:
                 raise self._unreachable(shown, connection_fault(error)) from None
             response = error.response
+        finally:
+            del self.asked[thread]
+        if thread in self.keeping and time.monotonic() - began > self.read_seconds:
+            raise responses.late(shown)
         return response
 
-    def _check(self, response: requests.Response, shown: str) -> requests.Response:
+    def _check(self, response: requests.Response, shown: str, mark: str = "") -> requests.Response:
         try:
-            responses.check(response, shown, embedded=self.embedded)
+            is_repeated = bool(mark) and shown in self._repeating
+            if responses.check(
+                response, shown, embedded=self.embedded, mark=mark, is_repeated=is_repeated
+            ):
+                self._repeating.add(shown)
             if shown.endswith("/update"):  # a tolerant chain tells of a full disk in a success
                 decoded = answer(response)
                 responses.parse_refusals(shown, decoded)
@@ -507,6 +555,9 @@ class CheckedSession(requests.Session):
             error.reason, error.next_step = self._explain_refusal(error, challenge)
             raise
         except SolrError as error:
+            if self.allowed_seconds is not None and error.reason == responses.PARTIAL.reason:
+                error.reason = f"Solr gave this up after {self.allowed_seconds:g} s"
+                error.next_step = "try again later, or ask for less"
             error.reason = self._hidden(error.reason)
             error.args = tuple(self._hidden(a) if isinstance(a, str) else a for a in error.args)
             if isinstance(error, SolrAnswerError):

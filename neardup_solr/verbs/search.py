@@ -341,8 +341,13 @@ SAMPLED = 2_000  # characters of each document
 
 
 def sample_texts(collection: Collection) -> Iterator[str]:
-    """Yield the texts of a collection's first documents, read when they are needed."""
-    yield from collection.texts(list(islice(collection.ids(), SAMPLE))).values()
+    """Yield the texts of a collection's first documents, read when they are needed.
+
+    Few are read at a time, as only their first characters are used.
+    """
+    ids = list(islice(collection.ids(), SAMPLE))
+    for at in range(0, len(ids), SAMPLE // 5):
+        yield from collection.texts(ids[at : at + SAMPLE // 5]).values()
 
 
 def frequencies(texts: Iterable[str], settings: Settings) -> Frequencies:

@@ -570,7 +570,7 @@ def _count_shared_words(
 
     If there are more documents than `forms`, that number is an estimate.
     """
-    share = documents / max(len(forms), 1)
+    share = max(documents / max(len(forms), 1), 1.0)  # documents may have gone meanwhile
     cap = max(2, round(WORD_CAP / share))
     counts = count_shared_words(one, other, forms, cap=cap)
     if share > 1:  # two documents have each word, and of the others as many as the sample says

@@ -70,7 +70,11 @@ class Lane:
     They have at most `size` bytes and `documents` documents. Small checks are asked about by one
     question of `TOGETHER` documents or so; what comes meanwhile is gathered for the next one. What
     compares more than `steps` pairs of words, or finds many documents, goes to the lane `longer`.
+    A thread keeps what it has asked the `service` until Solr answers; whoever waits is refused
+    earlier.
     """
+
+    service: Service
 
     size: float = math.inf
     documents: float = math.inf
@@ -82,9 +86,14 @@ class Lane:
     requests: int = 0  # that are worked on or wait
     held: int = 0  # bytes of these
     pool: ThreadPoolExecutor = field(init=False)
+    workers: set[int] = field(default_factory=set)  # threads by their numbers
 
     def __post_init__(self) -> None:
-        self.pool = ThreadPoolExecutor(self.threads)
+        self.pool = ThreadPoolExecutor(self.threads, initializer=self._begin)
+
+    def _begin(self) -> None:
+        self.workers.add(threading.get_ident())
+        self.service.keep_threads()
 
     @property
     def is_light(self) -> bool:
@@ -101,9 +110,35 @@ class Lane:
         self.under_way += bool(checks)
         return checks
 
-    def run(self, work: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
-        """Let a thread of the lane work."""
-        return asyncio.get_running_loop().run_in_executor(self.pool, work, *arguments)
+    @property
+    def is_silent(self) -> bool:
+        """True if all threads wait for a Solr that does not answer in time."""
+        return self.service.count_silent([*self.workers]) == self.threads
+
+    def run(self, work: Callable[..., Any], *arguments: Any) -> asyncio.Task[Any]:
+        """Let a thread of the lane work. Raises SolrUnreachable once Solr does not answer in time.
+
+        The thread goes on then, and is free for other work when Solr has answered.
+        """
+        return asyncio.create_task(self._run(partial(work, *arguments)))
+
+    async def _run(self, work: Callable[[], Any]) -> Any:
+        worker: list[int] = []
+
+        def start() -> Any:
+            worker.append(threading.get_ident())
+            return work()
+
+        done = asyncio.get_running_loop().run_in_executor(self.pool, start)
+        try:
+            while not (await asyncio.wait([done], timeout=LOOK_SECONDS))[0]:
+                if self.service.count_silent(worker) if worker else self.is_silent:
+                    raise self.service.make_silence()
+            return done.result()
+        finally:
+            if not done.done():
+                done.cancel()  # if it has not begun
+                done.add_done_callback(_forget)
 
 
 class Metrics:
@@ -197,13 +232,18 @@ class Desk:
         self.metrics.unsigned.set_function(
             lambda: math.nan if (n := service.unsigned) is None else n
         )
-        large = Lane(threads=max(1, min(at_work, (os.cpu_count() or 2) // 2)))
-        many = Lane(steps=HEAVY, longer=large)
-        small, medium = Lane(SMALL, 1, LIGHT, many), Lane(MEDIUM, TOGETHER, LIGHT, many)
-        others = Lane(MEDIUM, TOGETHER, threads=at_work)
+        make_lane = partial(Lane, service)
+        processors = os.cpu_count() or 2
+        large = make_lane(threads=max(1, min(at_work, processors // 2)))
+        many = make_lane(steps=HEAVY, longer=large)
+        small, medium = make_lane(SMALL, 1, LIGHT, many), make_lane(MEDIUM, TOGETHER, LIGHT, many)
+        others = make_lane(MEDIUM, TOGETHER, threads=at_work)
         self._checks, self._others, self._large = (small, medium, large), (others, large), large
-        self._lanes = small, medium, many, others, large, Lane()  # the last is for metrics
-        self.metrics.at_work.set_function(lambda: sum(lane.requests for lane in self._lanes[:-1]))
+        # Small requests about documents of the collection, which may be large.
+        self._by_id = make_lane(threads=min(at_work, processors))
+        self._for_metrics = make_lane()
+        self._lanes = small, medium, many, others, large, self._by_id
+        self.metrics.at_work.set_function(lambda: sum(lane.requests for lane in self._lanes))
         self._coming = 0  # bytes of requests that are read
         self._lock, self._began, self._refused = threading.Lock(), 0.0, 0  # of an outage
 
@@ -281,7 +321,7 @@ class Desk:
 
     async def count(self, _: Request) -> object:
         """Answer with the metrics."""
-        with self._hold(lane := self._lanes[-1], 0):
+        with self._hold(lane := self._for_metrics, 0):
             lines = await lane.run(generate_latest, self.metrics.registry)
         return Response(lines, headers=web.HEADERS, media_type="text/plain; version=0.0.4")
 
@@ -296,6 +336,7 @@ class Desk:
         self._require_solr(SILENT_SECONDS)
         async with self._admit(request, self._others) as (lane, search):
             is_free = LOCAL_PARAMS in request.state.rights
+            lane = self._by_id if self.service.is_by_id(search) else lane
             return await lane.run(partial(self.service.search, search, is_free=is_free))
 
     async def entries(self, request: Request) -> object:
@@ -386,6 +427,8 @@ class Desk:
             lane.requests, lane.held = lane.requests - 1, lane.held - size
 
     def _require_room(self, lane: Lane, size: int, is_full: bool = False) -> None:
+        if lane.is_silent:
+            raise self.service.make_silence()
         most = 1 + WAITING
         is_full |= lane.requests >= most * self.at_work or lane.held + size > most * self.size
         if is_full:
@@ -444,7 +487,7 @@ class Desk:
         finally:
             sys.setswitchinterval(interval)
             stop.set()
-            for lane in self._lanes:
+            for lane in (*self._lanes, self._for_metrics):
                 lane.pool.shutdown(wait=False, cancel_futures=True)
 
     def look(self) -> None:
@@ -490,6 +533,12 @@ class Desk:
                 self.note("INFO", f"the collection is available again {after}")
                 self._began = 0.0
             self._refused += refused
+
+
+def _forget(done: asyncio.Future[Any]) -> None:
+    """Look at what became of work that nobody waits for, which Python would complain about."""
+    if not done.cancelled():
+        done.exception()
 
 
 def _choose(lanes: Sequence[Lane], size: int, fields: Mapping[str, Any] = NOTHING) -> Lane:

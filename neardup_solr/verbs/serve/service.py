@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Cache
 from neardup_solr.solr.names import BANDS, ID, TEXT
-from neardup_solr.solr.responses import is_of_solr
+from neardup_solr.solr.responses import is_of_solr, largest
 from neardup_solr.solr.schema import count_unsigned, describe_unsigned, read_schema
 from neardup_solr.solr.session import Retry
 from neardup_solr.solr.update import orders
@@ -42,6 +43,9 @@ from neardup_solr.web import FAULT, Failure
 
 RETRY = Retry(attempts=2, seconds=1.0)  # a client that waits learns soon that Solr is unavailable
 ANSWER_SECONDS = 5.0  # for Solr's answer
+ALLOWED_SECONDS = 4.5  # after which Solr gives up a search
+KEPT_SECONDS = 30.0  # for an answer that comes late: so long no more is asked instead
+MOST_BYTES = 1 << 28  # of an answer, as several are held at a time
 COUNT_SECONDS, COUNT_SHARE = 5.0, 20  # until the next count, or so many times what one takes
 COUNTS_HOLD = 12  # of these, for which a count holds if no other can be had
 THOROUGH_EVERY = 20  # looks; the others only look at names and settings
@@ -77,8 +81,10 @@ class Service:
         named: Mapping[str, str] = NOTHING,
     ) -> None:
         self.collection, self.policy, self.fq, self.named = collection, policy, fq, named
-        collection.session.retry = RETRY
-        collection.session.read_seconds = ANSWER_SECONDS
+        session = collection.session
+        session.retry, session.read_seconds = RETRY, ANSWER_SECONDS
+        session.allowed_seconds = ALLOWED_SECONDS
+        session.most_bytes = partial(largest, MOST_BYTES)
         self.seen = 0.0  # when Solr last answered, by time.monotonic()
         self.problem: errors.NeardupError | None = None
         self.unsigned: int | None = None  # documents that nothing is compared with, if counted
@@ -182,6 +188,20 @@ class Service:
             return errors.SolrUnreachable(url, "it does not answer", "check that it is running")
         return self.problem
 
+    def make_silence(self) -> errors.SolrUnreachable:
+        """Make the error of a request that Solr does not answer in time."""
+        step = "check that it is running"
+        return errors.SolrUnreachable(self.collection.url, "it did not respond in time", step)
+
+    def keep_threads(self) -> None:
+        """Let this thread keep what it has asked Solr until that answers, within a bound."""
+        self.collection.session.keep(KEPT_SECONDS)
+
+    def count_silent(self, threads: Iterable[int]) -> int:
+        """Count the threads to whom Solr does not answer in time."""
+        asked, now = self.collection.session.asked, time.monotonic()
+        return sum(now - asked.get(thread, now) > ANSWER_SECONDS for thread in threads)
+
     def check(
         self, requests: Sequence[Sequence[Record]], leaves_large: bool = False,
         steps: float = math.inf,
@@ -233,6 +253,10 @@ class Service:
             return answer
         is_complete = {"complete": False} if "complete" in answer else {}
         return answer | is_complete | {"unsigned": unsigned}
+
+    def is_by_id(self, request: Json) -> bool:
+        """Return True if a search has no text, and so is about a document of the collection."""
+        return request.keys().isdisjoint({*OF_TEXT, *self.reading.text})
 
     def search(self, request: Json, *, is_free: bool = False) -> Json:
         """Find the near-duplicates of a text, or of a document, by the measure of the gate.
