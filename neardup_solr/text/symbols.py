@@ -35,11 +35,6 @@ _REWRITTEN = (
     (re.compile(r"(?<![^\s(\[=<>])(?<!\d )[\u2012\u2013](?=\d)"), _MINUS),
     (re.compile(r"\?{2,}"), "?"),
 )
-# Whether a text may have symbols at all: most characters of most texts are no such.
-_ANY = re.compile(
-    r"[^\w\s.,;:'\"()\[\]{}\\\u00ab\u00bb\u2010-\u2027-]|[\u2012\u2013](?=\d)"
-    r"|[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u209f\u2150-\u215f]"
-)
 
 
 class _Symbols(dict[int, str]):
@@ -76,11 +71,3 @@ def list_symbols(text: str) -> list[str]:
 def have_same_symbols(text: str, other: str) -> bool:
     """Return True if two texts of the same normal form have the same symbols, too."""
     return text == other or mark_symbols(text) == mark_symbols(other)
-
-
-def hash_symbols(text: str) -> int:
-    """Hash what `mark_symbols` writes, 0 if the text has no symbols."""
-    if _ANY.search(text) is None:
-        return 0
-    marked = mark_symbols(text)
-    return 0 if marked.isalnum() else hash(marked)

@@ -278,7 +278,8 @@ class Gate:
         that would compare more than `steps` pairs of words.
         """
         batch, hits = self.find([document for request in requests for document in request])
-        nobody = Admitted(forms=Spill().strings())
+        spill = Spill()
+        nobody = Admitted(forms=spill.strings(), texts=spill.strings())
         ends = list(accumulate(map(len, requests), initial=0))
         decisions: list[list[Decision] | None] = []
         for rows in map(slice, ends[:-1], ends[1:]):
@@ -334,7 +335,7 @@ class _Run:
         remaining, done = iter(records), 0
         outages = self.collection.session.outages
         with Spill() as spill, outages.waited_for(self.patience):
-            admitted = Admitted(forms=spill.strings())
+            admitted = Admitted(forms=spill.strings(), texts=spill.strings())
             try:
                 while batch := list(islice(remaining, self.batch)):
                     yield from self._decide_batch(batch, admitted)

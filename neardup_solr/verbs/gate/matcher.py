@@ -18,7 +18,7 @@ from neardup_solr.records import Hit
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.finder import Finder, Hits
 from neardup_solr.solr.names import TEXT
-from neardup_solr.text.symbols import hash_symbols, have_same_symbols
+from neardup_solr.text.symbols import have_same_symbols
 from neardup_solr.verbs.answer import read_within, remove_limits
 from neardup_solr.verbs.batch import (
     Candidate,
@@ -110,15 +110,15 @@ class Admitted:
     """The documents that were admitted, by number. `latest` is the last number of each id.
 
     `hashes` has those of the texts of documents that answers are about, `keys` what of each text
-    has to be equal, if anything has, and `symbols` those of texts that have any.
+    has to be equal, if anything has.
     """
 
     forms: Strings
+    texts: Strings
     ids: list[str] = field(default_factory=list)
     latest: dict[str, int] = field(default_factory=dict)
     hashes: dict[int, str] = field(default_factory=dict)
     keys: list[int] = field(default_factory=list)
-    symbols: dict[int, int] = field(default_factory=dict)
     bands: BandIndex = field(default_factory=BandIndex)
 
     def add(
@@ -137,9 +137,7 @@ class Admitted:
         self.forms.extend([batch.forms[row] for row in rows])
         if equality:
             self.keys += [hash(equality.key(batch.documents[row].text)) for row in rows]
-        for number, row in zip(numbers.tolist(), rows, strict=True):
-            if symbols := hash_symbols(batch.documents[row].text):
-                self.symbols[number] = symbols
+        self.texts.extend([batch.documents[row].text for row in rows])
         numbered = zip(numbers.tolist(), rows, strict=True)
         self.hashes.update((number, hashes[row]) for number, row in numbered if row in hashes)
 
@@ -203,10 +201,11 @@ def compare_symbols(
             return True
         text, other = batch.documents[row].text, match.candidate
         if other.number is not None:
-            return hash_symbols(text) == admitted.symbols.get(other.number, 0)
-        other_text = other.text or texts.get(other.id)
-        if other.row is not None:
+            other_text: str | None = admitted.texts[other.number]
+        elif other.row is not None:
             other_text = batch.documents[other.row].text
+        else:
+            other_text = other.text or texts.get(other.id)
         return not other_text or have_same_symbols(text, other_text)  # or it is not stored
 
     near = [
