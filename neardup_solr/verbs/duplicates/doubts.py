@@ -32,7 +32,7 @@ from neardup_solr.records import AnyId, Cluster, key_of, largest
 from neardup_solr.verbs.duplicates.group import Compare, Graph, Grouped, RowNumbers
 from neardup_solr.verbs.duplicates.read import Corpus, Work
 
-TEXTS, ALL_TEXTS = 50, 6_000  # that are looked at: of a cluster, and of all, about
+TEXTS, ALL_TEXTS = 50, 1_000  # that are looked at: of a cluster, and of all, about
 OTHERS = 0.25  # of these, from a sample of the clusters that are not the largest
 ENDS, ALL_PAIRS = 8, 20_000  # documents of a cluster that are compared with each other, all pairs
 # Documents are unrelated below this part of the threshold; that part of the pairs of a cluster.
@@ -251,8 +251,9 @@ def _list_removed(
 def _pair_ends(groups: Sequence[NDArray[np.int64]]) -> tuple[Pairs, NDArray[np.int64]]:
     """Pair some documents of each group with each other, and number the groups of the pairs."""
     pairs = [np.empty((0, 2), dtype=np.int64)]
+    triangles = [np.stack(np.triu_indices(size, 1), axis=1) for size in range(ENDS + 1)]
     for group in groups:
         some = group[np.linspace(0, len(group) - 1, min(len(group), ENDS)).astype(np.int64)]
-        pairs.append(some[np.stack(np.triu_indices(len(some), 1), axis=1)])
+        pairs.append(some[triangles[len(some)]])
     owners = np.repeat(np.arange(len(groups)), [len(part) for part in pairs[1:]])
     return np.sort(np.concatenate(pairs), axis=1).astype(np.uint32), owners
