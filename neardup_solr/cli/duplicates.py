@@ -13,7 +13,6 @@ import neardup_solr as nd
 from neardup_solr.arguments import most_failed
 from neardup_solr.cli import options, show
 from neardup_solr.cli.exit_codes import INCOMPLETE
-from neardup_solr.measures import NUMBERS, SYMBOLS
 from neardup_solr.progress import Progress
 
 if TYPE_CHECKING:
@@ -205,6 +204,8 @@ _IN_COMMON = {
 
 def _say_duplicates(result: Duplicates) -> None:
     """Say how the pairs were found, and what may be missing."""
+    from neardup_solr.measures import NUMBERS, SYMBOLS
+
     pairs = show.counted(len(result.pairs), "near-duplicate pair")
     clusters = show.counted(len(result.clusters), "cluster")
     documents = show.counted(result.documents, "document")

@@ -38,6 +38,7 @@ from neardup_solr.guard import (
     FEWEST_NUMERIC,
     LOOK,
     NUMERIC,
+    NUMERIC_OF_RECORDS,
     OTHERS,
     SYMBOLIC,
     Far,
@@ -289,7 +290,8 @@ class Duplicates:
             return f"Possibly not copies: {records} with ids are equal in all fields; {step}"
         if self.symbolic >= max(1, SYMBOLIC * len(self.pairs)):
             return f"Possibly not copies: {self.describe_alike(SYMBOLS)}"
-        if self.numeric >= max(FEWEST_NUMERIC, NUMERIC * len(self.pairs)):
+        least = NUMERIC_OF_RECORDS if self.measure in ("fields", "model") else NUMERIC
+        if self.numeric >= max(FEWEST_NUMERIC, least * len(self.pairs)):
             return f"Possibly not copies: {self.describe_alike(NUMBERS)}"
         return ""
 
