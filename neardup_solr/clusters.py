@@ -624,8 +624,12 @@ def find_common(forms: Sequence[str], share: float | None = None) -> Common:
     size = RUN if np.median([form.count(" ") + 1 for form in forms] or [0]) >= SHORT else 1
     hashed, bounds = hash_runs(forms, size)
     owners = np.repeat(np.arange(len(forms)), np.diff(bounds))
-    once = np.unique(np.stack([hashed, owners.astype(np.uint64)], axis=1), axis=0)
-    runs, counts = np.unique(once[:, 0], return_counts=True)
+    order = np.argsort(hashed, kind="stable")  # so the owners of a run stay in their order
+    hashed, owners = hashed[order], owners[order]
+    is_run = np.diff(hashed, prepend=hashed[:1] ^ np.uint64(1)) != 0
+    is_owner = is_run | (np.diff(owners, prepend=-1) != 0)
+    starts = np.flatnonzero(is_run)
+    runs, counts = hashed[starts], np.add.reduceat(is_owner, starts, dtype=np.int64)
     least = max(_part(counts) if share is None else share * len(forms), FEWEST_TEXTS)
     return Common(
         size=size, share=least / max(len(forms), 1), texts=len(forms), hashes=runs[counts >= least]

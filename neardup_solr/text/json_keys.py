@@ -35,14 +35,20 @@ def has_key_twice(value: Any, written: bytes) -> bool:
 
 
 def _count_quotes(written: bytes) -> int:
-    """Count the quotes around keys and strings, and none within them."""
+    """Count the quotes around keys and strings, and none within them.
+
+    An odd number of backslashes escapes a quote: of two, the first one escapes the other.
+    """
     codes = np.frombuffer(written, np.uint8)
-    slashes = codes == _BACKSLASH
-    if np.any(slashes[1:] & slashes[:-1]):  # of two, the first one escapes the other
-        codes = np.frombuffer(written.replace(b"\\\\", b""), np.uint8)
-        slashes = codes == _BACKSLASH
-    quotes = codes == _QUOTE
-    return int(np.count_nonzero(quotes) - np.count_nonzero(quotes[1:] & slashes[:-1]))
+    slashes = np.flatnonzero((codes[1:] == _QUOTE) & (codes[:-1] == _BACKSLASH))
+    are_several = codes[slashes - 1] == _BACKSLASH
+    escaped = len(slashes) - int(np.count_nonzero(are_several))
+    for slash in slashes[are_several].tolist():
+        before = slash
+        while before >= 0 and written[before] == _BACKSLASH:
+            before -= 1
+        escaped += (slash - before) % 2
+    return int(np.count_nonzero(codes == _QUOTE)) - escaped
 
 
 def _count_strings(value: Any) -> int:

@@ -26,9 +26,9 @@ from neardup_solr.records import Removed
 from neardup_solr.verbs.duplicates.compare import Comparison
 from neardup_solr.verbs.duplicates.doubts import BY_FIELDS, Doubts, find_doubts
 from neardup_solr.verbs.duplicates.group import Graph, Grouped, RowNumbers, group, make_compare
-from neardup_solr.verbs.duplicates.read import SAMPLED
 
 FEWEST_LINKED = 3  # documents that a digest links
+FEW = 5_000  # documents, of which it is tried to leave out what many have in common
 HIGHER = (0.6, 0.7, 0.8, 0.9, 0.95)  # similarities that are tried
 MOST, MOST_PAIRS = 150, 1 << 15  # documents of a cluster on which a remedy is tried, pairs of all
 
@@ -105,7 +105,7 @@ class Remedies:
         if work.linkage == "single" and not graph.has_sides:
             yield "use `linkage` complete", self._link_completely
         documents = self.comparison.documents
-        is_small = len(documents) <= SAMPLED and not documents.may_change
+        is_small = len(documents) <= FEW and not documents.may_change
         if (
             is_small
             and work.measure.needs_texts
