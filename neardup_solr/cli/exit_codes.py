@@ -22,9 +22,9 @@ MEANINGS: Final = {
     0: "done",
     INCOMPLETE: "done, but not with all records: some could not be used, or the output was closed",
     WRONG_USAGE: "wrong usage: the command line is wrong, whatever the data are",
-    REFUSED: "refused because of the data or the collection, and nothing was written: a source that"
-    " cannot be read, a missing column, a removal to confirm with --yes; for `lint`, `doctor`,"
-    " `gate --strict` and `solr status`, the answer is no",
+    REFUSED: "refused because of the data or the collection: a source that cannot be read, a"
+    " missing column, a removal to confirm with --yes. Nothing was written, but for the batches"
+    " that `annotate` wrote before. `lint`, `doctor`, `gate --strict`, `solr status`: no",
     STOPPED: "stopped by Solr, the network or a disk: run the command again, `index` with --resume",
     UNTRIED: "`lint` has not been tested with this version of Solr",
     INTERRUPTED: "interrupted",
