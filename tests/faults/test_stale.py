@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -80,14 +81,13 @@ def listings(core_pool: Cores) -> Iterator[Collection]:
     core_pool.give_back(core.name)
 
 
-def list_pairs(found: nd.types.Report | nd.types.Duplicates) -> list[tuple[str, str]]:
+def list_pairs(result: nd.Report | nd.Duplicates) -> list[tuple[str, str]]:
     """List the ids of pairs."""
-    return sorted((pair.id, pair.other_id) for pair in found.pairs)
+    return sorted((pair.id, pair.other_id) for pair in result.pairs)
 
 
 CALLS: dict[str, Callable[[Collection], object]] = {
-    **{f"search for {n}": lambda solr, n=n: nd.search(solr, text=DOCUMENTS[n]["text"])
-       for n in range(4)},
+    **{f"search for {n}": partial(nd.search, text=DOCUMENTS[n]["text"]) for n in range(4)},
     "search by id": lambda solr: nd.search(solr, id="first3"),
     "search by bands": lambda solr: nd.search(solr, id="first3", by="bands"),
     "gate": lambda solr: [each.action for each in nd.gate(NEW, solr, reject=0.8, patience=0)],

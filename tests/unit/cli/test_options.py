@@ -19,10 +19,10 @@ from click.testing import CliRunner
 
 import neardup_solr as nd
 from neardup_solr import embedded, sources
-from neardup_solr.arguments import DIALECT, read_words, split_names
+from neardup_solr.arguments import DIALECT, join_names, read_words, split_names
 from neardup_solr.cli import show
 from neardup_solr.cli.main import COMMANDS, command, in_options, parser
-from neardup_solr.cli.options import arguments_of, connect, join_names
+from neardup_solr.cli.options import arguments_of, connect
 from neardup_solr.solr import admin, collection, schema
 from neardup_solr.solr.schema import Schema
 from neardup_solr.verbs import duplicates

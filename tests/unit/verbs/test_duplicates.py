@@ -483,7 +483,7 @@ def test_a_gap_of_records_without_ids_is_a_sentence(tmp_path: Path) -> None:
     path = tmp_path / "notes.jsonl"
     rows: list[dict[str, object]] = [{"id": at, "text": f"note {at} by {at}"} for at in range(9)]
     path.write_text("".join(f"{json.dumps(row)}\n" for row in [*rows, {"id": "", "text": "last"}]))
-    ran = neardup("duplicates", path)
+    ran = neardup("duplicates", str(path))
     line = next(line for line in ran.stderr.splitlines() if line.startswith("Incomplete"))
     assert "; set --id-field to :row" in line
 
