@@ -48,7 +48,7 @@ RELATED = 0.5  # of the words of clusters of one template
 CUTS, COVERED = 4, 2 / 3  # ways to part a cluster into kinds, and the texts that they explain
 # Pairs that differ in numbers alone, and their share, to ask: dates and codes of records have slips
 FEWEST_NUMERIC, NUMERIC, NUMERIC_OF_RECORDS = 8, 0.25, 0.5
-SYMBOLIC = 0.02  # pairs that differ in symbols alone, as a share of all, to ask
+SYMBOLIC = 0.05  # pairs that differ in symbols alone, as a share of all, to ask
 OTHERS = 2  # pairs that `equal` would separate for each that it is meant for, at most
 # Records that are equal in what was compared, not in the rest, and their share, to ask.
 EQUAL = ((8, 0.2), (3, 0.5))

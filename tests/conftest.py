@@ -43,6 +43,8 @@ def pytest_configure() -> None:
     """
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP"):  # nohup ignores it, as would all that the tests start
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     examples = sized(usual=20, full=100)
     hypothesis.settings.register_profile("untimed", deadline=None, max_examples=examples)
     hypothesis.settings.load_profile("untimed")

@@ -204,7 +204,7 @@ _IN_COMMON = {
 
 def _say_duplicates(result: Duplicates) -> None:
     """Say how the pairs were found, and what may be missing."""
-    from neardup_solr.measures import NUMBERS, SYMBOLS
+    from neardup_solr.measures import NUMBERS
 
     pairs = show.counted(len(result.pairs), "near-duplicate pair")
     clusters = show.counted(len(result.clusters), "cluster")
@@ -216,11 +216,9 @@ def _say_duplicates(result: Duplicates) -> None:
     show.say(f"{pairs} in {clusters} among {documents}{copies}{equal}; {compared}.")
     if result.capped:
         show.warn(show.in_options(result.capped))
-    if not result.doubt:
-        if result.symbolic:
-            _say_alike(result, SYMBOLS)
-        if result.numeric >= max(MANY_NUMERIC, NUMERIC_SHARE * len(result.pairs)):
-            _say_alike(result, NUMBERS)
+    if result.numeric >= max(MANY_NUMERIC, NUMERIC_SHARE * len(result.pairs)) and not result.doubt:
+        sentence = show.in_options(result.describe_alike(NUMBERS))
+        show.say(f"{sentence[0].upper()}{sentence[1:]}.")
     if result.chosen:
         show.say(show.in_options(result.chosen))
     elif result.borderline is not None and result.borderline.warning:
@@ -230,12 +228,6 @@ def _say_duplicates(result: Duplicates) -> None:
     if result.answered is not None:
         show.say(f"{result.answered}.")
     show.say_gaps(result.gaps)
-
-
-def _say_alike(result: Duplicates, rule: str) -> None:
-    """Say which pairs differ in numbers, or in symbols, alone."""
-    sentence = show.in_options(result.describe_alike(rule))
-    show.say(f"{sentence[0].upper()}{sentence[1:]}.")
 
 
 def _describe_changes(since: Changes) -> str:

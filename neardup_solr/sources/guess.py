@@ -663,7 +663,9 @@ def _check_names(
     kinds = {} if inputs["fields"] is None else parse_fields(inputs["fields"])
     both = all(matches("text", each) for each in names)
     is_open = not (text or kinds or inputs.get("model") or both)
-    wanted = {"text": text or ("text",) * is_open, "fields": tuple(kinds),
+    sides = (inputs["source"], inputs["against"])
+    has_own = any(isinstance(side, Source) and side.text is not None for side in sides)
+    wanted = {"text": () if has_own else text or ("text",) * is_open, "fields": tuple(kinds),
               "same": listed(inputs.get("same") or ())}  # fmt: skip
     for argument, columns in wanted.items():
         for column in columns:

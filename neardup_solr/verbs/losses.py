@@ -229,6 +229,7 @@ class LossCheck:
         ]
         for row in doubtful:
             request = {"query": f"{{!term f={ROOT} v=$root}}", "limit": 2, "fields": [key]}
+            request["filter"] = [f"{{!lucene cache=false}}{unplaced}"]  # named children are safe
             family = self._ask(request | {"params": {"root": self._id(row)}})["response"]
             having = self._read([self._id(row)], [], f"{ROOT}:[* TO *] AND {unplaced}")
             if having and [self._id(each) for each in family["docs"]] != [self._id(row)]:

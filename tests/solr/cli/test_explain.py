@@ -108,7 +108,7 @@ def test_json_is_the_whole_record(run: Run, source: Path) -> None:
     assert names[5:] == ["aligned"]
     rebuilt = " ".join(change["second"] for change in made["changes"] if change["second"])
     assert rebuilt == TEXTS["luck-2"]
-    assert made["advice"].startswith("To find it: duplicates --by all")
+    assert made["advice"].startswith("To find it: duplicates --measure words --by all")
 
 
 def test_two_long_texts_are_cut(run: Run, tmp_path: Path) -> None:
