@@ -18,7 +18,7 @@ def test_a_second_run_of_a_job_is_refused(jobs: Places, row: Any) -> None:
     assert here.history.wait_for(1_000, 60), first.said()
     first.process.send_signal(signal.SIGSTOP)  # so that it is at work as long as the second runs
     second = Command([*here.words, "--resume"], here.folder / "second.txt", {})
-    assert second.wait() == 1
+    assert second.wait() == 3
     (line,) = second.said().splitlines()
     assert line.startswith("neardup: another run of this job is in progress")
     first.process.send_signal(signal.SIGCONT)
