@@ -19,17 +19,12 @@ from lib.sources import (
     misread,
     others,
     prose,
-    shuffled,
+    source,
 )
 
 R = random.Random
 MONTHS = ("January February March April May June July August September October November"
           " December").split()  # fmt: skip
-
-
-def source(name: str, rng: R, rows: list[Row], *, are_copies: bool, **options: object) -> Source:
-    """Shuffle the rows of a source."""
-    return Source(name=name, rows=shuffled(rng, rows), are_copies=are_copies, options=options)
 
 
 # Templates.

@@ -19,14 +19,10 @@ from lib.sources import (
     misread,
     others,
     prose,
-    shuffled,
+    source,
 )
 
 R = random.Random
-
-
-def source(name: str, rng: R, rows: list[Row], *, are_copies: bool, **options: object) -> Source:
-    return Source(name=name, rows=shuffled(rng, rows), are_copies=are_copies, options=options)
 
 
 # Templates.

@@ -415,7 +415,7 @@ def list_far(
 def describe_far(
     far: Sequence[Removal], clusters: Iterable[Cluster], share: float = SHARE, of_all: float = 1.0
 ) -> Far | None:
-    """Describe documents that are far, which are the part `of_all` of those; None without any."""
+    """Describe documents that are far, which are the part `of_all` of those. None without any."""
     if not far:
         return None
     similarity, (member, cluster) = min(

@@ -122,6 +122,13 @@ def shuffled(rng: random.Random, rows: list[Row]) -> list[Row]:
     return rows
 
 
+def source(
+    name: str, rng: random.Random, rows: list[Row], *, are_copies: bool, **options: object
+) -> Source:
+    """Make a source of rows, which are shuffled."""
+    return Source(name=name, rows=shuffled(rng, rows), are_copies=are_copies, options=options)
+
+
 def filled(rng: random.Random, form: str, count: int, **slots: Callable[[], object]) -> list[str]:
     """Fill a form so many times, each time otherwise."""
     texts: dict[str, None] = {}

@@ -338,7 +338,7 @@ def system(collection: Collection) -> Answer:
 
 
 def systems(collection: Collection, nodes: Sequence[str]) -> list[Answer]:
-    """What /admin/info/system tells of each node of a cloud, or of the server without a cloud.
+    """Parts of /admin/info/system about each node of a cloud, or of the server without a cloud.
 
     It is empty for those that do not tell.
     """
@@ -431,7 +431,7 @@ class Health:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """What the server does not tell, in words."""
+        """Facts that the server does not tell, in words."""
         facts = {
             "Java's memory": self.heap,
             "the free disk space": self.disk,

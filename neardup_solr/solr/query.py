@@ -71,7 +71,7 @@ def any_of(terms: Terms, *, filters: Sequence[str], params: Mapping[str, str]) -
 
 
 def sample_terms(terms: Sequence[str]) -> Sequence[str]:
-    """Choose those of very many distinct terms that are looked for; of up to `MOST_TERMS`, all.
+    """Choose those of very many distinct terms that are looked for, all of up to `MOST_TERMS`.
 
     They have the smallest hashes (Broder, "On the resemblance and containment of documents", 1997):
     of two sets the same terms are chosen, so what these share is shared by the samples in the same

@@ -1,4 +1,4 @@
-"""What a file is, by its first bytes and its structure: no suffix and no encoding is believed.
+"""Tell the kind of a file by its first bytes and structure: no suffix or encoding is believed.
 
 Of a format that is no text, no encoding is guessed: whatever it would be decoded to is nothing that
 anybody wrote.
@@ -18,7 +18,7 @@ BEGINNING: Final = 2**16  # bytes that are looked at
 
 
 class Kind(NamedTuple):
-    """What a file is, in words, and what to do. `format` reads it, "" if none does.
+    """Kind of a file, in words, and the next step. `format` reads it, "" if none does.
 
     If it `is_text`, it can be read as lines, too, if that is asked for.
     """

@@ -62,7 +62,7 @@ class _Danger:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What to look for in documents that have the `described` fields, None if Solr does not tell.
+    """Dangers in documents that have the `described` fields, None if Solr does not tell.
 
     `dangers` are found by queries. What has to be read are the `targets` of copyFields that Solr
     gives back, with their sources, fields `unknown` to the schema, and fields with `defaults` that
@@ -88,7 +88,7 @@ class _Plan:
 
 @dataclass(slots=True)
 class LossCheck:
-    """Looks at batches of a collection before they are written; `ours` are the names of our fields.
+    """Looks at batches of a collection before they are written. `ours` are the names of our fields.
 
     Several threads may use it at the same time.
     """

@@ -1,4 +1,4 @@
-"""What the guard doubts about the clusters of a run, by the texts of their documents.
+"""Doubts of the guard about the clusters of a run, by the texts of their documents.
 
 How near each removed document is to the one that is kept is known of all. Of the texts, those of
 the largest clusters are looked at, and of the others' a sample.
@@ -47,7 +47,7 @@ ROUGH = {"containment": 0.6, "estimate": 0.6}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doubts:
-    """What is doubted: clusters of templates, documents that are far, or linked by another one."""
+    """Clusters that may be templates, and documents that are far or linked by another one."""
 
     templates: tuple[Template, ...] = ()
     far: Far | None = None
@@ -216,7 +216,7 @@ def find_linked(grouped: Grouped, least: float, compare: Compare, texts: Texts) 
 
 
 def find_kept(grouped: Grouped) -> NDArray[np.int64]:
-    """Find the document that is kept for each removed one; others have themselves."""
+    """Find the document that is kept for each removed one. Others have themselves."""
     graph = grouped.graph
     assert graph.canonical is not None
     if graph.linkage == "single" and not graph.has_sides:

@@ -85,7 +85,11 @@ class Graph:
         All pairs that complete linkage needs are among those of a lower threshold.
         """
         is_same = np.isin(number_pairs(self.pairs), number_pairs(self.same))
-        rows = np.flatnonzero((self.similarities >= floor(least)) | is_same)
+        return self.keep(np.flatnonzero((self.similarities >= floor(least)) | is_same))
+
+    def keep(self, wanted: NDArray[np.bool_] | NDArray[np.intp]) -> Graph:
+        """Keep some pairs, by a mask of all or by their numbers."""
+        rows = np.arange(len(self.pairs))[wanted]
         return replace(
             self,
             pairs=self.pairs[rows],

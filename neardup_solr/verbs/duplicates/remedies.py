@@ -156,7 +156,7 @@ class Remedies:
         numbers = self.comparison.number_equal(equality, np.sort(self.rows))[self.rows]
         pairs, work = self.graph.pairs, self.comparison.work
         kept = numbers[pairs[:, 0]] == numbers[pairs[:, 1]]
-        return _keep(self.graph, kept), work.measure.least(work.limits)
+        return self.graph.keep(kept), work.measure.least(work.limits)
 
     def _link_completely(self) -> tuple[Graph, float]:
         """Link documents that are all near each other, after comparing those that were not."""
@@ -182,7 +182,7 @@ class Remedies:
         comparer = replace(comparison.comparer, frequencies=None)
         distances, similarities, near = comparer.compare_texts(forms, graph.pairs)
         graph = replace(graph, distances=distances, similarities=similarities)
-        return _keep(graph, near), comparer.least
+        return graph.keep(near), comparer.least
 
 
 def _mark_templates(graph: Graph, labels: Labels, doubts: Doubts) -> NDArray[np.bool_]:
@@ -230,7 +230,7 @@ def _take(graph: Graph, nodes: NDArray[np.int64], is_wanted: NDArray[np.bool_]) 
         return inner
 
     rows = np.flatnonzero(is_wanted & (places[graph.pairs] >= 0).all(axis=1))
-    graph = _keep(graph, rows)
+    graph = graph.keep(rows)
     return replace(
         graph,
         nodes=[graph.nodes[node] for node in nodes.tolist()],
@@ -241,19 +241,6 @@ def _take(graph: Graph, nodes: NDArray[np.int64], is_wanted: NDArray[np.bool_]) 
         same=renumber(graph.same),
         different=renumber(graph.different),
         canonical=None,
-    )
-
-
-def _keep(graph: Graph, wanted: NDArray[np.bool_] | NDArray[np.intp]) -> Graph:
-    """Keep some pairs of a graph."""
-    rows = np.arange(len(graph.pairs))[wanted]
-    return replace(
-        graph,
-        pairs=graph.pairs[rows],
-        distances=graph.distances[rows],
-        similarities=graph.similarities[rows],
-        shared=graph.shared[rows],
-        answers=graph.answers and [graph.answers[row] for row in rows.tolist()],
     )
 
 

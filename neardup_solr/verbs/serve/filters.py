@@ -117,7 +117,7 @@ def _is_field(name: str) -> bool:
 
 @dataclass(slots=True)
 class _Limits:
-    """What the filters of a request may still have."""
+    """Numbers of parts that the filters of a request may still have."""
 
     values: int = MOST_VALUES
     open: int = MOST_OPEN
