@@ -11,15 +11,15 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, groupby, pairwise
-from typing import TypeAlias
+from itertools import combinations, compress, groupby, pairwise
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import Levenshtein, Postfix, Prefix
 
 from neardup_solr.clusters import components
 from neardup_solr.errors import counted
@@ -45,13 +45,18 @@ MANY, SEVERAL, LARGE, MUCH, MOST, LOOSE = 8, 5, 20, 0.25, 0.5, 0.25
 SLIGHT, SLIGHT_AT_ENDS = 0.04, 0.1
 SHORT = 12  # words of a text, up to which few texts differ in the same places by chance
 RELATED = 0.5  # of the words of clusters of one template
+SWAPPED = 0.1  # of the small clusters, which differ in the same two words
 CUTS, COVERED = 4, 2 / 3  # ways to part a cluster into kinds, and the texts that they explain
 # Pairs that differ in numbers alone, and their share, to ask: dates and codes of records have slips
 FEWEST_NUMERIC, NUMERIC, NUMERIC_OF_RECORDS = 8, 0.25, 0.5
 SYMBOLIC = 0.05  # pairs that differ in symbols alone, as a share of all, to ask
 OTHERS = 2  # pairs that `equal` would separate for each that it is meant for, at most
+# Documents are unrelated below this part of the threshold; that part of the pairs of a cluster.
+UNRELATED, LINKED = 0.5, 0.5
+ENDS = 8  # documents of a cluster that are compared with each other
 # Records that are equal in what was compared, not in the rest, and their share, to ask.
 EQUAL = ((8, 0.2), (3, 0.5))
+FEWEST_RARE, RARE = 3, 3  # such in a column in which records seldom differ, and times by chance
 LOOK = "no option that was tried separates them: look at them in a page such as report.html"
 _DIGIT = re.compile(r"\d")
 PHRASE, VALUE, VALUES, SLOTS = 80, 30, 3, 2  # characters and numbers of what is shown
@@ -155,9 +160,14 @@ def find_families(clusters: Sequence[Family], documents: int) -> list[Template]:
     """Find small clusters of a template that has several, by their texts, the canonical first.
 
     Two texts of a cluster may differ in any words. But if they differ between the same words as
-    those of other clusters do, which have much else in common, all are of a template.
+    those of other clusters do, which have much else in common, all are of a template. So they are
+    if they differ in the same words as those of others, such as "men" and "women".
     """
-    sites = [_list_sites([form.split()[:WORDS] for form in forms]) for _, _, forms in clusters]
+    differences = [_find_differences([form.split()[:WORDS] for form in forms])
+                   for _, _, forms in clusters]  # fmt: skip
+    sites = [each.sites for each in differences]
+    swapped = [_describe_swapped(clusters[at], differences[at].swap, documents)
+               for at in _find_swapped(differences)]  # fmt: skip
     places: dict[tuple[str, ...], list[int]] = {}
     for at, between in enumerate(sites):
         for context in {context for contexts in between for context in contexts}:
@@ -186,36 +196,85 @@ def find_families(clusters: Sequence[Family], documents: int) -> list[Template]:
             replace(template, cluster=name, documents=size, share=size / documents, is_regular=True)
             for name, size, _ in map(clusters.__getitem__, family)
         ]
-    return templates
+    names = {each.cluster for each in templates}
+    return templates + [each for each in swapped if each.cluster not in names]
 
 
-def _list_sites(texts: Sequence[Sequence[str]]) -> list[set[tuple[str, ...]]]:
-    """List where others have other words than the first text, by the words around them.
+class _Differences(NamedTuple):
+    """Where texts of a cluster differ, by the words around, and in which words.
 
-    Numbers, and words that are alike by their letters, are no sign of a template.
+    The `swap` has these of two texts, unless these differ in more. Numbers, words that are alike by
+    their letters, and short forms are no sign of a template.
     """
-    sites = []
-    first = texts[0]
+
+    sites: list[set[tuple[str, ...]]]
+    swaps: set[tuple[str, ...]]
+    swap: frozenset[tuple[str, ...]]
+
+
+def _find_differences(texts: Sequence[Sequence[str]]) -> _Differences:
+    """Find where others have other words than the first text, and which."""
+    first, is_swap = texts[0], len(texts) == 2
+    sites, swaps = [], set()
     for other in texts[1:]:
-        for start, stop, other_start, other_stop in _list_replaced(first, other):
-            words, others = first[start:stop], other[other_start:other_stop]
-            value, other_value = " ".join(words), " ".join(others)
-            has_digits = _DIGIT.search(value) or _DIGIT.search(other_value)
-            if has_digits or fuzz.ratio(value, other_value) >= ALIKE:
+        for code in Levenshtein.opcodes(first, other):
+            start, stop = code.src_start, code.src_end
+            is_swap &= code.tag in ("equal", "replace")
+            if code.tag != "replace":
                 continue
+            words = " ".join(first[start:stop])
+            others = " ".join(other[code.dest_start : code.dest_end])
+            has_digits = _DIGIT.search(words) or _DIGIT.search(others)
+            if has_digits or fuzz.ratio(words, others) >= ALIKE or _is_short(words, others):
+                continue
+            swaps.add(_swap(words, others))
             before, after = first[max(start - 2, 0) : start], first[stop : stop + 2]
             if len(before) > 1 and len(after) > 1:
                 sites.append({("<", *before), (">", *after), ("<>", before[-1], after[0])})
-    return sites
+    return _Differences(sites, swaps, frozenset(swaps if is_swap else ()))
 
 
-def _list_replaced(
-    first: Sequence[str], other: Sequence[str]
-) -> Iterator[tuple[int, int, int, int]]:
-    """List the runs of words that are replaced by others."""
-    for code in Levenshtein.opcodes(first, other):
-        if code.tag == "replace":
-            yield code.src_start, code.src_end, code.dest_start, code.dest_end
+def _find_swapped(differences: Sequence[_Differences]) -> list[int]:
+    """Find the clusters of two texts that differ in the same words as those of several others.
+
+    Copies are edited now so, now so, even if some words are often replaced: such as these are most
+    of what differs.
+    """
+    anywhere = Counter(swap for each in differences for swap in each.swaps)
+    alone = Counter(each.swap for each in differences if each.swap)
+    least = max(SEVERAL, SWAPPED * len(differences))
+    return [
+        at for at, (*_, swap) in enumerate(differences)
+        if swap and alone[swap] >= max(least, IN_SLOTS * max(anywhere[each] for each in swap))
+    ]  # fmt: skip
+
+
+def _describe_swapped(
+    cluster: Family, swap: frozenset[tuple[str, ...]], documents: int
+) -> Template:
+    """Describe a cluster of two texts, and the words in which they differ."""
+    name, size, forms = cluster
+    alignment = Alignment([form.split()[:WORDS] for form in forms])
+    template = alignment.describe(name, size, size / documents, forms)
+    return replace(template, values=tuple(sorted(swap))[:SLOTS], is_regular=True)
+
+
+def _swap(words: str, others: str) -> tuple[str, ...]:
+    """Make a pair of two runs of words, without the letters that both begin and end with.
+
+    These belong to other words in scripts without blanks.
+    """
+    one, other = sorted((words, others))
+    begin = Prefix.similarity(one, other)
+    end = Postfix.similarity(one[begin:], other[begin:])
+    return one[begin : len(one) - end], other[begin : len(other) - end]
+
+
+def _is_short(one: str, other: str) -> bool:
+    """Tell whether the shorter of two runs of words has letters of the longer one, in order."""
+    short, long = sorted((one, other), key=len)
+    letters = iter(long)
+    return short[0] == long[0] and all(letter in letters for letter in short)
 
 
 class Alignment:
@@ -271,7 +330,7 @@ class Alignment:
             documents=documents,
             share=share,
             texts=texts,
-            differing=_differing(forms),
+            differing=compute_differing(forms),
             phrase=_cut(" ".join(phrase), PHRASE) if in_phrase else "",
             values=tuple(tuple(values)[:VALUES] for values in slots[:SLOTS]),
             is_regular=texts >= FEWEST
@@ -437,6 +496,19 @@ def are_alike(form: str, other: str) -> bool:
     return fuzz.ratio(form[:LETTERS], other[:LETTERS]) >= ALIKE
 
 
+def are_unlike(forms: Sequence[str], least: float) -> bool:
+    """Tell whether many pairs of some texts have little in common, for a threshold."""
+    texts = [*dict.fromkeys(forms)][:ENDS]
+    runs = [{*pairwise(form.split()[:WORDS])} for form in texts]
+    pairs = [*combinations(range(len(texts)), 2)]
+    unlike = sum(
+        len(runs[one] & runs[other]) < UNRELATED * least * min(len(runs[one]), len(runs[other]))
+        and not are_alike(texts[one], texts[other])
+        for one, other in pairs
+    )
+    return unlike >= max(LINKED * len(pairs), 1)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linked:
     """Removed documents that have little in common but the one that links them, as a digest does.
@@ -479,7 +551,7 @@ def _align(first: Sequence[str], other: Sequence[str]) -> dict[int, tuple[str, .
     return {place: tuple(words) for place, words in edits.items()}
 
 
-def _differing(values: Sequence[object]) -> float:
+def compute_differing(values: Sequence[object]) -> float:
     """Compute the part of all pairs that are not equal, 0 without pairs."""
     pairs = len(values) * (len(values) - 1)
     return 1 - sum(n * (n - 1) for n in Counter(values).values()) / pairs if pairs else 0.0

@@ -210,7 +210,7 @@ class Cluster:
     `id`: lowest id in natural order; `canonical`: id of the document to keep; `members`: documents,
     the canonical one first, then by nearness to it; `pairs`: number of pairs; `diameter`: longest
     of the shortest paths between members (1: all are near-duplicates of each other; 0: too large to
-    compute); `bridges`: ids without which the cluster would fall apart.
+    compute); `bridges`: ids without which the cluster would fall apart; `doubt`: that of all.
     """
 
     id: AnyId
@@ -219,6 +219,7 @@ class Cluster:
     pairs: int
     diameter: int
     bridges: tuple[AnyId, ...]
+    doubt: str = field(default="", compare=False, repr=False)
 
     @property
     def copies(self) -> int:

@@ -69,9 +69,9 @@ def mark(
     that documents outside the `fq` keep their marks. Repeat the call if it is interrupted.
 
     Raises ArgumentError if a document is in two clusters or no document is in the collection,
-    TemplateError if documents of a cluster may be no copies, SettingsError if the collection lacks
-    the fields for marks or an update would lose data, SolrError if Solr does not answer or refuses
-    updates.
+    TemplateError if documents of a cluster may be no copies, by its `doubt`, SettingsError if the
+    collection lacks the fields for marks or an update would lose data, SolrError if Solr does not
+    answer or refuses updates.
     """
     on_progress = on_progress or ignore
     members = clusters.clusters if isinstance(clusters, Duplicates) else clusters
@@ -79,8 +79,10 @@ def mark(
     _require_apart(members)
     with waiting([collection], patience):
         require_markable(collection)
-    if isinstance(clusters, Duplicates) and clusters.doubt and not (yes or dry_run):
-        raise errors.TemplateError(clusters.templates, clusters.doubt)
+    doubt = next((each.doubt for each in members if each.doubt), "")
+    if doubt and not (yes or dry_run):
+        templates = clusters.templates if isinstance(clusters, Duplicates) else ()
+        raise errors.TemplateError(templates, doubt)
     with waiting([collection], patience):
         if not dry_run:
             collection.commit()  # what an interrupted run has sent counts as well

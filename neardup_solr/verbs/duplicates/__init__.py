@@ -178,7 +178,7 @@ def _find_duplicates(work: Work) -> Duplicates:
         result = make_result(
             comparison, way, candidates, verified, grouped, rows, doubts=doubts, remedy=remedy,
             since=changes, state=state,
-        )  # fmt: skip
+        ).mark_doubted()  # fmt: skip
     if doubt := result.doubt:
         LOG.warning("%s.", doubt)
     if memory is not None:

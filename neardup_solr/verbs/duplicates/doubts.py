@@ -15,8 +15,11 @@ from numpy.typing import NDArray
 
 from neardup_solr.clusters import remove_across, remove_within
 from neardup_solr.guard import (
+    ENDS,
+    LINKED,
     SEVERAL,
     SHARE,
+    UNRELATED,
     Far,
     Linked,
     Template,
@@ -34,9 +37,7 @@ from neardup_solr.verbs.duplicates.read import Corpus, Work
 
 TEXTS, ALL_TEXTS = 50, 1_000  # that are looked at: of a cluster, and of all, about
 OTHERS = 0.25  # of these, from a sample of the clusters that are not the largest
-ENDS, ALL_PAIRS = 8, 20_000  # documents of a cluster that are compared with each other, all pairs
-# Documents are unrelated below this part of the threshold; that part of the pairs of a cluster.
-UNRELATED, LINKED = 0.5, 0.5
+ALL_PAIRS = 20_000  # of documents of a cluster, that are compared with each other
 BY_FIELDS = ("fields", "model")  # probabilities are not smaller the less two have in common
 # Slips count as much as they are, or texts cannot be compared; others count a slip as much.
 BY_WORDS = ("words", "containment", "estimate")

@@ -14,6 +14,7 @@ from neardup_solr import clusters, records
 from neardup_solr.answers import DIFFERENT, SAME, DocumentKey
 from neardup_solr.clusters import LENGTH, NO_PAIRS, Labels, Rule, Similarities, components
 from neardup_solr.errors import SettingsError
+from neardup_solr.guard import FEWEST_RARE, RARE, SHARE, compute_differing
 from neardup_solr.measures import Distances, Pairs, find_pairs, floor, number_pairs
 from neardup_solr.minhash.sign import count_shared_bands, hash_texts
 from neardup_solr.progress import gc_disabled
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from neardup_solr.arguments import Linkage
 
 PAIRS_AT_ONCE = 1 << 14  # whose signatures are looked at
+SAMPLE = 10_000  # records, by which it is told how often two differ
 UNCLUSTERED = ""  # the cluster of a pair that complete linkage has separated
 SIDES = ((0, 0), (0, 1), (1, 1))  # of a pair, by how many of the two are of the second side
 # An excerpt is not the whole, nor is a probability of 1 a copy.
@@ -408,17 +410,22 @@ def find_borderline(
 class Unlike(NamedTuple):
     """Documents equal to an earlier one in what was compared, but not in what was left out.
 
-    So many `copies`; so many, `of_column`, of them differ in that `column`.
+    So many `copies`; so many, `of_column`, of them differ in that `column`. They are `telling` if
+    these are many more than by chance, as records seldom differ in it, and it `is_filled` if all of
+    them have a value, so that it can be one of `same`.
     """
 
     copies: int = 0
     column: str = ""
     of_column: int = 0
+    telling: bool = False
+    is_filled: bool = True
 
     def __str__(self) -> str:
-        are = "is" if self.copies == 1 else "are"
-        such = self.column if self.of_column == self.copies else f"columns such as {self.column}"
-        return f"{self.copies:,} {are} equal in what was compared, but not in {such}"
+        copies = self.of_column if self.telling else self.copies
+        are = "is" if copies == 1 else "are"
+        such = self.column if self.of_column == copies else f"columns such as {self.column}"
+        return f"{copies:,} {are} equal in what was compared, but not in {such}"
 
 
 def find_unlike(work: Work, documents: Corpus, grouped: Grouped, rows: RowNumbers) -> Unlike:
@@ -426,13 +433,20 @@ def find_unlike(work: Work, documents: Corpus, grouped: Grouped, rows: RowNumber
     hashes, texts = documents.sides[0].beside, grouped.graph.texts
     if hashes is None or not len(rows):
         return Unlike()
-    values = hashes.table()[rows].view(np.uint64)
+    table = hashes.table().view(np.uint64)
+    values, firsts = table[rows], len(np.unique(texts))
 
     def count(columns: NDArray[np.uint64]) -> int:
         """Count the documents less the first of each text, those of equal values once."""
         both = np.column_stack([texts.astype(np.uint64), columns])
-        return len(np.unique(both, axis=0)) - len(np.unique(texts))
+        return len(np.unique(both, axis=0)) - firsts
 
-    counts = [count(column) for column in values.T]
-    most = int(np.argmax(counts))
-    return Unlike(count(values), [*work.beside][most], counts[most])
+    counts = np.array([count(column) for column in values.T])
+    sample = table[:: -(-len(table) // SAMPLE)]
+    chances = np.array([compute_differing(column.tolist()) for column in sample.T])
+    are_telling = counts >= np.maximum(FEWEST_RARE, RARE * chances * (len(rows) - firsts))
+    are_telling &= counts >= SHARE * sum(len(each.members) - 1 for each in grouped.clusters)
+    most = int(np.argmax(np.where(are_telling, counts + counts.max(), counts)))
+    is_filled = bool((values[:, most] != np.uint64(hash(""))).all())
+    return Unlike(count(values), [*work.beside][most], int(counts[most]), bool(are_telling[most]),
+                  is_filled)  # fmt: skip

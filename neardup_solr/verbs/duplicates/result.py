@@ -280,8 +280,10 @@ class Duplicates:
         if weak:
             most = max(weak, key=lambda each: each.count)
             return f"Possibly not copies: {most}; {self.remedy or LOOK}"
-        if self._are_many(self.unlike.copies):
+        if self.unlike.telling or self._are_many(self.unlike.copies):
             step = f"to keep them, use `same` {self.unlike.column}"
+            if not self.unlike.is_filled:  # without a value, no document is near to others
+                step = LOOK
             return f"Possibly not copies: {self.unlike}; {step}"
         by_fields = self.measure == "fields" and self.has_ids and not self.against
         if by_fields and self._are_many(self.copies):
@@ -361,7 +363,7 @@ class Duplicates:
             pair = {linked.id, linked.other_id}
             members = ({member.id for member in each.members} for each in grouped.clusters)
             linked = linked if any(pair <= ids for ids in members) else None
-        return replace(
+        result = replace(
             self,
             pairs=grouped.pairs,
             clusters=grouped.clusters,
@@ -377,6 +379,13 @@ class Duplicates:
             remedy="",
             borderline=None,  # which pairs were compared is not kept
         )
+        return result.mark_doubted()
+
+    def mark_doubted(self) -> Duplicates:
+        """Give each cluster the doubt, so that it is known of some of them, too."""
+        if not (doubt := self.doubt):
+            return self
+        return replace(self, clusters=tuple(replace(each, doubt=doubt) for each in self.clusters))
 
     def sweep(self, known: KnownPairs) -> Sweep:
         """Compute precision, recall and F1 at the result's threshold and all higher ones.

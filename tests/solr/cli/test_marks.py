@@ -89,8 +89,10 @@ def test_templates_are_marked_only_with_yes(run: Run, solr: Collection, tmp_path
     assert "nothing was marked; add --yes" in refused.stderr
     assert solr.count(["neardup_cluster:[* TO *]"]) == 0
     found = nd.duplicates(solr, measure="words")
-    with pytest.raises(nd.errors.TemplateError):
-        nd.mark(solr, found)
+    same = found.at(found.min_similarity)
+    for clusters in (found, found.clusters, found.clusters[:1], same.clusters):
+        with pytest.raises(nd.errors.TemplateError):
+            nd.mark(solr, clusters)
     assert nd.mark(solr, found, dry_run=True).marked == 20
     assert run(*command, "--yes").returncode == 0
     assert solr.count(["neardup_cluster:[* TO *]"]) == 20

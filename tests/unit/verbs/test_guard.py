@@ -183,6 +183,83 @@ def test_small_clusters_of_one_template_are_doubted() -> None:
     assert found.doubt
 
 
+SWAPS = [
+    (("first class", "second class"),),
+    (("black", "white"), ("men", "women")),
+    (("甲方", "乙方"),),
+    (("mit Frühstück", "ohne Frühstück"), ("3 Zimmer", "4 Zimmer")),
+    (("για ενήλικες", "για παιδιά"),),
+]
+
+
+@pytest.mark.parametrize("swaps", SWAPS)
+def test_pairs_that_differ_in_the_same_words_are_doubted(swaps: Any) -> None:
+    """Offers have words of their own, but each comes for both of two kinds."""
+    rng = random.Random(7)
+    texts = []
+    for _ in range(8):
+        parts = [words(rng, 20) for _ in range(len(swaps) + 1)]
+        ends = zip(*swaps, strict=True)
+        texts += [" ".join(chain_of(parts, values)) for values in ends]
+    found = duplicates(among(texts, rng, pairs=20), measure="words")
+    assert len(found.removed) == 28
+    assert len(found.templates) == 8
+    assert found.doubt
+
+
+def chain_of(parts: list[str], values: tuple[str, ...]) -> list[str]:
+    """Parts of a text with values between them."""
+    return [parts[0], *(each for both in zip(values, parts[1:], strict=True) for each in both)]
+
+
+REWORDED = [
+    [("Street", "St."), ("and", "&"), ("Doctor", "Dr.")],
+    [("colour", "color"), ("grey", "gray"), ("travelled", "traveled")],
+    [("big", "large"), ("buy", "purchase"), ("often", "again"), ("sea", "ocean"), ("road", "way")],
+    [("page 1", "page 2")],
+]
+
+
+@pytest.mark.parametrize("forms", REWORDED)
+def test_copies_in_other_words_are_not_doubted(forms: list[tuple[str, str]]) -> None:
+    """Short forms, spellings, and a choice of synonyms come again and again in copies, too."""
+    rng = random.Random(8)
+    texts = []
+    for _ in range(24):
+        parts = [words(rng, 15) for _ in range(4)]
+        chosen = [rng.choice(forms) for _ in range(3)]
+        texts += [" ".join(chain_of(parts, values)) for values in zip(*chosen, strict=True)]
+    found = duplicates(texts, measure="words")
+    assert len(found.removed) == 24
+    assert found.templates == ()
+
+
+@pytest.mark.parametrize("value", ["child", "annex", "2"])
+@pytest.mark.parametrize("usual", ["adult", ""])
+def test_records_that_a_rare_value_tells_apart_are_asked_about(usual: str, value: str) -> None:
+    """Few of many records are equal but for a column in which all others agree."""
+    rng = random.Random(9)
+    rows = [{"name": words(rng, 2), "town": words(rng, 1), "kind": usual} for _ in range(300)]
+    twice = [dict(row) for row in rows[200:220]]
+    found = nd.duplicates(numbered(rows + twice))
+    assert len(found.removed) == 20
+    assert found.doubt == ""  # they are equal in it, too
+    rows += [{**row, "kind": value} for row in rows[:7]]
+    found = nd.duplicates(numbered(rows + twice[:3]))
+    assert len(found.removed) == 10
+    assert "7 are equal in what was compared, but not in kind" in found.doubt
+    if usual:
+        assert found.doubt.endswith("use `same` kind")
+        assert len(nd.duplicates(numbered(rows + twice[:3]), same="kind").removed) == 3
+    else:  # documents without a value have no pairs then
+        assert "`same`" not in found.doubt
+
+
+def numbered(rows: list[dict[str, str]]) -> list[dict[str, Any]]:
+    """Records with ids."""
+    return [{"id": at, **row} for at, row in enumerate(rows)]
+
+
 def test_a_far_document_is_told_with_its_similarity() -> None:
     """It has how many are far, the farthest of them, and its similarity."""
     found = duplicates(chain(random.Random(1)), measure="words")
