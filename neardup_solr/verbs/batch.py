@@ -62,11 +62,13 @@ class Candidate(NamedTuple):
 class NearMatch:
     """A document that another is near to.
 
-    `is_equal` if what is compared is the same; `is_exact` unless the symbols of the texts differ.
+    `is_equal` if what is compared, its `form`, is the same; `is_exact` unless the symbols of the
+    texts differ.
     """
 
     candidate: Candidate
     match: Match
+    form: str
     is_equal: bool
     is_exact: bool = True
 
@@ -129,5 +131,6 @@ def compare_candidates(
             shared=candidate.shared,
             content="",
         )
-        is_equal = forms[candidate.place] == forms[row]
-        yield row, NearMatch(candidate=candidate, match=match, is_equal=is_equal)
+        form = forms[candidate.place]
+        yield row, NearMatch(candidate=candidate, match=match, form=form,
+                             is_equal=form == forms[row])  # fmt: skip

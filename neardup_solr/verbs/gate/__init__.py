@@ -403,7 +403,9 @@ class _Run:
                 break
             fixed |= {row: decisions[row] for row in rows} | refused
         admitted.add(batch, rows, matched.hashes, self.gate.policy.equality)
-        return decisions if self.templates is None else self.templates.hold(decisions)
+        if self.templates is None:
+            return decisions
+        return self.templates.hold(decisions, matched.near)
 
     def _send(self, decisions: Mapping[int, Decision]) -> dict[int, Decision]:
         """Index the documents of decisions, by row, and return what Solr refuses."""

@@ -16,9 +16,9 @@ import orjson
 
 from neardup_solr import measures, reports
 from neardup_solr.arguments import Action, require, require_choice
-from neardup_solr.errors import ArgumentError, RecordError, SourceError
+from neardup_solr.errors import ArgumentError, RecordError, SourceError, counted
 from neardup_solr.files import check_place, refuse_failure, write_lines
-from neardup_solr.guard import SEVERAL, Template, find_template
+from neardup_solr.guard import SEVERAL, Template, are_unlike, find_template
 from neardup_solr.measures import ANYTHING, Equality, Limits, Measure, floor, measure_named
 from neardup_solr.progress import LOG, Failures
 from neardup_solr.records import Document, Match
@@ -27,6 +27,7 @@ from neardup_solr.text.normalize import md5, normalize
 
 if TYPE_CHECKING:
     from neardup_solr.answers import Answered
+    from neardup_solr.verbs.batch import NearMatch
 
 ACTIONS: tuple[Action, ...] = get_args(Action)
 ALLOW, TAG, HOLD, REJECT = ACTIONS
@@ -213,36 +214,54 @@ class Decisions(Table, Iterator[Decision]):
 
 
 class Templates:
-    """Templates among rejected documents, which are held instead.
+    """Templates and digests among rejected documents, which are held instead.
 
     `reject` is the similarity from which documents are rejected, if they are for that. Of each
-    group of documents that are alike, the normal forms of some are looked at.
+    group of documents that are alike, or near to the same, the normal forms of some are looked at.
     """
 
     def __init__(self, reject: float | None) -> None:
         self._reject = reject
         self._groups: dict[str, tuple[set[str], list[str]]] = {}  # words of the first, and forms
         self._templates: dict[str, Template] = {}
+        self._linked = 0  # digests, and documents that these are near to
 
-    def hold(self, decisions: Sequence[Decision]) -> list[Decision]:
-        """Hold what is rejected only for a likeness that is that of a template."""
-        ids = [self._group(each) if each.action == REJECT else "" for each in decisions]
+    def hold(
+        self, decisions: Sequence[Decision], matches: Sequence[Sequence[NearMatch]]
+    ) -> list[Decision]:
+        """Hold what is rejected only for a likeness that is that of a template or a digest.
+
+        The `matches` are those of each decision.
+        """
+        ids = [self._group(decision, near) if decision.action == REJECT else ""
+               for decision, near in zip(decisions, matches, strict=True)]  # fmt: skip
+        digests = set()
         for id in {*ids} - {""}:
-            template = self._templates.get(id) or find_template(id, 0, 0.0, self._groups[id][1])
+            group = self._groups[id][1]
+            template = self._templates.get(id) or find_template(id, 0, 0.0, group)
             if template and template.is_regular and template.texts >= SEVERAL:
                 held = template.documents + ids.count(id)
                 self._templates[id] = replace(template, documents=held)
-        return [
-            replace(each, action=HOLD, reason=f"{each.reason}, but it is probably a template")
-            if id in self._templates
-            else each
-            for each, id in zip(decisions, ids, strict=True)
-        ]
+            elif are_unlike(group, self._reject or 0.0):
+                digests.add(id)
+        made = []
+        for decision, id, near in zip(decisions, ids, matches, strict=True):
+            why, forms = "", [each.form for each in near]
+            if id in self._templates:
+                why = "it is probably a template"
+            elif id and (id in digests or are_unlike(forms, self._reject or 0.0)):
+                why = "others that are near to one of the two have little in common"
+                self._linked += 1
+            reason = f"{decision.reason}, but {why}"
+            made.append(replace(decision, action=HOLD, reason=reason) if why else decision)
+        return made
 
-    def _group(self, decision: Decision) -> str:
+    def _group(self, decision: Decision, near: Sequence[NearMatch]) -> str:
         """Group a rejected document with others like it, "" if it is an exact copy."""
         bound, ids = self._reject, [match.id for match in decision.matches]
-        if bound is None or not ids or not floor(bound) <= decision.matches[0].similarity < 1:
+        if bound is None or not ids or decision.matches[0].similarity < floor(bound):
+            return ""
+        if any(each.is_equal for each in near):
             return ""
         form, least = normalize(decision.document.text), floor(max(2 * bound - 1, ALIKE))
         words = {*sorted({*form.split()}, key=md5)[:MOST_WORDS]}  # a sample
@@ -264,6 +283,9 @@ class Templates:
         for template in self._templates.values():
             line = "probably a template, so held instead of rejected: %s; use `yes` to reject them"
             LOG.warning(line, template)
+        if self._linked:
+            what = "probably digests and what they quote, so held instead of rejected"
+            LOG.warning("%s: %s; use `yes` to reject them", what, counted(self._linked, "document"))
 
 
 def format_decisions(decisions: Iterable[Decision | RecordError], format: str) -> Iterator[str]:

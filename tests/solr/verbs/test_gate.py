@@ -558,3 +558,25 @@ def test_copies_of_different_texts_are_no_template(
     made = actions(nd.gate(coming, solr, reject=0.6, batch=100))
     assert {made[f"near-{n}"] for n in range(count)} == {"reject"}
     assert not caplog.records
+
+
+@pytest.mark.parametrize("batch", [1, 50])
+def test_digests_and_what_they_quote_are_held(solr: Collection, batch: int) -> None:
+    """Texts that a digest quotes, or that quote others, are no copies; an excerpt may be."""
+    rng = random.Random(1)
+    words = ["".join(rng.choices("aeioulmnrst", k=6)) for _ in range(60)]
+    notices = [" ".join(words[at : at + 15]) for at in range(0, 60, 15)]
+    pages = [f"{one} {other}" for one, other in zip(notices[::2], notices[1::2], strict=True)]
+    asked: dict[str, Any] = {"reject": 0.8, "measure": "containment", "batch": batch}
+    long = " ".join(f"{word}{n}" for n in range(3) for word in LAMP.split())
+    nd.index([document("page", pages[0]), document("long", long)], solr)
+    nd.index([document(f"notice {n}", notices[n]) for n in (2, 3)], solr)
+    coming = [document("first", notices[0]), document("second", notices[1])]
+    coming += [document("digest", pages[1]), document("excerpt", long.rsplit(" ", 5)[0])]
+    made = actions(nd.gate(coming, solr, **asked))
+    # With a batch of one, the first text of the page is decided about before the second comes.
+    assert made == {
+        "first": "reject" if batch == 1 else "hold", "second": "hold", "digest": "hold",
+        "excerpt": "reject",
+    }  # fmt: skip
+    assert set(actions(nd.gate(coming, solr, yes=True, **asked)).values()) == {"reject"}
