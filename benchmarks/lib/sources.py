@@ -1,7 +1,7 @@
 # ruff: noqa: E501, RUF001, SIM905  (texts in several languages, as lists of words)
 """Invented sources whose truth is known, of which some are copies and some only look like them.
 
-A source is a list of records with an id, a text and a number: its `thing`. Records of the same
+A source is a list of records with an id, a text or columns, and a number: its `thing`. Records of the same
 thing are copies of each other; what is removed for a record of another thing is lost.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 EN = (
     "the of and to in a is that for it as was with be by on not he this are or his from at which"
@@ -64,7 +65,7 @@ CITIES = (
 ).split()
 DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
-Row = tuple[str, int]  # a text, and its thing
+Row = tuple[Any, int]  # a text, or the columns of a record, and its thing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
