@@ -162,10 +162,12 @@ def listed(values: T | Sequence[T]) -> tuple[T, ...]:
     return (values,) if isinstance(values, str) else tuple(values)
 
 
-def require(condition: bool, reason: str, next_step: str) -> None:
-    """Raise ArgumentError unless a condition holds."""
+def require(
+    condition: bool, reason: str, next_step: str, kind: type[ArgumentError] = ArgumentError
+) -> None:
+    """Raise ArgumentError, or another `kind` of it, unless a condition holds."""
     if not condition:
-        raise ArgumentError(reason, next_step)
+        raise kind(reason, next_step)
 
 
 def require_positive(**numbers: int | None) -> None:

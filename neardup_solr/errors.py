@@ -5,7 +5,8 @@
     ├── RecordError            a record of a source cannot be used; the rest can
     ├── SettingsError          settings that are impossible, or differ from the collection's
     │   └── ArgumentError      an argument of the wrong type, out of range, or against another
-    │       └── TemplateError  documents to remove or mark that may be templates, no copies
+    │       └── DataError      an argument that does not fit the data or the collection
+    │           └── TemplateError   documents to remove or mark that may be templates, no copies
     ├── JobError               a job that another run has open, or that cannot go on
     ├── SolrError              Solr did not answer, or not as requested
     │   ├── SolrUnreachable    no answer at all
@@ -119,7 +120,11 @@ class ArgumentError(SettingsError, ValueError, TypeError):
     """Argument that has the wrong type, is out of range, or conflicts with a second argument."""
 
 
-class TemplateError(ArgumentError):
+class DataError(ArgumentError):
+    """Argument that does not fit the data or the collection, and may fit others."""
+
+
+class TemplateError(DataError):
     """Documents to remove or mark may be no copies. Nothing was changed.
 
     `templates`: their clusters, as in `Duplicates.templates`; may be empty.

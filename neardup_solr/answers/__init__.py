@@ -24,7 +24,7 @@ import orjson
 
 from neardup_solr.arguments import Judgement, require
 from neardup_solr.clusters import Partition
-from neardup_solr.errors import ArgumentError, SourceError, counted, without_password
+from neardup_solr.errors import DataError, SourceError, counted, without_password
 from neardup_solr.files import read_state, refuse_failure, regular
 from neardup_solr.progress import LOG
 from neardup_solr.records import NOTHING, AnyId, as_whole, id_problem, ordered
@@ -374,7 +374,7 @@ def parse_table(columns: Mapping[str, Sequence[Any]], *, ordered: bool) -> Itera
     Its columns are id, other_id and answer, and maybe text and other_text. Rows that nobody has
     filled are left out. Pairs of two sides are `ordered`.
 
-    Raises ArgumentError if an answer is not known, or a pair has two different ones.
+    Raises DataError if an answer is not known, or a pair has two different ones.
     """
     earlier: dict[tuple[str, str, bool], Answer] = {}
     blank = [None] * len(columns["answer"])
@@ -386,17 +386,18 @@ def parse_table(columns: Mapping[str, Sequence[Any]], *, ordered: bool) -> Itera
         judgement, pair = parse_judgement(word), f"{id} – {other_id}"
         if judgement is None:
             reason = f"the answer {str(word)[:40]!r} to {pair} is unknown"
-            raise ArgumentError(reason, "use same, different or unsure")
+            raise DataError(reason, "use same, different or unsure")
         hash, other_hash = (hash_text(str(each) if each else None) for each in (text, other_text))
         answer = Answer(id=_spell(id), other_id=_spell(other_id), answer=judgement,
                         hash=hash, other_hash=other_hash, ordered=ordered)  # fmt: skip
         has_ids = not any(map(id_problem, (answer.id, answer.other_id)))
-        require(has_ids, f"the answer {judgement!r} has no pair of ids", "give both ids")
+        require(has_ids, f"the answer {judgement!r} has no pair of ids", "give both ids", DataError)
         is_pair = ordered or answer.id != answer.other_id
-        require(is_pair, f"both ids in a row are {answer.id!r}", "set `ordered` for two sources")
+        reason = f"both ids in a row are {answer.id!r}"
+        require(is_pair, reason, "set `ordered` for two sources", DataError)
         before = earlier.setdefault(answer.pair, answer).answer
         reason = f"{pair} is answered both {before} and {judgement}"
-        require(before == judgement, reason, "keep one of the two answers")
+        require(before == judgement, reason, "keep one of the two answers", DataError)
         yield answer
 
 

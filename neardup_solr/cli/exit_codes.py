@@ -23,8 +23,9 @@ MEANINGS: Final = {
     INCOMPLETE: "done, but not with all records: some could not be used, or the output was closed",
     WRONG_USAGE: "wrong usage: the command line is wrong, whatever the data are",
     REFUSED: "refused because of the data or the collection: a source that cannot be read, a"
-    " missing column, a removal to confirm with --yes. Nothing was written, but for the batches"
-    " that `annotate` wrote before. `lint`, `doctor`, `gate --strict`, `solr status`: no",
+    " missing column, an argument that does not fit them, a removal to confirm with --yes. Nothing"
+    " was written, but for the batches that `annotate` wrote before. `lint`, `doctor`,"
+    " `gate --strict`, `solr status`: no",
     STOPPED: "stopped by Solr, the network or a disk: run the command again, `index` with --resume",
     UNTRIED: "`lint` has not been tested with this version of Solr",
     INTERRUPTED: "interrupted",
@@ -34,19 +35,19 @@ MEANINGS: Final = {
 def code_of(error: NeardupError) -> int:
     """Return the exit code of an error that ends a command.
 
-    The request is at fault in an ArgumentError, and what was asked about in most other errors. An
-    error that tells how to go on has stopped work that was begun.
+    The request is at fault in an ArgumentError, unless it is a DataError, and what was asked about
+    in most other errors. An error that tells how to go on has stopped work that was begun.
     """
     from neardup_solr.errors import (
         ArgumentError,
+        DataError,
         ServerError,
         SolrAnswerError,
         SolrHalted,
         SolrUnreachable,
-        TemplateError,
     )
 
-    if isinstance(error, ArgumentError) and not isinstance(error, TemplateError):
+    if isinstance(error, ArgumentError) and not isinstance(error, DataError):
         return WRONG_USAGE
     if getattr(error, "__notes__", ()) or _is_of_a_disk(error):
         return STOPPED

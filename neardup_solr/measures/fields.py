@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.arguments import require, require_choice
-from neardup_solr.errors import ArgumentError, counted
+from neardup_solr.errors import DataError, counted
 from neardup_solr.measures import Frequencies, Pairs, Similarities, number_pairs, pairs_of
 from neardup_solr.measures.aligned import ALIGNED, compare_records, split_words
 from neardup_solr.records import as_text
@@ -267,7 +267,7 @@ def make_column(
 
     How rare a value is, the records of a `sample` tell as well.
 
-    Raises ArgumentError if none of its values is a number, or a date, and it should be.
+    Raises DataError if none of its values is a number, or a date, and it should be.
     """
     numbered = {value: at for at, value in enumerate(sample.values)} if sample else {}
     of_texts: dict[str, int] = {}
@@ -291,7 +291,7 @@ def make_column(
         such = f"such as {example[:40]!r}"
         if not numbered:
             reason = f"the field {name!r} has no {kind}, but values {such}"
-            raise ArgumentError(reason, f"compare it as {name}:text or {name}:exact")
+            raise DataError(reason, f"compare it as {name}:text or {name}:exact")
         count = counted(unread, "value is", "values are")
         problem = f"in the field {name!r} {count} not a {kind}, {such}: treated as missing"
     row_numbers = np.array(numbers, dtype=np.int64)

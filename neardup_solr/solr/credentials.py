@@ -20,7 +20,7 @@ import requests
 from requests.utils import get_netrc_auth
 
 from neardup_solr.arguments import require
-from neardup_solr.errors import ArgumentError, SettingsError, SolrError, counted
+from neardup_solr.errors import ArgumentError, DataError, SettingsError, SolrError, counted
 
 USER, PASSWORD = "NEARDUP_SOLR_USER", "NEARDUP_SOLR_PASSWORD"
 PASSWORD_FILE = "NEARDUP_SOLR_PASSWORD_FILE"
@@ -321,7 +321,7 @@ class SolrCluster:
     def require_placed(self, name: str, replicas: int) -> None:
         """Refuse a collection in which an id can get into several shards, by SettingsError.
 
-        Raises ArgumentError if its shards do not have so many replicas.
+        Raises DataError if its shards do not have so many replicas.
         """
         self.require_one()
         if self.misplacing:
@@ -331,7 +331,7 @@ class SolrCluster:
         least = min((shard.size for shard in self.shards), default=1)
         has = counted(least, "replica")
         reason = f"`min_replicas` cannot be {replicas}: a shard of {name!r} has only {has}"
-        require(replicas <= least, reason, f"set it to {least}, or add replicas")
+        require(replicas <= least, reason, f"set it to {least}, or add replicas", DataError)
 
 
 def require_single(**numbers: int) -> None:
@@ -339,7 +339,7 @@ def require_single(**numbers: int) -> None:
     for name, number in numbers.items():
         reason = f"`{name}` cannot be {number}: this Solr is not in cloud mode"
         step = "leave it out, or use a SolrCloud"
-        require(number == 1, reason, step)
+        require(number == 1, reason, step, DataError)
 
 
 def cluster_of(once: Callable[..., dict[str, Any]], base: str, collection: str) -> SolrCluster:

@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from neardup_solr.arguments import OneOrMore, Source, checked, describe
-from neardup_solr.errors import ArgumentError, RecordError, SourceError
+from neardup_solr.errors import ArgumentError, DataError, RecordError, SourceError
 from neardup_solr.files import read_at
 from neardup_solr.progress import LOG, OnError, OnProgress, SourceProgress, ignore
 from neardup_solr.records import Document, Run, as_whole, characters, check_documents, id_problem
@@ -228,7 +228,7 @@ def _read_part(part: Opened) -> Iterator[Piece]:
 
 
 def _check_format(source: Opened) -> None:
-    """Raise ArgumentError if an option is not for the format."""
+    """Raise ArgumentError if an option is not for the format, DataError if that was recognized."""
     reading, format = source.reading, source.format
     of = f"{source.label}: the format {format}"
     if format is None:
@@ -241,7 +241,8 @@ def _check_format(source: Opened) -> None:
         ("sheet", ("xlsx", "xls"), "no sheets"),
     ):
         if getattr(reading, option) and format not in formats:
-            raise ArgumentError(f"{of} has {lacks}", f"leave `{option}` out")
+            kind = ArgumentError if reading.source_format else DataError
+            raise kind(f"{of} has {lacks}", f"leave `{option}` out")
 
 
 _READERS: Final = {

@@ -17,7 +17,7 @@ import numpy as np
 
 from neardup_solr import sources
 from neardup_solr.arguments import Source, join_names, listed
-from neardup_solr.errors import ArgumentError, RecordError, SourceError
+from neardup_solr.errors import ArgumentError, DataError, RecordError, SourceError
 from neardup_solr.measures.fields import (
     MISSING,
     FieldColumn,
@@ -539,7 +539,7 @@ def choose_columns(inputs: Mapping[str, Any], *, by_fields: bool = True) -> Chos
     measure of texts is named, or not `by_fields`, the columns are joined to one. Whoever reads the
     source reports what is wrong with it.
 
-    Raises ArgumentError if fields are chosen and another argument is for texts, or if two sides
+    Raises DataError if fields are chosen and another argument is for texts, or if two sides
     have no columns in common that could be compared.
     """
     try:
@@ -560,7 +560,7 @@ def _list_for_texts(inputs: Mapping[str, Any]) -> list[str]:
     return names + ["`by` shingles"] * (inputs.get("by") == "shingles")
 
 
-class UnpairedError(ArgumentError):
+class UnpairedError(DataError):
     """Columns of two sources have other names in either."""
 
 
@@ -570,7 +570,7 @@ def _refuse_fields(argument: str, chosen: Chosen) -> None:
     reason = (
         f"{argument} is for texts, but the columns of {chosen.name} are compared, as none is text"
     )
-    raise ArgumentError(reason, f"omit it, or join the columns to a text with `text` {names!r}")
+    raise DataError(reason, f"omit it, or join the columns to a text with `text` {names!r}")
 
 
 def _look_at_rows(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from neardup_solr.arguments import checked, in_seconds
-from neardup_solr.errors import ArgumentError, ServerError
+from neardup_solr.errors import ArgumentError, DataError, ServerError
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.credentials import Access, Connection
 from neardup_solr.solr.names import require_name
@@ -89,7 +89,7 @@ def _create(target: Collection) -> None:
         return
     if not target.session.embedded:
         reason = f"{target.base} has no {target.name!r}, and `create` requires the embedded Solr"
-        raise ArgumentError(reason, "omit it, and create the collection with nd.init(collection)")
+        raise DataError(reason, "omit it, and create the collection with nd.init(collection)")
     admin.create(target, configset=solr_config() / "conf")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from neardup_solr.arguments import OneOrMore, checked, listed, require, require_positive
-from neardup_solr.errors import SettingsError, SolrAnswerError, counted
+from neardup_solr.errors import DataError, SettingsError, SolrAnswerError, counted
 from neardup_solr.files import solr_config
 from neardup_solr.progress import LOG
 from neardup_solr.settings import ALL_FIELDS
@@ -80,7 +80,7 @@ def init(
     else:
         reason = f"the collection {collection.name!r} does not exist yet"
         step = "create it first, without `text`, `prefix` and `dry_run`"
-        require(not (texts or prefix or dry_run), reason, step)
+        require(not (texts or prefix or dry_run), reason, step, DataError)
         done = _create(collection, shards=shards or 1, replicas=replicas or 1)
     if done.is_done and not dry_run:
         collection.take_names(collection.kept_names() if remove else done.names)

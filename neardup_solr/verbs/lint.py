@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from neardup_solr.arguments import OneOrMore, checked, listed, require
-from neardup_solr.errors import SettingsError, SolrAnswerError, counted
+from neardup_solr.errors import ArgumentError, DataError, SettingsError, SolrAnswerError, counted
 from neardup_solr.minhash import encode_documents, make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings import ANNOTATED, Settings
@@ -190,13 +190,18 @@ def _bytes_of(text: str) -> int:
 
 
 def chosen(names: Names, key: str, *, text: Sequence[str] = (), prefix: str | None = None) -> Names:
-    """Choose the names of a collection: those before, its unique key, and the new names instead."""
-    return replace(
-        names,
-        id=key or names.id,
-        text=tuple(text) or names.text,
-        prefix=names.prefix if prefix is None else prefix,
-    )
+    """Choose the names of a collection: those before, its unique key, and the new names instead.
+
+    Raises ArgumentError if a name is impossible, and DataError if that follows from the key.
+    """
+    texts = tuple(text) or names.text
+    try:
+        return replace(names, id=key or names.id, text=texts,
+                       prefix=names.prefix if prefix is None else prefix)  # fmt: skip
+    except ArgumentError as error:
+        if not key:
+            raise
+        raise DataError(error.reason, error.next_step) from None
 
 
 def own_fields(collection: Collection) -> frozenset[str]:

@@ -10,7 +10,7 @@ import mmh3
 
 from neardup_solr import errors
 from neardup_solr.arguments import OneOrMore, checked, listed
-from neardup_solr.errors import ArgumentError, SettingsError, SolrAnswerError, counted
+from neardup_solr.errors import ArgumentError, DataError, SettingsError, SolrAnswerError, counted
 from neardup_solr.progress import OnProgress, Progress, gc_disabled, ignore
 from neardup_solr.records import Cluster
 from neardup_solr.solr import schema, update
@@ -93,7 +93,7 @@ def mark(
         rest = run.missing()
         if wanted and not wanted.keys() & run.marks.keys():
             reason = f"the collection {collection.name!r} contains no document of these clusters"
-            raise ArgumentError(reason, "mark the collection in which the clusters were found")
+            raise DataError(reason, "mark the collection in which the clusters were found")
         if not dry_run and (rest := settle(collection, run.send, run.missing, rest)):
             reason = f"the marks of {counted(len(rest), 'document')} were not kept: {run.reason}"
             step = "run this again when no other program is writing and all nodes are running"

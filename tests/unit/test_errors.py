@@ -11,6 +11,7 @@ EXAMPLES = [
     e.RecordError("x.csv, line 2", "the id is empty", ""),
     e.SettingsError("rows must be 1 or more", "choose others"),
     e.ArgumentError("`rows` cannot be 0", "give 1 or more"),
+    e.DataError("the field 'born' has no date", "compare it as text"),
     e.JobError("another run of this job is in progress", "wait until it has ended"),
     e.SolrError("http://h/solr", "refuses", "look into its log"),
     e.SolrUnreachable("http://h/solr", "connection refused"),

@@ -25,6 +25,7 @@ from neardup_solr.candidates import MOST_OF_ALL, Candidates
 from neardup_solr.clusters import remove_across, remove_within
 from neardup_solr.errors import (
     ArgumentError,
+    DataError,
     RecordError,
     SourceError,
     TemplateError,
@@ -412,7 +413,10 @@ class Duplicates:
         arguments.require_positive(size=size)
         arguments.require_choice("per", per, get_args(Per))
         arguments.require(
-            bool(self.pairs), "there are no pairs to draw from", "use a lower `min_similarity`"
+            bool(self.pairs),
+            "there are no pairs to draw from",
+            "use a lower `min_similarity`",
+            DataError,
         )
         drawn = draw(self.pairs, size, per, seed)
         names, texts = ("id", "other_id", "similarity"), self.texts or self.origin.texts

@@ -20,7 +20,7 @@ from neardup_solr import records, reports
 from neardup_solr.answers import DIFFERENT, SAME, Answer, choose_latest, parse_table, read_answers
 from neardup_solr.arguments import Frame, Id, Per, checked, describe, require
 from neardup_solr.clusters import Partition
-from neardup_solr.errors import ArgumentError, SourceError, counted
+from neardup_solr.errors import DataError, SourceError, counted
 from neardup_solr.measures import floor
 from neardup_solr.minhash.signature import wilson
 from neardup_solr.progress import LOG
@@ -100,7 +100,7 @@ class JudgedPairs:
 
         Keys of pairs are `in_order` as `key_of_pair` makes them.
 
-        Raises ArgumentError as `parse_table` does.
+        Raises DataError as `parse_table` does.
         """
         if not {*PAIR, ANSWER} <= columns.keys():
             return None
@@ -117,15 +117,15 @@ class JudgedPairs:
     def of_pairs(self, pairs: Collection[IdPair]) -> JudgedPairs:
         """Keep the answers to these pairs, and log how many are about others.
 
-        Raises ArgumentError if none is left.
+        Raises DataError if none is left.
         """
         same, different = (side.intersection(pairs) for side in (self.same, self.different))
         total, left = len(self.same | self.different), len(same | different)
         if not total:
-            raise ArgumentError("no answer is same or different", "fill in the column answer")
+            raise DataError("no answer is same or different", "fill in the column answer")
         if not left:
             reason = f"no answered pair (of {total:,}) is in the result"
-            raise ArgumentError(reason, "give the result from which they were drawn")
+            raise DataError(reason, "give the result from which they were drawn")
         if left < total:
             LOG.warning("answered pairs not in the result, so not counted: %d", total - left)
         return JudgedPairs(same=same, different=different)
@@ -260,6 +260,7 @@ def evaluate(
         not _is_report(known, columns) or _is_report(found, columns_of(found)),
         "`known` is a report, but the result is not",
         "give the known pairs first",
+        DataError,
     )
     has_sides = getattr(found, "against", None) if ordered is None else ordered
     in_order = bool(has_sides)
@@ -267,7 +268,7 @@ def evaluate(
     if answers is not None:
         return _judge(answers, found, in_order=in_order)
     expected = _ids("known", known)
-    require(bool(expected), "`known` contains no pairs", "give at least one known pair")
+    require(bool(expected), "`known` contains no pairs", "give at least one known pair", DataError)
     reported = _ids("found", getattr(found, "pairs", found))
     ids = {str(id) for pair in reported for id in pair}
     if ids and ids.isdisjoint(str(id) for pair in expected for id in pair):
@@ -314,12 +315,17 @@ def _similarities(result: Any, *, in_order: bool) -> dict[IdPair, float]:
             set(names) <= columns.keys(),
             "answers need the similarities of all pairs, but the result has none",
             "give the nd.duplicates result from which the sample was drawn, or its file",
+            DataError,
         )
         rows = zip(*(columns[name] for name in names), strict=True)
-    return {
-        key_of_pair(id, other_id, in_order=in_order): float(similarity)
-        for id, other_id, similarity in rows
-    }
+    similarities = {}
+    for id, other_id, similarity in rows:
+        try:
+            similarities[key_of_pair(id, other_id, in_order=in_order)] = float(similarity)
+        except (TypeError, ValueError):
+            reason = f"{str(similarity)[:40]!r}, of {id} – {other_id}, is not a similarity"
+            raise DataError(reason, "give the result as it was written") from None
+    return similarities
 
 
 def _is_report(value: object, columns: Mapping[str, object]) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 
 from neardup_solr.answers import DIFFERENT, SAME, UNSURE, Answer, AnswerFile, Verdicts, hash_text
 from neardup_solr.arguments import Judgement, MeasureName, OneOrMore, Way, checked, listed, require
-from neardup_solr.errors import ArgumentError, SettingsError
+from neardup_solr.errors import DataError, SettingsError
 from neardup_solr.log import open_log
 from neardup_solr.measures import Limits
 from neardup_solr.progress import LOG, OnError, OnProgress
@@ -318,7 +318,7 @@ def _open_review(arguments: Mapping[str, Any], file: AnswerFile) -> Review:
     if result.chosen:
         LOG.warning("%s", result.chosen)
     if not result.pairs:
-        raise ArgumentError("there are no pairs to ask about", "use a larger `reach`")
+        raise DataError("there are no pairs to ask about", "use a larger `reach`")
     threshold = work.measure.least(Limits(min_similarity=arguments["min_similarity"]))
     who = find_name(arguments["who"])
     return Review(result, file, who, threshold, arguments["reach"])

@@ -282,13 +282,13 @@ def test_index_creates_nothing_for_replicas_that_it_cannot_have(
     source.write_text("id,text\n1,a b c\n")
     words = ("index", str(source), "-c", name, "--job", str(job), "--min-replicas", "2")
     refused = run(*words, NEARDUP_SOLR_URL="")
-    assert (refused.returncode, refused.stdout) == (2, "")
+    assert (refused.returncode, refused.stdout) == (3, "")
     assert "--min-replicas cannot be 2: this Solr is not in cloud mode" in refused.stderr
     assert not admin.exists(nd.connect(collection=name))
     assert not job.exists()
     # And of one that is there it tells the same.
     refused = run(*words[:3], solr.name, *words[4:])
-    assert (refused.returncode, refused.stdout) == (2, "")
+    assert (refused.returncode, refused.stdout) == (3, "")
     assert "--min-replicas cannot be 2: this Solr is not in cloud mode" in refused.stderr
     assert not job.exists()
 

@@ -11,7 +11,7 @@ import pytest
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, PLAIN
 from tests.solr.cli.conftest import Run
-from tests.solr.foreign import MANAGED, collection
+from tests.solr.foreign import MANAGED, SCHEMA, collection
 
 Ran = subprocess.CompletedProcess[str]
 
@@ -86,7 +86,7 @@ def test_init_prints_what_to_paste(run: Run, home: object) -> None:
 def test_init_of_a_collection_that_is_not_there(run: Run, solr: Collection) -> None:
     """Options for one that is there are not dropped."""
     done = run("init", "-c", "nowhere", "--prefix", "nd_", "--solr", solr.base)
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert done.stderr == (
         "neardup: the collection 'nowhere' does not exist yet; create it first, without"
         " --text-field, --prefix and --dry-run\n"
@@ -105,3 +105,14 @@ def test_lint_tells_by_its_exit_code(on_shop: Callable[..., Ran], shop: Collecti
     assert all(row["remedy"] for row in rows)
     shown = on_shop("lint", "--text-field", "catchall", "--format", "table")
     assert shown.stdout.startswith("danger: catchall: it cannot be read back")
+
+
+@pytest.mark.parametrize("command", ["init", "lint"])
+def test_a_key_under_a_name_of_ours_is_no_wrong_usage(home: object, run: Run, command: str) -> None:
+    """The prefix is possible, but not in this collection: the code is that of data."""
+    schema = SCHEMA.replace('name="sku"', 'name="nd_content_bands"')
+    key = "<uniqueKey>nd_content_bands</uniqueKey>"
+    with collection(schema=schema, key=key) as shop:
+        words = ("-c", shop.name, "--solr", shop.base, "--text-field", "title")
+        assert run(command, *words, "--prefix", "nd_").returncode == 3
+        assert run(command, *words, "--prefix", "n d").returncode == 2
