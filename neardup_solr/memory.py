@@ -12,6 +12,7 @@ import tempfile
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import IO, Any, TypeVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from neardup_solr.errors import SourceError
 from neardup_solr.files import read_at
 from neardup_solr.measures import Flat
 from neardup_solr.text.shingles import SPARE, Packed
+from neardup_solr.variables import read_number
 
 _T = TypeVar("_T")
 MEMORY = "NEARDUP_MEMORY"
@@ -49,8 +51,9 @@ class Spill:
     """
 
     def __init__(self, *, memory: int | None = None) -> None:
-        named = os.environ.get(MEMORY)
-        self.memory = memory or (parse_memory(named, MEMORY) if named else _machine() // 2)
+        step = "set it to a size of 1M or more, such as 4G"
+        parse = partial(parse_memory, name=MEMORY)
+        self.memory = memory or read_number(MEMORY, _machine() // 2, step, parse)
         self._files = ExitStack()
 
     def __enter__(self) -> Spill:

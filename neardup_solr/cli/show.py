@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import time
@@ -15,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup_solr.errors import ArgumentError
 from neardup_solr.errors import counted as counted  # the commands take it from here
+from neardup_solr.variables import read_number
 
 if TYPE_CHECKING:
     from neardup_solr.progress import OnProgress, Progress
@@ -370,16 +369,9 @@ def watch(**units: str) -> Iterator[dict[str, Any]]:
 
 
 def _read_interval() -> float:
-    """Read how many seconds lie between two lines of progress, 0 if none are to be printed.
-
-    Raises ArgumentError if the variable is not a number.
-    """
-    text = os.environ.get(PROGRESS, "")
-    try:
-        return max(0.0, float(text)) if text else EVERY
-    except ValueError:
-        step = f"set it to a number of seconds, such as {EVERY:g}, or 0 for no lines of progress"
-        raise ArgumentError(f"${PROGRESS} {text!r} is not a number", step) from None
+    """Read how many seconds lie between two lines of progress, 0 if none are to be printed."""
+    step = f"set it to a number of seconds, such as {EVERY:g}, or 0 for no lines of progress"
+    return read_number(PROGRESS, EVERY, step, float)
 
 
 @contextmanager

@@ -7,7 +7,6 @@ the user reads. `SolrError.passes` tells when the same request may succeed later
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from neardup_solr import errors
 from neardup_solr.arguments import in_bytes
 from neardup_solr.errors import Passes, SolrAnswerError, SolrError, SolrHalted
 from neardup_solr.solr.wording import plain
+from neardup_solr.variables import read_number
 
 
 class Fault(NamedTuple):
@@ -394,13 +394,9 @@ def read_body(response: requests.Response, url: str, most: int) -> None:
 def largest(usual: int = _LARGEST) -> int:
     """The bytes that an answer may have. An export, which is not held as a whole, may have more.
 
-    $NEARDUP_MAX_ANSWER says how many; raises SettingsError if that is no size.
+    $NEARDUP_MAX_ANSWER says how many; raises ArgumentError if that is no size.
     """
-    size = os.environ.get(MAX_ANSWER)
-    try:
-        return in_bytes(size) if size else usual
-    except errors.ArgumentError as error:
-        raise errors.SettingsError(f"${MAX_ANSWER}: {error.reason}", error.next_step) from None
+    return read_number(MAX_ANSWER, usual, "set it to a size such as 512M or 4G", in_bytes)
 
 
 def _json(response: requests.Response) -> Any:

@@ -20,10 +20,11 @@ from itertools import chain, compress, pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, cast
 
-from neardup_solr.errors import ArgumentError, RecordError, counted
+from neardup_solr.errors import RecordError, counted
 from neardup_solr.records import NOTHING
 from neardup_solr.sources import magic, record
 from neardup_solr.sources.record import Opened, Piece, Reading, Record, SourceTable, Unusable
+from neardup_solr.variables import read_number
 
 BLOCK: Final = 2**18
 MOST_HEAD: Final = 2**22  # bytes in which a first line should end
@@ -263,13 +264,9 @@ def _plain(source: Opened, file: BinaryIO) -> Iterator[bytes]:
 
 
 def _most_growth() -> float:
-    """Look up how many times its size a source may grow when decompressed, 0 for any."""
-    text = os.environ.get(MAX_GROWTH, "")
-    try:
-        return max(0.0, float(text)) if text else USUAL_GROWTH
-    except ValueError:
-        step = f"set it to a number, such as {USUAL_GROWTH:g}, or 0 for no limit"
-        raise ArgumentError(f"${MAX_GROWTH} {text!r} is not a number", step) from None
+    """Read how many times its size a source may grow when decompressed, 0 for any."""
+    step = f"set it to a number, such as {USUAL_GROWTH:g}, or 0 for no limit"
+    return read_number(MAX_GROWTH, USUAL_GROWTH, step, float)
 
 
 class _Damaged(Exception):

@@ -271,7 +271,7 @@ def test_what_grows_too_much_is_refused(
         monkeypatch.setenv("NEARDUP_MAX_GROWTH", limit)
         assert len(list(read(path, on_error=lambda _: None))) == 2
     monkeypatch.setenv("NEARDUP_MAX_GROWTH", "many")
-    with pytest.raises(ArgumentError, match=r"\$NEARDUP_MAX_GROWTH 'many' is not a number"):
+    with pytest.raises(ArgumentError, match=r"\$NEARDUP_MAX_GROWTH .*many"):
         list(read(path))
 
 

@@ -336,9 +336,7 @@ def test_an_answer_beyond_the_bound_is_not_held(
         monkeypatch.setenv(MAX_ANSWER, "16k")
         assert solr.count() == 0
         monkeypatch.setenv(MAX_ANSWER, "much")
-        with pytest.raises(
-            nd.SettingsError, match=rf"\${MAX_ANSWER}: much is not a valid size; give one"
-        ):
+        with pytest.raises(nd.SettingsError, match=rf"\${MAX_ANSWER} .*much"):
             solr.count()
 
 
