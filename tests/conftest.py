@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import socket
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -111,7 +112,23 @@ def solr_url(request: pytest.FixtureRequest) -> Iterator[str]:
             yield url
     else:
         request.getfixturevalue("home")
-        yield embedded.start().url
+        server = embedded.start()
+        _STARTED.append(server)
+        yield server.url
+        _STARTED.clear()
+
+
+_STARTED: list[embedded.Server] = []  # the Solr of this worker, once a test needed it
+
+
+@pytest.fixture(autouse=True)
+def living_solr() -> None:
+    """Fail at once if the Solr of the tests has ended: commands would wait for it, minutes each."""
+    for server in _STARTED:
+        try:
+            socket.create_connection(("127.0.0.1", server.port), 60).close()
+        except ConnectionRefusedError:
+            pytest.fail(f"a test before this one ended the Solr of all: see {server.home}")
 
 
 @pytest.fixture(scope="session", autouse=True)

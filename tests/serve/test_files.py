@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from http.client import HTTPResponse
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -176,19 +176,27 @@ def test_a_hangup_reads_the_tokens(served: Served, tokens: Path) -> None:
     """And breaks no request, however many are under way; the log says so."""
     body = json.dumps(NEAR).encode()
     parts = urlsplit(served.address)
-    head = f"POST /check HTTP/1.1\r\nHost: localhost\r\nAuthorization: {OLD['Authorization']}\r\n"
-    clients = [socket.create_connection((parts.hostname, parts.port), 30) for _ in range(20)]
-    for client in clients:
-        client.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body[:9])
-    write_in_place(tokens, SECOND)
-    before = len(messages(served))
-    for _ in range(3):
-        served.process.send_signal(signal.SIGHUP)
-    until(lambda: "the tokens were read again: 1 client" in messages(served)[before:])
-    assert check(served, **NEW) == 200
-    for client in clients:
-        with client:
-            client.sendall(body[9:])
+    head = (
+        f"POST /check HTTP/1.1\r\nHost: localhost\r\nAuthorization: {OLD['Authorization']}\r\n"
+        f"Content-Length: {len(body)}\r\nExpect: 100-continue\r\n\r\n"
+    )
+    with ExitStack() as held:
+        clients = [
+            held.enter_context(socket.create_connection((parts.hostname, parts.port), 60))
+            for _ in range(20)
+        ]
+        for client in clients:
+            client.sendall(head.encode())
+        for client in clients:  # its token was accepted, and its body is waited for
+            assert client.recv(1024).startswith(b"HTTP/1.1 100 ")
+        write_in_place(tokens, SECOND)
+        before = len(messages(served))
+        for _ in range(3):
+            served.process.send_signal(signal.SIGHUP)
+        until(lambda: "the tokens were read again: 1 client" in messages(served)[before:])
+        assert check(served, **NEW) == 200
+        for client in clients:
+            client.sendall(body)
             answer = HTTPResponse(client)
             answer.begin()
             assert answer.status == 200
