@@ -127,7 +127,9 @@ def test_the_commands_read_well(found: embedded.Server) -> None:
     place = re.escape(str(found.home))
     line = r"http://127\.0\.0\.1:\d+/solr \(pid \d+, heap 300m, data in " + place + r"\)\n"
     started = neardup("solr", "start")
-    assert re.fullmatch(r"Solr 9\.10\.1 is already running at " + line, started.stdout)
+    assert re.fullmatch(
+        rf"Solr {re.escape(found.version)} is already running at {line}", started.stdout
+    )
     assert started.returncode == 0
     status = neardup("solr", "status")
     assert status.returncode == 0
@@ -214,7 +216,8 @@ def test_a_start_that_fails_says_why_and_leaves_nothing(
 
 def test_jars_are_fetched_by_one_of_several_at_the_same_time(tmp_path: Path) -> None:
     """The others wait for it: homes may share the folder of jars."""
-    smallest = min(fetching.read_lock(layout().version), key=lambda jar: jar.size)
+    served = (jar for jar in fetching.read_lock(layout().version) if jar.group != fetching.BUILT)
+    smallest = min(served, key=lambda jar: jar.size)
     heard: list[str] = []
     with ThreadPoolExecutor(3) as pool:
         jobs = [
