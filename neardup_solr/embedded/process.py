@@ -141,6 +141,7 @@ def command(
         "neardup.webapp": place.webapp,
         # The configset is ours: nobody may rewrite it or load code over HTTP.
         "disable.configEdit": "true",
+        "solr.api.config.edit.enabled": "false",  # the same for Solr 10
         "solr.config.lib.enabled": "false",
         "solr.enableRemoteStreaming": "false",
         "solr.enableStreamBody": "false",

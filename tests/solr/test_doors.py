@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
+from tests.solr import foreign
+
 Recorded = Callable[[str, str], None]  # a figure of the table of faults
 TIMEOUT = 30
 
@@ -255,6 +257,21 @@ def test_no_remote_streaming(
 def without_time(answer: requests.Response) -> tuple[int, str]:
     """The status and the text of an answer, but for how long it took."""
     return answer.status_code, re.sub(r'"QTime":\d+', "", answer.text)
+
+
+def test_no_configuration_is_edited(address: str) -> None:
+    """The embedded Solr refuses it for other collections, too, whose configuration is not shut."""
+    command = {"add-requesthandler": {"name": "/planted", "class": "solr.SearchHandler"}}
+    with foreign.collection() as core:
+        solr_url, name = core.url.rsplit("/", 1)
+        for url in (core.url, f"{solr_url}/____v2/cores/{name}"):
+            for path, body in (("config", command), ("config/params", {"set": {"x": {"q": "y"}}})):
+                answer = requests.post(f"{url}/{path}", json=body, timeout=TIMEOUT)
+                assert answer.status_code == 403, path
+        told = requests.get(f"{core.url}/config/overlay", timeout=TIMEOUT)
+        assert "planted" not in told.text
+        planted = requests.get(f"{core.url}/planted?q=*:*", timeout=TIMEOUT)
+        assert planted.status_code == 404
 
 
 def test_no_foreign_shards(core_url: str) -> None:
