@@ -23,7 +23,8 @@ def with_jars(home: Path, folder: Path) -> Path:
 def in_folder(home: Path) -> Layout:
     """The places below a home of the version of Solr in use."""
     version = layout().version
-    return Layout(home=home if version == SOLR_VERSION else home / version, version=version)
+    is_below = version not in (SOLR_VERSION, home.name)
+    return Layout(home=home / version if is_below else home, version=version)
 
 
 @contextmanager
