@@ -58,6 +58,7 @@ ENDS = 8  # documents of a cluster that are compared with each other
 EQUAL = ((8, 0.2), (3, 0.5))
 FEWEST_RARE, RARE = 3, 3  # such in a column in which records seldom differ, and times by chance
 LOOK = "no option that was tried separates them: look at them in a page such as report.html"
+LINKS = ("http", "https", "www")  # words before the name of a host
 _DIGIT = re.compile(r"\d")
 PHRASE, VALUE, VALUES, SLOTS = 80, 30, 3, 2  # characters and numbers of what is shown
 
@@ -204,7 +205,7 @@ class _Differences(NamedTuple):
     """Where texts of a cluster differ, by the words around, and in which words.
 
     The `swap` has these of two texts, unless these differ in more. Numbers, words that are alike by
-    their letters, and short forms are no sign of a template.
+    their letters, short forms, and hosts of links are no sign of a template.
     """
 
     sites: list[set[tuple[str, ...]]]
@@ -226,6 +227,8 @@ def _find_differences(texts: Sequence[Sequence[str]]) -> _Differences:
             others = " ".join(other[code.dest_start : code.dest_end])
             has_digits = _DIGIT.search(words) or _DIGIT.search(others)
             if has_digits or fuzz.ratio(words, others) >= ALIKE or _is_short(words, others):
+                continue
+            if start and first[start - 1] in LINKS:
                 continue
             swaps.add(_swap(words, others))
             before, after = first[max(start - 2, 0) : start], first[stop : stop + 2]
