@@ -80,7 +80,7 @@ STRANGE = [
     {"kind": "stems", "language": 5}, {"kind": "stems", "language": "elvish"},
     {"profile_quant_rate": "x"}, {"profile_quant_rate": math.nan}, {"profile_min_token_len": None},
     {"normalization": "1"}, {"seed": True}, [("1", "1")], [("", "\0")], True, None, Path(),
-    Path("/nowhere/x"), NOWHERE,
+    Path("nowhere", "x"), NOWHERE,
 ]  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def arguments(verb: Callable[..., Any]) -> Iterator[tuple[str, set[str]]]:
 
 @pytest.fixture(autouse=True)
 def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Nothing is written here, and no Solr is started."""
+    """What a path names is within a folder of the test, and no Solr is started."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NEARDUP_SOLR_URL", ADDRESS)
 
