@@ -201,7 +201,7 @@ def test_a_table_with_a_fault_is_not_imported(folder: Path, rows: str, said: str
     """One line says what is wrong, and no answer of the table is noted."""
     (folder / "pairs.csv").write_text(f"id,other_id,answer\n3,4,same\n{rows}\n")
     ran = neardup("answer", "--import", "pairs.csv", "--answers", "answers.jsonl")
-    assert (ran.returncode, said in ran.stderr) == (2, True)
+    assert (ran.returncode, said in ran.stderr) == (3, True)
     assert not (folder / "answers.jsonl").exists()
 
 
