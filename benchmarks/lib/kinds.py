@@ -44,7 +44,7 @@ def _read_pairs(path: Path) -> list[IdPair]:
     return [(first, second) for first, second in (line.split("\t") for line in lines if line)]
 
 
-def _make_units(name: str, family: str, a: list[Row], b: list[Row], pairs: Iterable[IdPair]) -> (
+def make_units(name: str, family: str, a: list[Row], b: list[Row], pairs: Iterable[IdPair]) -> (
     list[Table]
 ):  # fmt: skip
     """Make the unit of two sources, and that of both in one file, columns united."""
@@ -68,7 +68,7 @@ def _read_kind(name: str) -> list[Table]:
     pairs = _read_pairs(folder / "truth.tsv")
     if (folder / "a.csv").exists():
         sides = (read_rows(folder / f"{side}.csv") for side in "ab")
-        return _make_units(name, FAMILIES[name], *sides, pairs)
+        return make_units(name, FAMILIES[name], *sides, pairs)
     rows = read_rows(folder / "one.csv")
     return [
         Table(name=f"{name}:one", family=FAMILIES[name], sides=(rows,), pairs=sort_pairs(pairs))
@@ -84,7 +84,7 @@ def _read_dblp_acm() -> list[Table]:
     )  # fmt: skip
     with (folder / "DBLP-ACM_perfectMapping.csv").open(newline="", encoding="latin-1") as file:
         pairs = [(first, second) for first, second in list(csv.reader(file))[1:]]
-    return _make_units("dblp_acm", "publications", a, b, pairs)
+    return make_units("dblp_acm", "publications", a, b, pairs)
 
 
 def _read_restaurants() -> list[Table]:
@@ -94,7 +94,7 @@ def _read_restaurants() -> list[Table]:
     pairs = _read_pairs(folder / "gold_pairs.tsv")[1:]
     guides = {True: [row for row in rows if int(row["id"]) <= 533],
               False: [row for row in rows if int(row["id"]) > 533]}  # fmt: skip
-    return _make_units("restaurants", "places", guides[True], guides[False], pairs)
+    return make_units("restaurants", "places", guides[True], guides[False], pairs)
 
 
 def _read_bibliography(name: str) -> list[Table]:

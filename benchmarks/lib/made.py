@@ -20,7 +20,7 @@ from types import SimpleNamespace as Thing
 
 from rapidfuzz.distance import Levenshtein
 
-from lib.kinds import Row, Table, _make_units, sort_pairs
+from lib.kinds import Row, Table, make_units, sort_pairs
 
 Spell = Callable[[Thing, int], Row]  # of a thing, and of which copy or source
 
@@ -342,7 +342,7 @@ class Draw:
         (a, left), (b, right) = self._spell_things(draw_group, spell, choose_sources, 2)
         ids = {n: row["id"] for n, row in zip(right, b, strict=True)}
         pairs = [(row["id"], ids[n]) for n, row in zip(left, a, strict=True) if n in ids]
-        return _make_units(self.name, self.family, a, b, pairs)
+        return make_units(self.name, self.family, a, b, pairs)
 
     def _spell_things(
         self, draw_group: Callable[[], Iterator[Thing]], spell: Spell,
