@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -67,8 +68,8 @@ def _read_kind(name: str) -> list[Table]:
     folder = DATA / "kinds" / name
     pairs = _read_pairs(folder / "truth.tsv")
     if (folder / "a.csv").exists():
-        sides = (read_rows(folder / f"{side}.csv") for side in "ab")
-        return make_units(name, FAMILIES[name], *sides, pairs)
+        a, b = (read_rows(folder / f"{side}.csv") for side in "ab")
+        return make_units(name, FAMILIES[name], a, b, pairs)
     rows = read_rows(folder / "one.csv")
     return [
         Table(name=f"{name}:one", family=FAMILIES[name], sides=(rows,), pairs=sort_pairs(pairs))
@@ -108,7 +109,7 @@ def _read_bibliography(name: str) -> list[Table]:
 
 
 SETS: dict[str, Callable[[], list[Table]]] = {
-    **{name: lambda name=name: _read_kind(name) for name in FAMILIES},  # type: ignore[misc]
+    **{name: partial(_read_kind, name) for name in FAMILIES},
     "dblp_acm": _read_dblp_acm,
     "restaurants": _read_restaurants,
     "cytology": lambda: _read_bibliography("cytology_screening"),
