@@ -82,7 +82,7 @@ def test_a_token_is_all_it_takes(solr: nd.Collection, monkeypatch: pytest.Monkey
         (None, "Solr requires a token (HTTP 401); set $NEARDUP_SOLR_TOKEN"),
     ):
         ran = neardup(*words, env={"NEARDUP_SOLR_TOKEN": given})
-        assert (ran.returncode, ran.stderr.count("\n")) == (1, 1)
+        assert (ran.returncode, ran.stderr.count("\n")) == (3, 1)
         assert said in ran.stderr
 
 
