@@ -23,8 +23,8 @@ MEANINGS: Final = {
     INCOMPLETE: "done, but not with all records: some could not be used, or the output was closed",
     WRONG_USAGE: "wrong usage: the command line is wrong, whatever the data are",
     REFUSED: "refused because of the data or the collection: a source that cannot be read, a"
-    " missing column, an argument that does not fit them, a removal to confirm with --yes. Nothing"
-    " was written, but for the batches that `annotate` wrote before. `lint`, `doctor`,"
+    " missing column or right, an argument that does not fit them, a removal to confirm with --yes."
+    " Nothing was written, but for the batches that `annotate` wrote before. `lint`, `doctor`,"
     " `gate --strict`, `solr status`: no",
     STOPPED: "stopped by Solr, the network or a disk: run the command again, `index` with --resume",
     UNTRIED: "`lint` has not been tested with this version of Solr",

@@ -79,7 +79,7 @@ class Field:
 
 
 class Copy(NamedTuple):
-    """What Solr copies from a field to another, at most so many characters; 0 for all."""
+    """A rule by which Solr copies a field to another, at most so many characters, or 0 for all."""
 
     source: str
     target: str

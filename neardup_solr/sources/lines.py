@@ -791,7 +791,7 @@ def _choose_tidy(source: Opened, texts: Sequence[str], delimiter: str) -> Tidy:
 
 
 def _count_even(texts: Iterable[str], delimiter: str) -> float:
-    """Count the rows with as many fields as the first, as a share; the last may be cut off."""
+    """Count the rows with as many fields as the first, as a share. The last may be cut off."""
     rows = [row for row in csv.reader((f"{text}\n" for text in texts), delimiter=delimiter) if row]
     even = sum(len(record.strip_end(row)) == len(record.strip_end(rows[0])) for row in rows[1:])
     has_marks = sum(cell.strip()[:1] in "\"'“„«" for row in rows for cell in row if cell.strip())
