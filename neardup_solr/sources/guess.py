@@ -686,14 +686,17 @@ def _require_telling(
     Return the other columns that look alike, with how they are paired.
     """
     compared = () if guess is None else (*guess.fields, *guess.texts)
-    values = [[[as_text(row[name]).strip() for row in side] for side in sides] for name in compared]
-    are_telling = any(_look("", column).distinct >= DISTINCT / 2 for column in values)
+    columns = [_look(name, [[as_text(row[name]).strip() for row in side] for side in sides])
+               for name in compared]  # fmt: skip
+    are_telling = any(column.distinct >= DISTINCT / 2 for column in columns)
     ids = () if guess is None else (guess.id or "id",)
     first, second = ([{str(name): value for name, value in row.items()
                        if not matches(str(name), (*common, *ids)) and not is_like_id(str(name))}
                       for row in side] for side in rows)  # fmt: skip
     pairs = pair_columns(first, second)
-    if (any(first) and any(second) and not are_telling) or len(pairs) >= max(len(compared), 1):
+    others = [_look(name, [[as_text(row.get(name)).strip() for row in first]]) for name, _ in pairs]
+    words, other_words = (sum(column.length for column in each) for each in (columns, others))
+    if (any(first) and any(second) and not are_telling) or (pairs and other_words >= words):
         raise _refuse_unpaired(argument, read, rows, [], None)
     return {
         name: f"to compare it, name {one}={other}" for one, other in pairs for name in (one, other)

@@ -23,18 +23,18 @@ def name_of(name: str, side: int) -> str:
 
 
 def pair_columns(first: Rows, second: Rows, wanted: Iterable[str] = ()) -> list[tuple[str, str]]:
-    """Pair the columns of two sides whose values have most words in common.
+    """Pair the columns of two sides that have one name, or whose values have most words in common.
 
     Each is paired once, those that are `wanted` of either side if these are named.
     """
     one, other = (_count_words(side) for side in (first, second))
     scores = sorted(
-        (-min(_share(ours, theirs), _share(theirs, ours)), place, name, match)
+        (name != match, -min(_share(ours, theirs), _share(theirs, ours)), place, name, match)
         for place, (name, ours) in enumerate(one.items())
         for match, theirs in other.items()
     )
     only, pairs = {*wanted}, dict[str, str]()
-    for score, _, name, match in scores:
+    for _, score, _, name, match in scores:
         is_free = name not in pairs and match not in pairs.values()
         if -score >= ALIKE and is_free and (not only or {name, match} & only):
             pairs[name] = match

@@ -264,3 +264,29 @@ def test_columns_of_one_source_are_told(tmp_path: Path) -> None:
     ran = neardup("duplicates", str(tmp_path / "a.csv"), "--against", str(tmp_path / "b.csv"))
     assert ran.returncode == 0
     assert "born=geboren" in ran.stderr
+
+
+def test_names_in_common_are_enough(caplog: pytest.LogCaptureFixture) -> None:
+    """However many columns of few words have other names: these are told, never a name with one."""
+    people = (("Red", "Ida", 1990), ("Long", "Per", 1995), ("Last", "Eva", 2001))
+    things = (("River", 92), ("Harbour", 101), ("Winter", 87), ("Letter", 120))
+    films = [
+        (f"The {tone} {thing}", f"{name} Holm", year, minutes)
+        for tone, name, year in people
+        for thing, minutes in things
+    ]
+    first = [
+        {"id": at, "title": title, "director": who, "startYear": year, "runtimeMinutes": minutes}
+        for at, (title, who, year, minutes) in enumerate(films)
+    ]
+    second = [
+        {"id": at, "title": title.lower(), "director": who, "actors": f"{who}, Ole Dahl",
+         "release_date": f"{year}-03-01", "runtime": f"{minutes} min"}
+        for at, (title, who, year, minutes) in enumerate(films[6:], 100)
+    ]  # fmt: skip
+    result = nd.duplicates(first, against=second)
+    assert {(pair.id, pair.other_id) for pair in result.pairs} == {
+        (at + 6, at + 100) for at in range(6)
+    }
+    assert "startYear=release_date" in caplog.text
+    assert "director=" not in caplog.text
