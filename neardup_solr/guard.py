@@ -49,6 +49,7 @@ SWAPPED = 0.1  # of the small clusters, which differ in the same two words
 CUTS, COVERED = 4, 2 / 3  # ways to part a cluster into kinds, and the texts that they explain
 # Pairs that differ in numbers alone, and their share, to ask: dates and codes of records have slips
 FEWEST_NUMERIC, NUMERIC, NUMERIC_OF_RECORDS = 8, 0.25, 0.5
+FEWEST_ALL_NUMERIC = 3  # pairs, all of which differ in numbers alone: a series of three
 SYMBOLIC = 0.05  # pairs that differ in symbols alone, as a share of all, to ask
 OTHERS = 2  # pairs that `equal` would separate for each that it is meant for, at most
 # Documents are unrelated below this part of the threshold; that part of the pairs of a cluster.

@@ -791,8 +791,15 @@ def _choose_tidy(source: Opened, texts: Sequence[str], delimiter: str) -> Tidy:
 
 
 def _count_even(texts: Iterable[str], delimiter: str) -> float:
-    """Count the rows with as many fields as the first, as a share. The last may be cut off."""
-    rows = [row for row in csv.reader((f"{text}\n" for text in texts), delimiter=delimiter) if row]
+    """Count the rows with as many fields as the first, as a share. The last may be cut off.
+
+    Less than any share if they cannot be parsed, as with a lone carriage return.
+    """
+    parsed = csv.reader((f"{text}\n" for text in texts), delimiter=delimiter)
+    try:
+        rows = [row for row in parsed if row]
+    except csv.Error:
+        return -1.0
     even = sum(len(record.strip_end(row)) == len(record.strip_end(rows[0])) for row in rows[1:])
     has_marks = sum(cell.strip()[:1] in "\"'“„«" for row in rows for cell in row if cell.strip())
     return even / max(1, len(rows) - 1) - has_marks / 10_000

@@ -36,6 +36,7 @@ from neardup_solr.files import check_apart, check_place, is_inside, write_lines
 from neardup_solr.guard import (
     EQUAL,
     FEWEST,
+    FEWEST_ALL_NUMERIC,
     FEWEST_NUMERIC,
     LOOK,
     NUMERIC,
@@ -294,7 +295,8 @@ class Duplicates:
         if self.symbolic >= max(1, SYMBOLIC * len(self.pairs)):
             return f"Possibly not copies: {self.describe_alike(SYMBOLS)}"
         least = NUMERIC_OF_RECORDS if self.measure in ("fields", "model") else NUMERIC
-        if self.numeric >= max(FEWEST_NUMERIC, least * len(self.pairs)):
+        are_all = self.numeric == len(self.pairs) >= FEWEST_ALL_NUMERIC
+        if are_all or self.numeric >= max(FEWEST_NUMERIC, least * len(self.pairs)):
             return f"Possibly not copies: {self.describe_alike(NUMBERS)}"
         return ""
 
@@ -855,8 +857,11 @@ class Unique:
         return self.kept + self.removed + self.repeated + self.failed
 
 
-def require_copied(source: Compared, reading: Reading) -> list[Path]:
-    """Return the paths of a source whose records can be copied, or raise ArgumentError."""
+def require_copied(source: Compared, reading: Reading, *, are_numbered: bool = False) -> list[Path]:
+    """Return the paths of a source whose records can be copied, or raise ArgumentError.
+
+    Its ids `are_numbered` if they are the numbers of rows.
+    """
     if is_collection(source):
         raise ArgumentError(
             "a collection cannot be written to a file without its near-duplicates",
@@ -864,7 +869,10 @@ def require_copied(source: Compared, reading: Reading) -> list[Path]:
             f" fq={source.names.canonical_filter}",
         )
     named = sources.paths_of(source)
-    step = f'to filter a DataFrame by the result: df[~df["{reading.id}"].isin(found.removed)]'
+    rest = f'df[~df["{reading.id}"].isin(found.removed)]'
+    if are_numbered:
+        rest = "df.drop(df.index[[row - 1 for row in found.removed]])"
+    step = f"to filter a DataFrame by the result: {rest}"
     arguments.require(named is not None, "`unique` needs a file or a folder as `source`", step)
     paths = [Path(path) for path in named or ()]
     try:
@@ -944,7 +952,8 @@ class SourceRecords:
         """Note the records of the first side, with `ids` by row, or why they are not copied."""
         source, reading = work.sides[0], work.readings[0]
         try:
-            paths = require_copied(source, reading)
+            are_numbered = not work.has_ids or bool(side.repeated)
+            paths = require_copied(source, reading, are_numbered=are_numbered)
         except ArgumentError as error:
             return error
         numbers = side.numbers()
