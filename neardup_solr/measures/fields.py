@@ -77,7 +77,6 @@ SURE = 0.9  # that it is among these, when it begins
 STRATUM = 0.1  # of similarity, in which pairs count alike
 FEWEST = 20  # pairs that a stratum counts for at most, if fewer than those begin as matches
 DRAWN = 50_000  # pairs of strangers
-FEWEST_DISTINCT = 3  # records, of which pairs can be counted
 RARELY = 0.05  # pairs of these, for which a level counts that none of them has
 FEWEST_OTHERS = 2  # that agree as a pair does, from which they count against it
 NAMES = 0.02  # of pairs of records, at most, that are equal in a field that names things
@@ -601,7 +600,7 @@ def _bound_states(
     """
     values = np.stack([column.numbers for column in columns], axis=1)
     _, distinct, records = np.unique(values, axis=0, return_index=True, return_inverse=True)
-    if not len(pairs) or len(distinct) < FEWEST_DISTINCT:
+    if not len(pairs) or len(distinct) < 2:
         return {}
     ends = np.sort(records.reshape(-1)[pairs], axis=1).astype(np.uint32)
     once = levels[np.unique(number_pairs(ends), return_index=True)[1]]

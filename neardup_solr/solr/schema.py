@@ -194,6 +194,11 @@ def read_schema(collection: Collection) -> Schema:
     )
 
 
+def read_layout(collection: Collection) -> bytes:
+    """Read all that the schema says, to be compared with what it said before."""
+    return orjson.dumps(_get(collection, "", {"schema": dict}), option=orjson.OPT_SORT_KEYS)
+
+
 def require_exported(collection: Collection, names: Iterable[str]) -> None:
     """Refuse fields that /export cannot read, or that are missing, by SchemaError."""
     schema, logical = read_schema(collection), collection.names

@@ -138,6 +138,7 @@ class Rewrite:
     _ours: frozenset[str] = frozenset()
     _writer: WholeWriter | None = None
     _losses: LossCheck = field(init=False)
+    _layout: bytes = b""  # of the schema by which both were made
 
     def run(self, filters: Sequence[str]) -> None:
         """Update all documents that match the filters. Those that others change are read again.
@@ -178,6 +179,7 @@ class Rewrite:
 
     def prepare(self) -> None:
         """Look how this collection can be written. The first documents will be compared."""
+        self._layout = schema.read_layout(self.collection)
         self._ours = own_fields(self.collection)
         self._writer = make_writer(self.collection, self._ours)
         self._losses = LossCheck(self.collection, self._ours)
@@ -235,6 +237,8 @@ class Rewrite:
 
     def _look(self, orders: Sequence[Order]) -> tuple[Sequence[Order], Mapping[str, int]]:
         """Choose how to write documents, and refuse to if that would lose anything of others."""
+        if self._layout != schema.read_layout(self.collection):
+            self.prepare()
         if self._writer is not None:
             orders = self._writer.complete(orders)
         return orders, self._losses.require_none(orders)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
@@ -130,6 +131,28 @@ def test_one_document_in_many_is_found_where_it_is(solr: Collection) -> None:
     assert {one["key"] for one in many} <= theirs.ours(solr).keys()
 
 
+class Follower(threading.Thread):
+    """A follower of a collection, and the error that ends it."""
+
+    def __init__(self, solr: Collection) -> None:
+        super().__init__()
+        self.solr = solr
+        self.error: SettingsError | None = None
+
+    def run(self) -> None:
+        own = open_collection(self.solr.base, self.solr.name, names=self.solr.names)
+        try:
+            annotate(own, follow=True)
+        except SettingsError as error:
+            self.error = error
+
+    def wait_for(self, documents: int) -> None:
+        """Wait until so many documents are annotated."""
+        end = time.monotonic() + 180
+        while len(theirs.ours(self.solr)) < documents and time.monotonic() < end:
+            time.sleep(0.1)
+
+
 def test_a_follower_exits_before_it_writes_such_a_document(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,26 +160,39 @@ def test_a_follower_exits_before_it_writes_such_a_document(
     monkeypatch.setattr(rewrite, "EVERY", 0.1)
     with theirs.collection(fields=FIELDS) as solr:
         theirs.add(solr, theirs.documents(3))
-        ended: list[BaseException] = []
-
-        def follow() -> None:
-            own = open_collection(solr.base, solr.name, names=solr.names)
-            try:
-                annotate(own, follow=True)
-            except BaseException as error:
-                ended.append(error)
-
-        thread = threading.Thread(target=follow)
-        thread.start()
-        end = time.monotonic() + 180
-        while len(theirs.ours(solr)) < 3 and time.monotonic() < end:
-            time.sleep(0.1)
+        follower = Follower(solr)
+        follower.start()
+        follower.wait_for(3)
         theirs.add(solr, [{"key": "late", "title": "new", "stock_left": 7}])
-        thread.join(180)
-        (error,) = ended
-        assert isinstance(error, SettingsError)
-        assert "stock_left: the document 'late'" in str(error)
+        follower.join(180)
+        assert "stock_left: the document 'late'" in str(follower.error)
         assert is_found(solr, "stock_left:7")
+        assert "late" not in theirs.ours(solr)
+
+
+def test_a_follower_goes_by_the_schema_of_now(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy that is added while it works is no field of its own, and a value in it is seen."""
+    monkeypatch.setattr(rewrite, "EVERY", 0.1)
+    with theirs.collection(fields=FIELDS) as solr:
+        theirs.add(solr, theirs.documents(3))
+        follower = Follower(solr)
+        follower.start()
+        follower.wait_for(3)
+        kinds = {"type": "string", "indexed": True, "stored": True, "multiValued": True}
+        change = {
+            "add-field": {"name": "labels", **kinds},
+            "add-copy-field": {"source": "label", "dest": "labels"},
+        }
+        requests.post(f"{solr.url}/schema", json=change, timeout=60).raise_for_status()
+        theirs.add(solr, [{"key": "fine", "title": "new", "label": "a"}])
+        follower.wait_for(4)
+        (fine,) = theirs.select(solr, "key:fine", fl="labels")
+        assert fine == {"labels": ["a"]}
+        theirs.add(solr, [{"key": "late", "title": "new", "label": "a", "labels": ["own"]}])
+        (before,) = theirs.select(solr, "key:late", fl="labels")
+        follower.join(180)
+        assert "labels: the document 'late'" in str(follower.error)
+        assert theirs.select(solr, "key:late", fl="labels") == [before]
         assert "late" not in theirs.ours(solr)
 
 
