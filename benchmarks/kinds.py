@@ -40,7 +40,7 @@ def write_rows(rows: list[Row], path: Path) -> Path:
 def compare(table: Table, folder: Path, **options: Any) -> dict[str, float]:
     """Find the duplicates of a table, and compare them with its known pairs."""
     sides = [write_rows(rows, folder / f"{'ab'[at]}.csv") for at, rows in enumerate(table.sides)]
-    against = {"against": sides[1]} if len(sides) > 1 else {}
+    against: dict[str, Any] = {"against": sides[1]} if len(sides) > 1 else {}
     started = time.process_time()
     result = nd.duplicates(sides[0], **against, **options)
     seconds = time.process_time() - started
@@ -75,10 +75,10 @@ def measure(tables: Iterable[Table], lines: list[str]) -> dict[str, dict[str, An
 
 def format_means(measured: dict[str, dict[str, Any]]) -> str:
     """Format the mean F1 of tables of two sources, and of one."""
-    groups = {"two sources": ":two", "one source": (":one", ":copies"), "all": ":"}
+    groups = {"two sources": (":two",), "one source": (":one", ":copies"), "all": ("",)}
     rows = []
     for name, ends in groups.items():
-        figures = [row["f1"] for key, row in measured.items() if ends == ":" or key.endswith(ends)]
+        figures = [row["f1"] for key, row in measured.items() if key.endswith(ends)]
         below = sum(figure < BELOW for figure in figures)
         rows.append([name, len(figures), f"{sum(figures) / max(len(figures), 1):.3f}", below])
     return results.table(["tables", "count", "mean F1", f"below {BELOW:g}"], rows)

@@ -179,11 +179,15 @@ class Rewrite:
 
     def prepare(self) -> None:
         """Look how this collection can be written. The first documents will be compared."""
+        self._read_schema()
+        self._untried = FIRST
+
+    def _read_schema(self) -> None:
+        """Look how documents can be written by the schema of now."""
         self._layout = schema.read_layout(self.collection)
         self._ours = own_fields(self.collection)
         self._writer = make_writer(self.collection, self._ours)
         self._losses = LossCheck(self.collection, self._ours)
-        self._untried = FIRST
 
     def go_through(self, ids: Iterator[str], *, again: bool = False) -> set[str]:
         """Read, order and send at the same time: the next page is read while another is sent.
@@ -238,7 +242,7 @@ class Rewrite:
     def _look(self, orders: Sequence[Order]) -> tuple[Sequence[Order], Mapping[str, int]]:
         """Choose how to write documents, and refuse to if that would lose anything of others."""
         if self._layout != schema.read_layout(self.collection):
-            self.prepare()
+            self._read_schema()
         if self._writer is not None:
             orders = self._writer.complete(orders)
         return orders, self._losses.require_none(orders)

@@ -133,6 +133,7 @@ def test_what_comes_or_changes_gets_its_fields(
     put(solr, *({"id": f"old{at}", "content": f"text number {at}"} for at in range(30)))
     with following(solr) as run:
         until(is_right(solr, 30))
+        until(lambda: bool(caught_up(caplog)))
         set_fields(solr, [{"id": "old2", "content": {"set": "only its text is set"}}])
         put(
             solr,
