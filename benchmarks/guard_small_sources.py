@@ -173,6 +173,16 @@ def syndicated(rng: R) -> Source:
     return source("titles of several papers", rng, rows, are_copies=True)
 
 
+def respelled(
+    rng: R, text: str, forms: list[tuple[str, str]], count: Callable[[], int], at: int
+) -> list[Row]:
+    """Make two copies of a text, thing `at`, with either form of some words in its places."""
+    first, second = text.split(), text.split()
+    for place in rng.sample(range(len(first)), count()):
+        first[place], second[place] = rng.choice(forms)
+    return [(" ".join(first), at), (" ".join(second), at)]
+
+
 def spellings(rng: R) -> Source:
     """Pairs of which one is in the spelling of another country."""
     forms = [
@@ -184,11 +194,7 @@ def spellings(rng: R) -> Source:
     ]
     rows: list[Row] = []
     for at in range(60):
-        words = prose(rng, 50).split()
-        first, second = list(words), list(words)
-        for place in rng.sample(range(50), 3):
-            first[place], second[place] = rng.choice(forms)
-        rows += [(" ".join(first), at), (" ".join(second), at)]
+        rows += respelled(rng, prose(rng, 50), forms, lambda: 3, at)
     return source("British and American spellings", rng, rows, are_copies=True)
 
 
@@ -203,11 +209,7 @@ def abbreviations(rng: R) -> Source:
     ]
     rows: list[Row] = []
     for at in range(80):
-        words = prose(rng, rng.randint(18, 40)).split()
-        first, second = list(words), list(words)
-        for place in rng.sample(range(len(words)), 2):
-            first[place], second[place] = rng.choice(forms)
-        rows += [(" ".join(first), at), (" ".join(second), at)]
+        rows += respelled(rng, prose(rng, rng.randint(18, 40)), forms, lambda: 2, at)
     return source("abbreviated notices", rng, rows, are_copies=True)
 
 
@@ -225,11 +227,7 @@ def synonyms(rng: R) -> Source:
     ]
     rows: list[Row] = []
     for at in range(60):
-        words = prose(rng, 40).split()
-        first, second = list(words), list(words)
-        for place in rng.sample(range(40), rng.randint(1, 3)):
-            first[place], second[place] = rng.choice(forms)
-        rows += [(" ".join(first), at), (" ".join(second), at)]
+        rows += respelled(rng, prose(rng, 40), forms, lambda: rng.randint(1, 3), at)
     return source("pairs with a synonym", rng, rows, are_copies=True)
 
 
