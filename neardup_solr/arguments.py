@@ -52,6 +52,7 @@ _FURTHER = inspect.Parameter.VAR_KEYWORD
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T", bound=str)
+C = TypeVar("C")
 OneOrMore = str | Sequence[str]  # one, or several of them
 Id = str | int  # a whole number is taken as its text
 
@@ -64,6 +65,21 @@ class Frame(Protocol):
         """Its rows as an array."""
 
 
+def checked_class(kind: type[C]) -> type[C]:
+    """Make a class raise ArgumentError for an argument that it does not have."""
+    create: Callable[..., None] = vars(kind)["__init__"]
+    hints = dict.fromkeys(list(inspect.signature(create).parameters)[1:])
+
+    @wraps(create)
+    def check(self: C, *args: Any, **kwargs: Any) -> None:
+        _check_names(f"nd.{kind.__name__}()", hints, kwargs)
+        create(self, *args, **kwargs)
+
+    type.__setattr__(kind, "__init__", check)
+    return kind
+
+
+@checked_class
 @dataclass(frozen=True, slots=True)
 class Source:
     """Source and its format, for functions that read a source.
@@ -211,12 +227,39 @@ def suggest(word: str, table: str, existing: Mapping[str, str], place: str = "")
         near = [name for name in existing if _split(name) == parts]
         words = (key for key in read_words(table) if "".join(parts) in key.split())
         if not near and (key := next(words, "")):
-            return _choose_answer(read_words(table)[key], existing, place)
-        is_counted = parts[0] in _COUNTS and len(parts) > 1
-        parts = parts[1:] if is_counted else parts[:-1] if parts[-1] in _SUFFIXES else []
-    return _join(existing[name] for name in near or nearest(word, existing))
+            forms = [existing[name] for name in existing if _is_form(_split(word), _split(name))]
+            answers = _choose_answers(read_words(table)[key], existing, place)
+            return _join([*forms, *(each for each in answers if not forms or each[0] in QUOTES)])
+        parts = _shorten(parts)
+    near = near or nearest(word, existing)
+    if not near and len(word) >= LONG:  # maybe a word of another tool, mistyped
+        keys = {each: key for key in read_words(table) for each in key.split()}
+        of_others = nearest(word, (each for each in keys if len(each) >= LONG))
+        answers = [read_words(table)[keys[each]] for each in of_others]
+        return _join(chain.from_iterable(_choose_answers(a, existing, place) for a in answers))
+    return _join(existing[name] for name in near)
 
 
+def _is_form(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Return True if names are the same but for the ends of words: field and fields, removed."""
+    pairs = [sorted(pair, key=len) for pair in zip(one, other, strict=False)]
+    ends = {long.removeprefix(short) for short, long in pairs}
+    return len(one) == len(other) and ends <= {"", "s", "es", "d", "ed"}
+
+
+def _shorten(parts: list[str]) -> list[str]:
+    """Take away a word, or the end of one, that other tools add to a name, or all if none does."""
+    *rest, last = parts
+    if rest and parts[0] in _COUNTS:
+        return parts[1:]
+    if last in _SUFFIXES:
+        return rest
+    shorter = [last.removesuffix(end) for end in _SUFFIXES if last.endswith(end)]
+    return [*rest, min(shorter, key=len)] if shorter else []
+
+
+QUOTES = "'", "`"  # before what is typed, unlike a step
+LONG = 6  # letters of a word that is looked for among those of other tools in spite of an error
 # What other tools put before or behind the name of an option: `--num-hashes`, `--output-file`.
 _COUNTS = ("n", "num", "number", "of")
 _SUFFIXES = ("file", "path", "name", "column", "columns", "col", "field", "fields", "dir", "url")
@@ -227,21 +270,21 @@ def _split(name: str) -> list[str]:
     return re.findall(r"[^\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
 
 
-def _choose_answer(answers: str, existing: Mapping[str, str], place: str) -> str:
+def _choose_answers(answers: str, existing: Mapping[str, str], place: str) -> list[str]:
     for answer in answers.split("|"):
         names = re.findall(r"`([^`]+)`", answer)
         only, step = re.findall(r"(?:(neardup|nd): )?(.+)", answer)[0]
         if answer in existing or (names and answer[0] == "`" and all(map(existing.get, names))):
-            return _join(existing[name] for name in names or [answer])
+            return [existing[name] for name in names or [answer]]
         if " " in step and only in ("", place) and all(map(existing.get, names)):
-            return re.sub(r"`([^`]+)`", lambda name: existing[name[1]], step)
-    return ""
+            return [re.sub(r"`([^`]+)`", lambda name: existing[name[1]], step)]
+    return []
 
 
 def _join(texts: Iterable[str]) -> str:
     """Ask whether one of these was meant, or say what to do if one is a step."""
     *others, last = dict.fromkeys(texts) or [""]
-    steps = [text for text in (*others, last) if text[:1] not in ("'", "`")]
+    steps = [text for text in (*others, last) if text[:1] not in QUOTES]
     return steps[0] if steps else f"did you mean {', '.join(others)}{' or ' * bool(others)}{last}?"
 
 
@@ -272,11 +315,8 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
     called, about = f"{place}.{verb.__qualname__}()", f"see help({place}.{verb.__qualname__})"
     names = [name for name in signature.parameters if name != "self"]
     further = next((name for name in names if signature.parameters[name].kind is _FURTHER), "")
-    for name in kwargs if not further else ():
-        if name not in names:
-            existing = _list_names(called[:-2], {each: hints.get(each) for each in names})
-            step = suggest(name, "options", existing, "nd") or about
-            raise ArgumentError(f"{called} has no argument `{name}`", step)
+    if not further:
+        _check_names(called, {each: hints.get(each) for each in names}, kwargs)
     try:
         bound = signature.bind(*args, **kwargs).arguments
     except TypeError as error:
@@ -291,6 +331,15 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
         hint = hints.get(name, hints.get(further, Any))
         if not _fits(value, hint):
             raise _refuse(name, value, hint)
+
+
+def _check_names(called: str, hints: Mapping[str, Any], names: Iterable[str]) -> None:
+    """Refuse an argument that what is called does not have, and name the one that is meant."""
+    for name in names:
+        if name not in hints:
+            step = suggest(name, "options", _list_names(called[:-2], hints), "nd")
+            reason = f"{called} has no argument `{name}`"
+            raise ArgumentError(reason, step or f"see help({called[:-2]})")
 
 
 def _list_names(verb: str, hints: Mapping[str, Any]) -> dict[str, str]:

@@ -10,7 +10,14 @@ from itertools import islice
 from typing import Any, get_args
 
 from neardup_solr import arguments
-from neardup_solr.arguments import Family, Kind, StoredMeasure, check_fields, require
+from neardup_solr.arguments import (
+    Family,
+    Kind,
+    StoredMeasure,
+    check_fields,
+    checked_class,
+    require,
+)
 from neardup_solr.errors import ArgumentError, SettingsError
 
 # What indexing writes by default; `id` and `signature_settings` are always written.
@@ -61,6 +68,7 @@ def _require_known(names: Iterable[str], fields: Iterable[str]) -> None:
     require(not unknown, f"there is no field {', '.join(unknown)}", _CHOICE)
 
 
+@checked_class
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Settings of a collection's computed fields, stored with each document.

@@ -188,6 +188,30 @@ def test_help_says_which_options_can_be_repeated() -> None:
                 assert one.multiple == is_told, f"{words} {one.opts[0]}"
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("duplicates --remove", "--removed"),
+        ("duplicates --reject", "--rejected"),
+        ("duplicates --keeps", "--keep"),
+        ("duplicates --answer", "--answers"),
+        ("duplicates --idcolumn", "--id-field"),
+        ("duplicates --unique-file", "--unique"),
+        ("duplicates --seperator", "--delimiter"),
+        ("gate --hold-file", "--hold"),
+        ("serve --token", "--tokens"),
+        ("search --candidate", "--candidates"),
+        ("evaluate --order", "--ordered"),
+        ("index --jobs", "--job"),
+    ],
+)
+def test_a_form_of_an_option_is_told_first(typed: str, meant: str) -> None:
+    """Singular or plural, abbreviated, or with what other tools add; then what they mean by it."""
+    with pytest.raises(click.UsageError) as refused:
+        parser().main([*typed.split(), "x"], standalone_mode=False)
+    assert f" Did you mean '{meant}'" in str(refused.value)
+
+
 @pytest.mark.parametrize("gone", [gone for gone in GONE if not gone.startswith("nd.")])
 def test_an_option_that_is_gone_says_what_to_do_instead(gone: str) -> None:
     """In one line, which the library has for its arguments, too."""
