@@ -14,7 +14,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import IO, TYPE_CHECKING, Any
 
-from neardup_solr.errors import ServerError, SourceError
+from neardup_solr.errors import ArgumentError, ServerError, SourceError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,6 +23,10 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 SETTLED_NS = 2_000_000_000  # nanoseconds after a change, in which another may leave the same times
 _UNFINISHED: set[Path] = set()  # folders of files that are being written
 SITE = ""  # the address of the documentation, once it is published
+
+
+class PathError(SourceError, ArgumentError):
+    """File name that is wrong whatever the data are: it has no known ending, or two purposes."""
 
 
 def solr_config() -> Path:
@@ -127,7 +131,7 @@ def check_place(path: Path) -> None:
 
 
 def check_apart(files: Mapping[str, Path | None]) -> None:
-    """Refuse a file for two purposes, by SourceError: it would be overwritten.
+    """Refuse a file for two purposes, by PathError: it would be overwritten.
 
     `files` has a file, or None, for the name of each purpose.
     """
@@ -136,10 +140,10 @@ def check_apart(files: Mapping[str, Path | None]) -> None:
         named = {name: os.path.realpath(path) for name, path in files.items() if path is not None}
     except ValueError as error:  # of a NUL character
         name = next(str(path) for path in files.values() if "\0" in str(path))
-        raise SourceError(name, f"is not a valid file name ({error})", "change the name") from None
+        raise PathError(name, f"is not a valid file name ({error})", "change the name") from None
     for (name, path), (other, other_path) in combinations(named.items(), 2):
         if path == other_path:
-            raise SourceError(str(files[name]), f"is both {name} and {other}", "name two files")
+            raise PathError(str(files[name]), f"is both {name} and {other}", "name two files")
 
 
 def is_inside(path: Path, folder: Path) -> bool:

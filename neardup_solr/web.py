@@ -33,7 +33,7 @@ from uvicorn.protocols.http.flow_control import CLOSE_HEADER
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from neardup_solr.arguments import require
-from neardup_solr.errors import ArgumentError
+from neardup_solr.errors import DataError
 from neardup_solr.records import NOTHING
 from neardup_solr.solr.credentials import is_loopback
 from neardup_solr.text.json_keys import has_key_twice
@@ -302,9 +302,17 @@ def refuse_route(
     return Failure(error.status_code, "this path does not exist", next_step)
 
 
-def bind(host: str, port: int, next_step: str) -> socket.socket:
-    """Take a port of an address. Raises ArgumentError with `next_step` if that cannot be."""
+def require_port(port: int) -> None:
+    """Refuse a number that no port has, by ArgumentError."""
     require(0 <= port < 1 << 16, f"`port` cannot be {port}", "use 1 to 65535, or 0 for a free port")
+
+
+def bind(host: str, port: int, next_step: str) -> socket.socket:
+    """Take a port of an address. Raises ArgumentError with `next_step` if that cannot be.
+
+    It is a DataError if this machine does not allow it now.
+    """
+    require_port(port)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sends at once only on sockets that say they are of TCP; others wait for 40 ms.
     bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -316,7 +324,7 @@ def bind(host: str, port: int, next_step: str) -> socket.socket:
         bound.close()
         reason = getattr(error, "strerror", None) or error
         problem = f"port {port} on {host!r} cannot be used ({reason})"
-        raise ArgumentError(problem, next_step) from None
+        raise DataError(problem, next_step) from None
     return bound
 
 

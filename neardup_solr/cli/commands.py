@@ -258,6 +258,7 @@ def answer(
     is_named = parsed.address is not None or parsed.collection is not None
     parsed["source"] = parsed["source"] or (parsed.connect() if is_named else None)
     place = answers.path
+    _check_apart({"`answers`": place}, parsed.paths)
     aside = {*answers.set_aside} if place.is_file() else set()
     if pairs is not None:
         columns = {name: parsed[name] for name in ("id", "text")}
@@ -276,6 +277,14 @@ def answer(
         contradicted = show.counted(len(more), "answer is", "answers are")
         show.warn(f"{contradicted} set aside, contradicted by newer answers: {first}.")
     return 0
+
+
+def _check_apart(files: Mapping[str, Path], sources: Iterable[str | None]) -> None:
+    """Refuse to write to one of the sources, before any is read."""
+    from neardup_solr.files import check_apart
+
+    for path in filter(None, sources):
+        check_apart({"`source`": Path(path), **files})
 
 
 def _print_answers(answers: nd.Answers, output: Path | None, as_rows: str | None) -> None:
@@ -549,6 +558,7 @@ REDIRECT = '<!DOCTYPE html><meta http-equiv="refresh" content="0; url={0}"><a hr
 def review(parsed: options.ParsedOptions) -> int:
     """Judge pairs in the browser, the most useful pairs first."""
     parsed.require_source("SOURCE")
+    _check_apart({"`answers`": Path(parsed["answers"])}, [*parsed.paths, parsed["against"]])
     options.choose_other_side(parsed)
     options.choose_columns(parsed)
     parsed["source"] = parsed["source"] or parsed.connect()

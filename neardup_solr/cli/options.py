@@ -623,7 +623,9 @@ def choose_columns(parsed: ParsedOptions, *, by_fields: bool = True) -> list[str
     Return the options that would ask for them.
     """
     from neardup_solr.sources import guess
+    from neardup_solr.verbs.duplicates.read import check_values
 
+    check_values(parsed)  # or the data would be blamed
     chosen = guess.choose_columns(parsed, by_fields=by_fields) if parsed.paths else None
     if chosen is None:
         return []
@@ -689,9 +691,12 @@ def connect(
 
 def choose_other_side(parsed: ParsedOptions) -> None:
     """Replace `against`: by an existing file or folder, or the collection of an address or name."""
+    from neardup_solr.verbs.duplicates.read import check_values
+
     against, solr = parsed["against"], parsed.address
     if against is None:
         return
+    check_values(parsed)
     patience = parsed.get("patience", 0)
     if "://" in against:
         parsed["against"] = connect(against, None, patience=patience)

@@ -22,7 +22,7 @@ from neardup_solr.embedded.jars import (
     auth_header,
     server_extra,
 )
-from neardup_solr.errors import ArgumentError, ServerError
+from neardup_solr.errors import ArgumentError, DataError, ServerError
 from neardup_solr.progress import until
 from neardup_solr.records import NOTHING
 
@@ -92,7 +92,7 @@ def heap_size(argument: str | None) -> str:
     memory = int(virtual_memory().total)
     if size > memory:
         reason = f"{named} cannot be {heap}: this machine has only {memory / 2**30:.1f}g"
-        raise ArgumentError(reason, "give less, such as 256m")
+        raise DataError(reason, "give less, such as 256m")
     return heap
 
 

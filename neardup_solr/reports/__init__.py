@@ -20,7 +20,7 @@ import orjson
 from neardup_solr import records
 from neardup_solr.arguments import checked
 from neardup_solr.errors import ArgumentError, SettingsError, SourceError, counted
-from neardup_solr.files import atomic_output, check_place, write_lines
+from neardup_solr.files import PathError, atomic_output, check_place, write_lines
 from neardup_solr.progress import LOG
 from neardup_solr.sources.lines import DECOMPRESSORS, csv_line, suffix_of
 from neardup_solr.sources.record import NEEDS_FORMATS, SourceTable, matches, plain
@@ -224,7 +224,7 @@ def _face(path: Path) -> Face | None:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         reason = f"there is no report format for the suffix {path.suffix!r}"
-        raise SourceError(str(path), reason, f"choose one of {', '.join(SUFFIXES)}")
+        raise PathError(str(path), reason, f"choose one of {', '.join(SUFFIXES)}")
     return _FACES.get(suffix)
 
 
@@ -537,11 +537,12 @@ def check_copy(path: Path, source_format: str, *, adds: bool) -> None:
     if adds and source_format == "lines":  # which have no room for other columns
         same = None
     suffix = suffix_of(path)
-    if suffix not in (same, *JSON_LINES):
-        reason = "these records cannot be written in this format"
-        raise SourceError(str(path), reason, f"choose {f'{same} or ' if same else ''}.jsonl")
     if suffix in (".parquet", ".xlsx") and path.suffix.lower() in DECOMPRESSORS:
-        raise SourceError(str(path), f"{suffix} is already compressed", f"end it in {suffix}")
+        raise PathError(str(path), f"{suffix} is already compressed", f"end it in {suffix}")
+    if suffix not in (same, *JSON_LINES):
+        kind = SourceError if suffix in SAME.values() else PathError
+        reason = "these records cannot be written in this format"
+        raise kind(str(path), reason, f"choose {f'{same} or ' if same else ''}.jsonl")
     if suffix == ".parquet":
         require_library(path, "Parquet", "pyarrow")
     if path.suffix.lower() == ".zst":

@@ -180,7 +180,7 @@ class Access:
             # The option `--ca` sets the first of the variables.
             of = {"ca": "", AUTHORITIES[0]: f" from `ca` or ${name}"}.get(name, f" from ${name}")
             reason = f"the CA file {path}{of} cannot be read"
-            raise ArgumentError(reason, "name a PEM file with certificates")
+            raise DataError(reason, "name a PEM file with certificates")
         return None if path is None else str(path)
 
     def certificate(self) -> str | None:
@@ -197,7 +197,7 @@ class Access:
         except (OSError, ValueError):
             reason = f"{path} from `cert` or ${CERTIFICATE} is not a usable client certificate"
             step = "name a PEM file with the certificate and its private key, without a password"
-            raise ArgumentError(reason, step) from None
+            raise DataError(reason, step) from None
         return path or None
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from neardup_solr.errors import ArgumentError, RecordError, SourceError, counted
-from neardup_solr.files import is_inside
+from neardup_solr.files import PathError, is_inside
 from neardup_solr.progress import LOG, ignore
 from neardup_solr.sources import magic
 from neardup_solr.sources import record as rows
@@ -119,7 +119,7 @@ def name_source(
 ) -> Opened:
     """Name a file, a folder or standard input, as errors and positions do."""
     if path == "":
-        raise SourceError("''", "is not a valid file name", "name a file or a folder")
+        raise PathError("''", "is not a valid file name", "name a file or a folder")
     is_stdin = str(path) == "-"
     label = STDIN if is_stdin else str(path)
     return Opened(
@@ -136,6 +136,9 @@ def _choose_format(source: Opened) -> str | None:
     Raises SourceError if the source is not of it.
     """
     format = source.reading.source_format
+    if source.path is None and format in ("folder", "parquet", *SHEETS):
+        step = "give the name of a file or folder"
+        raise PathError(STDIN, f"a source of the format {format} cannot be read from it", step)
     if source.path is None:
         return format
     has_files, wants_files = is_folder(source, source.path), format == "folder"

@@ -192,6 +192,15 @@ class Answers(reports.Table):
         return columns | {"state": [ASIDE if answer in aside else "" for answer in latest]}
 
     @checked
+    def write(self, path: str | Path) -> None:
+        """Write the table to a file of another name.
+
+        Raises SourceError as for other tables, and ArgumentError for the file of the answers.
+        """
+        check_apart({"`answers`": self.path, "`output`": Path(path)})
+        super().write(path)
+
+    @checked
     def add(
         self,
         pairs: str | Path | Frame | AnswerSheet,

@@ -11,8 +11,8 @@ from typing import Any
 
 from neardup_solr import sources
 from neardup_solr.arguments import OneOrMore, checked
-from neardup_solr.errors import RecordError, SourceError
-from neardup_solr.files import check_apart
+from neardup_solr.errors import RecordError
+from neardup_solr.files import PathError, check_apart
 from neardup_solr.minhash import sign
 from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, ignore
 from neardup_solr.records import Document, filter_usable
@@ -63,7 +63,7 @@ def signatures(
     output = Path(output)
     if output.suffix.lower() != ".parquet":
         reason = "signatures can only be written to a .parquet file"
-        raise SourceError(str(output), reason, f"name it {output.stem}.parquet")
+        raise PathError(str(output), reason, f"name it {output.stem}.parquet")
     source, reading = reading_of(source, "number", id=id, text=text)
     for path in sources.paths_of(source) or ():
         check_apart({"the source": Path(path), "the output": output})

@@ -116,14 +116,15 @@ def train(output: str | Path | None = None, **given: Any) -> Training:
 
     `given` are arguments of that; the model is written to `output`, if that is named.
     """
+    if output is not None and (answers := given.get("answers")) is not None:
+        check_apart({"`output`": Path(output), "`answers`": Path(answers)})
     work = plan(**given)
     require(work.measure.needs_texts, "a model compares texts, not estimates",
             "choose a different `measure`")  # fmt: skip
     if output is not None:
         check_place(Path(output))
-        for path in (given.get("answers"), *(paths_of(work.sides[0]) or ())):
-            place = None if path is None else Path(path)
-            check_apart({"`output`": Path(output), "an input file": place})
+        for path in paths_of(work.sides[0]) or ():
+            check_apart({"`output`": Path(output), "an input file": Path(path)})
     with waiting(work.sides, work.patience), Spill(memory=work.memory) as spill:
         trained = _train(work, spill)
     if output is not None:

@@ -65,6 +65,12 @@ WAYS: tuple[Way, ...] = get_args(Way)
 LITTLE = 10**9  # documents × characters of their texts
 ALIGNING = 10  # times as slow as other measures
 OMIT_ONE = "omit one of them"
+# Arguments, and others that they cannot be combined with. The weights of fields and models depend
+# on all candidates.
+EXCLUDED = {
+    "without_common": ("remember", "fields", "model"),
+    "remember": ("against", "fields", "model"),
+}
 TUNE = "create a model with: neardup tune FILE --answers answers.jsonl -o model.json"
 
 
@@ -165,10 +171,9 @@ def make_work(
     Raises ArgumentError if a value is not possible, or if two of them do not go together;
     SourceError if a file could not be read or written.
     """
+    check_values(values)
     arguments = SimpleNamespace(**{"beside": (), **values, **fill_in(values)})
     others = _take_apart(arguments)
-    across = arguments.against is not None or arguments.linkage != "mutual_best"
-    require(across, "`linkage` mutual_best needs two sources", "name the second with `against`")
     model, kinds = _take_model(arguments), _take_fields(arguments)
     if arguments.measure == AUTO and (
         arguments.max_distance is not None or arguments.by == "shingles"
@@ -181,7 +186,6 @@ def make_work(
 
         measure = make_measure(model)
     _check_way(arguments, arguments.measure if model is None else "model", measure)
-    _check_common(arguments)
     # The first record of a source is the one that came first, whatever its id is.
     comes_first = (
         arguments.canonical == "first"
@@ -209,9 +213,7 @@ def make_work(
         strict=True,
     )  # fmt: skip
     equality = parse_equality(arguments.equal)
-    settings = settings_of(arguments.settings)  # refuses what is impossible
-    is_count = arguments.texts is None or arguments.texts >= 0
-    require(is_count, f"`texts` cannot be {arguments.texts}", "give 0 or more, or True")
+    settings = settings_of(arguments.settings)
     watching = Callbacks(on_error=arguments.on_error, on_progress=arguments.on_progress or ignore)
     files = _check_files(arguments, sides, checkpoint)
     has_collection = any(map(is_collection, sides))
@@ -230,6 +232,37 @@ def make_work(
         patience=in_seconds(arguments.patience, "patience"), arguments=vars(arguments),
         **{name: getattr(arguments, name) for name in names},
     )  # fmt: skip
+
+
+def check_values(values: Mapping[str, Any]) -> None:
+    """Refuse values of arguments that are possible with no source, before any is looked at.
+
+    Raises ArgumentError. An argument that is missing has its default.
+    """
+    limits = {name: values.get(name) for name in ("max_distance", "min_similarity")}
+    Limits(**limits)
+    by, cap, texts = (values.get(name) for name in ("by", "cap", "texts"))
+    if by is not None:
+        require_choice("by", by, WAYS)
+    require(cap is None or cap > 1, f"`cap` cannot be {cap}", "give 2 or more")
+    reason = "`cap` cannot be used with `by` all, which compares every pair"
+    require(by != "all" or cap is None, reason, "omit it")
+    linkage = values.get("linkage", "single")
+    require_choice("linkage", linkage, LINKAGES)
+    is_across = values.get("against") is not None
+    reason = "`linkage` mutual_best needs two sources"
+    require(is_across or linkage != "mutual_best", reason, "name the second with `against`")
+    share = float(values.get("without_common") or 0)
+    require(0 <= share <= 1, f"`without_common` cannot be {share:g}", "give a share from 0 to 1")
+    for name, others in EXCLUDED.items():
+        for other in others if values.get(name) not in (None, False) else ():
+            reason = f"`{name}` cannot be combined with `{other}`"
+            require(values.get(other) is None, reason, OMIT_ONE)
+    parse_rule(values.get("canonical", "first"))
+    parse_equality(values.get("equal", ()))
+    settings_of(values.get("settings"))
+    require(texts is None or texts >= 0, f"`texts` cannot be {texts}", "give 0 or more, or True")
+    in_seconds(values.get("patience", 0), "patience")
 
 
 def _take_apart(arguments: SimpleNamespace) -> dict[str, str]:
@@ -294,7 +327,6 @@ def _take_model(arguments: SimpleNamespace) -> Model | None:
         return None
     is_alone = arguments.fields is None and arguments.measure in (AUTO, "model")
     require(is_alone, "a model has its own measure and fields", "omit them or `model`")
-    require(arguments.remember is None, "`remember` cannot be combined with `model`", OMIT_ONE)
     require(arguments.max_distance is None, "a model has no distance", "use `min_similarity`")
     model = read_model(arguments.model)
     arguments.measure, arguments.fields = model.measure, model.fields or None
@@ -310,8 +342,6 @@ def _take_fields(arguments: SimpleNamespace) -> dict[str, FieldKind]:
         return {}
     reason = f"`fields` cannot be combined with the measure {arguments.measure}"
     require(arguments.measure in (AUTO, "fields"), reason, OMIT_ONE)
-    reason = "`remember` cannot be combined with `fields`, whose weights depend on all candidates"
-    require(arguments.remember is None, reason, OMIT_ONE)
     from neardup_solr.measures.fields import parse_fields
 
     arguments.measure, kinds = "fields", parse_fields(arguments.fields)
@@ -321,24 +351,9 @@ def _take_fields(arguments: SimpleNamespace) -> dict[str, FieldKind]:
 
 
 def _check_way(arguments: SimpleNamespace, name: PairMeasure, measure: Measure) -> None:
-    if arguments.by is not None:
-        require_choice("by", arguments.by, WAYS)
     reason = f"`by` shingles cannot be combined with the measure {name}"
     step = 'use the `measure` "containment" or "jaccard", or omit `by`'
     require(arguments.by != "shingles" or measure.counts_shingles, reason, step)
-    is_cap = arguments.cap is None or arguments.cap > 1
-    require(is_cap, f"`cap` cannot be {arguments.cap}", "give 2 or more")
-    reason = "`cap` cannot be used with `by` all, which compares every pair"
-    require(arguments.by != "all" or arguments.cap is None, reason, "omit it")
-    require_choice("linkage", arguments.linkage, LINKAGES)
-
-
-def _check_common(arguments: SimpleNamespace) -> None:
-    share = float(arguments.without_common)
-    require(0 <= share <= 1, f"`without_common` cannot be {share:g}", "give a share from 0 to 1")
-    for name in ("remember", "fields", "model"):
-        is_alone = not arguments.without_common or getattr(arguments, name) is None
-        require(is_alone, f"`without_common` cannot be combined with `{name}`", OMIT_ONE)
 
 
 def _check_files(
@@ -357,7 +372,6 @@ def _check_files(
     for name in files.keys() & {"checkpoint", "remember"}:
         check_place(files[name])
     if "remember" in files:
-        require(arguments.against is None, "`remember` cannot be combined with `against`", OMIT_ONE)
         for path in map(Path, paths_of(sides[0]) or ()):
             reason = "`remember` is inside the folder that is being read"
             require(not is_inside(files["remember"], path), reason, "choose a different place")

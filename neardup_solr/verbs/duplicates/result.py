@@ -32,7 +32,7 @@ from neardup_solr.errors import (
     counted,
     without_password,
 )
-from neardup_solr.files import check_apart, check_place, is_inside, write_lines
+from neardup_solr.files import PathError, check_apart, check_place, is_inside, write_lines
 from neardup_solr.guard import (
     EQUAL,
     FEWEST,
@@ -804,11 +804,9 @@ def check_output(path: Path) -> None:
         return
     try:
         reports.check_output(path)
-    except SourceError as error:
-        if suffix in reports.SUFFIXES:
-            raise
+    except PathError as error:
         known = ", ".join((*reports.SUFFIXES, PAGE, TABLE))
-        raise SourceError(str(path), error.reason, f"choose one of {known}") from None
+        raise PathError(str(path), error.reason, f"choose one of {known}") from None
 
 
 def _command() -> str:
@@ -897,7 +895,7 @@ def check_files(
         if output is not None:
             if any(is_inside(output, path) for path in paths):
                 reason = "is inside the folder that is being read"
-                raise SourceError(str(output), reason, "choose a place outside it")
+                raise PathError(str(output), reason, "choose a place outside it")
             check_copy(output, format, adds=bool(ADDED[name]))
             check_added(sources.shown_name(paths), columns, ADDED[name])
             if schema is not None and output.suffix.lower() == TABLE:

@@ -16,8 +16,8 @@ import orjson
 
 from neardup_solr import measures, reports
 from neardup_solr.arguments import Action, require, require_choice
-from neardup_solr.errors import ArgumentError, RecordError, SourceError, counted
-from neardup_solr.files import check_place, refuse_failure, write_lines
+from neardup_solr.errors import ArgumentError, RecordError, counted
+from neardup_solr.files import PathError, check_place, refuse_failure, write_lines
 from neardup_solr.guard import SEVERAL, Template, are_unlike, find_template
 from neardup_solr.measures import ANYTHING, Equality, Limits, Measure, floor, measure_named
 from neardup_solr.progress import LOG, Failures
@@ -317,10 +317,10 @@ def write_decisions(decisions: Iterable[Decision | RecordError], path: Path) -> 
 def check_held(path: Path) -> None:
     """Refuse a file for held documents that cannot be written, before any work is done for it.
 
-    Raises SourceError if it is not a .jsonl file, or as `files.check_place` does.
+    Raises PathError if it is not a .jsonl file, or as `files.check_place` does.
     """
     if path.suffix.lower() != ".jsonl" or path.is_dir():
-        raise SourceError(str(path), "held documents need a .jsonl file", "name one with `held`")
+        raise PathError(str(path), "held documents need a .jsonl file", "name one with `held`")
     check_place(path)
 
 

@@ -75,6 +75,7 @@ def serve(
         raise SettingsError(reason, "pip install 'neardup-solr[serve]'") from None
     is_path = not root_path or root_path.startswith("/")
     require(is_path, f"`root_path` cannot be {root_path!r}", "start it with /, as in /neardup")
+    web.require_port(port)
     most = arguments.in_bytes(max_body, "max_body")
     arguments.require_positive(max_body=most, max_documents=max_documents, concurrency=concurrency)
     policy = Policy(

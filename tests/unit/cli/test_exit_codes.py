@@ -1,8 +1,10 @@
 """The exit codes: scripts tell by them what to do next."""
 
 import gzip
+import socket
 import subprocess
 import sys
+from contextlib import closing
 from itertools import product
 from pathlib import Path
 
@@ -97,6 +99,10 @@ def test_each_end_has_its_code(words: str, code: int) -> None:
         "answer --import perhaps.csv --answers kept.jsonl",
         "answer --import both.csv --answers kept.jsonl",
         "review apart.csv --answers kept.jsonl",
+        "duplicates good.csv --unique rest.xlsx",
+        "duplicates codes.csv --max-distance 2",
+        "duplicates good.csv --against missing.csv",
+        "--ca missing.pem search --id 1 -c books --solr https://127.0.0.1:9/solr",
         "tune good.csv --known others.csv",
         "tune good.csv --answers others.csv",
     ],
@@ -120,12 +126,55 @@ def test_what_other_data_would_allow_is_no_wrong_usage(words: str) -> None:
         "answer 1 1 same --answers kept.jsonl",
         "review apart.csv --reach 7 --answers kept.jsonl",
         "tune good.csv --catch .5 --avoid .6",
+        "duplicates good.csv -o report.pdf",
+        "duplicates good.csv --unique rest.pdf",
+        "duplicates good.csv --unique rest.parquet.gz",
+        "duplicates good.csv --unique good.csv",
+        "duplicates good.csv --removed ./good.csv",
+        "duplicates good.csv --unique rest.csv --removed rest.csv",
+        "duplicates good.csv --against apart.csv -o apart.csv",
+        "duplicates - --source-format xlsx",
+        "signatures good.csv -o good.csv",
+        "evaluate right.csv right.csv",
+        "gate good.csv --held held.csv",
+        "review good.csv --answers good.csv",
+        "review good.csv --against apart.csv --answers apart.csv",
+        "answer 1 2 same --source good.csv --answers good.csv",
+        "tune good.csv --answers kept.jsonl -o kept.jsonl",
+        "serve -c books --port 70000",
+        # Whatever else is wrong, too:
+        "duplicates codes.csv --max-distance -1",
+        "duplicates codes.csv --remember kept --without-common",
+        "duplicates codes.csv --remember kept --against good.csv",
+        "duplicates good.csv --cap 1 --against missing.csv",
+        "review good.csv --min-similarity 2 --against missing.csv",
+        "tune codes.csv --max-distance -3 --answers missing.jsonl",
+        "explain 1 2 --source codes.csv --max-distance -1",
     ],
 )
 def test_what_no_data_would_allow_is_wrong_usage(words: str) -> None:
-    """The command line alone tells that it is wrong."""
+    """The command line alone tells that it is wrong; nothing is written."""
+    before = {path: path.read_bytes() for path in Path().iterdir()}
     ran = neardup(*words.split())
     assert (ran.returncode, ran.stdout) == (2, ""), ran.stderr
+    assert {path: path.read_bytes() for path in Path().iterdir()} == before
+
+
+def test_answers_are_not_replaced_by_their_table() -> None:
+    """It lacks what the file knows of the texts."""
+    assert neardup("answer", "1", "2", "same", "--answers", "kept.jsonl").returncode == 0
+    kept = Path("kept.jsonl").read_bytes()
+    assert neardup("answer", "--answers", "kept.jsonl", "-o", "./kept.jsonl").returncode == 2
+    assert Path("kept.jsonl").read_bytes() == kept
+    assert neardup("answer", "--answers", "kept.jsonl", "-o", "table.jsonl").returncode == 0
+
+
+def test_a_port_that_is_taken_is_no_wrong_usage() -> None:
+    """Another time it may be free."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = str(taken.getsockname()[1])
+        ran = neardup("review", "good.csv", "--answers", "kept.jsonl", "--port", port)
+    assert (ran.returncode, ran.stdout) == (3, ""), ran.stderr
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_files_that_cannot_be_written(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """One line with the options' names, and the source is as it was."""
-    assert run(["duplicates", "a.csv", *words], monkeypatch) == 3
+    assert run(["duplicates", "a.csv", *words], monkeypatch) == 2
     assert said in capsys.readouterr().err
     assert Path("a.csv").read_text() == CONTENT
     assert sorted(path.name for path in Path().iterdir()) == ["a.csv"]
