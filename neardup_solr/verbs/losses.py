@@ -3,8 +3,8 @@
 Solr rebuilds a document that it updates from what it keeps of it: values that are only indexed are
 gone, a copyField target has its copies alone, a default comes in, and children without a place are
 deleted. Only the documents tell which of them have any of this, and others come while a run goes
-on. So each batch is looked at just before it is written, by two requests: for the fields that
-documents have (/admin/luke), and for the documents themselves, with the versions that count.
+on. So each batch is looked at just before it is written, by three requests: for the schema, for the
+fields that documents have (/admin/luke), and for the documents, with the versions that count.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ class _Plan:
     """
 
     schema: Schema
+    layout: bytes
     described: Mapping[str, str] | None
     dangers: Sequence[_Danger]
     targets: Sequence[Target]
@@ -98,15 +99,19 @@ class LossCheck:
     _plan: _Plan | None = None
     _can_be_searched: dict[str, bool] = field(default_factory=dict)
 
-    def require_none(self, orders: Sequence[Order]) -> dict[str, int]:
+    def require_none(self, orders: Sequence[Order], layout: bytes | None = None) -> dict[str, int]:
         """Refuse orders that would lose or change anything but `ours`, by SettingsError.
 
-        Returns the versions of the documents that were looked at: no others may be written. An
-        order with `others` replaces its document by all that Solr gives back of it.
+        Returns the versions of the documents that were looked at: all but those that Solr changes
+        in place, of which it loses nothing. No others may be written. An order with `others`
+        replaces its document by all that Solr gives back of it. `layout` is what the schema says
+        now, if it has just been read.
         """
         if not orders:
             return {}
-        plan = self._make_plan()
+        plan = self._make_plan(layout)
+        if not (orders := [order for order in orders if not _is_in_place(plan, order)]):
+            return {}
         whole = {order.id for order in orders if order.others is not None}
 
         def look(ids: Sequence[str]) -> list[tuple[str, int]]:
@@ -114,24 +119,6 @@ class LossCheck:
             return [(self._id(row), int(row.get(VERSION, 0))) for row in rows]
 
         return dict(ask_by_halves([order.id for order in orders], look))
-
-    def is_in_place(self, order: Order) -> bool:
-        """Return True if Solr changes a document in place, and so loses nothing of it.
-
-        It does for numbers that are only in docValues, once any document has such values.
-        """
-        plan = self._plan or self._make_plan()
-        fields = [plan.schema.field(name) for name in (*order.fields, VERSION)]
-        are_apart = all(
-            each is not None
-            and each.doc_values
-            and not (each.indexed or each.stored or each.multi_valued)
-            and not any(plan.schema.copies_of(each.name))
-            and each.kind in _NUMBERS
-            for each in fields
-        )
-        is_known = plan.described is not None and order.fields.keys() <= plan.described.keys()
-        return are_apart and is_known and None not in order.fields.values()
 
     def require_only(self, ids: Sequence[str]) -> None:
         """Refuse to replace documents that have values in other fields than `ours`.
@@ -154,13 +141,15 @@ class LossCheck:
                 ROOT, self._read_children(ids, []), "a parent that would be replaced", step
             )
 
-    def _make_plan(self) -> _Plan:
-        """Say what to look for, which changes only if documents have other fields now."""
+    def _make_plan(self, layout: bytes | None = None) -> _Plan:
+        """Say what to look for, by the schema of now and the fields that documents have now."""
+        layout = schema.read_layout(self.collection) if layout is None else layout
         described, plan = admin.describe_fields(self.collection), self._plan
-        if plan is None or plan.described != described:
+        if plan is None or (plan.layout, plan.described) != (layout, described):
             self._can_be_searched.clear()
             fields = schema.read_schema(self.collection)
-            plan = self._plan = _make_plan(fields, described, self.ours, self._can_search)
+            plan = _make_plan(fields, layout, described, self.ours, self._can_search)
+            self._plan = plan
         return plan
 
     def has_values(self, name: str) -> bool:
@@ -308,8 +297,28 @@ def _having(name: str) -> str:
     return f"\\{escaped}:[* TO *]" if name in _WORDS else f"{escaped}:[* TO *]"
 
 
+def _is_in_place(plan: _Plan, order: Order) -> bool:
+    """Return True if Solr changes a document in place.
+
+    It does for numbers that are only in docValues, once any document has such values.
+    """
+    if order.others is not None or None in order.fields.values():
+        return False
+    fields = [plan.schema.field(name) for name in (*order.fields, VERSION)]
+    are_apart = all(
+        each is not None
+        and each.doc_values
+        and not (each.indexed or each.stored or each.multi_valued)
+        and not any(plan.schema.copies_of(each.name))
+        and each.kind in _NUMBERS
+        for each in fields
+    )
+    return are_apart and plan.described is not None and order.fields.keys() <= plan.described.keys()
+
+
 def _make_plan(
     fields: Schema,
+    layout: bytes,
     described: Mapping[str, str] | None,
     ours: frozenset[str],
     can_search: Callable[[str], bool],
@@ -333,6 +342,7 @@ def _make_plan(
     root = fields.fields.get(ROOT)
     return _Plan(
         schema=fields,
+        layout=layout,
         described=described,
         dangers=dangers,
         targets=[*_targets(fields, used, ours)],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import mmh3
@@ -15,7 +15,7 @@ from neardup_solr.progress import OnProgress, Progress, gc_disabled, ignore
 from neardup_solr.records import Cluster
 from neardup_solr.solr import schema, update
 from neardup_solr.solr.collection import Collection, waiting
-from neardup_solr.solr.names import MARKS, SETTINGS, Names
+from neardup_solr.solr.names import MARKS, SETTINGS, VERSION
 from neardup_solr.solr.update import Order, settle
 from neardup_solr.verbs.duplicates import Duplicates
 from neardup_solr.verbs.lint import own_fields
@@ -24,6 +24,7 @@ from neardup_solr.verbs.losses import LossCheck
 CLUSTER = MARKS[0]
 BATCH = 1_000
 MUST_EXIST = 1  # as _version_: Solr refuses the update of a missing document
+TEXTS = ("md5_hash", "signature")  # what tells one text from another, the first that there is
 
 Mark = tuple[int | None, ...]  # the values of MARKS
 NO_MARK: Mark = (None, None, None)
@@ -34,9 +35,10 @@ class Marks:
     """Counts of a `mark` run, and filter queries that use the marks.
 
     `marked`: documents whose marks changed; `unchanged`: documents that already had their marks;
-    `vanished`: members no longer in the collection; `cleared`: documents no longer in a cluster;
-    `torn`: earlier clusters that only partly match `fq`; `fq`: filter query that leaves
-    near-duplicates out; `collapse`: filter query that returns one document of each cluster.
+    `vanished`: members no longer in the collection, or replaced during the run; `cleared`:
+    documents no longer in a cluster; `torn`: earlier clusters that only partly match `fq`; `fq`:
+    filter query that leaves near-duplicates out; `collapse`: filter query that returns one document
+    of each cluster.
     """
 
     clusters: int
@@ -66,7 +68,8 @@ def mark(
 
     Marked documents get the fields `neardup_cluster`, `neardup_canonical` and `neardup_rank` (see
     docs/collapse.md). If `duplicates` had an `fq`, pass its whole result instead of `.clusters`, so
-    that documents outside the `fq` keep their marks. Repeat the call if it is interrupted.
+    that documents outside the `fq` keep their marks. A document whose text is replaced during the
+    call gets no mark. Repeat the call if it is interrupted.
 
     Raises ArgumentError if a document is in two clusters or no document is in the collection,
     TemplateError if documents of a cluster may be no copies, by its `doubt`, SettingsError if the
@@ -98,7 +101,7 @@ def mark(
             reason = f"the marks of {counted(len(rest), 'document')} were not kept: {run.reason}"
             step = "run this again when no other program is writing and all nodes are running"
             raise SolrAnswerError(collection.url, 200, reason, step)
-    present = wanted.keys() & run.marks.keys()
+    present = run.wanted.keys() & run.marks.keys()
     marked = len(present & run.touched)
     return Marks(
         clusters=len(members),
@@ -134,7 +137,8 @@ class _MarkRun:
     """Marking of the `wanted` documents, and clearing of all others that match the filters.
 
     `marks` are those that were read last, `sent` those that were sent last, `touched` all documents
-    that got others. `reason` says why some do not stay.
+    that got others, `texts` hashes of their texts as they were first. `versions` are of the
+    documents that are to be written next. `reason` says why some marks do not stay.
     """
 
     collection: Collection
@@ -144,6 +148,8 @@ class _MarkRun:
     marks: Mapping[str, Mark] = field(default_factory=dict)
     sent: Mapping[str, Mark] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
+    texts: dict[str, int] = field(default_factory=dict)
+    versions: dict[str, int] = field(default_factory=dict)
     reason: str = "other programs change these documents, or a failing node loses updates"
 
     def missing(self) -> Mapping[str, Mark]:
@@ -151,28 +157,59 @@ class _MarkRun:
         if self.sent and self._have_arrived():
             return {}
         with gc_disabled():
-            wanted = self.wanted
-            marks = self.marks = _marks(self.collection, wanted, self.filters)
-            missing = {id: mark for id, mark in wanted.items() if marks.get(id, mark) != mark}
-            others = (id for id, mark in marks.items() if id not in wanted and mark != NO_MARK)
-            missing |= dict.fromkeys(others, NO_MARK)
+            self.marks = _marks(self.collection, self.wanted, self.filters)
+            missing = self._list_missing()
+            if replaced := self._find_replaced(missing):
+                self.wanted = {id: m for id, m in self.wanted.items() if id not in replaced}
+                missing = self._list_missing()
         self.touched.update(missing)
         return missing
+
+    def _list_missing(self) -> dict[str, Mark]:
+        wanted, marks = self.wanted, self.marks
+        missing = {id: mark for id, mark in wanted.items() if marks.get(id, mark) != mark}
+        others = (id for id, mark in marks.items() if id not in wanted and mark != NO_MARK)
+        return missing | dict.fromkeys(others, NO_MARK)
+
+    def _find_replaced(self, missing: Iterable[str]) -> Set[str]:
+        """Find the documents that have another text now than at the first look.
+
+        Those that had their marks then, and lack them now, were replaced as well.
+        """
+        is_first, ids = not self.sent, list(missing)
+        rows = self.collection.stored(ids, [VERSION, TEXTS[0]], of_leaders=True)
+        without = [row["id"] for row in rows if TEXTS[0] not in row]
+        rest = self.collection.stored(without, [VERSION, TEXTS[1]], of_leaders=True)
+        rows = [row for row in rows if TEXTS[0] in row] + rest
+        self.versions = {row["id"]: row.get(VERSION, MUST_EXIST) for row in rows}
+        texts = {
+            row["id"]: hash(next((row[each] for each in TEXTS if each in row), "")) for row in rows
+        }
+        if is_first:
+            self.texts = texts
+        return {
+            id for id, text in texts.items() if id in self.wanted and self.texts.get(id) != text
+        }
 
     def send(self, marks: Mapping[str, Mark]) -> None:
         """Send marks in batches. What Solr refuses is missing again."""
         losses = LossCheck(self.collection, own_fields(self.collection))
-        orders = [_order(id, mark, self.collection.names) for id, mark in marks.items()]
+        orders = [self._order(id, mark) for id, mark in marks.items()]
         for at in range(0, len(orders), BATCH):
             batch = orders[at : at + BATCH]
-            rewritten = [order for order in batch if not losses.is_in_place(order)]
-            versions = losses.require_none(rewritten)
-            made = [replace(order, version=versions.get(order.id, MUST_EXIST)) for order in batch]
-            refused = update.send(self.collection, made).refused
+            versions = losses.require_none(batch)
+            current = [
+                each for each in batch if versions.get(each.id, each.version) == each.version
+            ]
+            refused = update.send(self.collection, current).refused
             self.reason = refused[-1].reason if refused else self.reason
             sent = min(at + BATCH, len(orders))
             self.on_progress(Progress("marking" if self.wanted else "undoing", sent, len(orders)))
         self.sent = marks
+
+    def _order(self, id: str, mark: Mark) -> Order:
+        fields = dict(zip(map(self.collection.names.of, MARKS), mark, strict=True))
+        return Order(id, self.versions.get(id, MUST_EXIST), fields)
 
     def _have_arrived(self) -> bool:
         """Return True if documents have the marks that were sent, and no others are marked."""
@@ -238,10 +275,6 @@ def _any_mark(collection: Collection) -> str:
 
 def _mark_of(row: Mapping[str, Any]) -> Mark:
     return tuple(row.get(name) for name in MARKS)
-
-
-def _order(id: str, mark: Mark, names: Names) -> Order:
-    return Order(id, MUST_EXIST, dict(zip(map(names.of, MARKS), mark, strict=True)))
 
 
 def require_markable(collection: Collection) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
+from neardup_solr.files import solr_config
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import MARKS
+from neardup_solr.verbs import mark as marking
 from neardup_solr.verbs.annotate import annotate, rewrite, strip
-from tests.solr import theirs
+from tests.solr import foreign, theirs
 
 FIELDS = """
   <field name="stock_left" type="pint" indexed="true" stored="false" docValues="false"/>
@@ -226,6 +229,66 @@ def test_other_writers_look_too(home: Path, verb: str) -> None:
             WRITERS[verb](solr)
         assert is_found(solr, "stock_left:7")
         assert not is_found(solr, " OR ".join(f"nd_{name}:*" for name in MARKS))
+
+
+def change_schema(solr: Collection, **commands: object) -> None:
+    """Change a schema by commands of the Schema API."""
+    made = {name.replace("_", "-"): command for name, command in commands.items()}
+    requests.post(f"{solr.url}/schema", json=made, timeout=60).raise_for_status()
+
+
+LABELS = """
+  <field name="labels" type="string" indexed="true" stored="true" multiValued="true"/>
+"""
+
+
+@pytest.mark.parametrize("undo", [True, False], ids=["undo", "mark"])
+def test_marks_go_by_the_schema_of_now(
+    home: Path, monkeypatch: pytest.MonkeyPatch, undo: bool
+) -> None:
+    """A copy that is added during the run changes no value: the next batch is refused."""
+    monkeypatch.setattr(marking, "BATCH", 1)
+    with theirs.collection(fields=FIELDS + LABELS) as solr:
+        theirs.add(solr, [{"key": at, "title": "one and the same title"} for at in "abc"])
+        annotate(solr)
+        (cluster,) = nd.duplicates(solr).clusters
+        nd.mark(solr, [cluster])
+        turned = replace(cluster, canonical="c", members=cluster.members[::-1])
+        theirs.update(solr, *({"key": at, "labels": {"set": ["own"]}} for at in "abc"))
+        source = "title" if undo else "nd_neardup_rank"
+
+        def change(told: nd.types.Progress) -> None:
+            if told.done == 1:
+                copy = {"source": source, "dest": "labels"}
+                change_schema(solr, add_copy_field=copy)
+
+        with pytest.raises(SettingsError, match=r"^labels:"):
+            nd.mark(solr, () if undo else [turned], on_progress=change)
+        solr.commit()
+        assert {tuple(row["labels"]) for row in theirs.select(solr, "key:*")} == {("own",)}
+
+
+def test_a_copy_into_another_collection_goes_by_the_schema_of_now(home: Path) -> None:
+    """A value that is only found since the schema has changed is seen, and not replaced."""
+    own = (solr_config() / "conf" / "managed-schema.xml").read_text("utf-8")
+    own = own.replace("{", "{{").replace("}", "}}")
+    with theirs.collection() as solr, foreign.collection(schema=own) as other:
+        theirs.add(solr, [{"key": at, "title": "new text"} for at in "abc"])
+        nd.index([(at, "old text") for at in "abc"], other)
+        kinds = {"name": "note", "type": "int", "indexed": True, "docValues": False}
+        change_schema(other, add_field={**kinds, "stored": True})
+
+        def change(told: nd.types.Progress) -> None:
+            if told.done == 1:
+                theirs.add(other, [{"id": "z", "content": "another", "note": 1}])
+            if told.done == 2:
+                change_schema(other, replace_field={**kinds, "stored": False})
+                theirs.add(other, [{"id": "c", "content": "old text", "note": 7}])
+
+        with pytest.raises(SettingsError, match=r"^note:.*'c'"):
+            annotate(solr, into=other, batch=1, on_progress=change)
+        other.commit()
+        assert other.count(["note:7"]) == 1
 
 
 def test_documents_of_another_collection_are_not_replaced(home: Path) -> None:

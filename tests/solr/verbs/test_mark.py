@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import orjson
 import pytest
 import requests
 
@@ -296,6 +297,54 @@ def test_documents_indexed_meanwhile_are_marked_again(
 
     assert mark(filled, BOTH, on_progress=index) == counts(clusters=2, marked=5)
     assert marks(filled) == MARKS
+
+
+OTHER = "words of another kind that nobody compared with anything"
+
+
+@pytest.mark.parametrize("id", ["11", "y", "10"])
+@pytest.mark.parametrize("earlier", [(), (WORDS,), (cluster("11", "11", "y", "10"),)])
+@pytest.mark.parametrize("is_foreign", [False, True], ids=["by us", "by others"])
+def test_documents_of_another_text_do_not_get_their_marks_back(
+    filled: Collection,
+    monkeypatch: pytest.MonkeyPatch,
+    id: str,
+    earlier: tuple[Cluster, ...],
+    is_foreign: bool,
+) -> None:
+    """What is replaced after it was marked, before it is, or while others are, has no mark."""
+    mark(filled, earlier)
+    monkeypatch.setattr(marking, "BATCH", 2)
+    passes: list[int] = []
+
+    def put(told: nd.types.Progress) -> None:
+        passes.append(told.done)
+        if len(passes) == 1 and is_foreign:
+            assert not filled.add([orjson.dumps({"id": id, "content": OTHER})])
+        elif len(passes) == 1:
+            nd.index([nd.Document(id=id, text=OTHER, kept=KEPT)], filled, settings=SETTINGS)
+
+    ran = mark(filled, BOTH, on_progress=put)
+    assert marks(filled) == {each: MARKS[each] for each in MARKS if each != id}
+    assert (ran.marked + ran.unchanged, ran.vanished, ran.cleared) == (4, 1, 0)
+    assert mark(filled, ()).cleared == 4
+
+
+def test_documents_that_others_update_all_the_time_are_marked(
+    filled: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A field that another program sets meanwhile stays, and holds no mark up."""
+    monkeypatch.setattr(marking, "BATCH", 2)
+    passes: list[int] = []
+
+    def count(told: nd.types.Progress) -> None:
+        passes.append(told.done)
+        if len(passes) <= 4:
+            set_fields(filled, [{"id": id, "seats_i": {"set": len(passes)}} for id in MARKS])
+
+    assert mark(filled, BOTH, on_progress=count) == counts(clusters=2, marked=5)
+    assert marks(filled) == MARKS
+    assert {each["seats_i"] for each in documents(filled) if each["id"] in MARKS} == {4}
 
 
 def test_a_collection_that_never_settles_is_an_error(filled: Collection) -> None:
