@@ -26,6 +26,10 @@ from neardup_solr.text.normalize import is_unspaced
 # What /export can read, if it has docValues.
 EXPORTED = re.compile(r"(Str|SortableText|Bool|(Int|Long|Float|Double|Date)Point|Trie\w+)Field")
 NEST_PATH = "_nest_path_"
+# What Solr rebuilds exactly from docValues alone. Those of a SortableTextField are cut.
+_REBUILT = re.compile(
+    r"(Str|UUID|Bool|(Int|Long|Float|Double|Date)Point|Trie\w+)Field|EnumFieldType"
+)
 # Solr keeps these by itself.
 INTERNAL = frozenset({"_version_", "_root_", NEST_PATH, "_nest_parent_"})
 SAMPLE = 100  # documents whose texts are looked at
@@ -63,6 +67,13 @@ class Field:
     def is_exported(self) -> bool:
         """Return True if /export can read the field."""
         return self.doc_values and EXPORTED.fullmatch(self.kind) is not None
+
+    @property
+    def advice(self) -> str:
+        """Say what keeps the field when another is updated, as its type allows."""
+        other = "set useDocValuesAsStored" if self.doc_values else "add docValues"
+        either = f" (or {other})" if _REBUILT.fullmatch(self.kind) else ""
+        return f"store {{}}{either} and index these documents again"
 
     def problem(self, wanted: Field) -> str:
         """Say why this field cannot be used in place of `wanted`. "" if it can."""
@@ -125,6 +136,16 @@ class Schema:
             return "it is only indexed: it is not stored and has no docValues"
         gone = [source for source in sources if not (self.field(source) or field).is_kept]
         return f"it is copied from {', '.join(gone)}, which is not itself stored" if gone else ""
+
+    def advise(self, name: str, used: Iterable[str]) -> str:
+        """Say what keeps a field that an atomic update would lose."""
+        used = sorted(set(used) - INTERNAL)
+        sources = {source: self.field(source) for source in self.sources(name, used)}
+        gone = {source: each for source, each in sources.items() if each and not each.is_kept}
+        steps = [(each.advice, source) for source, each in gone.items()]
+        if not sources and (field := self.field(name)):
+            steps = [(field.advice, "the field")]
+        return "; ".join(advice.format(place) for advice, place in steps)
 
     def sources(self, name: str, used: Iterable[str]) -> Iterator[str]:
         """The fields from which copyFields fill this field, of those in the schema or `used`."""

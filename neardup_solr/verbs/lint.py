@@ -28,7 +28,7 @@ from neardup_solr.solr.names import NOTE as NOTE_TYPE
 from neardup_solr.solr.query import CLAUSES
 from neardup_solr.solr.schema import INTERNAL, Field, Schema
 from neardup_solr.text.normalize import is_unspaced
-from neardup_solr.verbs.losses import LossCheck
+from neardup_solr.verbs.losses import AGAIN, LossCheck
 
 DANGER, WARNING, NOTE = "danger", "warning", "note"
 PLACED = "_nest_path_:*"
@@ -106,9 +106,13 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     names = chosen(collection.names, fields.key, text=listed(text), prefix=prefix)
     documents = collection.count()
     used = admin.used_fields(collection) if documents else frozenset[str]()
+    written = dict[str, int]()
     if used is not None:
-        losses = LossCheck(collection, frozenset())
+        losses, ours = LossCheck(collection, frozenset()), schema.own_fields(names)
         used -= {name for name in fields.lost(used) if not losses.has_values(name)}
+        safe = used - fields.lost(used).keys() - ours.keys()
+        written = losses.count_written(fields, used)
+        written = {name: count for name, count in written.items() if name in safe}
     longest = None
     if not text and any(no_text(fields.field(name)) for name in names.text):
         longest = admin.longest_texts(collection, likely_texts(fields, names, used or ()))
@@ -128,6 +132,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
         wanted=schema.own_fields(names),
         documents=documents,
         used=used,
+        written=written,
         longest=longest,
         growth=str(_growth(collection, fields, names, used) or ""),
         children=admin.children(collection, fields.key) if has_root and fields.key else 0,
@@ -284,11 +289,12 @@ class Finding:
 class CollectionFacts:
     """Facts about a collection, each None if its Solr does not tell.
 
-    `used` are the fields that its documents have; `chain` has the classes of its default update
-    chain, `select` the configured parameters of /select, as "appends" and so on. `children` counts
-    nested documents, `placed` those with a place (_nest_path_). `longest` is the field taken
-    for the text, as none was named, with the average length of its values; `growth` is what
-    annotate would add.
+    `used` are the fields that its documents have; `written` counts, for fields that are only
+    indexed and filled by copyFields, the documents that have a value there and in no source;
+    `chain` has the classes of its default update chain, `select` the configured parameters of
+    /select, as "appends" and so on. `children` counts nested documents, `placed` those with a place
+    (_nest_path_). `longest` is the field taken for the text, as none was named, with the average
+    length of its values; `growth` is what annotate would add.
     """
 
     schema: Schema
@@ -298,6 +304,7 @@ class CollectionFacts:
     place: str = "-c NAME"
     kept: Names = PLAIN
     used: frozenset[str] | None = None
+    written: Mapping[str, int] = field(default_factory=dict)
     children: int | None = None
     placed: int = 0
     is_mutable: bool | None = None
@@ -454,8 +461,19 @@ def _check_losses(facts: CollectionFacts) -> Iterator[Finding]:
     level, children = DANGER if facts.documents else WARNING, facts.children
     for name, why in facts.schema.lost(facts.used or facts.schema.fields).items():
         reason = f"a partial update would lose this field: {why}"
-        remedy = f"store the field (or add docValues) and index again, or {INTO}"
+        remedy = f"{facts.schema.advise(name, facts.used or facts.schema.fields)}, or {INTO}"
         yield Finding(level, "lost-field", name, reason, remedy)
+    for name, count in facts.written.items():
+        lost = "an update leaves only what copyFields put into it"
+        yield from select(
+            (count, DANGER, "written-copy", name,
+             f"{lost}, and {counted(count, 'document has', 'documents have')} a value there but in"
+             " no source of the copy", f"{AGAIN}, or {INTO}"),
+            (not count, NOTE, "copy", name,
+             f"{lost}: a value that a program has written there beside them would be lost, and"
+             " cannot be seen beforehand",
+             f"nothing to do if only copyFields fill it; otherwise {INTO}"),
+        )  # fmt: skip
     unknown = "documents contain it, but the schema does not: Solr refuses to update them"
     for name in sorted(facts.used or ()):
         if facts.schema.field(name) is None:

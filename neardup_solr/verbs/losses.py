@@ -38,8 +38,7 @@ _NUMBERS = _WHOLE | _SINGLE | {"DoublePointField", "TrieDoubleField"}
 _DATES = frozenset({"DatePointField", "TrieDateField"})
 _JAVA_DATE = "%a %b %d %H:%M:%S UTC %Y"
 _WORDS = ("AND", "OR", "NOT", "TO")  # of Solr's syntax
-_STORE = "store the field (or add docValues) and index these documents again"
-_AGAIN = "index these documents again without it"
+AGAIN = "index these documents again without it"
 _ONLY_COPIED = "a value in this field without a source of the copy, so an update would lose it"
 _NO_COPY = "a value in this field that is not a copy, so an update would lose or change it"
 _LACKS = "no value in this field, so an update would give it the default"
@@ -57,7 +56,7 @@ class _Danger:
     name: str
     query: str
     reason: str
-    step: str = _STORE
+    step: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +157,20 @@ class LossCheck:
         Solr lists the fields of documents that were deleted until it merges segments.
         """
         return self._count_having(name) != 0
+
+    def count_written(self, fields: Schema, used: Iterable[str]) -> dict[str, int]:
+        """Count the documents that have a value in a field, but in none that is copied to it.
+
+        These are the `used` fields that copyFields fill and that are only indexed: there an update
+        leaves the copies alone.
+        """
+        names = frozenset(used) - INTERNAL
+        queries = {name: _query_hidden(name, fields, names, self._can_search) for name in names}
+        return {
+            name: int(self._ask({"query": query, "limit": 0})["response"]["numFound"])
+            for name, query in sorted(queries.items())
+            if query
+        }
 
     def _can_search(self, name: str) -> bool:
         """Return True if Solr can search for the documents that have any value in a field."""
@@ -269,7 +282,7 @@ class LossCheck:
             self._refuse(name, lacking, _LACKS, _GIVE)
         for target in plan.targets:
             changed = [row for row in rows if not target.stays(row, self._id(row) in whole)]
-            self._refuse(target.field.name, changed, _NO_COPY, _AGAIN)
+            self._refuse(target.field.name, changed, _NO_COPY, AGAIN)
 
     def _refuse(self, name: str, rows: Sequence[Row], reason: str, step: str) -> None:
         """Raise SettingsError that names documents, if there are any."""
@@ -328,12 +341,13 @@ def _make_plan(
     others = sorted(used - ours)
     lost = {name: why for name, why in fields.lost(used).items() if name not in ours}
     dangers = [
-        _Danger(name, _query_lost(name, can_search), _of_lost(why)) for name, why in lost.items()
+        _Danger(name, _query_lost(name, can_search), _of_lost(why), fields.advise(name, used))
+        for name, why in lost.items()
     ]
     hidden = (
         (name, _query_hidden(name, fields, used, can_search)) for name in others if name not in lost
     )
-    dangers += [_Danger(name, found, _ONLY_COPIED) for name, found in hidden if found]
+    dangers += [_Danger(name, found, _ONLY_COPIED, AGAIN) for name, found in hidden if found]
     given = [
         name for name, each in fields.fields.items() if _has_default(each) and name not in ours
     ]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import neardup_solr as nd
 from neardup_solr.errors import CoreMissing, SettingsError
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection, open_collection
@@ -114,6 +115,39 @@ def test_only_fields_that_documents_have_are_lost() -> None:
         found = lint(solr, text=["title"], prefix="nd_")
     assert [one.about for one in found.dangers] == ["lost_all"]
     assert "copied from lost_source, which is not itself stored" in found.dangers[0].reason
+
+
+WRITTEN = """
+  <field name="code" type="string" indexed="true" stored="false" docValues="false"/>
+  <field name="other" type="string" indexed="true" stored="false" docValues="false"/>
+  <field name="off" type="string" indexed="true" stored="false" useDocValuesAsStored="false"/>
+  <copyField source="title" dest="other"/>
+"""
+
+
+@pytest.mark.parametrize("name", ["catchall", "other"])
+def test_a_value_in_a_copy_that_is_only_indexed_is_a_danger(name: str) -> None:
+    """One that has no source is found; of others lint says that nothing tells."""
+    with ready(more=WRITTEN) as solr:
+        send(solr, {"sku": "1", "title": "word", "body": "more"})
+        assert {"catchall", "other"} <= rules(lint(solr), "note").keys()
+        send(solr, {"sku": "2", "a_s": "x", name: "by hand"})
+        found = lint(solr)
+        assert [each.about for each in found.dangers] == [name]
+        assert "1 document has" in found.dangers[0].reason
+        with pytest.raises(nd.SettingsError, match=f"^{name}:"):
+            nd.annotate(solr)
+        assert solr.count([f"{name}:hand OR {name}:by\\ hand"]) == 1
+
+
+def test_what_keeps_a_field_follows_from_its_type() -> None:
+    """A text has no docValues; what has them only has to count them; a copy needs its source."""
+    with ready(more=WRITTEN + FIELDS) as solr:
+        send(solr, {"sku": "1", "title": "word", "off": "x", "code": "x", **DOCUMENT})
+        advice = {each.about: each.remedy for each in lint(solr).dangers}
+    assert [name for name in advice if "add docValues" in advice[name]] == ["code"]
+    assert "useDocValuesAsStored" in advice["off"]
+    assert "lost_source" in advice["lost_all"]
 
 
 def test_a_collection_that_is_fine_has_no_dangers() -> None:
