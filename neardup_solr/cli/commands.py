@@ -376,12 +376,10 @@ def _say_prepared(target: Collection, done: Preparation) -> None:
         return
     if done.is_done:
         texts = ", ".join(done.names.text)
-        read = f"the text is now read from {texts}; next: neardup annotate {place}"
-        added = (
-            f"{_count_fields(done)} added; next: neardup annotate {place}"
-            f" (to undo: neardup init {place} --remove)"
-        )
-        show.say(f"{url}: {added if done.fields else read}.")
+        step = "" if done.dangers else f"; next: neardup annotate {place}"
+        undo = f" (to undo: neardup init {place} --remove)"
+        read = f"the text is now read from {texts}{step}"
+        show.say(f"{url}: {f'{_count_fields(done)} added{step}{undo}' if done.fields else read}.")
     else:
         print(done.xml)
         show.warn(
@@ -393,9 +391,11 @@ def _say_prepared(target: Collection, done: Preparation) -> None:
     if done.growth is not None:
         show.say(f"By default {done.growth}.")
     for danger in done.dangers[:1]:
-        more = f" (and {len(done.dangers) - 1} more)" if done.dangers[1:] else ""
+        more = (
+            f" (and {len(done.dangers) - 1} more: neardup lint {place})" if done.dangers[1:] else ""
+        )
         problem = f"{danger.about}: {danger.reason}{more}"
-        show.warn(f"But annotate will refuse to run: {problem}; {danger.remedy}.")
+        show.warn(f"But annotate will refuse to run: {problem}; next: {danger.remedy}.")
     if done.beside:
         show.say(f"The schema is shared with {', '.join(done.beside)}.")
 

@@ -138,7 +138,7 @@ def _add(
         names=names,
         fields=added,
         growth=lint.estimate_growth(replace(collection, names=names)) if added else None,
-        dangers=lint.lint(collection, text=text, prefix=prefix).dangers if added else (),
+        dangers=lint.lint(collection, text=text, prefix=prefix).dangers if commands else (),
         is_done=not commands,
         is_mutable=schema.is_mutable(collection),
         xml=schema.xml(commands),

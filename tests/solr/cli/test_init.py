@@ -70,6 +70,10 @@ def test_init_says_what_annotate_will_refuse(run: Run, home: object) -> None:
             assert done.returncode == 0
             assert "\nBut annotate will refuse to run: seen: a partial update" in done.stderr
             assert f": neardup annotate {shop.place} --into OTHER.\n" in done.stderr
+            assert f"neardup annotate {shop.place} " not in done.stderr.partition("But annotate")[0]
+        again = run("init", *given, "--text-field", "title", "--text-field", "body")
+        assert "next: store the field" in again.stderr
+        assert "next: neardup annotate" not in again.stderr
         refused = run("annotate", *given)
         assert refused.stderr.startswith("neardup: seen: a partial update")
 
