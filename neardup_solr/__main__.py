@@ -15,9 +15,11 @@ from threading import Event, Thread, Timer
 from types import FrameType
 from typing import NoReturn, TextIO
 
+from neardup_solr import hangup
 from neardup_solr.cli.exit_codes import INTERRUPTED
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+HOLDING = "serve"  # the command that obeys SIGHUP, as soon as it can
 SOON = 1.0  # seconds until the main thread has to notice a signal, and to write what is buffered
 AT_ONCE = 0.3  # seconds until the process ends after a second signal
 LINE_CLEARED_CURSOR_SHOWN = "\r\x1b[2K\x1b[?25h"
@@ -25,6 +27,8 @@ LINE_CLEARED_CURSOR_SHOWN = "\r\x1b[2K\x1b[?25h"
 
 def main() -> None:
     """Run the command, which an interrupt ends from here on, while modules are loaded, too."""
+    if sys.argv[1:2] == [HOLDING]:
+        hangup.hold()
     watch()
     errors = sys.stderr
     try:
@@ -59,11 +63,16 @@ def watch() -> None:
 
 def _end_after_signal(reader: int, noticed: Event) -> None:
     """End the process if the main thread does not notice a signal, and after a second signal."""
-    os.read(reader, 1)
+    _await_signal(reader)
     if noticed.wait(SOON):
-        os.read(reader, 1)
+        _await_signal(reader)
         time.sleep(AT_ONCE)
     _end()
+
+
+def _await_signal(reader: int) -> None:
+    while os.read(reader, 1)[0] not in SIGNALS:  # but SIGHUP, which is held
+        pass
 
 
 def _end_if_lost(lost: sys.UnraisableHookArgs) -> None:

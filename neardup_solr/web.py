@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
 import re
 import secrets
 import signal
@@ -32,6 +31,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.flow_control import CLOSE_HEADER
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from neardup_solr import hangup
 from neardup_solr.arguments import require
 from neardup_solr.errors import DataError
 from neardup_solr.records import NOTHING
@@ -348,23 +348,29 @@ class PageServer(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config, on_hangup: Callable[[], object] | None) -> None:
         super().__init__(config)
-        self.on_hangup, self._had_terminal = on_hangup, _has_terminal()
+        self.on_hangup, self._had_terminal = on_hangup, hangup.has_terminal()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Handle signals by the loop, whatever handled them before."""
         handlers = {signal.SIGINT: self._end, signal.SIGTERM: self._end}
-        if hangup := getattr(signal, "SIGHUP", None):  # not on Windows
-            is_ignored = signal.getsignal(hangup) == signal.SIG_IGN  # by nohup
+        before = None
+        if number := getattr(signal, "SIGHUP", None):  # not on Windows
+            before = signal.getsignal(number)
+            is_ignored = before == signal.SIG_IGN  # by nohup
             self._had_terminal &= not is_ignored
-            handlers |= {} if is_ignored and self.on_hangup is None else {hangup: self._hang_up}
+            handlers |= {} if is_ignored and self.on_hangup is None else {number: self._hang_up}
         with suppress(NotImplementedError, RuntimeError, ValueError):  # not in the main thread
             for number, handler in handlers.items():
                 asyncio.get_running_loop().add_signal_handler(number, handler)
+        if isinstance(before, hangup.Hangup):
+            self._had_terminal |= before.had_terminal
+            if before.came:
+                self._hang_up()
         yield
 
     def _hang_up(self) -> None:
-        if self.on_hangup is None or (self._had_terminal and not _has_terminal()):
+        if self.on_hangup is None or (self._had_terminal and not hangup.has_terminal()):
             self._end()
         else:
             self.on_hangup()
@@ -391,15 +397,6 @@ class PageServer(uvicorn.Server):
             each.setblocking(False)
             await loop.connect_accepted_socket(partial(TimedConnection, self.config, *state), each)
         await super().shutdown(sockets)
-
-
-def _has_terminal() -> bool:
-    """Return True if the process has a terminal, which is lost when its window is closed."""
-    try:
-        os.close(os.open("/dev/tty", os.O_RDWR))
-    except OSError:
-        return False
-    return True
 
 
 class Transport:

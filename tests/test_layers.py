@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "neardup_solr"
 ROOMS = (
     "errors", "arguments", "records", "settings", "progress",
     "text", "kernel", "minhash", "measures", "candidates", "clusters", "guard",
-    "files", "variables", "log", "memory", "checkpoint", "answers", "demo",
+    "files", "variables", "log", "hangup", "memory", "checkpoint", "answers", "demo",
     "solr", "embedded", "sources", "reports", "web",
     "verbs", "spark", "cli",
 )  # fmt: skip

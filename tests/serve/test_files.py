@@ -206,12 +206,42 @@ def test_a_hangup_reads_the_tokens(served: Served, tokens: Path) -> None:
     assert check(served, **NEW) == 200
 
 
+def test_what_is_wrong_at_the_start_is_a_line_of_json(listings: Collection, tmp_path: Path) -> None:
+    """Of tokens that others can read, or none, as of a filter that no document matches."""
+    tokens = tmp_path / "tokens"
+    tokens.write_text("# nobody\n")
+    tokens.chmod(0o644)
+    words = ("--tokens", str(tokens), "--fq", "id:nothing")
+    with serving(listings.url, tmp_path / "log", *words) as served:
+        told = [each["message"] for each in served.lines if each.get("level") == "WARNING"]
+        assert len(told) == 3
+        plain = [line for line in served.log.read_text("utf-8").splitlines() if line[0] != "{"]
+        assert [line for line in plain if str(tokens) in line] == []
+
+
 def test_a_hangup_without_tokens(listings: Collection, tmp_path: Path) -> None:
     """It does not end the service either."""
     with serving(listings.url, tmp_path / "log") as served:
         served.process.send_signal(signal.SIGHUP)
         until(lambda: len(messages(served)) > 1)
         assert check(served) == 200
+        assert served.stop() == 0
+
+
+@pytest.mark.parametrize("moment", ["m.watch", "web.bind", "web.run"])
+def test_a_hangup_while_it_starts(listings: Collection, tmp_path: Path, moment: str) -> None:
+    """It ends nothing, and the service that has started reads the tokens once more."""
+    tokens = tmp_path / "tokens"
+    tokens.write_text(FIRST)
+    tokens.chmod(0o600)
+    # The signal comes, and a second later the process goes on.
+    change = f"import os, time; f = {moment}; {moment} = lambda *given: "
+    change += "(f(*given), os.kill(os.getpid(), 1), time.sleep(1.5))[0]"
+    if moment != "m.watch":
+        change = change.replace("(f(*given), ", "(").replace("(1.5))[0]", "(1.5), f(*given))[-1]")
+    words = ("--tokens", str(tokens))
+    with serving(listings.url, tmp_path / "log", *words, change=change) as served:
+        until(lambda: any("read again" in each["message"] for each in served.lines))
         assert served.stop() == 0
 
 

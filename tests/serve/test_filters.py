@@ -132,7 +132,14 @@ def test_a_token_may_use_all_of_the_syntax(cities: Collection, tmp_path: Path) -
         for fq, count in {"city:Pariss~1": 1, '_val_:"sum(1,1)"': 10, "{!term f=id}3": 1}.items():
             assert search("params", fq) == (200, count)
             assert search("search", fq)[0] in (400, 403)
-        assert search("params", "capital") == search("search", "capital") == (200, 2)
+        assert search("params", " capital ") == search("search", "capital") == (200, 2)
+        for token in ("params", "search"):
+            for fq in ("capitol", ["id:1", "capitol"], "東京"):
+                sent = {"text": TEXT, "fq": fq}
+                answer = served.ask("search", sent, Authorization=f"Bearer c4n4ry-of-{token}")
+                assert answer.status == 400
+                assert "capital" in answer.json["error"] + answer.json["next"]
+                assert "\n" not in answer.json["error"]
 
 
 def test_wrong_options(cities: Collection) -> None:

@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
-from neardup_solr import arguments
+from neardup_solr import arguments, hangup
 from neardup_solr.arguments import Action, MeasureName, OneOrMore, checked, listed, require
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import check_regular
@@ -83,20 +83,21 @@ def serve(
         measure=measure, equality=parse_equality(equal),
     )  # fmt: skip
     named = parse_named(listed(filters))
-    clients = None if tokens is None else Tokens(Path(tokens))
-    reason = f"`tokens` are required to listen on {host}, which other machines can reach"
-    require(clients is not None or is_loopback(host), reason, "name a file with `tokens`")
-    if model is not None:
-        check_regular(Path(model))
-    chosen = measure_named(measure_by(collection, measure, model, max_distance))
-    policy = replace(policy, measure=chosen)
-    names = frozenset(map(web.parse_host, listed(allow_host)))
-    if names and not is_loopback(host):
-        names |= {host}
-    root_path = root_path.rstrip("/")
-    step = "choose a different `port`, or set `host` to an IP address"
-    with open_log() as log, closing(web.bind(host, port, step)) as bound, ExitStack() as stack:
+    with open_log() as log, hangup.held(), ExitStack() as stack:
         stack.enter_context(log.gathering(LOG, *web.LOGGERS, formatter=Lines()))
+        clients = None if tokens is None else Tokens(Path(tokens))
+        reason = f"`tokens` are required to listen on {host}, which other machines can reach"
+        require(clients is not None or is_loopback(host), reason, "name a file with `tokens`")
+        if model is not None:
+            check_regular(Path(model))
+        chosen = measure_named(measure_by(collection, measure, model, max_distance))
+        policy = replace(policy, measure=chosen)
+        names = frozenset(map(web.parse_host, listed(allow_host)))
+        if names and not is_loopback(host):
+            names |= {host}
+        root_path = root_path.rstrip("/")
+        step = "choose a different `port`, or set `host` to an IP address"
+        bound = stack.enter_context(closing(web.bind(host, port, step)))
         service = Service(collection, policy, fq=listed(fq), answers=answers, named=named)
         desk = Desk(service, clients, log, most, max_documents, concurrency)
         stack.enter_context(desk.watching())

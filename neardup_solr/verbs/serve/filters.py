@@ -89,6 +89,22 @@ def rewrite_filters(filters: Iterable[str], named: Mapping[str, str]) -> list[st
     return [named.get(text) or _Parser(text, named, limits).parse() for text in bare if text]
 
 
+def require_named(filters: Iterable[str], named: Mapping[str, str]) -> None:
+    """Refuse filters that are names, but of no `named` query, which the message names.
+
+    Raises ArgumentError.
+    """
+    for text in filters:
+        is_known = text in named or not _NAME.fullmatch(text)
+        step = f"{_describe(named)}, or write field:value"
+        require(is_known, f"`fq` {text!r} is neither the name of a filter nor a query", step)
+
+
+def _describe(named: Mapping[str, str]) -> str:
+    names = ", ".join(sorted(named))
+    return f"the named filters are {names}" if named else "this service has no named filters"
+
+
 def require_fields(names: Iterable[str]) -> None:
     """Refuse names that can be no fields, such as functions and other parts of Solr's syntax.
 
@@ -197,9 +213,8 @@ class _Parser:
             return f"{signs}{_escape(name)}:{self._value(token)}"
         if field is None:
             shown = token[0]
-            if token["word"] and self.named:
-                names = ", ".join(sorted(self.named))
-                raise self._refuse(f"has {shown!r} without a field; the named filters are {names}")
+            if token["word"]:
+                raise self._refuse(f"has {shown!r} without a field; {_describe(self.named)}")
             raise self._refuse(f"has {shown!r} without a field")
         return signs + self._value(token)
 

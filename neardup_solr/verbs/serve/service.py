@@ -38,7 +38,12 @@ from neardup_solr.verbs.gate import Gate, make_answers, make_finder
 from neardup_solr.verbs.gate.matcher import GateAnswers
 from neardup_solr.verbs.gate.policy import FAILED, Decision, Policy, make_match
 from neardup_solr.verbs.search import search
-from neardup_solr.verbs.serve.filters import has_local_params, require_fields, rewrite_filters
+from neardup_solr.verbs.serve.filters import (
+    has_local_params,
+    require_fields,
+    require_named,
+    rewrite_filters,
+)
 from neardup_solr.web import FAULT, Failure
 
 RETRY = Retry(attempts=2, seconds=1.0)  # a client that waits learns soon that Solr is unavailable
@@ -289,6 +294,7 @@ class Service:
         except errors.SolrAnswerError as error:
             is_refused = error.status in (400, 500) and error.passes is not errors.Passes.ALWAYS
             if is_refused and is_of_solr(error) and not request.keys().isdisjoint(IN_QUERY):
+                require_named(map(str.strip, _texts(request.get("fq", ()), "fq")), self.named)
                 raise errors.ArgumentError(error.reason, "check `fq` and `same`") from None
             raise
         shown = [make_match(match) | {"text": match.content}
@@ -303,7 +309,7 @@ class Service:
         try:
             filters, same = (_texts(request.get(name, ()), name) for name in IN_QUERY)
             if is_free:
-                return [self.named.get(each, each) for each in filters]
+                return [self.named.get(each.strip(), each) for each in filters]
             require_fields(same)
             return rewrite_filters(filters, self.named)
         except errors.ArgumentError as error:
