@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -244,17 +244,29 @@ def reason(verb: Callable[[], None]) -> str:
 
 
 def main() -> None:
-    """Try the versions, and write the table."""
-    table = "| Solr | fails |\n| --- | --- |\n"
+    """Try the versions, and write their rows of the table."""
+    tried_now = {}
     for version in sys.argv[1:] or list(RELEASES):
         failed = []
         for verb, why in tried(version):
             print(version, verb, why or "✔", flush=True)
             failed += [f"{verb}: {why}"] if why else []
-        table += f"| {version} | {'; '.join(failed) or 'nothing'} |\n"
+        tried_now[version] = "; ".join(failed) or "nothing"
     page = PAGE.read_text(encoding="utf-8")
-    new = re.sub(f"{BEGIN}.*{END}", lambda _: BEGIN + table + END, page, flags=re.DOTALL)
-    PAGE.write_text(new, encoding="utf-8")
+    PAGE.write_text(with_rows(page, tried_now), encoding="utf-8")
+
+
+def with_rows(page: str, rows: Mapping[str, str]) -> str:
+    """Put rows into the table of a page. Those of other versions stay, but of none we lack now."""
+    written = re.compile(f"{BEGIN}(.*){END}", re.DOTALL)
+    (table,) = written.findall(page)
+    before = dict(re.findall(r"^\| (\d[^ ]*) \| (.*) \|$", table, flags=re.MULTILINE))
+    every = {version: row for version, row in (before | dict(rows)).items()
+             if version in {*RELEASES, *rows}}  # fmt: skip
+    ordered = sorted(every.items(), key=lambda pair: [int(n) for n in re.findall(r"\d+", pair[0])])
+    table = "| Solr | fails |\n| --- | --- |\n"
+    table += "".join(f"| {version} | {row} |\n" for version, row in ordered)
+    return written.sub(lambda _: BEGIN + table + END, page)
 
 
 if __name__ == "__main__":

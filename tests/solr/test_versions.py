@@ -15,7 +15,7 @@ from neardup_solr import embedded
 from neardup_solr.embedded import jars
 from neardup_solr.embedded.jars import CHOSEN, SOLR_VERSION, Layout, layout
 from neardup_solr.testing import private_home
-from tests import ROOT
+from tests import ROOT, versions
 from tests.faults.scripted import Answer
 from tests.solr import nodes
 from tests.solr.front import front
@@ -122,3 +122,14 @@ def test_a_version_that_nobody_has_tried(
         assert len(nd.duplicates(core).pairs) == 2
         (found,) = (one for one in nd.lint(core).findings if one.rule == "version")
         assert found.remedy.endswith(remedy)
+
+
+def test_a_version_that_is_tried_alone_keeps_the_rows_of_the_others() -> None:
+    """Its own row is written anew, in its place; one of a version that there is not goes."""
+    page = (ROOT / "docs" / "versions.md").read_text("utf-8")
+    assert versions.with_rows(page, {}) == page
+    one = versions.with_rows(page, {"9.10.1": "index: a | b"})
+    assert one == page.replace("| 9.10.1 | nothing |", "| 9.10.1 | index: a | b |")
+    assert versions.with_rows(one, {"9.10.1": "nothing"}) == page
+    old = page.replace("| 9.0.0 |", "| 7.7.3 | nothing |\n| 9.0.0 |")
+    assert versions.with_rows(old, {"10.0.0": "nothing"}) == page
