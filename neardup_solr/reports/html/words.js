@@ -57,8 +57,9 @@ const fold = (text) => text.normalize("NFKC").toLowerCase();
 
 const track = (from, to) => {
   const filled = make("i");
-  filled.style.left = `${100 * from}%`;
-  filled.style.width = `${100 * Math.max(to - from, 0.04)}%`;
+  const width = Math.max(to - from, 0.04); // of a single value, too, also of 1
+  filled.style.left = `${100 * Math.min(from, 1 - width)}%`;
+  filled.style.width = `${100 * width}%`;
   return make("span", { class: "track", "aria-hidden": "true" }, filled);
 };
 
