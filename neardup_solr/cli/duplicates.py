@@ -204,7 +204,7 @@ _IN_COMMON = {
 
 def _say_duplicates(result: Duplicates) -> None:
     """Say how the pairs were found, and what may be missing."""
-    from neardup_solr.measures import NUMBERS
+    from neardup_solr.measures import NUMBERS, measure_named
 
     pairs = show.counted(len(result.pairs), "near-duplicate pair")
     clusters = show.counted(len(result.clusters), "cluster")
@@ -224,7 +224,9 @@ def _say_duplicates(result: Duplicates) -> None:
     elif result.borderline is not None and result.borderline.warning:
         show.warn(f"{result.borderline.warning} neardup review asks about such pairs.")
     if result.since is not None:
-        show.say(_describe_changes(result.since))
+        is_weighed = measure_named(result.measure).needs_frequencies
+        step = " With --measure words, comparisons are remembered." if is_weighed else ""
+        show.say(f"{_describe_changes(result.since)}{step}")
     if result.answered is not None:
         show.say(f"{result.answered}.")
     show.say_gaps(result.gaps)

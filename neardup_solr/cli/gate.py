@@ -93,8 +93,12 @@ def gate(
 
 
 def _count(decided: Decided, counts: Counter[str]) -> Decided:
-    """Count decisions as they pass."""
+    """Count decisions as they pass, and ids that came before."""
+    seen = set[int]()
     for decision in decided:
+        id = hash(decision.id)
+        counts["repeated"] += decision.id is not None and id in seen
+        seen.add(id)
         if isinstance(decision, nd.RecordError):
             counts["failed"] += 1
         else:
@@ -143,6 +147,9 @@ def _say_counts(counts: Counter[str], held: Path | None, *, is_indexed: bool) ->
     show.say(f"Read {total} = {parts}.")
     if counts["replaced"]:
         show.say(f"{counts['replaced']:,} of them replaced a document with the same id.")
+    elif counts["repeated"]:
+        repeat = show.counted(counts["repeated"], "record repeats", "records repeat")
+        show.say(f"{repeat} an id: of those that are allowed or tagged, the last is indexed.")
     if counts["hold"] and (held or is_indexed):
         place = f"in {held}" if held else "not saved; to save them, name a file with --held"
         show.say(f"Held documents are {place}.")

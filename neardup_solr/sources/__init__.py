@@ -454,6 +454,13 @@ def column_names(source: SourceLike, *, reading: Reading) -> list[Any]:
     return list(names)
 
 
+def require_columns(source: SourceLike, *, reading: Reading) -> None:
+    """Refuse the parts of a table that lack a column that is needed, by SourceError."""
+    parts = folders.list_parts(paths_of(source) or [], reading)
+    if len(parts) > 1:
+        _check_columns(parts)
+
+
 def read_rows(source: SourceLike, *, reading: Reading, most: int) -> list[dict[Any, Any]]:
     """Read up to twice `most` rows with all columns, evenly from the whole, or from its beginning.
 

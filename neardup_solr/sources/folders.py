@@ -291,7 +291,8 @@ def _shift(done: int, on_progress: Callable[[int], None]) -> Callable[[int], Non
 def is_folder(source: Opened, path: Path) -> bool:
     """Tell whether a path is that of a folder, or raise SourceError if nothing can be read."""
     is_text = any(blank in source.label for blank in " \n")
-    step = "check the path" + ("; in Python, pass a text as [(id, text)]" if is_text else "")
+    in_memory = "pass a text as [(id, text)], and a list of texts as enumerate(texts)"
+    step = "check the path" + (f"; in Python, {in_memory}" if is_text else "")
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except FileNotFoundError as error:

@@ -83,8 +83,9 @@ def names_of(source: Any) -> list[Any]:
         return list(source.collect_schema().names())
     if kind == "arrow":
         return list(source.schema.names) if hasattr(source, "to_batches") else []
-    if kind == "columns":
-        return list(source.keys())
+    if kind == "columns":  # texts by their ids are none, which reading refuses
+        are_texts = all(isinstance(column, str) for column in source.values())
+        return [] if are_texts else list(source.keys())
     if not isinstance(source, list | tuple) or any(_kind(item) != MAPPING for item in source[:1]):
         return []
     return _names_of_all(source[:FIRST_OBJECTS])
@@ -212,6 +213,9 @@ def _read_batches(source: Any, opened: Opened) -> Iterator[Piece]:
 def _read_mapping(source: Any, opened: Opened) -> Iterator[Record]:
     """Read the rows of a mapping of columns to their values."""
     names = list(source.keys())
+    has_text = any(rows.matches(name, names) for name in opened.reading.text)
+    if names and not has_text and all(isinstance(source[name], str) for name in names):
+        raise opened.error("has texts by their ids, not columns", "give its items()")
     examples = partial(rows_of, source, FIRST_ROWS)
     places, columns = rows.find_columns(opened, names, opened.reading, examples).needed()
     parts = {names[place]: source[names[place]] for place in places}

@@ -6,12 +6,13 @@ when a record was entered. The order of the records tells nothing: they may be s
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice, takewhile
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -514,7 +515,8 @@ class Chosen(NamedTuple):
             chosen = f"id, so {'its records are numbered' if is_row else 'another column is used'}"
             if "=" in self.arguments["id"]:
                 chosen = "of ids in common with the other source, so each has its own"
-        line = f"{self.name} has no column {chosen}, as with {spell(self.arguments)}"
+        has = "have" if self.name.endswith(" more") else "has"
+        line = f"{self.name} {has} no column {chosen}, as with {spell(self.arguments)}"
         return [line, *filter(None, [self.left_out])]
 
 
@@ -540,17 +542,23 @@ def choose_columns(inputs: Mapping[str, Any], *, by_fields: bool = True) -> Chos
     source reports what is wrong with it.
 
     Raises DataError if fields are chosen and another argument is for texts, or if two sides
-    have no columns in common that could be compared.
+    have no columns in common that could be compared; SourceError if one of two sides cannot be
+    read, or if two files are no table, but could be two sides.
     """
     try:
         chosen = _look_at_rows(inputs, by_fields)
     except UnpairedError:
         raise
-    except (ArgumentError, SourceError, RecordError, TypeError):
+    except (ArgumentError, SourceError, RecordError, TypeError) as error:
+        if isinstance(error, SourceError) and inputs.get("against") is not None:
+            raise  # or what was not chosen would be missing in the other side
         return None
+    if inputs.get("against") is None and "against" in inputs:
+        _refuse_apart(inputs, chosen, by_fields)
     if chosen is not None and "fields" in chosen.arguments:
+        is_of_texts = inputs.get("max_distance") is not None or inputs.get("by") == "shingles"
         for argument in _list_for_texts(inputs):
-            _refuse_fields(argument, chosen)
+            _refuse_fields(argument, chosen, chooses_measure=is_of_texts)
     return chosen
 
 
@@ -560,17 +568,52 @@ def _list_for_texts(inputs: Mapping[str, Any]) -> list[str]:
     return names + ["`by` shingles"] * (inputs.get("by") == "shingles")
 
 
+def _refuse_apart(inputs: Mapping[str, Any], chosen: Chosen | None, by_fields: bool) -> None:
+    """Refuse two files with other columns as a table, if they could be compared with each other.
+
+    Whoever reads them reports what else is wrong.
+    """
+    named = {**inputs, **(chosen.arguments if chosen else {})}
+    text = named["text"] if named["fields"] is None else (*parse_fields(named["fields"]),)
+    source, reading = sources.reading_of(named["source"], "number", id=named["id"], text=text)
+    paths = sources.paths_of(source) or ()
+    if len(paths) != 2:
+        return
+    try:
+        sources.require_columns(source, reading=reading)
+        return
+    except (ArgumentError, SourceError) as error:
+        if getattr(error, "source", None) != os.fspath(paths[1]):
+            return
+        refused = cast(SourceError, error)
+    first, second = (
+        replace(named["source"], source=path) if isinstance(named["source"], Source) else path
+        for path in paths
+    )
+    step = f"to compare it with {os.fspath(paths[0])}, name it with `against`"
+    try:
+        _look_at_rows({**inputs, "source": first, "against": second}, by_fields)
+    except UnpairedError as error:
+        step = f"{step}, and {error.next_step}"
+    except (ArgumentError, SourceError, RecordError, TypeError):
+        return
+    raise SourceError(refused.source, refused.reason, step)
+
+
 class UnpairedError(DataError):
     """Columns of two sources have other names in either."""
 
 
-def _refuse_fields(argument: str, chosen: Chosen) -> None:
+def _refuse_fields(argument: str, chosen: Chosen, *, chooses_measure: bool) -> None:
     """Raise the error that an argument is for texts, and which text there could be instead."""
     names = join_names(parse_fields(chosen.arguments["fields"]))
+    step = f"omit it, or join the columns to a text with `text` {names!r}"
+    if not chooses_measure and argument == "`remember`":  # short texts would be compared as records
+        step = f"{step} and compare it by `measure` words"
     reason = (
         f"{argument} is for texts, but the columns of {chosen.name} are compared, as none is text"
     )
-    raise DataError(reason, f"omit it, or join the columns to a text with `text` {names!r}")
+    raise DataError(reason, step)
 
 
 def _look_at_rows(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:
@@ -586,6 +629,14 @@ def _look_at_rows(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:
         for at, side in enumerate(compared)
     ]
     names = [sources.column_names(side, reading=reading) for side, reading in read]
+    for at, (side, reading) in enumerate(read):
+        if len(read) == 1 or names[at]:
+            continue
+        if all(os.path.isfile(path) for path in sources.paths_of(side) or [""]):
+            next(sources.pieces(side, reading=reading, on_notice=ignore), None)  # or it is refused
+        if isinstance(side, Sized) and not len(side):
+            other = inputs[("against", "source")[at]]  # [] has no columns to choose
+            return _look_at_rows({**inputs, "source": other, "against": None}, by_fields)
     has_fields = inputs["fields"] is not None or inputs.get("model") is not None
     has_ids = id is not None or all(
         matches(reading.id, each) for (_, reading), each in zip(read, names, strict=True)
@@ -633,6 +684,7 @@ def _look_at_rows(inputs: Mapping[str, Any], by_fields: bool) -> Chosen | None:
         argument = "text" if is_for_texts or _list_for_texts(inputs) else "fields"
         alike = _require_telling(argument, guess, sides, read, every, common)
     if guess is None and not has_compared:
+        _require_rows(read, every)
         return None
     chosen_id = None if guess is None else guess.id
     if len(every) > 1 and id is None and not has_ids and chosen_id in (None, ROW):
@@ -703,11 +755,23 @@ def _require_telling(
     }
 
 
+def _require_rows(read: Sequence[tuple[Any, Any]], rows: Sequence[Any]) -> None:
+    """Refuse one of two sides that has columns, but no rows, by SourceError."""
+    for (side, _), own in zip(read, rows, strict=True):
+        if not own and len(rows) > 1:
+            step = "check that it is complete, and the right one"
+            raise SourceError(_name_side(side), "has columns, but no rows", step)
+
+
 def _refuse_unpaired(
     argument: str, read: Sequence[tuple[Any, Any]], rows: Sequence[Any], wanted: Sequence[str],
     lacking: int | None,
 ) -> UnpairedError:  # fmt: skip
-    """Make the error that two sources name their columns differently, with what may be pairs."""
+    """Make the error that two sources name their columns differently, with what may be pairs.
+
+    Raises SourceError if one of them has columns, but no rows.
+    """
+    _require_rows(read, rows)
     ids = [{name for name in side[0] if is_like_id(str(name))} if side else set() for side in rows]
     free = [[{str(name): value for name, value in row.items() if name not in own} for row in side]
             for side, own in zip(rows, ids, strict=True)]  # fmt: skip

@@ -385,6 +385,9 @@ def list_fields(values: Iterable[Any], before: str = "") -> list[str]:
     return [each for name, inner in nested for each in inner or [name]]
 
 
+PROSE = 6  # words of a name that is rather a text, if those below are no longer
+
+
 def check_header(
     source: Opened, names: Sequence[Any], below: Iterable[tuple[int, Sequence[Any]]]
 ) -> None:
@@ -405,9 +408,14 @@ def check_header(
         step = f"if lines above the header are titles, set `skip_rows` to {above}"
         raise source.error(reason, step)
     are_records = all(str(cell).isdigit() for cell in (names[0], *rows[0][1][:1]))
-    if are_records and any(len(str(name).split()) > 2 for name in names):
+    are_records = are_records and any(len(str(name).split()) > 2 for name in names)
+    sizes = sorted(len(str(cells[0]).split()) for _, cells in rows if len(cells) == 1)
+    is_text = len(names) == 1 and len(sizes) == len(rows)  # of a single column, as its first row
+    is_long = is_text and len(str(names[0]).split()) >= max(PROSE, sizes[len(sizes) // 2] / 2)
+    if are_records or is_long:
         reason = "has no header: its first line looks like a record"
-        raise source.error(reason, "add the column names as the first line, such as id,text")
+        example = "text" if is_long else "id,text"
+        raise source.error(reason, f"add the column names as the first line, such as {example}")
 
 
 def strip_end(cells: Sequence[Any]) -> list[Any]:

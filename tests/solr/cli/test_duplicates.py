@@ -50,7 +50,7 @@ def test_mistakes_are_one_line(run: Run, tmp_path: Path) -> None:
     for words, code in (
         (["--min-similarity", "2"], 2),
         (["--memory", "3x"], 2),
-        (["-o", "x.doc"], 3),
+        (["-o", "x.doc"], 2),
         ([str(tmp_path / "missing.csv")], 3),
         (["jobs"], 3),
     ):
